@@ -1,0 +1,238 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * The real service as a child process, for whatever has to see it from outside: the demo, the bench, and the tests
+ * that kill it. It gets a small environment of its own, so that what is set in the caller's shell changes nothing.
+ */
+const root = join(import.meta.dirname, '..');
+
+export interface ServiceOptions {
+  /** Kept when the service stops; without one a temporary directory is made, and removed by `stop`. */
+  readonly dataDir?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default: a free one. */
+  readonly port?: number;
+}
+
+export interface Service {
+  /** `http://127.0.0.1:<port>`, also its APP_URL. */
+  readonly base: string;
+  readonly pid: number;
+  /** Mails are files here. */
+  readonly mailDir: string;
+  /** What it printed so far. */
+  readonly output: () => string;
+  /** SIGTERM; answers the exit code when the process is gone. */
+  readonly stop: () => Promise<number | null>;
+  /** SIGKILL; resolves when the process is gone. */
+  readonly kill: () => Promise<void>;
+}
+
+/** The service ended instead of becoming ready. */
+export class NotStarted extends Error {
+  override readonly name = 'NotStarted';
+  readonly exitCode: number | null;
+  readonly output: string;
+
+  constructor(exitCode: number | null, output: string) {
+    super(`the service ended with ${exitCode} before it was ready:\n${output}`);
+    this.exitCode = exitCode;
+    this.output = output;
+  }
+}
+
+/** Writes dist/main.js from the sources as they are now. */
+export async function buildService(): Promise<void> {
+  const [code] = (await once(
+    spawn(process.execPath, ['scripts/run.mjs', '--build-only', 'src/main.ts'], {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      env: ownEnvironment(),
+    }),
+    'exit',
+  )) as [number | null];
+  if (code !== 0) throw new Error(`the build of src/main.ts ended with ${code}`);
+}
+
+/** A port of 127.0.0.1 that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise((closed) => server.close(closed));
+  return port;
+}
+
+const children = new Set<{ kill: (signal: 'SIGKILL') => boolean }>();
+process.once('exit', () => children.forEach((child) => child.kill('SIGKILL')));
+
+const ownEnvironment = (): Record<string, string> =>
+  Object.fromEntries(
+    ['PATH', 'HOME', 'TMPDIR', 'SystemRoot'].flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
+/** Starts dist/main.js and waits until it is ready. @throws NotStarted when it ends first */
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const port = options.port ?? (await freePort());
+  const base = `http://127.0.0.1:${port}`;
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'doorward-')));
+  const mailDir = join(dataDir, 'mail');
+  const child = spawn(process.execPath, ['--enable-source-maps', join(root, 'dist', 'main.js')], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...ownEnvironment(),
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      APP_URL: base,
+      DATA_DIR: dataDir,
+      MAIL_PROVIDER: 'file',
+      MAIL_FILE_DIR: mailDir,
+      LOG_LEVEL: 'warn',
+      ...options.env,
+    },
+  });
+  children.add(child);
+  let output = '';
+  child.stdout.on('data', (text: Buffer) => (output += text.toString()));
+  child.stderr.on('data', (text: Buffer) => (output += text.toString()));
+  let ended = false;
+  // `close` and not `exit`: by then everything that it printed has arrived.
+  const end = once(child, 'close').then(([code]) => {
+    ended = true;
+    children.delete(child);
+    return code as number | null;
+  });
+  const tidy = async () => {
+    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
+  };
+
+  const deadline = performance.now() + 60_000;
+  while (!(await isReady(base))) {
+    if (ended) {
+      await tidy();
+      throw new NotStarted(await end, output);
+    }
+    if (performance.now() > deadline) {
+      child.kill('SIGKILL');
+      await end;
+      await tidy();
+      throw new Error(`the service was not ready within a minute:\n${output}`);
+    }
+    await sleep(25);
+  }
+  return {
+    base,
+    pid: child.pid ?? 0,
+    mailDir,
+    output: () => output,
+    async stop() {
+      child.kill('SIGTERM');
+      const code = await end;
+      await tidy();
+      return code;
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await end;
+      await tidy();
+    },
+  };
+}
+
+async function isReady(base: string): Promise<boolean> {
+  try {
+    const { status } = await fetch(`${base}/health/ready`, { signal: AbortSignal.timeout(2000) });
+    return status === 200;
+  } catch {
+    return false;
+  }
+}
+
+/** The token in the newest mail to an address; mails arrive a moment after the answer that announces them. */
+export async function mailedToken(mailDir: string, address: string): Promise<string> {
+  for (const deadline = performance.now() + 10_000; performance.now() < deadline; await sleep(50)) {
+    const names = (await readdir(mailDir).catch(() => [])).filter((name) => name.endsWith('.eml'));
+    for (const name of names.sort().reverse()) {
+      const mail = await readFile(join(mailDir, name), 'utf8');
+      const token = /[?&]token=([A-Za-z0-9_-]{43})/.exec(mail)?.[1];
+      if (token && mail.includes(`To: ${address}\n`)) return token;
+    }
+  }
+  throw new Error(`no mail to ${address} arrived in ${mailDir} within ten seconds`);
+}
+
+export interface Reply<D> {
+  readonly status: number;
+  readonly data: D;
+  readonly text: string;
+}
+
+/** One call of the REST API. */
+export async function call<D = Record<string, unknown>>(
+  url: string,
+  { token, body, method = body === undefined ? 'GET' : 'POST' }: CallOptions = {},
+): Promise<Reply<D>> {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, data: (JSON.parse(text) as { data: D }).data, text };
+}
+
+export interface CallOptions {
+  readonly token?: string;
+  readonly body?: unknown;
+  readonly method?: string;
+}
+
+/** The same for what must succeed: the data alone. */
+export async function must<D = { id: string }>(url: string, options?: CallOptions): Promise<D> {
+  const { status, data, text } = await call<D>(url, options);
+  if (status >= 400) throw new Error(`${url} answered ${status}: ${text}`);
+  return data;
+}
+
+export interface SignedUp {
+  readonly token: string;
+  readonly userId: string;
+  readonly accountId: string;
+  readonly organizationId: string;
+}
+
+/** A verified user with an organization of his own. */
+export async function signUp({ base, mailDir }: Service, name = 'ada'): Promise<SignedUp> {
+  const email = `${name}@example.test`;
+  const registration = {
+    provider: 'email',
+    providerId: email,
+    providerData: { password: 'three-lanterns-in-the-harbour' },
+    type: 'organization',
+  };
+  const { accessToken, user, accounts } = await must<{
+    accessToken: string;
+    user: { id: string };
+    accounts: { id: string }[];
+  }>(`${base}/api/auth/register`, { body: registration });
+  await must(`${base}/api/auth/verify-email`, { body: { token: await mailedToken(mailDir, email) } });
+  const accountId = accounts[0]?.id ?? '';
+  const organization = await must(`${base}/api/organizations`, {
+    token: accessToken,
+    body: { scope: { tenant: 'account', id: accountId }, name: `${name} & co` },
+  });
+  return { token: accessToken, userId: user.id, accountId, organizationId: organization.id };
+}

@@ -1,0 +1,164 @@
+import { isPlainObject, isScalar } from './conditions-parse.ts';
+import type { Item, Node, Operand, Operator, Path } from './conditions-parse.ts';
+
+/**
+ * The truth of a parsed condition (authorization §7.2), in Kleene's logic of three values.
+ *
+ * Unknown is not false: `Not` of a comparison with a missing attribute stays unknown, so a negated condition can
+ * never be met by leaving an attribute out. Values read from attributes are data and never read as references.
+ *
+ * @example compileNode(node)({ user: { id: 'u1' }, resource: { ownerId: 'u1' } }) // 'true'
+ */
+export type Truth = 'true' | 'false' | 'unknown';
+
+/** What conditions read, by root; a root that is absent or null has no attributes. */
+export interface Attributes {
+  readonly user?: unknown;
+  readonly role?: unknown;
+  readonly group?: unknown;
+  readonly scope?: unknown;
+  readonly resource?: unknown;
+}
+
+type Read = (attributes: Attributes) => unknown;
+
+/** The value at a path, or undefined: own members of plain objects only, so nothing inherited is ever seen. */
+export function readPath(path: Path, attributes: Attributes): unknown {
+  let value: unknown = attributes;
+  for (const part of path.parts) {
+    if (!isPlainObject(value) || !Object.hasOwn(value, part)) return undefined;
+    value = value[part];
+  }
+  return value;
+}
+
+/** A function that gives the truth of the condition for any attributes, without throwing. */
+export function compileNode(node: Node): (attributes: Attributes) => Truth {
+  if (node.kind === 'leaf') {
+    const read = readOperand(node.operand);
+    const test = tests[node.operator];
+    return (attributes) => {
+      const left = readPath(node.path, attributes);
+      const right = read(attributes);
+      return left === undefined || right === undefined ? 'unknown' : test(left, right);
+    };
+  }
+  if (node.kind === 'not') {
+    const inner = compileNode(node.node);
+    return (attributes) => not(inner(attributes));
+  }
+  // And and Or mirror each other: one value decides at once, the other stands if none is unknown.
+  const [decisive, otherwise] =
+    node.kind === 'and' ? (['false', 'true'] as const) : (['true', 'false'] as const);
+  const inner = node.nodes.map(compileNode);
+  return (attributes) => {
+    let result: Truth = otherwise;
+    for (const truth of inner) {
+      const value = truth(attributes);
+      if (value === decisive) return decisive;
+      if (value === 'unknown') result = 'unknown';
+    }
+    return result;
+  };
+}
+
+function readOperand(operand: Operand): Read {
+  if (!('items' in operand)) return readItem(operand);
+  const items = operand.items.map(readItem);
+  if (operand.items.some((item) => 'path' in item))
+    return (attributes) => items.map((read) => read(attributes));
+  const constant = items.map((read) => read({}));
+  return () => constant;
+}
+
+function readItem(item: Item): Read {
+  if ('path' in item) return (attributes) => readPath(item.path, attributes);
+  return () => item.value;
+}
+
+type Test = (left: unknown, right: unknown) => Truth;
+
+function not(truth: Truth): Truth {
+  if (truth === 'unknown') return truth;
+  return truth === 'true' ? 'false' : 'true';
+}
+
+const negate =
+  (test: Test): Test =>
+  (left, right) =>
+    not(test(left, right));
+
+const truth = (holds: boolean): Truth => (holds ? 'true' : 'false');
+
+/** Never converts: values of two types are not different but incomparable. */
+const equals: Test = (left, right) => {
+  if (!isScalar(left) || !isScalar(right)) return 'unknown';
+  if (left !== null && right !== null && typeof left !== typeof right) return 'unknown';
+  return truth(left === right);
+};
+
+/** True if one item equals; unknown if none does but one cannot be told. */
+function anyEquals(items: readonly unknown[], value: unknown): Truth {
+  let result: Truth = 'false';
+  for (const item of items) {
+    const same = equals(item, value);
+    if (same === 'true') return same;
+    if (same === 'unknown') result = same;
+  }
+  return result;
+}
+
+const isIn: Test = (left, right) =>
+  isScalar(left) && Array.isArray(right) ? anyEquals(right, left) : 'unknown';
+
+const contains: Test = (left, right) =>
+  Array.isArray(left) && left.every(isScalar) && isScalar(right) ? anyEquals(left, right) : 'unknown';
+
+const onText =
+  (test: Test): Test =>
+  (left, right) =>
+    typeof left === 'string' ? test(left, right) : 'unknown';
+
+const texts =
+  (compare: (left: string, right: string) => boolean): Test =>
+  (left, right) =>
+    typeof left === 'string' && typeof right === 'string' ? truth(compare(left, right)) : 'unknown';
+
+const affix = (compare: (left: string, right: string) => boolean): Test => {
+  const test = texts(compare);
+  return (left, right) => (right === '' ? 'unknown' : test(left, right));
+};
+
+const numbers =
+  (compare: (left: number, right: number) => boolean): Test =>
+  (left, right) =>
+    typeof left === 'number' && typeof right === 'number' && Number.isFinite(left) && Number.isFinite(right)
+      ? truth(compare(left, right))
+      : 'unknown';
+
+/** True if cutting the text at an index cuts a character in two; text is compared by code point, not by UTF-16 unit. */
+function splits(text: string, at: number): boolean {
+  const [before, after] = [text.charCodeAt(at - 1), text.charCodeAt(at)];
+  return before >= 0xd800 && before < 0xdc00 && after >= 0xdc00 && after < 0xe000;
+}
+
+const stringEquals = texts((left, right) => left === right);
+
+const tests: Readonly<Record<Operator, Test>> = {
+  Equals: equals,
+  NotEquals: negate(equals),
+  StringEquals: stringEquals,
+  StringNotEquals: negate(stringEquals),
+  In: isIn,
+  NotIn: negate(isIn),
+  StringIn: onText(isIn),
+  StringNotIn: onText(negate(isIn)),
+  Contains: contains,
+  StartsWith: affix((left, right) => left.startsWith(right) && !splits(left, right.length)),
+  EndsWith: affix((left, right) => left.endsWith(right) && !splits(left, left.length - right.length)),
+  NumericEquals: numbers((left, right) => left === right),
+  NumericGreaterThan: numbers((left, right) => left > right),
+  NumericLessThan: numbers((left, right) => left < right),
+  NumericGreaterThanEquals: numbers((left, right) => left >= right),
+  NumericLessThanEquals: numbers((left, right) => left <= right),
+};

@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest';
+import { DoorwardError } from '../errors.ts';
+import type { Detail } from '../errors.ts';
+import { assertCondition, canonicalCondition, compileCondition } from './conditions.ts';
+
+function problemsOf(raw: unknown, path?: string): readonly Detail[] {
+  try {
+    assertCondition(raw, path);
+    return [];
+  } catch (error) {
+    if (!(error instanceof DoorwardError) || error.code !== 'INVALID_CONDITION') throw error;
+    return error.extras.details ?? [];
+  }
+}
+
+/** Stored all the same, it is unknown where it would be true if the bad place were ignored. */
+const truthOf = (raw: unknown): string => compileCondition(raw).evaluate({ user: { id: 'u1' } });
+
+describe('what is refused when written', () => {
+  const at = (path: string, code: string): Detail[] => [{ path: `condition${path}`, code } as Detail];
+  const leaf = (operator: string, operand: unknown) => ({ [operator]: { 'user.id': operand } });
+
+  it.each<[unknown, Detail[]]>([
+    ['text', at('', 'type')],
+    [[], at('', 'type')],
+    [true, at('', 'type')],
+    [undefined, at('', 'type')],
+    [new Date(0), at('', 'type')],
+    [{ Matches: { 'user.id': 'x' } }, at('.Matches', 'operator')],
+    [{ equals: { 'user.id': 'x' } }, at('.equals', 'operator')],
+    [{ and: [] }, at('.and', 'operator')],
+    [{ constructor: {} }, at('.constructor', 'operator')],
+    [JSON.parse('{"__proto__":{"user.id":"x"}}'), at('.__proto__', 'operator')],
+    [{ Equals: null }, at('.Equals', 'type')],
+    [{ Equals: [] }, at('.Equals', 'type')],
+    [{ Equals: {} }, at('.Equals', 'empty')],
+    [{ And: [] }, at('.And', 'empty')],
+    [{ Or: {} }, at('.Or', 'type')],
+    [{ Or: [{}] }, at('.Or.0', 'empty')],
+    [{ Or: [null] }, at('.Or.0', 'type')],
+    [{ Not: {} }, at('.Not', 'empty')],
+    [{ Not: null }, at('.Not', 'type')],
+    [{ Not: [leaf('Equals', 'x')] }, at('.Not', 'type')],
+    [leaf('In', []), at('.In.user.id', 'empty')],
+    [leaf('In', 'x'), at('.In.user.id', 'operand')],
+    [leaf('In', [['x']]), at('.In.user.id.0', 'operand')],
+    [leaf('In', ['x', {}]), at('.In.user.id.1', 'operand')],
+    [leaf('In', ['x', '{{user.id}} ']), at('.In.user.id.1', 'operand')],
+    [leaf('In', Array(101).fill('x')), at('.In.user.id', 'limit')],
+    [leaf('StringIn', ['x', 1]), at('.StringIn.user.id.1', 'operand')],
+    [leaf('StringNotIn', [null]), at('.StringNotIn.user.id.0', 'operand')],
+    [leaf('Equals', ['x']), at('.Equals.user.id', 'operand')],
+    [leaf('Equals', { a: 1 }), at('.Equals.user.id', 'operand')],
+    [leaf('Equals', { $ref: 'user.id', also: 1 }), at('.Equals.user.id', 'operand')],
+    [leaf('Equals', { $ref: 'user' }), at('.Equals.user.id.$ref', 'path')],
+    [leaf('Equals', { $ref: 7 }), at('.Equals.user.id.$ref', 'path')],
+    [leaf('Equals', { $ref: '{{user.id}}' }), at('.Equals.user.id.$ref', 'path')],
+    [leaf('Equals', '{{ user.id }}'), at('.Equals.user.id', 'path')],
+    [leaf('Equals', '{{env.HOME}}'), at('.Equals.user.id', 'path')],
+    [leaf('Equals', '{{}}'), at('.Equals.user.id', 'path')],
+    [leaf('Equals', '{{user.id'), at('.Equals.user.id', 'operand')],
+    [leaf('Equals', '{{user.id}}{{user.id}}'), at('.Equals.user.id', 'operand')],
+    [leaf('Equals', undefined), at('.Equals.user.id', 'operand')],
+    [leaf('Equals', Number.NaN), at('.Equals.user.id', 'operand')],
+    [leaf('Equals', 'a\0b'), at('.Equals.user.id', 'operand')],
+    [leaf('Equals', '\ud83d'), at('.Equals.user.id', 'operand')],
+    [leaf('Contains', ['x']), at('.Contains.user.id', 'operand')],
+    [leaf('StringEquals', 1), at('.StringEquals.user.id', 'operand')],
+    [leaf('StringNotEquals', null), at('.StringNotEquals.user.id', 'operand')],
+    [leaf('StartsWith', ''), at('.StartsWith.user.id', 'empty')],
+    [leaf('EndsWith', ''), at('.EndsWith.user.id', 'empty')],
+    [leaf('EndsWith', 1), at('.EndsWith.user.id', 'operand')],
+    [leaf('NumericEquals', '1'), at('.NumericEquals.user.id', 'operand')],
+    [leaf('NumericLessThan', null), at('.NumericLessThan.user.id', 'operand')],
+  ])('%j', (raw, problems) => {
+    expect(problemsOf(raw)).toEqual(problems);
+    expect(truthOf(raw)).toBe('unknown');
+  });
+
+  it.each([
+    'user',
+    'user.',
+    '.id',
+    'user..id',
+    'User.id',
+    'env.id',
+    'user.a b',
+    'user.é',
+    'user.__proto__',
+    'resource.constructor.name',
+    'resource.a.prototype',
+    'user.id\n',
+    '',
+    'user.a.b.c.d.e.f.g.h',
+    `user.${'a'.repeat(65)}`,
+  ])('the path %j', (path) => {
+    expect(problemsOf({ Equals: { [path]: 'x' } })).toEqual(at(`.Equals.${path}`, 'path'));
+  });
+
+  it.each(['user.id', 'user.a.b.c.d.e.f.g', `user.${'a'.repeat(64)}`, 'scope.A_z-9', 'resource.labels.0'])(
+    'but not the path %j',
+    (path) => {
+      expect(problemsOf({ Equals: { [path]: { $ref: path } } })).toEqual([]);
+    },
+  );
+
+  it('names every bad place, twenty at most, below the given path', () => {
+    const raw = { Equals: { nope: 'x', 'user.id': {} }, Or: [{ Nope: 1 }] };
+    expect(problemsOf(raw, 'input.condition')).toEqual([
+      { path: 'input.condition.Equals.nope', code: 'path' },
+      { path: 'input.condition.Equals.user.id', code: 'operand' },
+      { path: 'input.condition.Or.0.Nope', code: 'operator' },
+    ]);
+    expect(problemsOf({ And: Array(500).fill(1) })).toHaveLength(20);
+  });
+});
+
+describe('limits', () => {
+  const one = { Equals: { 'user.id': 'u1' } };
+  const nest = (levels: number): unknown => {
+    let raw: Record<string, unknown> = one;
+    for (let level = 1; level < levels; level += 1) raw = level % 2 ? { And: [raw] } : { Not: { Not: raw } };
+    return raw;
+  };
+  const nots = (levels: number): unknown => (levels === 1 ? one : { Not: nots(levels - 1) });
+  const leaves = (size: number) =>
+    Object.fromEntries(Array.from({ length: size }, (_, at) => [`user.a${at}`, 1]));
+  const sized = (bytes: number) => {
+    const raw = { Equals: { 'user.id': '' } };
+    raw.Equals['user.id'] = 'x'.repeat(bytes - JSON.stringify(raw).length);
+    return raw;
+  };
+
+  it.each<[string, unknown, string[]]>([
+    ['8 levels', nots(8), []],
+    ['9 levels', nots(9), ['limit']],
+    ['mixed levels', nest(5), []],
+    ['64 paths', { Equals: leaves(64) }, []],
+    ['65 paths', { Equals: leaves(65) }, ['limit']],
+    ['200 paths', { Equals: leaves(200) }, ['limit']],
+    ['63 paths in an And', { And: [{ Equals: leaves(63) }] }, []],
+    ['64 paths in an And', { And: [{ Equals: leaves(64) }] }, ['limit']],
+    ['32 Nots of a path', { Or: Array(31).fill({ Not: one }) }, []],
+    ['33 Nots of a path', { Or: Array(32).fill({ Not: one }) }, ['limit']],
+    ['100 items', { In: { 'user.id': Array(100).fill('x') } }, []],
+    ['8192 bytes', sized(8192), []],
+    ['8193 bytes', sized(8193), ['limit']],
+    ['8 KB of characters in more bytes', { Equals: { 'user.id': 'é'.repeat(5000) } }, ['limit']],
+    ['a nesting that no stack holds', { And: deep(50_000) }, ['limit']],
+  ])('%s', (_, raw, codes) => {
+    expect(problemsOf(raw).map(({ code }) => code)).toEqual(codes);
+    if (codes.length > 0) expect(truthOf(raw)).toBe('unknown');
+  });
+
+  function deep(levels: number): unknown {
+    let raw: unknown = [];
+    for (let level = 0; level < levels; level += 1) raw = [raw];
+    return raw;
+  }
+
+  it('hold for what JSON cannot make', () => {
+    const cyclic: Record<string, unknown> = {};
+    cyclic['Not'] = cyclic;
+    const trap = Object.defineProperty({}, 'Not', {
+      enumerable: true,
+      get: () => {
+        throw new Error('trap');
+      },
+    });
+    for (const raw of [cyclic, trap, { Equals: { 'user.id': 1n } }, Number.NaN, undefined]) {
+      expect(truthOf(raw)).toBe('unknown');
+      expect(canonicalCondition(raw)).toBe('unreadable');
+    }
+  });
+});

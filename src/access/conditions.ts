@@ -1,0 +1,118 @@
+import { fail } from '../errors.ts';
+import { compileNode, readPath } from './conditions-eval.ts';
+import type { Attributes, Truth } from './conditions-eval.ts';
+import { isPlainObject, isScalar, parseCondition, parsePath, parseTemplate } from './conditions-parse.ts';
+import type { Node, Path } from './conditions-parse.ts';
+
+/**
+ * Conditions of permissions (authorization §7): checked when written, compiled when read.
+ *
+ * Writing is strict and names every bad place. Reading never throws: a stored condition that no longer parses is
+ * never met, because the alternative (ignoring it) would turn a restricted permission into an unrestricted one.
+ *
+ * @example compileCondition({ Equals: { 'resource.ownerId': '{{user.id}}' } }).evaluate({ user, resource })
+ */
+export type Condition = Record<string, unknown> | null;
+
+/** A stored condition, ready for any number of decisions. */
+export interface CompiledCondition {
+  /** True for null and `{}`: always met. */
+  readonly unconditional: boolean;
+  /** Every path and reference used, each once, in the order written; none if the condition does not parse. */
+  readonly paths: readonly string[];
+  /** Met only if 'true'. Never throws for JSON attributes. */
+  evaluate(attributes: Attributes): Truth;
+  /** The values at `paths`; missing ones left out. */
+  context(attributes: Attributes): Record<string, unknown>;
+}
+
+/**
+ * Guarantees that what it returns parses; null and `{}` become null, the rest is the argument itself.
+ *
+ * @throws INVALID_CONDITION with one detail per bad place (20 at most), below `path`
+ */
+export function assertCondition(raw: unknown, path = 'condition'): Condition {
+  const { root, problems } = parseCondition(raw, path);
+  if (problems.length > 0) throw fail('INVALID_CONDITION', { details: problems });
+  return root === null ? null : (raw as Record<string, unknown>);
+}
+
+/** Never throws; what assertCondition would refuse (undefined too) is never met. */
+export function compileCondition(raw: unknown): CompiledCondition {
+  const root = parseStored(raw);
+  if (root === undefined) return never;
+  if (root === null) return always;
+  const used = new Map<string, Path>();
+  collect(root, used);
+  const paths = [...used.values()];
+  return {
+    unconditional: false,
+    paths: [...used.keys()],
+    evaluate: compileNode(root),
+    context: (attributes) => {
+      const values = paths.map((path) => [path.text, readPath(path, attributes)] as const);
+      return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+    },
+  };
+}
+
+/**
+ * Equal for two conditions exactly if they are written alike but for the order of members, `{{p}}` against
+ * `{"$ref": p}`, and null against `{}`. Never throws; conditions that do not parse equal themselves.
+ */
+export function canonicalCondition(raw: unknown): string {
+  if (raw === null || (isPlainObject(raw) && Object.keys(raw).length === 0)) return 'null';
+  try {
+    return canonical(raw);
+  } catch {
+    return 'unreadable'; // not JSON, or nested beyond the stack: never met either
+  }
+}
+
+const never: CompiledCondition = {
+  unconditional: false,
+  paths: [],
+  evaluate: () => 'unknown',
+  context: () => ({}),
+};
+
+const always: CompiledCondition = { ...never, unconditional: true, evaluate: () => 'true' };
+
+function parseStored(raw: unknown): Node | null | undefined {
+  try {
+    const { root, problems } = parseCondition(raw, '');
+    return problems.length > 0 ? undefined : root;
+  } catch {
+    return undefined; // only objects with throwing getters come here; JSON has none
+  }
+}
+
+function collect(node: Node, used: Map<string, Path>): void {
+  const add = (path: Path): unknown => used.set(path.text, path);
+  if (node.kind === 'not') collect(node.node, used);
+  else if (node.kind === 'leaf') {
+    add(node.path);
+    const items = 'items' in node.operand ? node.operand.items : [node.operand];
+    for (const item of items) if ('path' in item) add(item.path);
+  } else for (const inner of node.nodes) collect(inner, used);
+}
+
+function canonical(value: unknown): string {
+  if (typeof value === 'string') {
+    const path = parseTemplate(value);
+    return path ? canonicalReference(path.text) : JSON.stringify(value);
+  }
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (isScalar(value)) return JSON.stringify(value);
+  // JSON.stringify would write NaN as null, which is a condition that is always met.
+  if (!isPlainObject(value)) throw new TypeError('not JSON');
+  // A $ref is written out by itself: its text must not be taken for a template again.
+  const keys = Object.keys(value).sort();
+  const reference = keys.length === 1 ? parsePath(value['$ref']) : undefined;
+  if (reference) return canonicalReference(reference.text);
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join()}}`;
+}
+
+function canonicalReference(path: string): string {
+  return `{"$ref":${JSON.stringify(path)}}`;
+}

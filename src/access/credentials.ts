@@ -1,0 +1,105 @@
+import { sql } from 'drizzle-orm';
+import { rowsOf } from '../db/rows.ts';
+import type { Changes } from '../db/changes.ts';
+import { createFreshCache } from '../db/fresh-cache.ts';
+import type { ScopeRef } from '../kernel/scope.ts';
+import type { Executor } from '../kernel/scoped-db.ts';
+
+/**
+ * The state behind a token's `jti`, asked on every request (bar 3): a session or an API key, its user and its
+ * project. Kept in memory only as long as nothing about it changed; what ends by the clock is compared at use.
+ */
+export interface SessionState {
+  readonly kind: 'browser' | 'cli' | 'projectApp';
+  readonly userId: string;
+  readonly name: string;
+  readonly emailVerified: boolean;
+  readonly verificationDeadline: Date | null;
+  readonly acr: 'aal1' | 'aal2';
+  readonly authenticatedAt: Date;
+  readonly expiresAt: Date;
+  readonly alive: boolean;
+}
+
+export interface KeyState {
+  readonly userId: string;
+  readonly name: string | null;
+  readonly projectId: string;
+  readonly scope: ScopeRef;
+  readonly allowedCidrs: readonly string[];
+  readonly expiresAt: Date | null;
+  readonly alive: boolean;
+}
+
+export interface Credentials {
+  session(id: string): Promise<SessionState | null> | SessionState;
+  key(id: string): Promise<KeyState | null> | KeyState;
+}
+
+type Instant = string | Date;
+
+interface SessionRow extends Omit<SessionState, 'verificationDeadline' | 'authenticatedAt' | 'expiresAt'> {
+  readonly verificationDeadline: Instant | null;
+  readonly authenticatedAt: Instant;
+  readonly expiresAt: Instant;
+}
+
+interface KeyRow extends Pick<KeyState, 'userId' | 'name' | 'projectId' | 'allowedCidrs' | 'alive'> {
+  readonly scopeTenant: string;
+  readonly scopeId: string;
+  readonly ownerId: string;
+  readonly expiresAt: Instant | null;
+}
+
+const dateOf = (value: Instant | null): Date | null => (value === null ? null : new Date(value));
+
+export function createCredentials(pool: Executor, changes: Changes): Credentials {
+  const sessions = createFreshCache<SessionState>(changes, 50_000);
+  const keys = createFreshCache<KeyState>(changes, 50_000);
+
+  async function loadSession(id: string) {
+    const rows = await rowsOf<SessionRow>(
+      pool,
+      sql`
+      select s.kind, s.user_id as "userId", u.name, u.email_verified as "emailVerified",
+        u.verification_deadline as "verificationDeadline", s.acr, s.authenticated_at as "authenticatedAt",
+        s.expires_at as "expiresAt",
+        s.ended_at is null and u.status = 'active' and u.deleted_at is null as alive
+      from sessions s join users u on u.id = s.user_id where s.id = ${id}::uuid`,
+    );
+    const [row] = rows;
+    if (!row) return null;
+    const value: SessionState = {
+      ...row,
+      verificationDeadline: dateOf(row.verificationDeadline),
+      authenticatedAt: new Date(row.authenticatedAt),
+      expiresAt: new Date(row.expiresAt),
+    };
+    return { value, topics: [`session:${id}`, `user:${row.userId}`] };
+  }
+
+  async function loadKey(id: string) {
+    const rows = await rowsOf<KeyRow>(
+      pool,
+      sql`
+      select k.user_id as "userId", k.name, k.tenant_id as "projectId", k.scope_tenant as "scopeTenant", k.scope_id as "scopeId",
+        k.allowed_cidrs as "allowedCidrs", k.expires_at as "expiresAt", n.parent_id as "ownerId",
+        k.revoked_at is null and k.deleted_at is null and n.deleted_at is null
+          and (k.scope_tenant <> 'ProjectUser' or (u.status = 'active' and u.deleted_at is null)) as alive
+      from api_keys k join nodes n on n.id = k.tenant_id join users u on u.id = k.user_id
+      where k.id = ${id}::uuid`,
+    );
+    const [row] = rows;
+    if (!row) return null;
+    const { scopeTenant, scopeId, ownerId, ...rest } = row;
+    const tenant = (scopeTenant.charAt(0).toLowerCase() + scopeTenant.slice(1)) as ScopeRef['tenant'];
+    const value: KeyState = { ...rest, scope: { tenant, id: scopeId }, expiresAt: dateOf(row.expiresAt) };
+    const topics = [`credential:${id}`, `node:${row.projectId}`, `node:${ownerId}`, `user:${row.userId}`];
+    return { value, topics };
+  }
+
+  return {
+    session: (id) => sessions.peek(id) ?? sessions.get(id, () => loadSession(id)),
+    key: (id) => keys.peek(id) ?? keys.get(id, () => loadKey(id)),
+  };
+}

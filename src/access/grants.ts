@@ -1,0 +1,166 @@
+import { sql } from 'drizzle-orm';
+import { rowsOf } from '../db/rows.ts';
+import type { ResolvedScope } from '../kernel/scope.ts';
+import type { Executor } from '../kernel/scoped-db.ts';
+import { indexPermissions, type Grants, type HeldPermission, type PermissionIndex } from './evaluate.ts';
+import { ACCOUNT_OWNER } from './built-in.ts';
+
+/**
+ * Loads what a subject holds in a scope, in the terms of authorization §3: which roles count there, and every
+ * path role → group → permission → resource of them. Deleted rows and inactive resources contribute nothing.
+ * Two statements, whatever the size of the tenant: only the subject's own roles are read.
+ */
+
+/** What a subject is to a scope, before any permission. */
+export interface Standing {
+  readonly user: {
+    readonly id: string;
+    readonly name: string;
+    readonly email: string | null;
+    readonly emailVerified: boolean;
+    readonly metadata: Record<string, unknown>;
+  } | null;
+  readonly alive: boolean;
+  /** The role of the membership in the organization, own or of the project's owner. */
+  readonly memberRoleId: string | null;
+  readonly projectRoleIds: readonly string[];
+  readonly ownsAccount: boolean;
+  /** Owner, member, or user of the project: whether the scope is the subject's at all. */
+  readonly related: boolean;
+}
+
+interface StandingRow {
+  id: string;
+  name: string;
+  email: string | null;
+  email_verified: boolean;
+  alive: boolean;
+  owns_account: boolean;
+  member: { roleId: string; metadata: Record<string, unknown> } | null;
+  participant: { roleIds: string[]; metadata: Record<string, unknown> } | null;
+}
+
+export async function loadStanding(db: Executor, scope: ResolvedScope, userId: string): Promise<Standing> {
+  const rows = await rowsOf<StandingRow>(
+    db,
+    sql`
+    select u.id, u.name, u.email, u.email_verified, u.status = 'active' and u.deleted_at is null as alive,
+      exists (select 1 from accounts a where a.id = ${scope.organizationId ? null : scope.accountId}::uuid
+        and a.owner_id = u.id and a.deleted_at is null) as owns_account,
+      (select json_build_object('roleId', m.role_id, 'metadata', m.metadata) from organization_members m
+        where m.tenant_id = ${scope.organizationId}::uuid and m.user_id = u.id) as member,
+      (select json_build_object('metadata', p.metadata, 'roleIds', (
+          select coalesce(json_agg(r.role_id), '[]'::json) from project_user_roles r
+          where r.tenant_id = p.tenant_id and r.user_id = p.user_id))
+        from project_users p where p.tenant_id = ${scope.projectId}::uuid and p.user_id = u.id) as participant
+    from users u where u.id = ${userId}::uuid`,
+  );
+  const [row] = rows;
+  if (!row) {
+    return {
+      user: null,
+      alive: false,
+      memberRoleId: null,
+      projectRoleIds: [],
+      ownsAccount: false,
+      related: false,
+    };
+  }
+  return {
+    user: {
+      id: row.id,
+      name: row.name,
+      email: row.email,
+      emailVerified: row.email_verified,
+      metadata: { ...row.member?.metadata, ...row.participant?.metadata },
+    },
+    alive: row.alive,
+    memberRoleId: row.member?.roleId ?? null,
+    projectRoleIds: row.participant?.roleIds ?? [],
+    ownsAccount: row.owns_account,
+    related: row.owns_account || row.member !== null || row.participant !== null,
+  };
+}
+
+/** The roles that count in the scope for a user of this standing. */
+export const rolesOf = ({ ownsAccount, memberRoleId, projectRoleIds }: Standing): string[] => [
+  ...(ownsAccount ? [ACCOUNT_OWNER] : []),
+  ...(memberRoleId ? [memberRoleId] : []),
+  ...projectRoleIds,
+];
+
+interface PathRow {
+  role: HeldPermission['role'];
+  group: HeldPermission['group'];
+  permission: { id: string; name: string; action: string };
+  condition: unknown;
+  slug: string;
+  built_in: boolean;
+}
+
+/** Nouns that concern an organization itself: without effect in a project scope (authorization §3). */
+export const organizationNouns = new Set(['Organization', 'OrganizationInvitation', 'OrganizationMember']);
+
+/** Every path by which the roles hold a permission that has effect in the scope. */
+export async function loadHeld(
+  db: Executor,
+  roleIds: readonly string[],
+  level: ResolvedScope['level'],
+): Promise<HeldPermission[]> {
+  if (roleIds.length === 0) return [];
+  return heldBy(
+    db,
+    sql`r.id in (${sql.join(
+      roleIds.map((id) => sql`${id}::uuid`),
+      sql`, `,
+    )})`,
+    level,
+  );
+}
+
+async function heldBy(db: Executor, where: ReturnType<typeof sql>, level: ResolvedScope['level']) {
+  const rows = await rowsOf<PathRow>(
+    db,
+    sql`
+    select json_build_object('id', r.id, 'name', r.name, 'metadata', r.metadata) as role,
+      json_build_object('id', g.id, 'name', g.name, 'metadata', g.metadata) as "group",
+      json_build_object('id', p.id, 'name', p.name, 'action', p.action) as permission,
+      p.condition, s.slug, s.is_system as built_in
+    from roles r
+    join role_groups rg on rg.role_id = r.id
+    join groups g on g.id = rg.group_id and g.deleted_at is null
+    join group_permissions gp on gp.group_id = g.id
+    join permissions p on p.id = gp.permission_id and p.deleted_at is null
+    join resources s on s.id = p.resource_id and s.deleted_at is null and s.is_active
+    where r.deleted_at is null and ${where}
+    order by p.created_at, p.id, r.id, g.id`,
+  );
+  return rows
+    .filter((row) => !(level === 'project' && row.built_in && organizationNouns.has(row.slug)))
+    .map((row) => ({
+      permission: { ...row.permission, resource: row.slug, managementPlane: row.built_in },
+      condition: row.condition,
+      role: row.role,
+      group: row.group,
+    }));
+}
+
+/** What conditions can read of a scope; members that do not apply are missing, not null. */
+export function scopeAttributes(scope: ResolvedScope): Record<string, unknown> {
+  const { tenant, id, accountId, organizationId, projectId } = scope;
+  return Object.fromEntries(
+    Object.entries({ tenant, id, accountId, organizationId, projectId }).filter(
+      ([, value]) => value !== null,
+    ),
+  );
+}
+
+/** Grants of someone who holds nothing, for the given standing. */
+export const emptyGrants = (standing: Grants['standing'], nouns: ReadonlySet<string>): Grants => ({
+  standing,
+  user: null,
+  scope: {},
+  held: emptyIndex(nouns),
+});
+
+const emptyIndex = (nouns: ReadonlySet<string>): PermissionIndex => indexPermissions([], nouns);

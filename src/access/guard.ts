@@ -1,0 +1,67 @@
+import { fail, type DecisionReason, type DoorwardError } from '../errors.ts';
+import type { Guard } from '../kernel/invoke.ts';
+import type { NamedOperation } from '../kernel/operation.ts';
+import type { Clock } from '../kernel/ports.ts';
+import { preliminary, evaluate, type Question } from './evaluate.ts';
+
+/** Where a decision becomes a refusal. The decision itself is `evaluate`, for guarded operations too. */
+
+const forbidden = (reason: DecisionReason): DoorwardError =>
+  fail('FORBIDDEN', { reason, ...(fixes[reason] ? { fix: fixes[reason] } : {}) });
+
+const fixes: Partial<Record<DecisionReason, string>> = {
+  INVALID_SCOPE: 'Use a scope that you own or belong to; key and app tokens only reach their own project.',
+  NO_PERMISSION: 'Ask an administrator of this scope for a role that holds the permission.',
+};
+
+const questionOf = (op: NamedOperation): Question => {
+  const [resource = '', action = ''] = op.access.split(':');
+  return { resource, action };
+};
+
+export function createGuard(options: { readonly stepUpMaxAgeMinutes: number; readonly clock: Clock }): Guard {
+  const { stepUpMaxAgeMinutes, clock } = options;
+  return {
+    enter(op, _principal, found) {
+      if (op.asksOnly) return;
+      if (!found || found.rights.grants.standing === 'outside') throw forbidden('INVALID_SCOPE');
+      const { scope, rights } = found;
+      if (scope.userInProject) return;
+      // Only who may make keys for others is told that there is no such user in the project.
+      const grants = rights.projectGrants;
+      const may = grants && evaluate(grants, { resource: 'ApiKey', action: 'CreateForUser' }).authorized;
+      throw may ? fail('NOT_FOUND') : forbidden('INVALID_SCOPE');
+    },
+
+    permit(op, { grants }) {
+      const decision = preliminary(grants, questionOf(op));
+      if (decision === 'conditional') return false;
+      if (!decision.authorized) throw forbidden(decision.reason);
+      return true;
+    },
+
+    permitRow(op, { grants }, attributes) {
+      const decision = evaluate(grants, { ...questionOf(op), attributes });
+      if (!decision.authorized) throw forbidden(decision.reason);
+    },
+
+    gates(op, principal, found) {
+      if (principal.type !== 'session') return;
+      if (found && op.access.includes(':')) {
+        const { scope, rights } = found;
+        const own = scope.accountType === 'personal' && rights.standing.ownsAccount;
+        if (!principal.emailVerified && !own) {
+          throw fail('EMAIL_VERIFICATION_REQUIRED', {
+            fix: 'Open the link in the verification mail, or ask for a new one at POST /api/auth/resend-verification.',
+          });
+        }
+        if (op.kind === 'mutation' && scope.requireMfa && principal.acr === 'aal1')
+          throw fail('MFA_REQUIRED');
+      }
+      if (op.stepUp && stepUpMaxAgeMinutes > 0) {
+        const age = clock.now().getTime() - (principal.authenticatedAt?.getTime() ?? 0);
+        if (age > stepUpMaxAgeMinutes * 60_000) throw fail('STEP_UP_REQUIRED');
+      }
+    },
+  };
+}

@@ -1,0 +1,239 @@
+import { sql } from 'drizzle-orm';
+import { rowsOf } from '../db/rows.ts';
+import { createFreshCache } from '../db/fresh-cache.ts';
+import type { Changes } from '../db/changes.ts';
+import type { CallerRights, Principal } from '../kernel/context.ts';
+import type { Found } from '../kernel/invoke.ts';
+import { canonicalTenant, type ResolvedScope, type ScopeInput } from '../kernel/scope.ts';
+import type { Executor } from '../kernel/scoped-db.ts';
+import { indexPermissions, preliminary, type Grants } from './evaluate.ts';
+import { emptyGrants, loadHeld, loadStanding, rolesOf, scopeAttributes, type Standing } from './grants.ts';
+
+/**
+ * The one resolver: a caller and `{tenant, id}` become one existing scope and the rights that the caller has
+ * there. A composite scope is looked up as a pair, so a project under a foreign owner does not exist. Both
+ * results are kept while nothing that they were read from changes.
+ */
+
+declare module '../kernel/context.ts' {
+  interface CallerRights {
+    readonly grants: Grants;
+    readonly standing: Standing;
+    /** A project-level key's own role, from which its default for new keys comes. */
+    readonly keyRoleId: string | null;
+  }
+}
+
+export interface Resolver {
+  /** Null when the scope does not exist, or the caller's token is pinned to another project. */
+  resolve(principal: Principal, scope: ScopeInput): Promise<Found | null> | Found | null;
+  /** Rights of another user in a scope, for questions about him; inside a transaction, by that transaction. */
+  rightsOfUser(scope: ResolvedScope, userId: string, db?: Executor): Promise<CallerRights>;
+}
+
+interface NodeRow {
+  id: string;
+  kind: 'account' | 'organization' | 'project';
+  parent_id: string | null;
+  parent_kind: 'account' | 'organization' | null;
+  account_type: 'personal' | 'organization' | null;
+  require_mfa: boolean | null;
+  user_in_project: boolean | null;
+}
+
+export function createResolver(pool: Executor, changes: Changes, nouns: ReadonlySet<string>): Resolver {
+  const scopes = createFreshCache<ResolvedScope>(changes, 20_000);
+  const rights = createFreshCache<CallerRights>(changes, 20_000);
+
+  async function loadScope(scope: ScopeInput): Promise<{ value: ResolvedScope; topics: string[] } | null> {
+    const tenant = canonicalTenant(scope.tenant);
+    const [first = '', second = null] = scope.id.split(':');
+    const single = tenant === 'account' || tenant === 'organization';
+    const nodeId = single ? first : tenant === 'projectUser' ? first : second;
+    const ownerId = tenant === 'accountProject' || tenant === 'organizationProject' ? first : null;
+    const userId = tenant === 'projectUser' ? second : null;
+    const rows = await rowsOf<NodeRow>(
+      pool,
+      sql`
+      select n.id, n.kind, n.parent_id, o.kind as parent_kind,
+        (select a.type from accounts a where a.id = coalesce(case when n.kind = 'account' then n.id end, o.id)) as account_type,
+        (select g.require_mfa_for_sensitive_actions from organizations g
+          where g.id = case when n.kind = 'organization' then n.id else o.id end) as require_mfa,
+        ${userId}::uuid is null or exists (select 1 from users u where u.id = ${userId}::uuid and u.deleted_at is null and (
+          exists (select 1 from project_users p where p.tenant_id = n.id and p.user_id = u.id)
+          or exists (select 1 from organization_members m where m.tenant_id = o.id and m.user_id = u.id)
+          or exists (select 1 from accounts a where a.id = o.id and a.owner_id = u.id))) as user_in_project
+      from nodes n left join nodes o on o.id = n.parent_id
+      where n.id = ${nodeId}::uuid and n.deleted_at is null and (o.id is null or o.deleted_at is null)
+        and (${ownerId}::uuid is null or n.parent_id = ${ownerId}::uuid)`,
+    );
+    const [node] = rows;
+    if (!node || !belongs(tenant, node)) return null;
+    const project = node.kind === 'project';
+    const owner = project ? node.parent_id : node.id;
+    const ownerKind = project ? node.parent_kind : node.kind;
+    const value: ResolvedScope = {
+      tenant,
+      id: scope.id,
+      nodeId: node.id,
+      parentId: node.parent_id,
+      accountId: ownerKind === 'account' ? owner : null,
+      organizationId: ownerKind === 'organization' ? owner : null,
+      projectId: project ? node.id : null,
+      userId,
+      userInProject: node.user_in_project ?? true,
+      level: node.kind,
+      accountType: node.account_type,
+      requireMfa: node.require_mfa ?? false,
+    };
+    return { value, topics: scopeTopics(value) };
+  }
+
+  async function loadRights(principal: Principal, scope: ResolvedScope): Promise<CallerRights> {
+    const standing = await loadStanding(pool, scope, principal.userId);
+    const key = principal.type === 'ApiKey' ? await keyRole(pool, principal.credentialId) : null;
+    const projectKey = key !== null && key.scopeTenant !== 'ProjectUser';
+    const active = projectKey || (standing.related && standing.alive);
+    const state = active ? 'active' : standing.related || key !== null ? 'inactive' : 'outside';
+    const roleIds = projectKey ? (key.roleId ? [key.roleId] : []) : active ? rolesOf(standing) : [];
+    const held = await loadHeld(pool, roleIds, scope.level);
+    const grants: Grants = {
+      standing: state,
+      user: standing.user,
+      scope: scopeAttributes(scope),
+      held: indexPermissions(held, nouns),
+      ...(principal.consented ? { consented: principal.consented } : {}),
+      ...(principal.type === 'projectApp' && !principal.consented ? { projectPlaneOnly: true } : {}),
+    };
+    const own = { grants, standing, keyRoleId: projectKey ? key.roleId : null };
+    return scope.userId !== null && scope.userId !== principal.userId ? onBehalf(own, held) : own;
+  }
+
+  /**
+   * In another user's projectUser scope one holds nothing, but for the making of a key on that user's behalf
+   * (authorization §5, `ApiKey:CreateForUser`). What the caller holds in the project stays in `projectGrants`.
+   */
+  function onBehalf(own: CallerRights, held: Awaited<ReturnType<typeof loadHeld>>): CallerRights {
+    const may = preliminary(own.grants, { resource: 'ApiKey', action: 'CreateForUser' });
+    const allowed = may !== 'conditional' && may.authorized;
+    const creating = held.filter(
+      ({ permission }) => permission.managementPlane && permission.name === 'ApiKey:Create',
+    );
+    return {
+      ...own,
+      projectGrants: own.grants,
+      grants: { ...own.grants, held: indexPermissions(allowed ? creating : [], nouns) },
+    };
+  }
+
+  async function rightsOf(principal: Principal, scope: ResolvedScope): Promise<CallerRights> {
+    const found = await rights.get(rightsKey(principal, scope), async () => ({
+      value: await loadRights(principal, scope),
+      topics: topicsOf(principal, scope),
+    }));
+    return found as CallerRights;
+  }
+
+  return {
+    resolve(principal, asked) {
+      const tenant = canonicalTenant(asked.tenant);
+      const key = `${tenant} ${asked.id}`;
+      const known = scopes.peek(key);
+      if (known) {
+        if (!pinnedTo(principal, known)) return null;
+        const held = rights.peek(rightsKey(principal, known));
+        if (held) return { scope: known, rights: held };
+      }
+      return (async () => {
+        const scope = known ?? (await scopes.get(key, () => loadScope(asked)));
+        if (!scope || !pinnedTo(principal, scope)) return null;
+        return { scope, rights: await rightsOf(principal, scope) };
+      })();
+    },
+
+    async rightsOfUser(scope, userId, db = pool) {
+      const standing = await loadStanding(db, scope, userId);
+      const active = standing.related && standing.alive;
+      if (!active) return { grants: emptyGrants('inactive', nouns), standing, keyRoleId: null };
+      const held = await loadHeld(db, rolesOf(standing), scope.level);
+      const grants: Grants = {
+        standing: 'active',
+        user: standing.user,
+        scope: scopeAttributes(scope),
+        held: indexPermissions(held, nouns),
+      };
+      return { grants, standing, keyRoleId: null };
+    },
+  };
+}
+
+declare module '../kernel/scope.ts' {
+  interface ResolvedScope {
+    readonly userInProject: boolean;
+    readonly accountType: 'personal' | 'organization' | null;
+    /** The organization demands a second factor for changes. */
+    readonly requireMfa: boolean;
+  }
+}
+declare module '../kernel/context.ts' {
+  interface CallerRights {
+    /** In another user's projectUser scope: what the caller holds in the project. */
+    readonly projectGrants?: Grants;
+  }
+}
+
+function belongs(tenant: ResolvedScope['tenant'], node: NodeRow): boolean {
+  switch (tenant) {
+    case 'account':
+    case 'organization':
+      return node.kind === tenant;
+    case 'accountProject':
+      return node.kind === 'project' && node.parent_kind === 'account';
+    case 'organizationProject':
+      return node.kind === 'project' && node.parent_kind === 'organization';
+    case 'projectUser':
+      return node.kind === 'project';
+  }
+}
+
+/** Key and app tokens reach their own project only, and a ProjectUser key only its own user's scope. */
+function pinnedTo(principal: Principal, scope: ResolvedScope): boolean {
+  if (!principal.pinned) return true;
+  const { tenant, id } = principal.pinned;
+  const projectId = tenant === 'projectUser' ? id.split(':')[0] : id.split(':')[1];
+  return scope.projectId === projectId;
+}
+
+const scopeTopics = (scope: ResolvedScope): string[] => [
+  `node:${scope.nodeId}`,
+  ...(scope.parentId ? [`node:${scope.parentId}`] : []),
+  ...(scope.userId ? [`user:${scope.userId}`] : []),
+];
+
+const topicsOf = (principal: Principal, scope: ResolvedScope): string[] => [
+  ...scopeTopics(scope),
+  `user:${principal.userId}`,
+  ...(principal.type === 'session' ? [] : [`credential:${principal.credentialId}`]),
+];
+
+/**
+ * A cached right is keyed on everything that it was computed from: the kind of token and what narrows it, the
+ * user, and the scope. Sessions of one user share; keys and apps never do.
+ */
+const rightsKey = (principal: Principal, scope: ResolvedScope): string =>
+  principal.type === 'session'
+    ? `session ${principal.userId} ${scope.tenant} ${scope.id}`
+    : `${principal.type} ${principal.credentialId} ${principal.userId} ${scope.tenant} ${scope.id} ${consentKey(principal)}`;
+
+const consentKey = ({ consented }: Principal): string => (consented ? [...consented].sort().join(' ') : '*');
+
+async function keyRole(
+  db: Executor,
+  keyId: string,
+): Promise<{ roleId: string | null; scopeTenant: string } | null> {
+  const rows = await rowsOf<{ roleId: string | null; scopeTenant: string }>(
+    db,
+    sql`select role_id as "roleId", scope_tenant as "scopeTenant" from api_keys where id = ${keyId}::uuid`,
+  );
+  return rows[0] ?? null;
+}

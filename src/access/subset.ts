@@ -1,0 +1,66 @@
+import { fail } from '../errors.ts';
+import { canonicalCondition } from './conditions.ts';
+import { candidatesFor, consents } from './evaluate.ts';
+import type { Grants, Target } from './evaluate.ts';
+
+/**
+ * The subset rule (authorization §5): nobody gives or takes what they do not hold themselves.
+ *
+ * The holder is judged by its grants and not by its rows alone: an app token holds no more than its scopes let it
+ * use, and a subject that is not active holds nothing.
+ *
+ * @example assertHolds(grants, permissionsOf(role));
+ */
+export type Holder = Pick<Grants, 'standing' | 'consented' | 'projectPlaneOnly' | 'held'>;
+
+/** A permission that is about to be given or taken. */
+export interface WantedPermission {
+  /** Slug of the resource. */
+  readonly resource: string;
+  readonly action: string;
+  readonly managementPlane: boolean;
+  /** As stored or as just asserted. */
+  readonly condition: unknown;
+}
+
+/** The `resource:action` names that the holder lacks, each once, in the order wanted; empty if none. */
+export function missingPermissions(holder: Holder, wanted: readonly WantedPermission[]): string[] {
+  const missing = new Set<string>();
+  const project = definesPermissions(holder);
+  for (const one of wanted) {
+    const counted = project && !one.managementPlane;
+    if (!counted && !holds(holder, one)) missing.add(`${one.resource}:${one.action}`);
+  }
+  return [...missing];
+}
+
+/** @throws PRIVILEGE_ESCALATION with the first 20 missing permissions as details */
+export function assertHolds(holder: Holder, wanted: readonly WantedPermission[]): void {
+  const missing = missingPermissions(holder, wanted);
+  if (missing.length === 0) return;
+  const details = missing.slice(0, 20).map((path) => ({ path, code: 'permission' as const }));
+  throw fail('PRIVILEGE_ESCALATION', { details });
+}
+
+/** Who may define the permissions of a project could define each of them anyway: these count as held. */
+function definesPermissions(holder: Holder): boolean {
+  return holds(holder, {
+    resource: 'Permission',
+    action: 'Create',
+    managementPlane: true,
+    condition: null,
+  });
+}
+
+function holds(holder: Holder, wanted: WantedPermission): boolean {
+  if (holder.standing !== 'active') return false;
+  const { resource, action, managementPlane: management } = wanted;
+  const target: Target = { management, resource, action: action.toLowerCase() };
+  if (!consents(holder, resource, action, target)) return false;
+  const candidates = candidatesFor(holder, target);
+  if (candidates === undefined) return false;
+  if (candidates.allowed) return true;
+  // What is wanted unconditionally equals none of these: they are all conditional.
+  const canonical = canonicalCondition(wanted.condition);
+  return candidates.conditional.some((held) => canonicalCondition(held.condition) === canonical);
+}

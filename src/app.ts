@@ -1,0 +1,252 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { createClient } from 'redis';
+import { sql } from 'drizzle-orm';
+import { v7 } from 'uuid';
+import { builtIns } from './access/built-in.ts';
+import { createCredentials } from './access/credentials.ts';
+import { createGuard } from './access/guard.ts';
+import { createResolver } from './access/resolve.ts';
+import type { Config } from './config.ts';
+import { createKek, type Kek } from './crypto/kek.ts';
+import { createKeyring } from './crypto/keyring.ts';
+import { resolveEncryptionKeys } from './crypto/encryption-keys.ts';
+import { createPasswords } from './crypto/passwords.ts';
+import { createKeyPairStock, type KeyPairStock } from './crypto/rsa.ts';
+import { openChanges } from './db/changes.ts';
+import { createCursors } from './db/cursor.ts';
+import { prepareDatabase } from './db/migrate.ts';
+import type { Database } from './db/open.ts';
+import { bindScope } from './db/scoped-db.ts';
+import { seedBuiltIns } from './db/seed.ts';
+import { establishInstallation } from './crypto/installation.ts';
+import { createMailOutbox } from './events/mail-outbox.ts';
+import { createRecorder } from './events/record.ts';
+import type { Services } from './kernel/context.ts';
+import type { AnyEntity } from './kernel/entity.ts';
+import { createInvoke } from './kernel/invoke.ts';
+import { schemasOf } from './kernel/json-schema.ts';
+import type { Clock, Ids, Mailer } from './kernel/ports.ts';
+import { assertSound, declaredPermissions, operations } from './operations.ts';
+import { entities } from './entities.ts';
+import { registerVerifyEmailPage } from './pages/verify-email.ts';
+import { createAuthenticate } from './transport/authenticate.ts';
+import { registerBodyParser } from './transport/body-parser.ts';
+import { registerDocsPage } from './transport/docs-page.ts';
+import { toDoorwardError } from './transport/error-body.ts';
+import { registerGraphql } from './transport/graphql.ts';
+import { applyEffects, callOf, createHttp, languageOf, rememberRoutes } from './transport/http.ts';
+import { buildOpenapi } from './transport/openapi.ts';
+import { createRateLimiter, type RateState } from './transport/rate-limit.ts';
+import { registerRest } from './transport/rest.ts';
+import { registerExplorer } from './transport/explorer-page.ts';
+import type { Log } from './log.ts';
+
+/**
+ * The composition root: the only place that knows every part. Configuration, a database and the ports to the
+ * outside go in; a server comes out that can listen or be injected into.
+ */
+export interface AppOptions {
+  readonly config: Config;
+  readonly database: Database;
+  /** Folder of the migrations, or null when the database is prepared already (tests). */
+  readonly migrations: string | null;
+  readonly version: string;
+  readonly log: Log;
+  readonly mailer: Mailer;
+  readonly clock?: Clock;
+  readonly ids?: Ids;
+  readonly keyPairs?: KeyPairStock;
+}
+
+export interface App {
+  readonly server: FastifyInstance;
+  readonly kek: Kek;
+  /** Sends queued mails now, as the job does from time to time. */
+  readonly flushMails: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+const MAIL_RETRY_MS = 10_000;
+const realIds: Ids = { next: () => v7(), random: () => randomUUID() };
+const realClock: Clock = { now: () => new Date() };
+
+export async function createApp(options: AppOptions): Promise<App> {
+  const { config, database, migrations, version, log, mailer, clock = realClock, ids = realIds } = options;
+  assertSound(operations);
+  const kek = createKek(await resolveEncryptionKeys(config));
+  const keyPairs = options.keyPairs ?? createKeyPairStock({ bits: config.tokens.rsaBits, size: 4 });
+  const rows = builtIns(declaredPermissions(operations));
+  let installation = '';
+  await prepareDatabase(database, migrations, async (db) => {
+    await seedBuiltIns(db, rows);
+    installation = await establishInstallation(db, { kek, keyPairs, ids, issuer: config.appUrl });
+  });
+
+  const { pool } = database;
+  const changes = await openChanges(database, (error, message) => log.error({ error, message }));
+  const resolver = createResolver(pool, changes, rows.nouns);
+  const keyring = createKeyring({ pool, kek, changes });
+  const redis = config.redisUrl === undefined ? undefined : await connectRedis(config.redisUrl, log);
+  const limiter = createRateLimiter({
+    config: config.rateLimits.classes,
+    enabled: config.rateLimits.enabled,
+    ...(redis ? { redis, installation } : {}),
+  });
+  const mail = createMailOutbox({
+    pool,
+    kek,
+    mailer,
+    clock,
+    ids,
+    log: (error, message) => log.error({ error, message }),
+  });
+  let stopping = false;
+  const services: Services = {
+    config,
+    clock,
+    ids,
+    kek,
+    keyring,
+    keyPairs,
+    passwords: createPasswords({ concurrency: 2, maxQueue: 200 }),
+    resolver,
+    builtIns: rows,
+    mail,
+    limiter,
+    readiness: async () => ({
+      serving: !stopping,
+      checks: {
+        database: await answers(() => pool.execute(sql`select 1`)),
+        migrations: await answers(() => pool.execute(sql`select 1 from installation limit 1`)),
+        encryptionKey: 'ok',
+        invalidation: changes.isTrusted() ? 'ok' : 'failing',
+      },
+    }),
+  };
+
+  const cursors = createCursors(kek.derive('cursor'), clock);
+  const invoke = createInvoke({
+    services,
+    limit: (cls, key, call) => {
+      const counted = (state: RateState) => void Object.assign(call.effects.headers, state.headers());
+      const state = limiter.consume(cls, key);
+      return state instanceof Promise ? state.then(counted) : counted(state);
+    },
+    resolve: (principal, scope) => resolver.resolve(principal, scope),
+    guard: createGuard({ stepUpMaxAgeMinutes: config.auth.stepUpMaxAgeMinutes, clock }),
+    pool,
+    scopedDb: (tx, scope, op, notes, principal) =>
+      bindScope({ tx, scope, notes, cursors, ids, list: `${op.name} ${principal?.credentialId}` }),
+    transaction: (work) => database.transaction(work),
+    record: createRecorder(ids),
+    changed: (topics) => changes.apply(topics),
+    announce: (tx, topics) => changes.announce(tx, topics),
+    log: (error, message, call) => log.error({ error, message, requestId: call.requestId }),
+  });
+
+  const server = await createHttp({
+    config,
+    authenticate: createAuthenticate({
+      keyring,
+      credentials: createCredentials(pool, changes),
+      changes,
+      clock,
+      audience: config.appUrl,
+    }),
+    limiter,
+    log: (error, message, requestId) => log.error({ error, message, requestId }),
+    logLine: log.writes('info') ? (line) => log.info(line) : null,
+  });
+  rememberRoutes(server);
+  registerBodyParser(server);
+  const schemas = schemasOf(operations);
+  const https = config.security.https;
+  registerRest(server, {
+    operations,
+    schemas,
+    invoke,
+    callOf: (request) => callOf(request, config, 'rest'),
+    applyEffects: (call, reply) => applyEffects(call.effects, reply, https),
+  });
+  const unbound = {
+    recordings: [],
+    topics: new Set<string>(),
+    afterCommit: [],
+    changes: undefined,
+    unchanged: false,
+  };
+  registerGraphql(server, {
+    operations,
+    schemas,
+    entities: new Map<string, AnyEntity>(entities.map((entity) => [entity.name, entity])),
+    invoke,
+    callOf: (request) => callOf(request, config, 'graphql'),
+    applyEffects: (call, reply) => applyEffects(call.effects, reply, https),
+    related: (scope, entity, relation, keys) =>
+      bindScope({ tx: pool, scope, notes: unbound, cursors, ids, list: '' }).related(entity, relation, keys),
+    languageOf,
+    requestIdOf: (request) => request.id,
+    limits: config.graphql.limits,
+    introspection: config.graphql.introspection,
+    explorer: config.graphql.explorer,
+    production: config.production,
+    log: (error, request) =>
+      log.error({
+        error: toDoorwardError(error).extras.cause ?? error,
+        message: 'graphql',
+        requestId: request.id,
+      }),
+  });
+  // What could not be sent at once is tried again, also what a process that died left behind.
+  const mailing = config.jobs.enabled ? setInterval(() => void mail.flush(), MAIL_RETRY_MS) : undefined;
+  mailing?.unref();
+  const document = buildOpenapi({ operations, schemas, version });
+  registerDocsPage(server, {
+    enabled: config.docs.enabled,
+    document: () => document,
+    explorer: config.graphql.explorer,
+  });
+  registerExplorer(server, { enabled: config.graphql.explorer });
+  registerVerifyEmailPage(server);
+  await server.ready();
+
+  return {
+    server,
+    kek,
+    flushMails: () => mail.flush(),
+    async close() {
+      stopping = true;
+      await server.close();
+      clearInterval(mailing);
+      await mail.flush();
+      await changes.close();
+      keyPairs.close();
+      if (redis) await redis.close().catch(() => redis.destroy());
+      await database.close();
+    },
+  };
+}
+
+async function answers(ask: () => PromiseLike<unknown>): Promise<'ok' | 'failing'> {
+  try {
+    await ask();
+    return 'ok';
+  } catch {
+    return 'failing';
+  }
+}
+
+/** Redis may vanish at any time: it is waited for at the start, for a second, and never again. */
+async function connectRedis(url: string, log: Log) {
+  const client = createClient({
+    url,
+    disableOfflineQueue: true,
+    pingInterval: 1000,
+    socket: { connectTimeout: 1000 },
+  });
+  client.on('error', (error) => log.warn({ error, message: 'redis' }));
+  const connecting = client.connect().catch(() => undefined);
+  await Promise.race([connecting, new Promise((resolve) => setTimeout(resolve, 1000).unref())]);
+  return client;
+}

@@ -1,0 +1,141 @@
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { and, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm';
+import type { Changes } from '../db/changes.ts';
+import { createFreshCache } from '../db/fresh-cache.ts';
+import { SYSTEM_NODE } from '../db/nodes.ts';
+import type { Ids } from '../kernel/ports.ts';
+import type { Executor } from '../kernel/scoped-db.ts';
+import { signJwt } from './jwt.ts';
+import type { Kek } from './kek.ts';
+import type { SigningKeyPair } from './rsa.ts';
+import { signingKeys, signingKeySecrets } from './signing-keys-table.ts';
+
+/**
+ * The keys that sign tokens, one set per issuer: the service itself (sessions) and every project (its API keys
+ * and apps). A `kid` leads to one key, and the key alone says which issuer and which kinds of token it may
+ * vouch for (bar 4). Private halves are sealed under the KEK and opened only in memory.
+ */
+export interface VerificationKey {
+  readonly publicKey: KeyObject;
+  readonly issuer: string;
+  /** The project, or the installation's own node. */
+  readonly tenantId: string;
+  readonly types: readonly string[];
+}
+
+export interface Jwk {
+  readonly kty: 'RSA';
+  readonly use: 'sig';
+  readonly alg: 'RS256';
+  readonly kid: string;
+  readonly n: string;
+  readonly e: string;
+}
+
+interface ActiveKey {
+  readonly kid: string;
+  readonly issuer: string;
+  readonly privateKey: KeyObject;
+}
+
+export interface Keyring {
+  /** Null for unknown and revoked keys. */
+  verification(kid: string): Promise<VerificationKey | null>;
+  /** Signs with the active key of the tenant; `iss` is that key's issuer, whatever the claims say. */
+  sign(tenantId: string, claims: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Published keys of a tenant: next, active, and retired ones while their tokens may live. */
+  jwks(tenantId: string, db: Executor): Promise<Jwk[]>;
+}
+
+export const keysTopic = (tenantId: string): string => `keys:${tenantId}`;
+
+export function createKeyring(options: {
+  readonly pool: Executor;
+  readonly kek: Kek;
+  readonly changes: Changes;
+}): Keyring {
+  const { pool, kek, changes } = options;
+  const verifying = createFreshCache<VerificationKey>(changes, 10_000);
+  const signing = createFreshCache<ActiveKey>(changes, 1_000);
+
+  async function loadActive(tenantId: string) {
+    const [row] = await pool
+      .select({
+        id: signingKeys.id,
+        kid: signingKeys.kid,
+        issuer: signingKeys.issuer,
+        sealed: signingKeySecrets.sealed,
+      })
+      .from(signingKeys)
+      .innerJoin(signingKeySecrets, eq(signingKeySecrets.keyId, signingKeys.id))
+      .where(and(eq(signingKeys.tenantId, tenantId), eq(signingKeys.status, 'active')));
+    if (!row) return null;
+    const { id, kid, issuer, sealed } = row;
+    const privateKey = createPrivateKey(kek.open(sealed, sealedAs(id)).toString());
+    return { value: { kid, issuer, privateKey }, topics: [keysTopic(tenantId)] };
+  }
+
+  return {
+    verification: (kid) =>
+      verifying.get(kid, async () => {
+        const [row] = await pool
+          .select()
+          .from(signingKeys)
+          .where(and(eq(signingKeys.kid, kid), inArray(signingKeys.status, ['next', 'active', 'retired'])));
+        if (!row) return null;
+        const { tenantId, issuer } = row;
+        const types = tenantId === SYSTEM_NODE ? ['session'] : ['ApiKey', 'projectApp'];
+        const publicKey = createPublicKey(row.publicKeyPem);
+        return { value: { publicKey, issuer, tenantId, types }, topics: [keysTopic(tenantId)] };
+      }),
+
+    async sign(tenantId, claims) {
+      const key = await signing.get(tenantId, () => loadActive(tenantId));
+      if (!key) throw new Error(`no active signing key for ${tenantId}`);
+      return signJwt(key.privateKey, key.kid, { ...claims, iss: key.issuer });
+    },
+
+    async jwks(tenantId, db) {
+      const rows = await db
+        .select({ kid: signingKeys.kid, pem: signingKeys.publicKeyPem })
+        .from(signingKeys)
+        .where(
+          and(
+            eq(signingKeys.tenantId, tenantId),
+            inArray(signingKeys.status, ['next', 'active', 'retired']),
+            or(isNull(signingKeys.publishedUntil), gt(signingKeys.publishedUntil, sql`now()`)),
+          ),
+        )
+        .orderBy(signingKeys.createdAt, signingKeys.id);
+      return rows.map(({ kid, pem }) => {
+        const { n = '', e = '' } = createPublicKey(pem).export({ format: 'jwk' });
+        return { kty: 'RSA', use: 'sig', alg: 'RS256', kid, n, e };
+      });
+    },
+  };
+}
+
+/** Stores the first keys of an issuer: one that signs at once, and one published ahead of its time. */
+export async function establishKeys(
+  tx: Executor,
+  { kek, ids }: { readonly kek: Kek; readonly ids: Ids },
+  owner: { readonly tenantId: string; readonly issuer: string },
+  pairs: readonly SigningKeyPair[],
+): Promise<void> {
+  for (const [index, { kid, publicKeyPem, privateKeyPem }] of pairs.slice(0, 2).entries()) {
+    const id = ids.next();
+    const state =
+      index === 0 ? { status: 'active' as const, activatedAt: sql`now()` } : { status: 'next' as const };
+    await tx.insert(signingKeys).values({ id, ...owner, kid, publicKeyPem, ...state });
+    await tx.insert(signingKeySecrets).values({ keyId: id, sealed: kek.seal(privateKeyPem, sealedAs(id)) });
+  }
+}
+
+const sealedAs = (id: string): string => `signing_key_secrets:${id}`;
+
+/** The issuer of a project's tokens, under which its JWKS is found (identity §10). */
+export const projectIssuer = (
+  appUrl: string,
+  owner: { readonly kind: 'account' | 'organization'; readonly id: string },
+  projectId: string,
+): string => `${appUrl}/${owner.kind === 'account' ? 'acc' : 'org'}/${owner.id}/prj/${projectId}`;

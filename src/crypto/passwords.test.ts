@@ -1,0 +1,82 @@
+import { hash } from '@node-rs/argon2';
+import { describe, expect, it } from 'vitest';
+import { createPasswords } from './passwords.ts';
+
+const passwords = createPasswords({ concurrency: 2, maxQueue: 100 });
+
+describe('hash and verify', () => {
+  it('use argon2id with 19 MiB, t=2, p=1 and a fresh salt', async () => {
+    const [one, two] = await Promise.all([passwords.hash('correct horse'), passwords.hash('correct horse')]);
+    expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect(one).not.toBe(two);
+    expect(await passwords.verify(one, 'correct horse')).toBe(true);
+    expect(await passwords.verify(one, 'correct horsf')).toBe(false);
+  });
+
+  it('take one password for one, whichever form it was typed in', async () => {
+    const stored = await passwords.hash('Ｚürich-Å-ﬁne');
+    expect(await passwords.verify(stored, 'Zu\u0308rich-\u212b-fine')).toBe(true);
+  });
+
+  it('never cut a long one', async () => {
+    const long = 'ü'.repeat(127);
+    const stored = await passwords.hash(`${long}a`);
+    expect(await passwords.verify(stored, `${long}b`)).toBe(false);
+    expect(await passwords.verify(stored, `${long}a`)).toBe(true);
+  });
+
+  it('do the same work without a hash and answer false', async () => {
+    const stored = await passwords.hash('correct horse');
+    const timed = async (given: string | null) => {
+      const start = performance.now();
+      expect(await passwords.verify(given, 'wrong')).toBe(false);
+      return performance.now() - start;
+    };
+    // The quickest of several, taken in turn: a busy machine disturbs both alike.
+    let [without, withHash] = [Infinity, Infinity];
+    for (let i = 0; i < 15; i += 1) {
+      without = Math.min(without, await timed(null));
+      withHash = Math.min(withHash, await timed(stored));
+    }
+    const ratio = without / withHash;
+    expect(ratio).toBeGreaterThan(0.4);
+    expect(ratio).toBeLessThan(2.5);
+  });
+});
+
+describe('needsRehash', () => {
+  it('is for weaker parameters and other algorithms only', async () => {
+    const made = (cost: object) => hash('x', { memoryCost: 19_456, timeCost: 2, parallelism: 1, ...cost });
+    expect(passwords.needsRehash(await passwords.hash('x'))).toBe(false);
+    expect(passwords.needsRehash(await made({ timeCost: 3 }))).toBe(false);
+    expect(passwords.needsRehash(await made({ memoryCost: 65_536 }))).toBe(false);
+    expect(passwords.needsRehash(await made({ memoryCost: 19_455 }))).toBe(true);
+    expect(passwords.needsRehash(await made({ timeCost: 1 }))).toBe(true);
+    expect(passwords.needsRehash(await made({ algorithm: 1 }))).toBe(true);
+    expect(passwords.needsRehash('$2b$10$bcrypt')).toBe(true);
+  });
+});
+
+describe('the queue', () => {
+  it('refuses with 503 when it is full and serves everyone whom it took', async () => {
+    const small = createPasswords({ concurrency: 1, maxQueue: 2 });
+    const results = await Promise.allSettled(Array.from({ length: 5 }, () => small.verify(null, 'x')));
+    expect(results.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'rejected',
+    ]);
+    expect(results[4]).toMatchObject({
+      reason: { code: 'UNAVAILABLE', extras: { headers: { 'Retry-After': '1' } } },
+    });
+    expect(await small.verify(null, 'x')).toBe(false);
+  });
+
+  it('gives the place free after a failure', async () => {
+    const small = createPasswords({ concurrency: 1, maxQueue: 0 });
+    await expect(small.verify('not a hash', 'x')).rejects.toThrow();
+    expect(await small.verify(null, 'x')).toBe(false);
+  });
+});

@@ -1,0 +1,59 @@
+import { LRUCache } from 'lru-cache';
+import type { Changes } from './changes.ts';
+
+interface Kept<V> {
+  readonly value: V;
+  readonly loadedAt: number;
+  readonly topics: readonly string[];
+}
+
+/**
+ * A bounded cache that never answers stale: an entry is used only while the change channel is trusted and none
+ * of its topics changed since before it was loaded. Loads of one key that run together share one load.
+ */
+export interface FreshCache<V> {
+  /** The value at once if it is known and fresh, for paths that avoid a promise. */
+  peek(key: string): V | undefined;
+  /** A load that finds nothing answers null, which is never kept: what does not exist may be made at any time. */
+  get(key: string, load: () => Promise<Loaded<V> | null>): Promise<V | null>;
+}
+
+interface Loaded<V> {
+  readonly value: V;
+  /** What, when it changes, makes the value stale. */
+  readonly topics: readonly string[];
+}
+
+export function createFreshCache<V extends object>(changes: Changes, max: number): FreshCache<V> {
+  const entries = new LRUCache<string, Kept<V>>({ max });
+  const loading = new Map<string, { startedAt: number; result: Promise<V | null> }>();
+
+  function peek(key: string): V | undefined {
+    if (!changes.isTrusted()) return undefined;
+    const entry = entries.get(key);
+    return entry && changes.isFresh(entry.loadedAt, entry.topics) ? entry.value : undefined;
+  }
+
+  return {
+    peek,
+    async get(key, load) {
+      const known = peek(key);
+      if (known !== undefined) return known;
+      const loadedAt = changes.now();
+      const running = loading.get(key);
+      // A load that began before the last change may have read the state before it: only equals are shared.
+      if (running?.startedAt === loadedAt && changes.isTrusted()) return running.result;
+      const result = load().then((loaded) => {
+        if (loaded) entries.set(key, { ...loaded, loadedAt });
+        return loaded?.value ?? null;
+      });
+      const mine = { startedAt: loadedAt, result };
+      loading.set(key, mine);
+      try {
+        return await result;
+      } finally {
+        if (loading.get(key) === mine) loading.delete(key);
+      }
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { drizzle as drizzlePg } from 'drizzle-orm/node-postgres';
+import { migrate as migratePg } from 'drizzle-orm/node-postgres/migrator';
+import { migrate as migratePglite } from 'drizzle-orm/pglite/migrator';
+import pg from 'pg';
+import type { Executor } from '../kernel/scoped-db.ts';
+import type { Database } from './open.ts';
+
+/** Number of the advisory lock under which one process at a time prepares a database. */
+const PREPARATION_LOCK = 7_363_027_451;
+
+/**
+ * Brings the schema up to date and runs `seed`, once, however many processes start together: the query
+ * builder's migrator takes no lock of its own, so a session-level advisory lock is held around both.
+ * The connection is one of its own, without the statement time-out that guards requests.
+ */
+export async function prepareDatabase(
+  database: Database,
+  migrationsFolder: string | null,
+  seed: (db: Executor) => Promise<void>,
+): Promise<void> {
+  if (database.connection === null) {
+    const db = database.pool;
+    if (migrationsFolder) await migratePglite(db as never, { migrationsFolder });
+    await seed(db);
+    return;
+  }
+  const client = new pg.Client({
+    ...database.connection,
+    statement_timeout: 0,
+    query_timeout: 0,
+    application_name: 'doorward migration',
+  });
+  await client.connect();
+  try {
+    await client.query('select pg_advisory_lock($1)', [PREPARATION_LOCK]);
+    const db = drizzlePg(client);
+    if (migrationsFolder) await migratePg(db, { migrationsFolder });
+    await seed(db);
+  } finally {
+    // Ending the connection gives the lock back too, whatever happened before.
+    await client.end();
+  }
+}

@@ -1,0 +1,103 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import { drizzle as drizzlePglite } from 'drizzle-orm/pglite';
+import { drizzle as drizzlePg } from 'drizzle-orm/node-postgres';
+import pg from 'pg';
+import type { Executor } from '../kernel/scoped-db.ts';
+import { lockDataDirectory } from './data-lock.ts';
+import { pgCode } from './pg-error.ts';
+
+/**
+ * One dialect, two homes: PostgreSQL in this process (embedded, one process per data directory) or a
+ * PostgreSQL server (`DATABASE_URL`, any number of processes).
+ */
+export interface Database {
+  readonly mode: 'embedded' | 'postgres';
+  readonly pool: Executor;
+  /** Runs work in one transaction; serialization failures and deadlocks are tried again, three times at most. */
+  transaction<T>(work: (tx: Executor) => Promise<T>): Promise<T>;
+  /** The server's own connection settings, for the one listening client; null when embedded. */
+  readonly connection: pg.ClientConfig | null;
+  /** Embedded only: the database as an archive, from which tests start others. */
+  dump?(): Promise<Blob>;
+  close(): Promise<void>;
+}
+
+export interface PostgresOptions {
+  readonly url: string;
+  readonly poolMax: number;
+  readonly acquireTimeoutMs: number;
+  readonly statementTimeoutMs: number;
+  readonly onIdleError: (error: Error) => void;
+  readonly onStatement?: OnStatement | undefined;
+}
+
+/** Hears every statement, without its values. */
+export type OnStatement = (text: string) => void;
+
+const logging = (onStatement: OnStatement | undefined) =>
+  onStatement ? { logger: { logQuery: onStatement } } : {};
+
+export function openPostgres(options: PostgresOptions): Database {
+  const connection: pg.ClientConfig = {
+    connectionString: options.url,
+    statement_timeout: options.statementTimeoutMs,
+    // A server that went away must not hold a request: the client gives up a little later than the server.
+    query_timeout: options.statementTimeoutMs + 1000,
+    connectionTimeoutMillis: options.acquireTimeoutMs,
+    application_name: 'doorward',
+  };
+  const pool = new pg.Pool({ ...connection, max: options.poolMax, idleTimeoutMillis: 30_000 });
+  // Without a listener a restart of the database would end this process.
+  pool.on('error', options.onIdleError);
+  const db = drizzlePg({ client: pool, ...logging(options.onStatement) }) as unknown as Executor;
+  return {
+    mode: 'postgres',
+    pool: db,
+    connection,
+    transaction: (work) => retried(() => db.transaction((tx) => work(tx as unknown as Executor))),
+    close: () => pool.end(),
+  };
+}
+
+/** `directory` null: in memory, for tests. `archive`: a dump to start from. */
+export async function openEmbedded(
+  directory: string | null,
+  archive?: Blob,
+  onStatement?: OnStatement,
+): Promise<Database> {
+  let release = async (): Promise<void> => undefined;
+  if (directory !== null) {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    release = await lockDataDirectory(directory);
+  }
+  const client = await PGlite.create({
+    ...(directory === null ? {} : { dataDir: join(directory, 'database') }),
+    ...(archive ? { loadDataDir: archive } : {}),
+  });
+  const db = drizzlePglite({ client, ...logging(onStatement) }) as unknown as Executor;
+  return {
+    mode: 'embedded',
+    pool: db,
+    connection: null,
+    transaction: (work) => retried(() => db.transaction((tx) => work(tx as unknown as Executor))),
+    dump: () => client.dumpDataDir('gzip'),
+    async close() {
+      await client.close();
+      await release();
+    },
+  };
+}
+
+const retryable = new Set(['40001', '40P01']);
+
+async function retried<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (attempt > 3 || !retryable.has(pgCode(error) ?? '')) throw error;
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import { isDeepStrictEqual } from 'node:util';
+import { fail } from '../errors.ts';
+import type { AnyEntity, Relation } from '../kernel/entity.ts';
+import type { ResolvedScope } from '../kernel/scope.ts';
+import type { Executor } from '../kernel/scoped-db.ts';
+import { column, columnsOf, selectionOf } from './columns.ts';
+import { SYSTEM_NODE } from './nodes.ts';
+import { visible } from './visible.ts';
+
+/** Following relations and replacing links, within one scope. */
+
+type Row = Record<string, unknown>;
+type Links = Relation & { readonly kind: 'links' };
+
+interface Reading {
+  readonly tx: Executor;
+  readonly scope: ResolvedScope;
+}
+
+/**
+ * Rows of one relation for many rows, in one statement, each list in order of creation and cut at a hundred: found
+ * rows by parent key, one or a list. Only rows that the scope may show.
+ */
+export async function readRelation(
+  { tx, scope }: Reading,
+  entity: AnyEntity,
+  name: string,
+  keys: readonly string[],
+): Promise<Map<string, unknown>> {
+  const relation = entity.relations[name] as Relation;
+  const target = relation.to();
+  const wanted = [...new Set(keys.filter(Boolean))];
+  const found = new Map<string, unknown>();
+  if (wanted.length === 0) return found;
+  if (relation.kind === 'one') {
+    // A role may belong to the project's owner, so a single link is followed wherever it leads: the row
+    // that holds the id was itself in the scope.
+    const rows = (await tx
+      .select(selectionOf(target))
+      .from(target.table)
+      .where(and(inArray(column(target, 'id'), wanted), isNull(column(target, 'deletedAt'))))) as Row[];
+    for (const row of rows) found.set(row['id'] as string, row);
+    return found;
+  }
+  const linkColumns = relation.kind === 'links' ? columnsOf(relation.table()) : null;
+  const parent = (
+    relation.kind === 'links' ? linkColumns?.[relation.from] : target.columns[relation.column]
+  ) as PgColumn;
+  const rank = sql<number>`row_number() over (partition by ${parent} order by ${column(target, 'createdAt')}, ${column(target, 'id')})`;
+  const base = tx
+    .select({ ...selectionOf(target), parentKey: sql`${parent}`.as('parent_key'), rank: rank.as('rank') })
+    .from(target.table);
+  const joined =
+    relation.kind === 'links'
+      ? base.innerJoin(
+          relation.table(),
+          and(
+            eq(linkColumns?.[relation.target] as PgColumn, column(target, 'id')),
+            inArray(linkColumns?.['tenantId'] as PgColumn, [scope.nodeId, SYSTEM_NODE]),
+          ),
+        )
+      : base;
+  const ranked = joined.where(and(inArray(parent, wanted), visible(target, scope))).as('ranked');
+  const rows = (await tx
+    .select()
+    .from(ranked)
+    .where(sql`rank <= 100`)
+    .orderBy(sql`rank`)) as Row[];
+  for (const { parentKey: key, ...row } of rows) {
+    const list = (found.get(key as string) ?? []) as Row[];
+    list.push(row);
+    found.set(key as string, list);
+  }
+  return found;
+}
+
+/**
+ * Replaces the rows that `id` is linked to. Null when the set was the same already.
+ * @throws NOT_FOUND when an id is not visible in this scope
+ */
+export async function relink(
+  { tx, scope }: Reading,
+  relation: Links,
+  id: string,
+  ids: readonly string[],
+): Promise<{ from: string[]; to: string[] } | null> {
+  const target = relation.to();
+  const rows =
+    ids.length === 0
+      ? []
+      : ((await tx
+          .select({ id: column(target, 'id'), tenantId: column(target, 'tenantId') })
+          .from(target.table)
+          .where(and(inArray(column(target, 'id'), [...ids]), visible(target, scope)))
+          .for('share')) as Row[]);
+  if (rows.length !== ids.length)
+    throw fail('NOT_FOUND', { fix: `Name only rows of this scope in ${relation.input}.` });
+  const link = columnsOf(relation.table());
+  const mine = and(eq(link['tenantId'] as PgColumn, scope.nodeId), eq(link[relation.from] as PgColumn, id));
+  const before = (
+    (await tx
+      .select({ id: link[relation.target] as PgColumn })
+      .from(relation.table())
+      .where(mine)) as Row[]
+  ).map((row) => row['id'] as string);
+  if (isDeepStrictEqual([...before].sort(), [...ids].sort())) return null;
+  await tx.delete(relation.table()).where(mine);
+  if (rows.length > 0) {
+    await tx.insert(relation.table()).values(
+      rows.map((row) => ({
+        tenantId: scope.nodeId,
+        [relation.from]: id,
+        [relation.target]: row['id'],
+        [relation.targetTenant]: row['tenantId'],
+      })),
+    );
+  }
+  return { from: [...before].sort(), to: [...ids].sort() };
+}
+
+/** The value by which a row is found in a relation: its own id, or the id that it points with. */
+export function parentKey(entity: AnyEntity, name: string, row: Row): string {
+  const relation = entity.relations[name] as Relation;
+  return (relation.kind === 'one' ? row[relation.column] : row['id']) as string;
+}
+
+/** What a relation answers when it leads nowhere. */
+export const none = (entity: AnyEntity, name: string): null | [] =>
+  entity.relations[name]?.kind === 'one' ? null : [];

@@ -1,0 +1,191 @@
+import { and, asc, desc, eq, sql, type SQL } from 'drizzle-orm';
+import { isDeepStrictEqual } from 'node:util';
+import { fail } from '../errors.ts';
+import type { AnyEntity } from '../kernel/entity.ts';
+import type { Changes } from '../kernel/event.ts';
+import type { MutationNotes } from '../kernel/invoke.ts';
+import type { ResolvedScope } from '../kernel/scope.ts';
+import type { Executor, ListInput, ScopedDb } from '../kernel/scoped-db.ts';
+import type { Ids } from '../kernel/ports.ts';
+import { column, selectionOf } from './columns.ts';
+import type { Cursors } from './cursor.ts';
+import { matching, sortable } from './listing.ts';
+import { takenField } from './pg-error.ts';
+import { none, parentKey, readRelation, relink } from './relations.ts';
+import { visible } from './visible.ts';
+
+/**
+ * CRUD that cannot forget its tenant. Every statement is built from the entity and carries the condition of
+ * the scope; ids are looked up as (tenant, id), so a foreign row is the same as no row at all.
+ */
+
+type Row = Record<string, unknown>;
+
+export interface Binding {
+  readonly tx: Executor;
+  readonly scope: ResolvedScope;
+  /** What a cursor is bound to beside the list's own parameters: the operation and the caller. */
+  readonly list: string;
+  readonly notes: MutationNotes;
+  readonly cursors: Cursors;
+  readonly ids: Ids;
+}
+
+export function bindScope({ tx, scope, list, notes, cursors, ids }: Binding): ScopedDb {
+  const select = (entity: AnyEntity, where: SQL | undefined) =>
+    tx.select(selectionOf(entity)).from(entity.table).where(where);
+
+  async function find(entity: AnyEntity, id: string, lock = false): Promise<Row> {
+    const query = select(entity, and(eq(column(entity, 'id'), id), visible(entity, scope)));
+    const [row] = (await (lock ? query.for('update') : query)) as Row[];
+    if (!row) throw fail('NOT_FOUND');
+    return row;
+  }
+
+  async function changeable(entity: AnyEntity, id: string): Promise<Row> {
+    const row = await find(entity, id, true);
+    if (row['isSystem'] === true) throw fail('SYSTEM_ENTITY');
+    return row;
+  }
+
+  async function withRelations(entity: AnyEntity, rows: Row[], names: readonly string[] | undefined) {
+    for (const name of names ?? []) {
+      const found = await readRelation(
+        { tx, scope },
+        entity,
+        name,
+        rows.map((row) => parentKey(entity, name, row)),
+      );
+      for (const row of rows) row[name] = found.get(parentKey(entity, name, row)) ?? none(entity, name);
+    }
+    return rows;
+  }
+
+  async function relinkAll(entity: AnyEntity, id: string, values: Row): Promise<Changes> {
+    const changes: Record<string, { from: unknown; to: unknown }> = {};
+    for (const relation of Object.values(entity.relations)) {
+      if (relation.kind !== 'links' || !relation.input || values[relation.input] === undefined) continue;
+      const change = await relink({ tx, scope }, relation, id, values[relation.input] as string[]);
+      if (change) changes[relation.input] = change;
+    }
+    return changes;
+  }
+
+  /** The part of the values that are columns of the table. */
+  const stored = (entity: AnyEntity, values: Row): Row =>
+    Object.fromEntries(
+      Object.entries(values).filter(([key, value]) => key in entity.columns && value !== undefined),
+    );
+
+  return {
+    scope,
+
+    async page(entity: AnyEntity, input: ListInput, filters: readonly (SQL | undefined)[] = []) {
+      if (input.page !== undefined && input.cursor !== undefined) {
+        throw fail('VALIDATION_ERROR', { details: [{ path: 'cursor', code: 'excluded' }] });
+      }
+      const limit = input.limit ?? 50;
+      const sortField = input.sortField ?? entity.sort[0] ?? 'createdAt';
+      const direction = input.sortOrder ?? entity.order;
+      const sortBy = sortable(column(entity, sortField));
+      const id = column(entity, 'id');
+      const where = and(visible(entity, scope), ...matching(tx, entity, scope, input), ...filters);
+      const { cursor, limit: _, page, relations: __, ...bound } = input as Row & ListInput;
+      const binding = JSON.stringify([list, scope.tenant, scope.id, sortField, direction, bound]);
+      const after = cursor === undefined ? null : cursors.open(cursor, binding);
+      const past = after
+        ? sql`(${sortBy}, ${id}) ${sql.raw(direction === 'ASC' ? '>' : '<')} (${after.value}, ${after.id})`
+        : undefined;
+      const order = direction === 'ASC' ? asc : desc;
+      const [counted] = (await tx
+        .select({ count: sql<number>`count(*)::int` })
+        .from(entity.table)
+        .where(where)) as { count: number }[];
+      const rows = (await tx
+        .select({ ...selectionOf(entity), cursorValue: sql<string>`(${sortBy})::text` })
+        .from(entity.table)
+        .where(and(where, past))
+        .orderBy(order(sortBy), order(id))
+        .limit(limit + 1)
+        .offset(after ? 0 : ((page ?? 1) - 1) * limit)) as (Row & { cursorValue: string })[];
+      const hasNextPage = rows.length > limit;
+      const items = rows.slice(0, limit);
+      const last = items.at(-1);
+      const nextCursor =
+        hasNextPage && last
+          ? cursors.seal({ value: last.cursorValue, id: last['id'] as string }, binding)
+          : null;
+      await withRelations(entity, items, input.relations);
+      return { items, totalCount: counted?.count ?? 0, hasNextPage, nextCursor };
+    },
+
+    async get(entity: AnyEntity, id: string, relations?: readonly string[]) {
+      const row = await find(entity, id);
+      await withRelations(entity, [row], relations);
+      return row;
+    },
+
+    async insert(entity: AnyEntity, values: Row) {
+      const row = { id: ids.next(), tenantId: scope.nodeId, ...stored(entity, values) };
+      const inserted = (await tx
+        .insert(entity.table)
+        .values('tenantId' in entity.columns ? row : omit(row, 'tenantId'))
+        .returning(selectionOf(entity))
+        .catch(conflict)) as Row[];
+      await relinkAll(entity, row.id, values);
+      return inserted[0] as Row;
+    },
+
+    async update(entity: AnyEntity, id: string, patch: Row) {
+      const before = await changeable(entity, id);
+      const changed = Object.fromEntries(
+        Object.entries(stored(entity, patch)).filter(
+          ([key, value]) => key !== 'id' && !isDeepStrictEqual(value, before[key]),
+        ),
+      );
+      const changes: Record<string, { from: unknown; to: unknown }> = {
+        ...(await relinkAll(entity, id, patch)),
+      };
+      if (Object.keys(changed).length === 0 && Object.keys(changes).length === 0) {
+        notes.unchanged = true;
+        return { row: before, changes };
+      }
+      const [row] = (await tx
+        .update(entity.table)
+        .set({ ...changed, updatedAt: sql`now()` })
+        .where(and(eq(column(entity, 'id'), id), visible(entity, scope)))
+        .returning(selectionOf(entity))
+        .catch(conflict)) as Row[];
+      for (const key of Object.keys(changed)) {
+        if (entity.fields[key]?.out) changes[key] = { from: before[key], to: row?.[key] };
+      }
+      notes.changes = changes;
+      return { row: row as Row, changes };
+    },
+
+    async remove(entity: AnyEntity, id: string) {
+      await changeable(entity, id);
+      const [row] = (await tx
+        .update(entity.table)
+        .set({ deletedAt: sql`now()`, updatedAt: sql`now()` })
+        .where(and(eq(column(entity, 'id'), id), visible(entity, scope)))
+        .returning(selectionOf(entity))) as Row[];
+      return row as Row;
+    },
+
+    related: (entity: AnyEntity, name: string, keys: readonly string[]) =>
+      readRelation({ tx, scope }, entity, name, keys),
+  } as unknown as ScopedDb;
+}
+
+function omit(row: Row, key: string): Row {
+  const { [key]: _, ...rest } = row;
+  return rest;
+}
+
+/** Unique indexes decide races; the loser is told which field was taken. */
+function conflict(error: unknown): never {
+  const field = takenField(error);
+  if (field) throw fail('CONFLICT', { details: [{ path: field, code: 'taken' }], cause: error });
+  throw error;
+}

@@ -1,0 +1,27 @@
+import { ApiKey } from './features/api-keys/api-key.ts';
+import { Group } from './features/groups/group.ts';
+import { Organization } from './features/organizations/organization.ts';
+import { Permission } from './features/permissions/permission.ts';
+import { Project } from './features/projects/project.ts';
+import { Resource } from './features/resources/resource.ts';
+import { Role } from './features/roles/role.ts';
+import { SigningKey } from './features/signing-keys/signing-key.ts';
+import { Tag } from './features/tags/tag.ts';
+import { Account } from './features/users/account.ts';
+import { User } from './features/users/user.ts';
+import type { AnyEntity } from './kernel/entity.ts';
+
+/** Every noun with relations that answers can carry. */
+export const entities: readonly AnyEntity[] = [
+  Account,
+  User,
+  Organization,
+  Project,
+  Role,
+  Group,
+  Permission,
+  Resource,
+  Tag,
+  ApiKey,
+  SigningKey,
+];

@@ -1,0 +1,61 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { canonicalJson } from './canonical-json.ts';
+
+/**
+ * The audit log of a tenant node is a chain: every entry carries the hash of the one before, so a changed,
+ * missing, reordered or cut entry shows (events §7). What is personal enters only as a salted digest: when a
+ * user is erased, the values and the salt go, and the chain still verifies.
+ */
+export interface ChainEntry {
+  readonly id: string;
+  readonly sequence: number;
+  readonly occurredAt: string;
+  readonly scope: unknown;
+  readonly operation: string;
+  readonly event: string | null;
+  readonly outcome: string;
+  readonly code: string | null;
+  readonly reason: string | null;
+  readonly actor: { readonly name: string | null; readonly [member: string]: unknown };
+  readonly target: { readonly type: string; readonly id: string } | null;
+  readonly changes: unknown;
+  readonly metadata: unknown;
+  readonly ipAddress: string | null;
+  readonly userAgent: string | null;
+  readonly requestId: string;
+}
+
+export interface Sealing {
+  readonly previousHash: string;
+  readonly hash: string;
+  readonly personalDigest: string;
+  readonly salt: string;
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** SHA-256 over salt and `[actor.name, ipAddress, userAgent, changes of a User]`. */
+export function personalDigest(entry: ChainEntry, salt: string): string {
+  const changes = entry.target?.type === 'User' ? entry.changes : null;
+  return sha256(salt + canonicalJson([entry.actor.name, entry.ipAddress, entry.userAgent, changes]));
+}
+
+/** SHA-256 over the previous hash and the entry without hash, salt and what the digest covers. */
+export function entryHash(entry: ChainEntry, previousHash: string, digest: string): string {
+  const { ipAddress: _, userAgent: __, actor, changes, ...rest } = entry;
+  const { name: ___, ...actorWithoutName } = actor;
+  const covered = {
+    ...rest,
+    actor: actorWithoutName,
+    ...(entry.target?.type === 'User' ? {} : { changes }),
+    previousHash,
+    personalDigest: digest,
+  };
+  return sha256(previousHash + canonicalJson(covered));
+}
+
+export function sealEntry(entry: ChainEntry, previousHash: string): Sealing {
+  const salt = randomBytes(16).toString('hex');
+  const digest = personalDigest(entry, salt);
+  return { previousHash, hash: entryHash(entry, previousHash, digest), personalDigest: digest, salt };
+}

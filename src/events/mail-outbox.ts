@@ -1,0 +1,124 @@
+import { asc, eq, lte, sql } from 'drizzle-orm';
+import type { Kek } from '../crypto/kek.ts';
+import type { Clock, Ids, Mail, Mailer } from '../kernel/ports.ts';
+import type { Executor } from '../kernel/scoped-db.ts';
+import { mails } from './tables.ts';
+
+/**
+ * Mails are queued in the transaction that wants them and sent after its commit (events §6). A mail carries a token,
+ * so its row is sealed and nothing of it is logged.
+ *
+ * Whoever sends a mail first moves its next attempt into the future, in one statement: no other process takes it
+ * meanwhile, no transaction is open while a mail server is spoken to, and what a killed process was sending is sent by
+ * the next one after the lease.
+ */
+export interface MailOutbox {
+  /** Stores the mail, sealed, as part of the open transaction. */
+  queue(tx: Executor, mail: Mail): Promise<void>;
+  /** Sends what is due and resolves when nothing is left to try; never rejects. Calls that meet share one pass. */
+  flush(): Promise<void>;
+}
+
+export interface MailOutboxOptions {
+  readonly pool: Executor;
+  readonly kek: Kek;
+  readonly mailer: Mailer;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: (error: unknown, message: string) => void;
+}
+
+const MINUTE_MS = 60_000;
+/** Longer than any mail server takes to accept or refuse. */
+const LEASE_MS = 10 * MINUTE_MS;
+const FIRST_WAIT_MS = MINUTE_MS / 2;
+const LONGEST_WAIT_MS = 120 * MINUTE_MS;
+/** A link that arrives a day late helps nobody. */
+const GIVE_UP_AFTER_MS = 24 * 60 * MINUTE_MS;
+
+/** Half a minute after the first failure, then twice as long each time, two hours at most. */
+const waitAfter = (attempts: number): number =>
+  Math.min(FIRST_WAIT_MS * 2 ** (attempts - 1), LONGEST_WAIT_MS);
+
+const sealedAs = (id: string): string => `mails:${id}`;
+
+export function createMailOutbox({ pool, kek, mailer, clock, ids, log }: MailOutboxOptions): MailOutbox {
+  const later = (milliseconds: number): Date => new Date(clock.now().getTime() + milliseconds);
+
+  /** Takes the mail that has been due for longest; undefined when none is. */
+  async function claim() {
+    const due = pool
+      .select({ id: mails.id })
+      .from(mails)
+      .where(lte(mails.nextAttemptAt, clock.now()))
+      .orderBy(asc(mails.nextAttemptAt), asc(mails.id))
+      .limit(1)
+      .for('update', { skipLocked: true });
+    const [mail] = await pool
+      .update(mails)
+      .set({ attempts: sql`${mails.attempts} + 1`, nextAttemptAt: later(LEASE_MS) })
+      // `=` and not `in`: a scalar subquery runs once, so exactly one row is locked and taken.
+      .where(sql`${mails.id} = ${due}`)
+      .returning();
+    return mail;
+  }
+
+  const remove = (id: string) => pool.delete(mails).where(eq(mails.id, id));
+
+  /** Whether there was a mail to try. */
+  async function sendNext(): Promise<boolean> {
+    const row = await claim();
+    if (!row) return false;
+    const { id, sealed, attempts, createdAt } = row;
+    try {
+      await mailer.send(JSON.parse(kek.open(sealed, sealedAs(id)).toString()) as Mail);
+    } catch (error) {
+      const wait = waitAfter(attempts);
+      if (later(wait).getTime() - createdAt.getTime() > GIVE_UP_AFTER_MS) {
+        await remove(id);
+        log(error, 'a mail could not be sent within a day and was given up');
+      } else {
+        await pool
+          .update(mails)
+          .set({ nextAttemptAt: later(wait) })
+          .where(eq(mails.id, id));
+        log(error, 'a mail could not be sent and will be tried again');
+      }
+      return true;
+    }
+    await remove(id);
+    return true;
+  }
+
+  let pass: Promise<void> | null = null;
+  let again = false;
+
+  async function sendAll(): Promise<void> {
+    try {
+      do {
+        again = false;
+        while (await sendNext());
+      } while (again);
+    } catch (error) {
+      log(error, 'mails could not be read from the database');
+    } finally {
+      pass = null;
+    }
+  }
+
+  return {
+    async queue(tx, mail) {
+      const id = ids.next();
+      const now = clock.now();
+      const sealed = kek.seal(JSON.stringify(mail), sealedAs(id));
+      await tx.insert(mails).values({ id, sealed, nextAttemptAt: now, createdAt: now });
+    },
+
+    flush() {
+      // A pass that runs may have looked before the caller's mail was committed, so it looks once more.
+      again = true;
+      pass ??= sendAll();
+      return pass;
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { bigint, char, index, integer, jsonb, pgTable, text, unique, uuid } from 'drizzle-orm/pg-core';
+import { time } from '../db/columns.ts';
+import { nodes } from '../db/nodes.ts';
+
+/** Insert-only: per tenant node a gapless sequence whose hashes form a chain (events §7). */
+export const auditLog = pgTable(
+  'audit_log',
+  {
+    id: uuid('id').primaryKey(),
+    tenantId: uuid('tenant_id')
+      .notNull()
+      .references(() => nodes.id),
+    sequence: bigint('sequence', { mode: 'number' }).notNull(),
+    occurredAt: time('occurred_at').notNull(),
+    scope: jsonb('scope').notNull(),
+    operation: text('operation').notNull(),
+    event: text('event'),
+    outcome: text('outcome', { enum: ['success', 'denied', 'failed'] }).notNull(),
+    code: text('code'),
+    reason: text('reason'),
+    actor: jsonb('actor').notNull(),
+    target: jsonb('target'),
+    changes: jsonb('changes'),
+    metadata: jsonb('metadata').notNull(),
+    ipAddress: text('ip_address'),
+    userAgent: text('user_agent'),
+    requestId: text('request_id').notNull(),
+    previousHash: char('previous_hash', { length: 64 }).notNull(),
+    hash: char('hash', { length: 64 }).notNull(),
+    personalDigest: char('personal_digest', { length: 64 }).notNull(),
+    salt: text('salt'),
+  },
+  (table) => [unique('audit_log_sequence').on(table.tenantId, table.sequence)],
+);
+
+/** The outbox: what happened, in commit order per tenant node. */
+export const events = pgTable(
+  'events',
+  {
+    id: uuid('id').primaryKey(),
+    tenantId: uuid('tenant_id')
+      .notNull()
+      .references(() => nodes.id),
+    sequence: bigint('sequence', { mode: 'number' }).notNull(),
+    type: text('type').notNull(),
+    occurredAt: time('occurred_at').notNull(),
+    /** The envelope of events §2. */
+    body: jsonb('body').notNull(),
+  },
+  (table) => [unique('events_sequence').on(table.tenantId, table.sequence)],
+);
+
+/** Mails wait here from the transaction that wants them sent until they are handed over. */
+export const mails = pgTable(
+  'mails',
+  {
+    id: uuid('id').primaryKey(),
+    /** Address, subject and bodies, sealed: a mail carries a token that no database dump may show. */
+    sealed: text('sealed').notNull(),
+    attempts: integer('attempts').notNull().default(0),
+    nextAttemptAt: time('next_attempt_at').notNull().defaultNow(),
+    createdAt: time('created_at').notNull().defaultNow(),
+  },
+  (table) => [index('mails_due').on(table.nextAttemptAt)],
+);

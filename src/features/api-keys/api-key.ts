@@ -1,0 +1,136 @@
+import { and, eq, sql } from 'drizzle-orm';
+import {
+  index,
+  pgTable,
+  text as textColumn,
+  unique,
+  uuid as uuidColumn,
+  customType,
+} from 'drizzle-orm/pg-core';
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { rowColumns, tenantColumn, time } from '../../db/columns.ts';
+import { entity, fixedOptional, serverSet } from '../../kernel/entity.ts';
+import { ScopeOutput } from '../../kernel/scope.ts';
+import { iso, isoInput, refusal, text, uuid } from '../../kernel/values.ts';
+import { Role } from '../roles/role.ts';
+import { User, users } from '../users/user.ts';
+
+/** Credentials of machines. The tenant is the project, whatever the kind of scope. */
+export const apiKeys = pgTable(
+  'api_keys',
+  {
+    ...rowColumns(),
+    tenantId: tenantColumn(),
+    clientId: uuidColumn('client_id').notNull(),
+    /** Fixed at creation; `scope_id` as answered, e.g. `<organization>:<project>`. */
+    scopeTenant: textColumn('scope_tenant', {
+      enum: ['ProjectUser', 'AccountProject', 'OrganizationProject'],
+    }).notNull(),
+    scopeId: textColumn('scope_id').notNull(),
+    roleId: uuidColumn('role_id'),
+    roleTenantId: uuidColumn('role_tenant_id'),
+    /** `sub` of its tokens: the user of a ProjectUser scope, else the creator. */
+    userId: uuidColumn('user_id')
+      .notNull()
+      .references(() => users.id),
+    name: textColumn('name'),
+    description: textColumn('description'),
+    expiresAt: time('expires_at'),
+    allowedCidrs: textColumn('allowed_cidrs').array().notNull(),
+    lastUsedAt: time('last_used_at'),
+    lastUsedIp: textColumn('last_used_ip'),
+    createdBy: uuidColumn('created_by').notNull(),
+    revokedBy: uuidColumn('revoked_by'),
+    revokedAt: time('revoked_at'),
+    revokedReason: textColumn('revoked_reason'),
+    rotatedAt: time('rotated_at'),
+    previousSecretExpiresAt: time('previous_secret_expires_at'),
+  },
+  (table) => [
+    unique('api_keys_client_id').on(table.clientId),
+    index('api_keys_tenant').on(table.tenantId, table.createdAt, table.id),
+    index('api_keys_role').on(table.roleId),
+    index('api_keys_user').on(table.userId),
+  ],
+);
+
+const bytea = customType<{ data: Buffer; driverData: Uint8Array }>({
+  dataType: () => 'bytea',
+  fromDriver: (value) => Buffer.from(value),
+});
+
+/** HMACs of secrets: the current one, and for the overlap of a rotation the one before. No answer reads this. */
+export const apiKeySecrets = pgTable(
+  'api_key_secrets',
+  {
+    id: uuidColumn('id').primaryKey(),
+    keyId: uuidColumn('key_id')
+      .notNull()
+      .references(() => apiKeys.id, { onDelete: 'cascade' }),
+    hash: bytea('hash').notNull(),
+    createdAt: time('created_at').notNull().defaultNow(),
+    expiresAt: time('expires_at'),
+  },
+  (table) => [index('api_key_secrets_key').on(table.keyId)],
+);
+
+export const ApiKeyStatus = z.enum(['active', 'revoked', 'expired']).meta({ id: 'ApiKeyStatus' });
+
+const cidr = z.string().check((payload) => {
+  const [address = '', bits, ...rest] = payload.value.split('/');
+  const version = isIP(address);
+  const width = Number(bits);
+  const valid =
+    version !== 0 && rest.length === 0 && /^\d{1,3}$/.test(bits ?? '') && width <= (version === 4 ? 32 : 128);
+  if (!valid) payload.issues.push(refusal('format', payload.value));
+});
+
+const nullableText = (max: number) => text(0, max, { multiline: max > 255 }).nullable();
+
+/** Status follows from the row and the database's clock, so it is right at the very second of expiry. */
+export const statusSql = sql<string>`case when ${apiKeys.revokedAt} is not null then 'revoked' when ${apiKeys.expiresAt} <= now() then 'expired' else 'active' end`;
+
+/** A credential pair for machines, exchanged for short-lived tokens (spec "API key"). */
+export const ApiKey = entity('ApiKey', {
+  table: apiKeys,
+  doc: 'A credential pair for machines, exchanged for short-lived tokens.',
+  fields: {
+    clientId: serverSet(uuid),
+    scope: serverSet(ScopeOutput),
+    roleId: fixedOptional(uuid.nullable()),
+    userId: serverSet(uuid),
+    name: fixedOptional(nullableText(255)),
+    description: fixedOptional(nullableText(1000)),
+    expiresAt: fixedOptional(iso.nullable(), isoInput.nullable()),
+    allowedCidrs: fixedOptional(z.array(z.string()), z.array(cidr).max(20)),
+    status: serverSet(ApiKeyStatus),
+    lastUsedAt: serverSet(iso.nullable()),
+    lastUsedIp: serverSet(z.string().nullable()),
+    createdBy: serverSet(uuid),
+    revokedBy: serverSet(uuid.nullable()),
+    revokedAt: serverSet(iso.nullable()),
+    revokedReason: serverSet(z.string().nullable()),
+    rotatedAt: serverSet(iso.nullable()),
+    previousSecretExpiresAt: serverSet(iso.nullable()),
+  },
+  computed: {
+    scope: sql`json_build_object('tenant', ${apiKeys.scopeTenant}, 'id', ${apiKeys.scopeId})`,
+    status: statusSql,
+  },
+  // A projectUser scope sees that user's own keys; a project sees all of its keys.
+  within: (scope) =>
+    (scope.userId
+      ? and(
+          eq(apiKeys.tenantId, scope.nodeId),
+          eq(apiKeys.scopeTenant, 'ProjectUser'),
+          eq(apiKeys.userId, scope.userId),
+        )
+      : eq(apiKeys.tenantId, scope.nodeId)) as ReturnType<typeof eq>,
+  relations: {
+    role: { kind: 'one', to: () => Role, column: 'roleId' },
+    user: { kind: 'one', to: () => User, column: 'userId' },
+  },
+  search: ['name', 'description', 'clientId'],
+  sort: ['createdAt', 'name', 'lastUsedAt', 'expiresAt'],
+});

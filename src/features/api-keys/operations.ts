@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
+import { mutation, query } from '../../kernel/operation.ts';
+import { Scope, type Tenant } from '../../kernel/scope.ts';
+import { text, uuid } from '../../kernel/values.ts';
+import { callerOf } from '../../kernel/context.ts';
+import { fail } from '../../errors.ts';
+import { newApiKeySecret } from '../../crypto/secrets.ts';
+import { ApiKey, ApiKeyStatus, statusSql } from './api-key.ts';
+import { assertExpiry, roleForNewKey } from './new-key.ts';
+import { exchange, loadCandidate } from './exchange.ts';
+import { auditMetadata, hardDelete, markRevoked, scopeColumns, storeSecret } from './store.ts';
+import { eq } from 'drizzle-orm';
+
+const tenants: readonly Tenant[] = ['accountProject', 'organizationProject', 'projectUser'];
+
+const ApiKeyWithSecret = ApiKey.schema
+  .extend({
+    clientSecret: z
+      .string()
+      .nullable()
+      .meta({ description: 'Shown this once; null in an idempotent replay.' }),
+  })
+  .meta({ id: 'ApiKeyWithSecret', description: 'An API key and its secret, which is answered only here.' });
+
+export const apiKeys = query({
+  rest: 'GET /api-keys',
+  access: 'ApiKey:Query',
+  summary: 'List the API keys of a project, or of one user in it',
+  tenants,
+  input: { scope: Scope, ...paging(ApiKey), status: ApiKeyStatus.optional() },
+  output: pageOf(ApiKey),
+  run: ({ db, input }) => db.page(ApiKey, input, [input.status && eq(statusSql, input.status)]),
+});
+
+export const apiKey = query({
+  rest: 'GET /api-keys/:id',
+  access: 'ApiKey:Query',
+  summary: 'Read an API key',
+  tenants,
+  input: { scope: Scope, id: uuid, ...relationsOf(ApiKey) },
+  output: ApiKey.schema,
+  target: ApiKey,
+  run: ({ db, input }) => db.get(ApiKey, input.id, input.relations),
+});
+
+export const createApiKey = mutation({
+  rest: 'POST /api-keys',
+  access: 'ApiKey:Create',
+  summary: 'Create an API key; its secret is answered once',
+  tenants,
+  input: { scope: Scope, ...ApiKey.create },
+  output: ApiKeyWithSecret,
+  status: 201,
+  codes: ['ROLE_REQUIRED', 'PRIVILEGE_ESCALATION', 'SESSION_REQUIRED', 'NOT_FOUND'],
+  run: async (ctx) => {
+    const { db, input, scope, services, tx } = ctx;
+    const principal = callerOf(ctx);
+    if (principal.type === 'projectApp') throw fail('SESSION_REQUIRED');
+    const role = await roleForNewKey(ctx);
+    const expiresAt = await assertExpiry(tx, principal, input.expiresAt ?? null, services.clock.now());
+    const clientSecret = newApiKeySecret();
+    const created = await db.insert(ApiKey, {
+      ...input,
+      ...scopeColumns(scope),
+      clientId: services.ids.random(),
+      roleId: role?.id ?? null,
+      roleTenantId: role?.tenantId ?? null,
+      userId: scope.userId ?? principal.userId,
+      createdBy: principal.userId,
+      allowedCidrs: [...new Set(input.allowedCidrs ?? [])],
+      expiresAt,
+    });
+    await storeSecret(ctx, created.id, clientSecret);
+    ctx.record({
+      event: 'api_key.created',
+      data: created,
+      target: { type: 'ApiKey', id: created.id },
+      metadata: auditMetadata(created),
+    });
+    return { ...created, clientSecret };
+  },
+});
+
+export const revokeApiKey = mutation({
+  rest: 'POST /api-keys/:id/revoke',
+  access: 'ApiKey:Revoke',
+  summary: 'Revoke an active API key, for good',
+  tenants,
+  input: { scope: Scope, id: uuid, reason: text(1, 255).optional() },
+  output: ApiKey.schema,
+  target: ApiKey,
+  codes: ['INVALID_STATE'],
+  run: async (ctx) => {
+    const revoked = await markRevoked(ctx, ctx.input.id, ctx.input.reason ?? null);
+    ctx.touch(`credential:${revoked.id}`);
+    ctx.record({
+      event: 'api_key.revoked',
+      data: revoked,
+      target: { type: 'ApiKey', id: revoked.id },
+      metadata: auditMetadata(revoked),
+    });
+    return revoked;
+  },
+});
+
+export const deleteApiKey = mutation({
+  rest: 'DELETE /api-keys/:id',
+  access: 'ApiKey:Delete',
+  summary: 'Delete an API key: softly, or with hardDelete=true for good',
+  tenants,
+  input: { scope: Scope, id: uuid, hardDelete: z.boolean().default(false) },
+  output: ApiKey.schema,
+  target: ApiKey,
+  run: async (ctx) => {
+    const { db, input, tx } = ctx;
+    const deleted = await db.remove(ApiKey, input.id);
+    if (input.hardDelete) await hardDelete(tx, input.id);
+    ctx.touch(`credential:${deleted.id}`);
+    ctx.record({
+      event: 'api_key.deleted',
+      data: deleted,
+      target: { type: 'ApiKey', id: deleted.id },
+      metadata: { ...auditMetadata(deleted), hardDelete: input.hardDelete },
+    });
+    return deleted;
+  },
+});
+
+const AccessToken = z
+  .object({
+    accessToken: z.string().meta({ description: 'RS256 JWT, verifiable through the JWKS at its iss.' }),
+    expiresIn: z.int().meta({ description: 'Seconds.' }),
+  })
+  .meta({ id: 'AccessToken', description: 'A short-lived token.' });
+
+export const exchangeApiKey = mutation({
+  rest: 'POST /auth/token',
+  access: 'public',
+  summary: 'Exchange an API key for a short-lived token',
+  input: { clientId: uuid, clientSecret: z.string().min(1).max(256), scope: Scope },
+  output: AccessToken,
+  codes: ['UNAUTHENTICATED'],
+  keepsRights: true,
+  prepare: loadCandidate,
+  run: exchange,
+});

@@ -1,0 +1,244 @@
+import { and, eq } from 'drizzle-orm';
+import { z } from 'zod';
+import { hashOneTimeToken } from '../../crypto/one-time-token.ts';
+import { parseRefreshToken } from '../../crypto/refresh-token.ts';
+import { fail } from '../../errors.ts';
+import type { Call } from '../../kernel/context.ts';
+import { mutation } from '../../kernel/operation.ts';
+import { refuse } from '../../kernel/reply.ts';
+import { email, refusal, text } from '../../kernel/values.ts';
+import { authenticationMethods, passwords, Provider } from '../me/authentication-method.ts';
+import { AccountType } from '../users/account.ts';
+import { nodeOfUser } from '../users/user-node.ts';
+import { Locale } from '../users/user.ts';
+import { endPresented } from './logout.ts';
+import { canonicalAddress, checkPassword } from './password-sign-in.ts';
+import { isOverdue, prepareRefresh, presentedBy, refresh, verificationRequired } from './refresh.ts';
+import * as registration from './registration.ts';
+import { newSession, openSession, SignIn } from './sign-in.ts';
+import { Accepted, lockUser, mayMail, resendTo, verifyAddress } from './verification.ts';
+
+/** Signing in and out with an address and a password, and proving that the address is one's own (identity §1–§5). */
+
+/** The other providers sign in through the server-side code exchange alone: nobody is believed to be a provider's user. */
+const emailProvider = Provider.refine((provider) => provider === 'email', {
+  params: { code: 'not_allowed' },
+});
+
+const maxPasswordLength = 128;
+
+/** Counted like the policy counts: code points after NFKC. */
+const password = z
+  .string()
+  .min(1)
+  .check((payload) => {
+    const { value } = payload;
+    const tooLong =
+      value.length > 8 * maxPasswordLength || [...value.normalize('NFKC')].length > maxPasswordLength;
+    if (tooLong) payload.issues.push(refusal('too_long', value));
+  })
+  .meta({ format: 'password', minLength: 1, maxLength: maxPasswordLength });
+
+const providerData = z
+  .looseObject({ password })
+  .meta({ description: 'For the provider `email`: `{password}`. Unknown keys are ignored.' });
+
+/** One bucket per operation, account and network: a guesser is slowed down, the user elsewhere is not. */
+const perAccount = (operation: string, account: string, { network }: Call): string =>
+  `${operation} ${canonicalAddress(account) ?? account.trim().toLowerCase()} ${network}`;
+
+/**
+ * Where a known and an unknown address take different work, the answer waits for the next of these steps, so that its
+ * time does not tell which it was.
+ */
+const STEP_MS = 120;
+const evenly = (startedAt: number): Promise<void> => {
+  const elapsed = performance.now() - startedAt;
+  return new Promise((resolve) => setTimeout(resolve, Math.ceil(elapsed / STEP_MS) * STEP_MS - elapsed));
+};
+
+export const login = mutation({
+  rest: 'POST /auth/login',
+  summary: 'Sign in with an e-mail address and a password',
+  access: 'public',
+  keepsRights: true,
+  input: { provider: emailProvider, providerId: z.string().min(3).max(320), providerData },
+  output: SignIn,
+  emits: 'session.created',
+  codes: ['UNAUTHENTICATED', 'EMAIL_VERIFICATION_REQUIRED'],
+  limit: { class: 'auth', key: ({ providerId }, call) => perAccount('login', providerId, call) },
+  prepare: async ({ tx, services, input }) => {
+    const startedAt = performance.now();
+    const checked = await checkPassword(tx, services, input.providerId, input.providerData.password);
+    const { user, matched } = checked;
+    const session = user && matched ? await newSession(services, user, { amr: ['pwd'] }) : null;
+    return { ...checked, session, startedAt };
+  },
+  run: async (ctx) => {
+    const { tx, services, prepared } = ctx;
+    const { user: known, matched, rehashed, session, methodId, startedAt } = prepared;
+    if (!session) ctx.afterCommit(() => evenly(startedAt));
+    if (!known) {
+      ctx.unchanged();
+      return refuse(fail('UNAUTHENTICATED'));
+    }
+    const target = { type: 'User', id: known.id };
+    const node = await nodeOfUser(tx, known.id);
+    const user = session && (await lockUser(ctx, known.id));
+    const [stored] = user ? await tx.select().from(passwords).where(eq(passwords.userId, user.id)) : [];
+    // Between the check and now the password may have been changed, or the user disabled.
+    if (!session || !user || !methodId || user.status !== 'active' || stored?.hash !== matched) {
+      ctx.record({ outcome: 'failed', code: 'UNAUTHENTICATED', target, node });
+      return refuse(fail('UNAUTHENTICATED'));
+    }
+    if (isOverdue(user, services)) {
+      ctx.record({ outcome: 'denied', code: 'EMAIL_VERIFICATION_REQUIRED', target, node });
+      return refuse(verificationRequired());
+    }
+    const now = services.clock.now();
+    await tx
+      .update(authenticationMethods)
+      .set({ lastUsedAt: now })
+      .where(and(eq(authenticationMethods.id, methodId), eq(authenticationMethods.userId, user.id)));
+    if (rehashed) {
+      await tx.update(passwords).set({ hash: rehashed, updatedAt: now }).where(eq(passwords.userId, user.id));
+    }
+    return openSession(ctx, session, user);
+  },
+});
+
+const VerificationRequired = z
+  .object({ verificationRequired: z.literal(true) })
+  .meta({ id: 'VerificationRequired', description: 'The address must be verified first; a mail says how.' });
+
+const RegisterResult = z
+  .object({
+    signIn: SignIn.nullable().meta({ description: 'Null when the address must be verified first.' }),
+    verificationRequired: z.boolean(),
+  })
+  .meta({ id: 'RegisterResult', description: 'The new session, or the request to open the mail.' });
+
+export const register = mutation({
+  rest: 'POST /auth/register',
+  summary: 'Create a user and an account',
+  description:
+    'REST answers the SignIn itself (201), or `{verificationRequired: true}` (202) where an address must be verified first.',
+  access: 'public',
+  input: {
+    provider: emailProvider,
+    providerId: email,
+    providerData,
+    type: AccountType.default('personal'),
+    name: text(1, 255).optional().meta({ description: 'Default: the part of the address before the @.' }),
+    locale: Locale.optional(),
+  },
+  output: RegisterResult,
+  status: 201,
+  restShape: ({ signIn }) =>
+    signIn ? { status: 201, data: signIn } : { status: 202, data: { verificationRequired: true } },
+  restAnswers: { 201: SignIn, 202: VerificationRequired },
+  emits: 'user.created',
+  codes: ['CONFLICT', 'FORBIDDEN'],
+  limit: { class: 'auth', key: ({ providerId }, call) => perAccount('register', providerId, call) },
+  prepare: async ({ tx, services, call, input }) => {
+    const startedAt = performance.now();
+    const { providerId: address, type, locale = null } = input;
+    const { password: chosen } = input.providerData;
+    const name = input.name ?? address.slice(0, address.lastIndexOf('@'));
+    const applicant = { address, password: chosen, name, locale, type };
+    return { startedAt, ...(await registration.prepareRegistration(tx, services, call.network, applicant)) };
+  },
+  run: async (ctx) => {
+    const { startedAt, session } = ctx.prepared;
+    if (!session) ctx.afterCommit(() => evenly(startedAt));
+    const signIn = await registration.register(ctx, ctx.prepared);
+    return { signIn, verificationRequired: signIn === null };
+  },
+});
+
+const RefreshedSession = z
+  .object({
+    accessToken: z.string(),
+    refreshToken: z.string(),
+    expiresIn: z.int().meta({ description: 'Seconds until the access token ends.' }),
+    mfaRequired: z.boolean(),
+  })
+  .meta({ id: 'RefreshedSession', description: 'The next tokens of a session.' });
+
+const refreshToken = z.string().min(1).max(1024);
+
+export const refreshSession = mutation({
+  rest: 'POST /auth/refresh',
+  summary: 'Exchange a refresh token for the next one',
+  description: 'Send both tokens, or nothing and the refresh cookie. The access token may be expired.',
+  access: 'public',
+  keepsRights: true,
+  input: { accessToken: z.string().min(1).max(8192).optional(), refreshToken: refreshToken.optional() },
+  output: RefreshedSession,
+  usesCookie: true,
+  codes: ['UNAUTHENTICATED', 'ORIGIN_NOT_ALLOWED', 'EMAIL_VERIFICATION_REQUIRED'],
+  limit: {
+    class: 'refresh',
+    key: (input, { refreshCookie }) =>
+      parseRefreshToken(input.refreshToken ?? refreshCookie ?? '')?.sessionId ?? null,
+  },
+  prepare: ({ tx, services, call, input }) => prepareRefresh(tx, services, call, presentedBy(input, call)),
+  run: (ctx) => refresh(ctx, ctx.prepared),
+});
+
+export const logout = mutation({
+  rest: 'POST /auth/logout',
+  summary: 'End the session, or all sessions of the user',
+  description: 'By access token, refresh token or cookie. Without a live session the answer is 200 with 0.',
+  access: 'public',
+  keepsRights: true,
+  input: { refreshToken: refreshToken.optional(), allSessions: z.boolean().default(false) },
+  output: z
+    .object({ revoked: z.int() })
+    .meta({ id: 'LogoutResult', description: 'How many sessions ended.' }),
+  emits: 'session.revoked',
+  usesCookie: true,
+  codes: ['ORIGIN_NOT_ALLOWED'],
+  run: async (ctx) => ({ revoked: await endPresented(ctx, ctx.principal, ctx.input) }),
+});
+
+export const verifyEmail = mutation({
+  rest: 'POST /auth/verify-email',
+  summary: 'Verify an e-mail address with the token of the mail',
+  access: 'public',
+  input: { token: z.string().min(1).max(128) },
+  output: z
+    .object({ verified: z.literal(true) })
+    .meta({ id: 'VerifyEmailResult', description: 'The address is verified.' }),
+  emits: 'user.email_verified',
+  codes: ['INVALID_TOKEN'],
+  limit: {
+    class: 'auth',
+    key: ({ token }, { network }) => `verifyEmail ${hashOneTimeToken(token)} ${network}`,
+  },
+  run: async (ctx) => {
+    await verifyAddress(ctx, ctx.input.token);
+    return { verified: true as const };
+  },
+});
+
+export const resendVerification = mutation({
+  rest: 'POST /auth/resend-verification',
+  summary: 'Ask for a new verification mail',
+  access: 'public',
+  keepsRights: true,
+  input: { email },
+  output: Accepted,
+  status: 202,
+  prepare: async ({ services, input }) => ({
+    startedAt: performance.now(),
+    allowed: await mayMail(services, input.email),
+  }),
+  run: async (ctx) => {
+    const { startedAt, allowed } = ctx.prepared;
+    ctx.afterCommit(() => evenly(startedAt));
+    if (allowed) await resendTo(ctx, ctx.input.email);
+    else ctx.unchanged();
+    return { accepted: true as const };
+  },
+});

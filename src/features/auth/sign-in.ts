@@ -1,0 +1,269 @@
+import { and, asc, desc, eq, gt, inArray, isNull, ne, type SQL } from 'drizzle-orm';
+import { z } from 'zod';
+import { firstRefreshToken, hashRefreshToken } from '../../crypto/refresh-token.ts';
+import { nodes, SYSTEM_NODE } from '../../db/nodes.ts';
+import type { Context, Services } from '../../kernel/context.ts';
+import type { Actor } from '../../kernel/event.ts';
+import { projector } from '../../kernel/project.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { iso } from '../../kernel/values.ts';
+import { sessions } from '../me/session.ts';
+import { Account, accounts } from '../users/account.ts';
+import { nodeOfUser, userAsActor } from '../users/user-node.ts';
+import type { users } from '../users/user.ts';
+import { SignedInUser, User } from '../users/user.ts';
+
+/**
+ * Opening and ending sessions, the same for every door: password, GitHub, command line, invitation.
+ *
+ * A door does it in two steps. `newSession` makes ids and tokens in `prepare`, because signing must not hold a
+ * transaction; if the transaction fails, the session never exists and its token is refused. `openSession` writes the
+ * rows, sets the cookie and builds the answer.
+ */
+export type Run = Pick<
+  Context,
+  'tx' | 'services' | 'call' | 'record' | 'touch' | 'unchanged' | 'afterCommit'
+>;
+
+export type UserRow = typeof users.$inferSelect;
+export type SessionRow = typeof sessions.$inferSelect;
+
+export const SignIn = z
+  .object({
+    accessToken: z.string(),
+    refreshToken: z.string(),
+    expiresIn: z.int().meta({ description: 'Seconds until the access token ends.' }),
+    mfaRequired: z.boolean(),
+    emailVerified: z.boolean(),
+    emailVerificationDeadline: iso
+      .nullable()
+      .meta({ description: 'Until then the address must be verified; null when it is.' }),
+    user: SignedInUser,
+    accounts: z.array(Account.schema),
+  })
+  .meta({ id: 'SignIn', description: 'A new session with its tokens.' });
+
+const DAY_MS = 86_400_000;
+
+/** What an access token says of its session; computed from the stored state each time one is made. */
+interface TokenFacts {
+  readonly id: string;
+  readonly userId: string;
+  readonly acr: 'aal1' | 'aal2';
+  readonly amr: readonly string[];
+  readonly authenticatedAt: Date;
+  readonly emailVerified: boolean;
+}
+
+export const accessTokenSeconds = ({ config }: Services): number => config.tokens.accessTokenMinutes * 60;
+
+/** The claims of identity §10. Call it outside of a transaction. */
+export function signAccessToken(services: Services, facts: TokenFacts): Promise<string> {
+  const issuedAt = Math.floor(services.clock.now().getTime() / 1000);
+  return services.keyring.sign(SYSTEM_NODE, {
+    sub: facts.userId,
+    aud: services.config.appUrl,
+    jti: facts.id,
+    type: 'session',
+    email_verified: facts.emailVerified,
+    acr: facts.acr,
+    amr: facts.amr,
+    auth_time: Math.floor(facts.authenticatedAt.getTime() / 1000),
+    iat: issuedAt,
+    exp: issuedAt + accessTokenSeconds(services),
+  });
+}
+
+export const refreshKeys = ({ kek }: Services) => kek.deriveAll('refresh-token');
+
+/** A session that is about to be opened. */
+export interface NewSession {
+  readonly id: string;
+  readonly kind: 'browser' | 'cli';
+  readonly amr: readonly string[];
+  readonly authenticatedAt: Date;
+  readonly expiresAt: Date;
+  readonly refreshToken: string;
+  readonly accessToken: string;
+}
+
+/** Ids and tokens of a new session: at `aal1`, since no sign-in inherits a second factor. */
+export async function newSession(
+  services: Services,
+  user: { readonly id: string; readonly emailVerified: boolean },
+  { kind = 'browser', amr }: { readonly kind?: NewSession['kind']; readonly amr: readonly string[] },
+): Promise<NewSession> {
+  const id = services.ids.next();
+  const authenticatedAt = services.clock.now();
+  const facts = {
+    id,
+    userId: user.id,
+    acr: 'aal1',
+    amr,
+    authenticatedAt,
+    emailVerified: user.emailVerified,
+  } as const;
+  return {
+    id,
+    kind,
+    amr,
+    authenticatedAt,
+    expiresAt: new Date(authenticatedAt.getTime() + services.config.tokens.refreshTokenDays * DAY_MS),
+    refreshToken: firstRefreshToken(refreshKeys(services), id),
+    accessToken: await signAccessToken(services, facts),
+  };
+}
+
+/** Writes the session and answers the sign-in. The caller holds the user's row lock, so sign-ins are counted one by one. */
+export async function openSession(
+  ctx: Run,
+  session: NewSession,
+  user: UserRow,
+): Promise<z.output<typeof SignIn>> {
+  const { tx, call, services } = ctx;
+  const owned = await accountsOf(tx, user.id);
+  if (owned.length === 0) owned.push(await createAccount(ctx, user.id, 'personal'));
+  const [row] = await tx
+    .insert(sessions)
+    .values({
+      id: session.id,
+      userId: user.id,
+      kind: session.kind,
+      amr: [...session.amr],
+      ipAddress: call.address,
+      userAgent: call.userAgent,
+      authenticatedAt: session.authenticatedAt,
+      lastUsedAt: session.authenticatedAt,
+      expiresAt: session.expiresAt,
+      refreshHash: hashRefreshToken(session.refreshToken),
+    })
+    .returning();
+  const node = await nodeOfUser(tx, user.id);
+  ctx.record({
+    actor: userAsActor(user),
+    event: 'session.created',
+    data: sessionData(row as SessionRow),
+    target: { type: 'Session', id: session.id },
+    node,
+  });
+  await endLeastUsed(ctx, user, session.id);
+  if (session.kind === 'browser') setCookie(ctx, session.refreshToken, session.expiresAt);
+  return {
+    accessToken: session.accessToken,
+    refreshToken: session.refreshToken,
+    expiresIn: accessTokenSeconds(services),
+    mfaRequired: false,
+    emailVerified: user.emailVerified,
+    emailVerificationDeadline: user.emailVerified ? null : user.verificationDeadline,
+    user,
+    accounts: owned,
+  };
+}
+
+/** The cookie lives as long as the session may. A browser must never get a token that a rollback took back. */
+export function setCookie(ctx: Run, refreshToken: string, expiresAt: Date): void {
+  const { call, services } = ctx;
+  const left = Math.floor((expiresAt.getTime() - services.clock.now().getTime()) / 1000);
+  ctx.afterCommit(() => {
+    call.effects.refreshCookie = { value: refreshToken, maxAgeSeconds: Math.max(0, left) };
+  });
+}
+
+export const accountsOf = (tx: Executor, userId: string) =>
+  tx
+    .select()
+    .from(accounts)
+    .where(and(eq(accounts.ownerId, userId), isNull(accounts.deletedAt)))
+    .orderBy(asc(accounts.createdAt), asc(accounts.id));
+
+/** An account is a tenant node of the same id. */
+export async function createAccount(
+  { tx, services }: Pick<Run, 'tx' | 'services'>,
+  ownerId: string,
+  type: 'personal' | 'organization',
+): Promise<typeof accounts.$inferSelect> {
+  const id = services.ids.next();
+  await tx.insert(nodes).values({ id, kind: 'account' });
+  const [account] = await tx.insert(accounts).values({ id, ownerId, type }).returning();
+  return account as typeof accounts.$inferSelect;
+}
+
+/** Sessions that still sign in: not ended, not expired, used within the idle time. */
+export function liveSessions({ clock, config }: Services): SQL {
+  const now = clock.now();
+  const idleSince = new Date(now.getTime() - config.auth.sessionIdleDays * DAY_MS);
+  return and(
+    isNull(sessions.endedAt),
+    gt(sessions.expiresAt, now),
+    gt(sessions.lastUsedAt, idleSince),
+  ) as SQL;
+}
+
+/** Whether this row is one of `liveSessions`. */
+export function isLive({ clock, config }: Services, row: SessionRow): boolean {
+  const now = clock.now().getTime();
+  const idleUntil = row.lastUsedAt.getTime() + config.auth.sessionIdleDays * DAY_MS;
+  return row.endedAt === null && row.expiresAt.getTime() > now && idleUntil > now;
+}
+
+/**
+ * Ends the live sessions of one user that `which` names: their tokens are refused at once here and within a second
+ * everywhere. Writes one `session.revoked` each, by `actor` or else the caller, and answers the ended rows.
+ */
+export async function endSessions(
+  ctx: Run,
+  userId: string,
+  which?: SQL,
+  actor?: Actor,
+): Promise<SessionRow[]> {
+  const { tx, services } = ctx;
+  const ended = await tx
+    .update(sessions)
+    .set({ endedAt: services.clock.now() })
+    .where(and(eq(sessions.userId, userId), which, liveSessions(services)))
+    .returning();
+  const node = ended.length > 0 ? await nodeOfUser(tx, userId) : undefined;
+  for (const row of ended) {
+    ctx.touch(`session:${row.id}`);
+    ctx.record({
+      actor,
+      event: 'session.revoked',
+      data: sessionData(row),
+      target: { type: 'Session', id: row.id },
+      node,
+    });
+  }
+  return ended;
+}
+
+async function endLeastUsed(ctx: Run, user: UserRow, newId: string): Promise<void> {
+  const { tx, services } = ctx;
+  const surplus = await tx
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(and(eq(sessions.userId, user.id), ne(sessions.id, newId), liveSessions(services)))
+    .orderBy(desc(sessions.lastUsedAt), desc(sessions.id))
+    .offset(services.config.auth.maxSessionsPerUser - 1);
+  const ids = surplus.map(({ id }) => id);
+  if (ids.length > 0) await endSessions(ctx, user.id, inArray(sessions.id, ids), userAsActor(user));
+}
+
+/** The public part of a session, for events. `isCurrent` is a matter of who asks, so it is not among it. */
+export const sessionData = (row: SessionRow) => ({
+  id: row.id,
+  kind: row.kind,
+  projectAppId: row.projectAppId,
+  acr: row.acr,
+  ipAddress: row.ipAddress,
+  userAgent: row.userAgent,
+  authenticatedAt: row.authenticatedAt,
+  lastUsedAt: row.lastUsedAt,
+  expiresAt: row.expiresAt,
+  createdAt: row.createdAt,
+});
+
+const projectUser = projector(User.schema);
+
+/** The public form of a user, outside of any scope. */
+export const userData = (row: UserRow) =>
+  projectUser({ ...row, metadata: {} }) as z.output<typeof User.schema>;

@@ -1,0 +1,124 @@
+import type { Config } from '../../config.ts';
+import { composeMail } from '../../events/mail-layout.ts';
+import type { Mail } from '../../kernel/ports.ts';
+
+/**
+ * The mails of a registration. They go to an address that nobody has proved to own yet, so they carry no text of
+ * whoever typed it in: a name like "You won, see evil.example" must not travel under our sender.
+ */
+type Language = 'en' | 'de' | 'es' | 'fr';
+
+interface Texts {
+  readonly subject: string;
+  readonly lines: readonly string[];
+  readonly button: string;
+  readonly small: readonly string[];
+}
+
+const hoursIn: Record<Language, (hours: number) => string> = {
+  en: (hours) => (hours === 1 ? '1 hour' : `${hours} hours`),
+  de: (hours) => (hours === 1 ? '1 Stunde' : `${hours} Stunden`),
+  es: (hours) => (hours === 1 ? '1 hora' : `${hours} horas`),
+  fr: (hours) => (hours === 1 ? '1 heure' : `${hours} heures`),
+};
+
+const verification: Record<Language, (hours: string) => Texts> = {
+  en: (hours) => ({
+    subject: 'Verify your e-mail address',
+    lines: ['Welcome to Doorward.', 'Please confirm that this e-mail address is yours.'],
+    button: 'Verify e-mail address',
+    small: [
+      `The link works once and for ${hours}.`,
+      'If you did not ask for this, ignore this mail: without the link nothing happens.',
+    ],
+  }),
+  de: (hours) => ({
+    subject: 'Bestätigen Sie Ihre E-Mail-Adresse',
+    lines: ['Willkommen bei Doorward.', 'Bitte bestätigen Sie, dass diese E-Mail-Adresse Ihnen gehört.'],
+    button: 'E-Mail-Adresse bestätigen',
+    small: [
+      `Der Link gilt einmal und ${hours} lang.`,
+      'Wenn Sie das nicht angefordert haben, ignorieren Sie diese E-Mail: Ohne den Link geschieht nichts.',
+    ],
+  }),
+  es: (hours) => ({
+    subject: 'Verifique su dirección de correo',
+    lines: ['Le damos la bienvenida a Doorward.', 'Confirme que esta dirección de correo es suya.'],
+    button: 'Verificar la dirección',
+    small: [
+      `El enlace sirve una sola vez y durante ${hours}.`,
+      'Si no lo ha solicitado, ignore este mensaje: sin el enlace no ocurre nada.',
+    ],
+  }),
+  fr: (hours) => ({
+    subject: 'Vérifiez votre adresse e-mail',
+    lines: ['Bienvenue chez Doorward.', 'Veuillez confirmer que cette adresse e-mail est la vôtre.'],
+    button: "Vérifier l'adresse e-mail",
+    small: [
+      `Le lien fonctionne une seule fois, pendant ${hours}.`,
+      "Si vous n'avez rien demandé, ignorez ce message : sans le lien, il ne se passe rien.",
+    ],
+  }),
+};
+
+const taken: Record<Language, Omit<Texts, 'button'>> = {
+  en: {
+    subject: 'You already have an account',
+    lines: [
+      'Someone, probably you, tried to register at Doorward with this e-mail address.',
+      'There is an account already: sign in with it, or reset its password.',
+    ],
+    small: ['If it was not you, nothing has changed and there is nothing to do.'],
+  },
+  de: {
+    subject: 'Sie haben bereits ein Konto',
+    lines: [
+      'Jemand, vermutlich Sie selbst, wollte sich mit dieser E-Mail-Adresse bei Doorward registrieren.',
+      'Es gibt bereits ein Konto: Melden Sie sich damit an oder setzen Sie das Passwort zurück.',
+    ],
+    small: ['Wenn Sie es nicht waren: Es hat sich nichts geändert, Sie müssen nichts tun.'],
+  },
+  es: {
+    subject: 'Ya tiene una cuenta',
+    lines: [
+      'Alguien, probablemente usted, ha intentado registrarse en Doorward con esta dirección de correo.',
+      'Ya existe una cuenta: inicie sesión con ella o restablezca su contraseña.',
+    ],
+    small: ['Si no ha sido usted, nada ha cambiado y no tiene que hacer nada.'],
+  },
+  fr: {
+    subject: 'Vous avez déjà un compte',
+    lines: [
+      "Quelqu'un, sans doute vous, a voulu s'inscrire chez Doorward avec cette adresse e-mail.",
+      'Un compte existe déjà : connectez-vous ou réinitialisez son mot de passe.',
+    ],
+    small: ["Si ce n'était pas vous, rien n'a changé et vous n'avez rien à faire."],
+  },
+};
+
+/** Where the link of a mail leads: to the frontend, or to our own page when there is none. */
+export const verificationLink = ({ appUrl, security }: Config, token: string): string =>
+  security.frontendUrl === undefined
+    ? `${appUrl}/hosted/verify-email?token=${token}`
+    : `${security.frontendUrl}/auth/verify-email?token=${token}`;
+
+/** The link with which an address is verified. */
+export function verificationMail(config: Config, to: string, language: Language, token: string): Mail {
+  const { subject, lines, button, small } = verification[language](
+    hoursIn[language](config.auth.verificationTokenHours),
+  );
+  return composeMail({
+    to,
+    language,
+    subject,
+    paragraphs: lines,
+    action: { label: button, url: verificationLink(config, token) },
+    footnotes: small,
+  });
+}
+
+/** Tells the owner of an address that somebody tried to register with it; whoever tried is told nothing. */
+export function addressTakenMail(to: string, language: Language): Mail {
+  const { subject, lines, small } = taken[language];
+  return composeMail({ to, language, subject, paragraphs: lines, footnotes: small });
+}

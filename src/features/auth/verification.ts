@@ -1,0 +1,237 @@
+import { and, asc, desc, eq, gt, inArray, isNull, ne, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import { hashOneTimeToken, newOneTimeToken } from '../../crypto/one-time-token.ts';
+import { nodes } from '../../db/nodes.ts';
+import { DoorwardError, fail } from '../../errors.ts';
+import type { Services } from '../../kernel/context.ts';
+import { authenticationMethods } from '../me/authentication-method.ts';
+import { projects } from '../projects/project.ts';
+import { accounts } from '../users/account.ts';
+import { nodeOfUser, systemActor, userAsActor } from '../users/user-node.ts';
+import { users } from '../users/user.ts';
+import { oneTimeTokens } from './one-time-token.ts';
+import { endSessions, userData, type Run, type UserRow } from './sign-in.ts';
+import { verificationMail } from './verification-mail.ts';
+
+/**
+ * Proving that an address is one's own (identity §1). A claim is only a claim: whoever registered first holds the
+ * address against other registrations, but the first to open a mailed link owns it, and all other claims end.
+ */
+/** What an operation answers that must not tell whether an address is known. */
+export const Accepted = z
+  .object({ accepted: z.literal(true) })
+  .meta({ id: 'Accepted', description: 'If the address is known, a mail is on its way.' });
+
+const isAddress = (address: string) =>
+  and(eq(authenticationMethods.provider, 'email'), eq(authenticationMethods.providerId, address));
+
+/**
+ * Until commit nobody else registers or verifies this address. The unique index would decide as well, but as a failure
+ * of whoever came second, and he may be the one with the right to win.
+ */
+export const lockAddress = ({ tx }: Pick<Run, 'tx'>, address: string): PromiseLike<unknown> =>
+  tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${address}, 0))`);
+
+/** Whether the address may get another mail; when not, answer as if it was sent (conventions §10). */
+export async function mayMail({ limiter }: Services, address: string): Promise<boolean> {
+  try {
+    await limiter.consume('mail', address);
+    return true;
+  } catch (error) {
+    if (error instanceof DoorwardError && error.code === 'RATE_LIMITED') return false;
+    throw error;
+  }
+}
+
+/** Sends what this transaction queued, once it is committed. The answer does not wait for it, nor tell by its time. */
+export const flushMails = (ctx: Run): void => ctx.afterCommit(() => void ctx.services.mail.flush());
+
+/** Queues a fresh link for this user and address; older ones stop working. */
+export async function sendVerification(ctx: Run, user: UserRow, address: string): Promise<void> {
+  const { tx, services, call } = ctx;
+  const { config, clock, mail } = services;
+  await tx
+    .delete(oneTimeTokens)
+    .where(
+      and(
+        eq(oneTimeTokens.userId, user.id),
+        eq(oneTimeTokens.purpose, 'verifyEmail'),
+        eq(oneTimeTokens.address, address),
+      ),
+    );
+  const token = newOneTimeToken();
+  await tx.insert(oneTimeTokens).values({
+    hash: hashOneTimeToken(token),
+    purpose: 'verifyEmail',
+    userId: user.id,
+    address,
+    expiresAt: new Date(clock.now().getTime() + config.auth.verificationTokenHours * 3_600_000),
+  });
+  await mail.queue(tx, verificationMail(config, address, user.locale ?? call.language, token));
+  flushMails(ctx);
+}
+
+/** Queues a new link for whoever has an unverified claim on the address; does nothing for anybody else. */
+export async function resendTo(ctx: Run, address: string): Promise<void> {
+  const { tx } = ctx;
+  const [found] = await tx
+    .select({ userId: authenticationMethods.userId, isVerified: authenticationMethods.isVerified })
+    .from(authenticationMethods)
+    .where(isAddress(address))
+    .orderBy(desc(authenticationMethods.claims), desc(authenticationMethods.createdAt))
+    .limit(1);
+  if (!found || found.isVerified) return ctx.unchanged();
+  // Two requests at once would else leave two links alive.
+  const user = await lockUser(ctx, found.userId);
+  if (!user || user.status !== 'active') return ctx.unchanged();
+  await sendVerification(ctx, user, address);
+  ctx.record({ target: { type: 'User', id: user.id }, node: await nodeOfUser(tx, user.id) });
+}
+
+/** The user's row, locked until commit; undefined for a deleted one. */
+export async function lockUser({ tx }: Pick<Run, 'tx'>, id: string): Promise<UserRow | undefined> {
+  const [user] = await tx
+    .select()
+    .from(users)
+    .where(and(eq(users.id, id), isNull(users.deletedAt)))
+    .for('update');
+  return user;
+}
+
+/** Uses up the token and makes the address its user's own. @throws INVALID_TOKEN */
+export async function verifyAddress(ctx: Run, token: string): Promise<void> {
+  const { tx, services } = ctx;
+  const now = services.clock.now();
+  const isToken = and(
+    eq(oneTimeTokens.hash, hashOneTimeToken(token)),
+    eq(oneTimeTokens.purpose, 'verifyEmail'),
+    gt(oneTimeTokens.expiresAt, now),
+  );
+  const [known] = await tx.select().from(oneTimeTokens).where(isToken);
+  if (!known) throw fail('INVALID_TOKEN');
+  const { userId, address } = known;
+  await lockAddress(ctx, address);
+  // Everybody locks in this order: users by id, then tokens and methods. Of two who verify at once one comes first.
+  const claiming = tx
+    .select({ id: authenticationMethods.userId })
+    .from(authenticationMethods)
+    .where(isAddress(address));
+  await tx
+    .select({ id: users.id })
+    .from(users)
+    .where(inArray(users.id, claiming))
+    .orderBy(asc(users.id))
+    .for('update');
+  const [used] = await tx.delete(oneTimeTokens).where(isToken).returning();
+  if (!used) throw fail('INVALID_TOKEN');
+  const claims = await tx
+    .select()
+    .from(authenticationMethods)
+    .where(isAddress(address))
+    .orderBy(asc(authenticationMethods.id))
+    .for('update');
+  const user = await lockUser(ctx, userId);
+  const mine = claims.find((method) => method.userId === userId);
+  const others = claims.filter((method) => method.userId !== userId);
+  if (!user || !mine || others.some(({ isVerified }) => isVerified)) throw fail('INVALID_TOKEN');
+
+  const [verified] = await tx
+    .select({ id: authenticationMethods.id })
+    .from(authenticationMethods)
+    .where(and(eq(authenticationMethods.userId, userId), eq(authenticationMethods.isVerified, true)))
+    .limit(1);
+  const isPrimary = mine.isPrimary || !verified;
+  if (isPrimary) {
+    await tx
+      .update(authenticationMethods)
+      .set({ isPrimary: false })
+      .where(and(eq(authenticationMethods.userId, userId), ne(authenticationMethods.id, mine.id)));
+  }
+  const otherIds = others.map(({ id }) => id);
+  if (otherIds.length > 0)
+    await tx.delete(authenticationMethods).where(inArray(authenticationMethods.id, otherIds));
+  await tx
+    .update(authenticationMethods)
+    .set({ isVerified: true, claims: true, isPrimary })
+    .where(eq(authenticationMethods.id, mine.id));
+  const [row] = await tx
+    .update(users)
+    .set({
+      emailVerified: true,
+      verificationDeadline: null,
+      updatedAt: now,
+      ...(isPrimary ? { email: address } : {}),
+    })
+    .where(eq(users.id, userId))
+    .returning();
+  ctx.touch(`user:${userId}`);
+  ctx.record({
+    actor: userAsActor(user),
+    event: 'user.email_verified',
+    data: userData(row as UserRow),
+    changes: user.emailVerified ? null : { emailVerified: { from: false, to: true } },
+    target: { type: 'User', id: userId },
+    node: await nodeOfUser(tx, userId),
+  });
+  for (const other of new Set(others.map((method) => method.userId))) await loseAddress(ctx, other);
+}
+
+/** After one of his unverified claims is gone: the oldest other method stands in, or the user goes. */
+async function loseAddress(ctx: Run, userId: string): Promise<void> {
+  const { tx, services } = ctx;
+  const user = await lockUser(ctx, userId);
+  if (!user) return;
+  const left = await tx
+    .select()
+    .from(authenticationMethods)
+    .where(eq(authenticationMethods.userId, userId))
+    .orderBy(desc(authenticationMethods.isVerified), asc(authenticationMethods.createdAt));
+  const [oldest] = left;
+  ctx.touch(`user:${userId}`);
+  if (!oldest) return deleteUnverified(ctx, user);
+  if (left.some(({ isPrimary }) => isPrimary)) return;
+  await tx
+    .update(authenticationMethods)
+    .set({ isPrimary: true })
+    .where(eq(authenticationMethods.id, oldest.id));
+  await tx
+    .update(users)
+    .set({ email: oldest.label, updatedAt: services.clock.now() })
+    .where(eq(users.id, userId));
+}
+
+/**
+ * Deletes a user who never proved an address. He cannot own more than accounts and projects in them; with those
+ * nodes gone, the keys of these projects end too.
+ */
+async function deleteUnverified(ctx: Run, user: UserRow): Promise<void> {
+  const { tx, services } = ctx;
+  const now = services.clock.now();
+  const node = await nodeOfUser(tx, user.id);
+  const ended = { deletedAt: now, updatedAt: now };
+  const [row] = await tx.update(users).set(ended).where(eq(users.id, user.id)).returning();
+  ctx.record({
+    actor: systemActor,
+    event: 'user.deleted',
+    data: userData(row as UserRow),
+    target: { type: 'User', id: user.id },
+    node,
+  });
+  await endSessions(ctx, user.id, undefined, systemActor);
+  await tx.delete(oneTimeTokens).where(eq(oneTimeTokens.userId, user.id));
+  const owned = await tx
+    .update(accounts)
+    .set(ended)
+    .where(eq(accounts.ownerId, user.id))
+    .returning({ id: accounts.id });
+  const accountIds = owned.map(({ id }) => id);
+  if (accountIds.length === 0) return;
+  const inside = await tx
+    .update(projects)
+    .set(ended)
+    .where(and(inArray(projects.ownerId, accountIds), isNull(projects.deletedAt)))
+    .returning({ id: projects.id });
+  const gone = [...accountIds, ...inside.map(({ id }) => id)];
+  await tx.update(nodes).set({ deletedAt: now }).where(inArray(nodes.id, gone));
+  ctx.touch(...gone.map((id) => `node:${id}`));
+}

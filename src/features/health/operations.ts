@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { query } from '../../kernel/operation.ts';
+import { bare } from '../../kernel/reply.ts';
+import { iso } from '../../kernel/values.ts';
+
+const common = { access: 'public', only: 'rest', bare: true, rate: 'exempt', input: {} } as const;
+
+export const health = query({
+  ...common,
+  rest: 'GET ~/health',
+  summary: 'Whether the process serves',
+  output: z.object({ status: z.literal('ok'), timestamp: iso }).meta({ id: 'Health' }),
+  run: ({ services }) => bare({ status: 'ok', timestamp: services.clock.now() }),
+});
+
+export const healthLive = query({
+  ...common,
+  rest: 'GET ~/health/live',
+  summary: 'Whether the process lives; asks nothing of any dependency',
+  output: z.object({ status: z.literal('ok') }).meta({ id: 'Liveness' }),
+  run: () => bare({ status: 'ok' }),
+});
+
+export const healthReady = query({
+  ...common,
+  rest: 'GET ~/health/ready',
+  summary: 'Whether requests can be answered; 503 names what fails',
+  output: z
+    .object({ status: z.enum(['ok', 'unavailable']), checks: z.record(z.string(), z.string()) })
+    .meta({ id: 'Readiness' }),
+  run: async ({ services }) => {
+    const { serving, checks } = await services.readiness();
+    const ready = serving && Object.values(checks).every((state) => state === 'ok');
+    return bare({ status: ready ? 'ok' : 'unavailable', checks }, {}, ready ? 200 : 503);
+  },
+});

@@ -1,0 +1,48 @@
+import { sql } from 'drizzle-orm';
+import {
+  boolean,
+  index,
+  pgTable,
+  text as textColumn,
+  uniqueIndex,
+  uuid as uuidColumn,
+} from 'drizzle-orm/pg-core';
+import { z } from 'zod';
+import { time } from '../../db/columns.ts';
+import { users } from '../users/user.ts';
+
+export const Provider = z.enum(['email', 'github']).meta({ id: 'Provider' });
+
+/** A way to sign in. `claims` is true while it keeps its address from others: verified, or a registration's. */
+export const authenticationMethods = pgTable(
+  'authentication_methods',
+  {
+    id: uuidColumn('id').primaryKey(),
+    userId: uuidColumn('user_id')
+      .notNull()
+      .references(() => users.id),
+    provider: textColumn('provider', { enum: ['email', 'github'] }).notNull(),
+    providerId: textColumn('provider_id').notNull(),
+    label: textColumn('label').notNull(),
+    isVerified: boolean('is_verified').notNull().default(false),
+    isPrimary: boolean('is_primary').notNull().default(false),
+    claims: boolean('claims').notNull().default(false),
+    lastUsedAt: time('last_used_at'),
+    createdAt: time('created_at').notNull().defaultNow(),
+  },
+  (table) => [
+    index('authentication_methods_user').on(table.userId),
+    uniqueIndex('authentication_methods_provider_id_taken')
+      .on(table.provider, table.providerId)
+      .where(sql`claims`),
+  ],
+);
+
+/** The password belongs to the user, not to a method. In a table of its own, which no answer reads. */
+export const passwords = pgTable('passwords', {
+  userId: uuidColumn('user_id')
+    .primaryKey()
+    .references(() => users.id),
+  hash: textColumn('hash').notNull(),
+  updatedAt: time('updated_at').notNull().defaultNow(),
+});

@@ -1,0 +1,75 @@
+import { and, asc, eq, isNull } from 'drizzle-orm';
+import { z } from 'zod';
+import { fail } from '../../errors.ts';
+import { callerOf } from '../../kernel/context.ts';
+import { query } from '../../kernel/operation.ts';
+import { iso, uuid } from '../../kernel/values.ts';
+import { organizationMembers } from '../organization-members/member.ts';
+import { organizations } from '../organizations/organization.ts';
+import { roles } from '../roles/role.ts';
+import { Account, accounts } from '../users/account.ts';
+import { User, users } from '../users/user.ts';
+
+const Me = z
+  .object({
+    user: User.schema,
+    accounts: z.array(Account.schema),
+    memberships: z.array(
+      z
+        .object({
+          organizationId: uuid,
+          organizationName: z.string(),
+          role: z.object({ id: uuid, name: z.string() }).meta({ id: 'MembershipRole' }),
+        })
+        .meta({ id: 'Membership', description: 'An organization that the user belongs to.' }),
+    ),
+    emailVerified: z.boolean(),
+    emailVerificationDeadline: iso.nullable(),
+    mfa: z.object({ enabled: z.boolean(), verified: z.boolean() }).meta({
+      id: 'MyMfa',
+      description: 'Whether a second factor exists, and whether this session gave it.',
+    }),
+  })
+  .meta({ id: 'Me', description: 'The signed-in user with what belongs to him.' });
+
+export const me = query({
+  rest: 'GET /me',
+  summary: 'The signed-in user',
+  access: 'session',
+  input: {},
+  output: Me,
+  run: async (ctx) => {
+    const { tx } = ctx;
+    const { userId, acr } = callerOf(ctx);
+    const [user] = await tx
+      .select()
+      .from(users)
+      .where(and(eq(users.id, userId), isNull(users.deletedAt)));
+    if (!user) throw fail('UNAUTHENTICATED');
+    const owned = await tx
+      .select()
+      .from(accounts)
+      .where(and(eq(accounts.ownerId, userId), isNull(accounts.deletedAt)))
+      .orderBy(asc(accounts.createdAt), asc(accounts.id));
+    const memberships = await tx
+      .select({
+        organizationId: organizations.id,
+        organizationName: organizations.name,
+        role: { id: roles.id, name: roles.name },
+      })
+      .from(organizationMembers)
+      .innerJoin(organizations, eq(organizations.id, organizationMembers.tenantId))
+      .innerJoin(roles, eq(roles.id, organizationMembers.roleId))
+      .where(and(eq(organizationMembers.userId, userId), isNull(organizations.deletedAt)))
+      .orderBy(asc(organizationMembers.createdAt), asc(organizations.id));
+    return {
+      // What tenants say of him belongs to their scopes.
+      user: { ...user, metadata: {} },
+      accounts: owned,
+      memberships,
+      emailVerified: user.emailVerified,
+      emailVerificationDeadline: user.emailVerified ? null : user.verificationDeadline,
+      mfa: { enabled: false, verified: acr === 'aal2' },
+    };
+  },
+});

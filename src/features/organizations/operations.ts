@@ -1,0 +1,100 @@
+import { ORGANIZATION_OWNER } from '../../access/built-in.ts';
+import { SYSTEM_NODE } from '../../db/nodes.ts';
+import { createNode, deleteNode, freeSlug } from '../../db/tenant-tree.ts';
+import { fail } from '../../errors.ts';
+import { callerOf } from '../../kernel/context.ts';
+import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
+import { mutation, query } from '../../kernel/operation.ts';
+import { Scope } from '../../kernel/scope.ts';
+import { uuid } from '../../kernel/values.ts';
+import { organizationMembers } from '../organization-members/member.ts';
+import { Organization } from './organization.ts';
+
+export const organizations = query({
+  rest: 'GET /organizations',
+  access: 'Organization:Query',
+  summary: 'List organizations of an account, or the organization itself',
+  description: 'In an account: those it owns, and those where its owner is a member.',
+  tenants: ['account', 'organization'],
+  input: { scope: Scope, ...paging(Organization) },
+  output: pageOf(Organization),
+  run: ({ db, input }) => db.page(Organization, input),
+});
+
+export const organization = query({
+  rest: 'GET /organizations/:id',
+  access: 'Organization:Query',
+  summary: 'Read an organization',
+  tenants: ['organization'],
+  input: { scope: Scope, id: uuid, ...relationsOf(Organization) },
+  output: Organization.schema,
+  target: Organization,
+  run: ({ db, input }) => db.get(Organization, input.id, input.relations),
+});
+
+export const createOrganization = mutation({
+  rest: 'POST /organizations',
+  access: 'Organization:Create',
+  summary: 'Create an organization; the creator becomes its first owner',
+  sessionOnly: true,
+  tenants: ['account'],
+  input: { scope: Scope, ...Organization.create },
+  output: Organization.schema,
+  status: 201,
+  codes: ['ACCOUNT_TYPE_MISMATCH', 'CONFLICT', 'NOT_FOUND'],
+  run: async (ctx) => {
+    const { db, input, scope, tx, services } = ctx;
+    if (scope.accountType !== 'organization') {
+      throw fail('ACCOUNT_TYPE_MISMATCH', {
+        params: { type: 'organization' },
+        fix: 'Create an account of type organization at POST /api/me/accounts and use its scope.',
+      });
+    }
+    const id = services.ids.next();
+    const { userId } = callerOf(ctx);
+    await createNode(tx, { id, kind: 'organization', parentId: scope.nodeId });
+    const slug = input.slug ?? (await freeSlug(tx, 'organizations', input.name, null));
+    const created = await db.insert(Organization, { ...input, id, slug, accountId: scope.nodeId });
+    await tx.insert(organizationMembers).values({
+      tenantId: id,
+      userId,
+      roleId: ORGANIZATION_OWNER,
+      roleTenantId: SYSTEM_NODE,
+    });
+    const node = { id, scope: { tenant: 'organization' as const, id } };
+    ctx.record({ node, event: 'organization.created', data: created, target: { type: 'Organization', id } });
+    const member = { id: userId, organizationId: id, userId, roleId: ORGANIZATION_OWNER };
+    ctx.record({ node, event: 'organization.member_added', data: member });
+    return created;
+  },
+});
+
+export const updateOrganization = mutation({
+  rest: 'PATCH /organizations/:id',
+  access: 'Organization:Update',
+  summary: 'Change an organization',
+  tenants: ['organization'],
+  input: { scope: Scope, id: uuid, ...Organization.patch },
+  output: Organization.schema,
+  target: Organization,
+  codes: ['CONFLICT'],
+  emits: 'organization.updated',
+  run: async ({ db, input }) => (await db.update(Organization, input.id, input)).row,
+});
+
+export const deleteOrganization = mutation({
+  rest: 'DELETE /organizations/:id',
+  access: 'Organization:Delete',
+  summary: 'Delete an organization with its projects, members and own rows',
+  tenants: ['organization'],
+  stepUp: true,
+  input: { scope: Scope, id: uuid },
+  output: Organization.schema,
+  target: Organization,
+  emits: 'organization.deleted',
+  run: async ({ db, input, tx, touch }) => {
+    const removed = await db.remove(Organization, input.id);
+    touch(...(await deleteNode(tx, input.id)));
+    return removed;
+  },
+});

@@ -1,0 +1,125 @@
+import { eq } from 'drizzle-orm';
+import { z } from 'zod';
+import { assertCondition } from '../../access/conditions.ts';
+import { assertMayChange } from '../../access/giving.ts';
+import { assertHolds } from '../../access/subset.ts';
+import { builtInFilter, equals } from '../../db/filters.ts';
+import { fail } from '../../errors.ts';
+import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
+import { mutation, query } from '../../kernel/operation.ts';
+import { Scope, type Tenant } from '../../kernel/scope.ts';
+import { uuid } from '../../kernel/values.ts';
+import { Resource, resources } from '../resources/resource.ts';
+import { Permission } from './permission.ts';
+
+const readable: readonly Tenant[] = ['account', 'organization', 'accountProject', 'organizationProject'];
+const writable: readonly Tenant[] = ['organization', 'accountProject', 'organizationProject'];
+
+export const permissions = query({
+  rest: 'GET /permissions',
+  access: 'Permission:Query',
+  summary: 'List the permissions of a scope',
+  tenants: readable,
+  input: {
+    scope: Scope,
+    ...paging(Permission),
+    isSystem: z.boolean().optional(),
+    resourceId: uuid.optional(),
+    action: z.string().min(1).max(64).optional(),
+  },
+  output: pageOf(Permission),
+  run: ({ db, input }) =>
+    db.page(Permission, input, [
+      builtInFilter(Permission, input.isSystem),
+      equals(Permission, 'resourceId', input.resourceId),
+      equals(Permission, 'action', input.action),
+    ]),
+});
+
+export const permission = query({
+  rest: 'GET /permissions/:id',
+  access: 'Permission:Query',
+  summary: 'Read one permission',
+  tenants: readable,
+  input: { scope: Scope, id: uuid, ...relationsOf(Permission) },
+  output: Permission.schema,
+  target: Permission,
+  run: ({ db, input }) => db.get(Permission, input.id, input.relations),
+});
+
+export const createPermission = mutation({
+  rest: 'POST /permissions',
+  access: 'Permission:Create',
+  summary: 'Create a permission on one action of a resource',
+  tenants: writable,
+  input: { scope: Scope, ...Permission.create },
+  output: Permission.schema,
+  status: 201,
+  codes: ['PRIVILEGE_ESCALATION', 'INVALID_CONDITION', 'CONFLICT'],
+  emits: 'permission.created',
+  run: async ({ db, input, rights, tx }) => {
+    const condition = assertCondition(input.condition);
+    const resource = await db.get(Resource, input.resourceId);
+    // Share-locked, so that the action cannot be taken from the resource meanwhile.
+    const [row] = await tx
+      .select({ tenantId: resources.tenantId, actions: resources.actions })
+      .from(resources)
+      .where(eq(resources.id, resource.id))
+      .for('share');
+    if (!row?.actions.includes(input.action)) {
+      throw fail('VALIDATION_ERROR', {
+        details: [{ path: 'action', code: 'enum' }],
+        fix: `Use one of the resource's actions: ${row?.actions.join(', ') ?? ''}.`,
+      });
+    }
+    const { slug, isSystem } = resource;
+    assertHolds(rights.grants, [
+      { resource: slug, action: input.action, managementPlane: isSystem, condition },
+    ]);
+    return db.insert(Permission, {
+      ...input,
+      condition,
+      name: input.name ?? `${slug}:${input.action}`,
+      resourceTenantId: row.tenantId,
+    });
+  },
+});
+
+export const updatePermission = mutation({
+  rest: 'PATCH /permissions/:id',
+  access: 'Permission:Update',
+  summary: 'Change a permission; its resource and action stay',
+  tenants: writable,
+  input: { scope: Scope, id: uuid, ...Permission.patch },
+  output: Permission.schema,
+  target: Permission,
+  codes: ['PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY', 'INVALID_CONDITION'],
+  emits: 'permission.updated',
+  run: async ({ db, input, scope, rights, tx, target }) => {
+    await assertMayChange(tx, scope, rights, { permissionIds: [input.id] }, target);
+    const patch = { ...input };
+    if (input.condition !== undefined) {
+      patch.condition = assertCondition(input.condition);
+      const { slug, isSystem } = target.resource;
+      const wanted = { resource: slug, action: target.action, managementPlane: isSystem };
+      assertHolds(rights.grants, [{ ...wanted, condition: patch.condition }]);
+    }
+    return (await db.update(Permission, input.id, patch)).row;
+  },
+});
+
+export const deletePermission = mutation({
+  rest: 'DELETE /permissions/:id',
+  access: 'Permission:Delete',
+  summary: 'Delete a permission and take it out of every group',
+  tenants: writable,
+  input: { scope: Scope, id: uuid },
+  output: Permission.schema,
+  target: Permission,
+  codes: ['PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY'],
+  emits: 'permission.deleted',
+  run: async ({ db, input, scope, rights, tx, target }) => {
+    await assertMayChange(tx, scope, rights, { permissionIds: [input.id] }, target);
+    return db.remove(Permission, input.id);
+  },
+});

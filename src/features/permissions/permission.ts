@@ -1,0 +1,98 @@
+import { sql } from 'drizzle-orm';
+import {
+  boolean,
+  check,
+  foreignKey,
+  index,
+  jsonb,
+  pgTable,
+  text as textColumn,
+  unique,
+  uuid as uuidColumn,
+} from 'drizzle-orm/pg-core';
+import { z } from 'zod';
+import { links, metadataColumn, rowColumns, tenantColumn } from '../../db/columns.ts';
+import { SYSTEM_NODE } from '../../db/nodes.ts';
+import { derivable, entity, fixed, optional, serverSet, type AnyEntity } from '../../kernel/entity.ts';
+import { metadata, text, uuid } from '../../kernel/values.ts';
+import { Group, groupPermissions } from '../groups/group.ts';
+import { resources } from '../resources/resource.ts';
+import { taggedBy, tagIds, tags } from '../tags/tag.ts';
+
+export const permissions = pgTable(
+  'permissions',
+  {
+    ...rowColumns(),
+    tenantId: tenantColumn(),
+    name: textColumn('name').notNull(),
+    description: textColumn('description'),
+    resourceId: uuidColumn('resource_id').notNull(),
+    resourceTenantId: uuidColumn('resource_tenant_id').notNull(),
+    action: textColumn('action').notNull(),
+    condition: jsonb('condition').$type<Record<string, unknown> | null>(),
+    metadata: metadataColumn(),
+    isSystem: boolean('is_system').notNull().default(false),
+  },
+  (table) => [
+    unique('permissions_tenant_id_id').on(table.tenantId, table.id),
+    index('permissions_resource').on(table.resourceId),
+    foreignKey({
+      name: 'permissions_resource_fk',
+      columns: [table.resourceTenantId, table.resourceId],
+      foreignColumns: [resources.tenantId, resources.id],
+    }),
+    check(
+      'permissions_one_tenant',
+      sql`${table.resourceTenantId} = ${table.tenantId} or ${table.resourceTenantId} = ${sql.raw(`'${SYSTEM_NODE}'`)}`,
+    ),
+  ],
+);
+
+export const permissionTags = links(
+  'permission_tags',
+  { column: 'permission_id', table: () => permissions },
+  { column: 'tag_id', table: () => tags },
+);
+
+/** The language stands in access/conditions.ts; here it is any JSON object, checked when it is written. */
+const condition = z.record(z.string(), z.unknown()).nullable().meta({
+  description: 'Condition under which the permission counts (And, Or, Not, Equals, …); null = always.',
+});
+
+const ResourceRef = z
+  .object({ id: uuid, slug: z.string(), name: z.string(), isSystem: z.boolean() })
+  .meta({ id: 'ResourceRef', description: 'The resource that a permission is about.' });
+
+/** The right to do one action on one resource, perhaps under a condition. */
+export const Permission = entity('Permission', {
+  table: permissions,
+  doc: 'The right to do one action on one resource, perhaps under a condition.',
+  fields: {
+    name: derivable(text(1, 255)),
+    description: optional(text(0, 1000, { multiline: true }).nullable(), null),
+    resourceId: fixed(uuid),
+    action: fixed(z.string().min(1).max(64)),
+    condition: optional(condition, null),
+    resource: serverSet(ResourceRef),
+    metadata: optional(metadata, {}),
+    isSystem: serverSet(z.boolean()),
+    tagIds,
+  },
+  computed: {
+    resource: sql`(select json_build_object('id', r.id, 'slug', r.slug, 'name', r.name, 'isSystem', r.is_system) from resources r where r.id = ${permissions.resourceId})`,
+  },
+  relations: {
+    groups: {
+      kind: 'links',
+      // The annotation breaks the circle that the compiler would otherwise go round.
+      to: (): AnyEntity => Group,
+      table: () => groupPermissions,
+      from: 'toId',
+      target: 'fromId',
+      targetTenant: 'tenantId',
+    },
+    tags: taggedBy(() => permissionTags),
+  },
+  search: ['name', 'description', 'action'],
+  sort: ['createdAt', 'name', 'action', 'updatedAt'],
+});

@@ -1,0 +1,64 @@
+import { eq, sql } from 'drizzle-orm';
+import { pgTable, text as textColumn, uniqueIndex, uuid as uuidColumn } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
+import { links, metadataColumn, rowColumns } from '../../db/columns.ts';
+import { nodes } from '../../db/nodes.ts';
+import { derivable, entity, given, optional, serverSet } from '../../kernel/entity.ts';
+import { metadata, slug, text, uuid } from '../../kernel/values.ts';
+import { ScopeOutput } from '../../kernel/scope.ts';
+import { taggedBy, tagIds, tags } from '../tags/tag.ts';
+
+/** Projects are tenant nodes; the node has the project's id and the owner (account or organization) as parent. */
+export const projects = pgTable(
+  'projects',
+  {
+    ...rowColumns(),
+    ownerId: uuidColumn('owner_id')
+      .notNull()
+      .references(() => nodes.id),
+    ownerKind: textColumn('owner_kind', { enum: ['account', 'organization'] }).notNull(),
+    name: textColumn('name').notNull(),
+    slug: textColumn('slug').notNull(),
+    description: textColumn('description'),
+    metadata: metadataColumn(),
+  },
+  (table) => [
+    uniqueIndex('projects_slug_taken')
+      .on(table.ownerId, table.slug)
+      .where(sql`deleted_at is null`),
+  ],
+);
+
+export const projectTags = links(
+  'project_tags',
+  { column: 'project_id', table: () => projects, anyTenant: true },
+  { column: 'tag_id', table: () => tags },
+);
+
+const Owner = z
+  .object({ tenant: z.enum(['account', 'organization']).meta({ id: 'ProjectOwnerTenant' }), id: uuid })
+  .meta({ id: 'ProjectOwner', description: 'Who owns the project.' });
+
+/** A product or environment of the customer: the home of his own resources, roles and API keys. */
+export const Project = entity('Project', {
+  table: projects,
+  doc: 'A product or environment: the home of its own resources, roles and API keys.',
+  fields: {
+    name: given(text(1, 255)),
+    slug: derivable(slug),
+    description: optional(text(0, 1000, { multiline: true }).nullable(), null),
+    owner: serverSet(Owner),
+    scope: serverSet(ScopeOutput),
+    metadata: optional(metadata, {}),
+    tagIds,
+  },
+  computed: {
+    owner: sql`json_build_object('tenant', ${projects.ownerKind}, 'id', ${projects.ownerId})`,
+    scope: sql`json_build_object('tenant', ${projects.ownerKind} || 'Project', 'id', ${projects.ownerId} || ':' || ${projects.id})`,
+  },
+  within: (scope) =>
+    scope.projectId ? eq(projects.id, scope.projectId) : eq(projects.ownerId, scope.nodeId),
+  relations: { tags: taggedBy(() => projectTags) },
+  search: ['name', 'slug', 'description'],
+  sort: ['createdAt', 'name', 'updatedAt'],
+});

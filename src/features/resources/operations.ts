@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { builtInFilter, equals } from '../../db/filters.ts';
+import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
+import { mutation, query } from '../../kernel/operation.ts';
+import { Scope, type Tenant } from '../../kernel/scope.ts';
+import { uuid } from '../../kernel/values.ts';
+import { Resource } from './resource.ts';
+import { assertActionsUnused, createPermissionsOf, deletePermissionsOf } from './store.ts';
+
+const readable: readonly Tenant[] = ['account', 'organization', 'accountProject', 'organizationProject'];
+const writable: readonly Tenant[] = ['accountProject', 'organizationProject'];
+
+export const resources = query({
+  rest: 'GET /resources',
+  access: 'Resource:Query',
+  summary: 'List the resources of a scope',
+  tenants: readable,
+  input: {
+    scope: Scope,
+    ...paging(Resource),
+    isSystem: z.boolean().optional(),
+    isActive: z.boolean().optional(),
+  },
+  output: pageOf(Resource),
+  run: ({ db, input }) =>
+    db.page(Resource, input, [
+      builtInFilter(Resource, input.isSystem),
+      equals(Resource, 'isActive', input.isActive),
+    ]),
+});
+
+export const resource = query({
+  rest: 'GET /resources/:id',
+  access: 'Resource:Query',
+  summary: 'Read one resource',
+  tenants: readable,
+  input: { scope: Scope, id: uuid, ...relationsOf(Resource) },
+  output: Resource.schema,
+  target: Resource,
+  run: ({ db, input }) => db.get(Resource, input.id, input.relations),
+});
+
+export const createResource = mutation({
+  rest: 'POST /resources',
+  access: 'Resource:Create',
+  summary: 'Create a resource, with one permission per action if asked',
+  tenants: writable,
+  input: { scope: Scope, ...Resource.create },
+  output: Resource.schema,
+  status: 201,
+  codes: ['PRIVILEGE_ESCALATION', 'CONFLICT', 'NOT_FOUND'],
+  emits: 'resource.created',
+  run: async ({ db, input, rights, scope }) => {
+    const created = await db.insert(Resource, input);
+    if (!input.createPermissions) return created;
+    return { ...created, permissions: await createPermissionsOf(db, scope, rights, created) };
+  },
+});
+
+export const updateResource = mutation({
+  rest: 'PATCH /resources/:id',
+  access: 'Resource:Update',
+  summary: 'Change a resource; its slug stays',
+  tenants: writable,
+  input: { scope: Scope, id: uuid, ...Resource.patch },
+  output: Resource.schema,
+  target: Resource,
+  codes: ['SYSTEM_ENTITY', 'IN_USE'],
+  emits: 'resource.updated',
+  run: async ({ db, input, tx }) => {
+    const { row } = await db.update(Resource, input.id, input);
+    if (input.actions) await assertActionsUnused(tx, input.id, input.actions);
+    return row;
+  },
+});
+
+export const deleteResource = mutation({
+  rest: 'DELETE /resources/:id',
+  access: 'Resource:Delete',
+  summary: 'Delete a resource and its permissions',
+  tenants: writable,
+  input: { scope: Scope, id: uuid },
+  output: Resource.schema,
+  target: Resource,
+  codes: ['SYSTEM_ENTITY'],
+  emits: 'resource.deleted',
+  run: async ({ db, input, tx }) => {
+    const removed = await db.remove(Resource, input.id);
+    await deletePermissionsOf(tx, input.id);
+    return removed;
+  },
+});

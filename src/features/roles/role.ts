@@ -1,0 +1,62 @@
+import { boolean, pgTable, text as textColumn, unique } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
+import { links, metadataColumn, rowColumns, tenantColumn } from '../../db/columns.ts';
+import { entity, given, inputOnly, linkIds, optional, serverSet } from '../../kernel/entity.ts';
+import { metadata, text } from '../../kernel/values.ts';
+import { Group, groups } from '../groups/group.ts';
+import { taggedBy, tagIds, tags } from '../tags/tag.ts';
+
+export const roles = pgTable(
+  'roles',
+  {
+    ...rowColumns(),
+    tenantId: tenantColumn(),
+    name: textColumn('name').notNull(),
+    description: textColumn('description'),
+    metadata: metadataColumn(),
+    level: textColumn('level', { enum: ['account', 'organization', 'project'] }).notNull(),
+    isSystem: boolean('is_system').notNull().default(false),
+  },
+  (table) => [unique('roles_tenant_id_id').on(table.tenantId, table.id)],
+);
+
+export const roleGroups = links(
+  'role_groups',
+  { column: 'role_id', table: () => roles },
+  { column: 'group_id', table: () => groups },
+);
+
+export const roleTags = links(
+  'role_tags',
+  { column: 'role_id', table: () => roles },
+  { column: 'tag_id', table: () => tags },
+);
+
+/** A named set of groups that can be granted to users within one tenant. The name itself gives no right. */
+export const Role = entity('Role', {
+  table: roles,
+  doc: 'A named set of groups that can be granted to users within one tenant.',
+  fields: {
+    name: given(text(1, 255)),
+    description: optional(text(0, 1000, { multiline: true }).nullable(), null),
+    metadata: optional(metadata, {}),
+    level: serverSet(z.enum(['account', 'organization', 'project']).meta({ id: 'RoleLevel' })),
+    isSystem: serverSet(z.boolean()),
+    groupIds: inputOnly(linkIds(100)),
+    tagIds,
+  },
+  relations: {
+    groups: {
+      kind: 'links',
+      to: () => Group,
+      table: () => roleGroups,
+      from: 'fromId',
+      target: 'toId',
+      targetTenant: 'toTenantId',
+      input: 'groupIds',
+    },
+    tags: taggedBy(() => roleTags),
+  },
+  search: ['name', 'description'],
+  sort: ['createdAt', 'name', 'updatedAt'],
+});

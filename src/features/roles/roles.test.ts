@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { transports, unique, type Person } from '../../../test/support/client.ts';
+import type { ScopeRef } from '../../kernel/scope.ts';
+
+/** The chain resource → permission → group → role, as an administrator of a project builds it. */
+let app: TestApp;
+let owner: Person;
+let scope: ScopeRef;
+
+beforeAll(async () => {
+  app = await startApp();
+  owner = await app.person();
+  const project = await app.must(
+    'createProject',
+    { scope: owner.account, name: 'Shop' },
+    { token: owner.token },
+  );
+  scope = project.scope;
+});
+afterAll(() => app.close());
+
+describe.each(transports)('over %s', (via) => {
+  const as = () => ({ token: owner.token, via });
+
+  it('builds the chain and reads it back with its relations', async () => {
+    const slug = `invoice-${unique()}`;
+    const resource = await app.must(
+      'createResource',
+      { scope, name: 'Invoice', slug, actions: ['read', 'pay'], createPermissions: true },
+      as(),
+    );
+    expect(resource).toMatchObject({ slug, actions: ['read', 'pay'], isActive: true, isSystem: false });
+    const permissions = await app.must('permissions', { scope, resourceId: resource.id }, as());
+    expect(permissions.items.map(({ name }) => name)).toEqual([`${slug}:read`, `${slug}:pay`]);
+    expect(permissions.items[0]?.resource).toEqual({
+      id: resource.id,
+      slug,
+      name: 'Invoice',
+      isSystem: false,
+    });
+
+    const group = await app.must(
+      'createGroup',
+      { scope, name: 'Readers', permissionIds: permissions.items.map(({ id }) => id) },
+      as(),
+    );
+    const tag = await app.must('createTag', { scope, name: `blue ${unique()}`, color: 'blue' }, as());
+    const role = await app.must(
+      'createRole',
+      { scope, name: 'Clerk', groupIds: [group.id], tagIds: [tag.id] },
+      as(),
+    );
+    expect(role).toMatchObject({ name: 'Clerk', level: 'project', isSystem: false, description: null });
+
+    const listed = await app.call(
+      'roles',
+      via === 'rest' ? { scope, ids: [role.id], relations: ['groups', 'tags'] } : { scope, ids: [role.id] },
+      {
+        ...as(),
+        select:
+          '{ items { id groups { id name permissions { name resource { slug } } } tags { id name } } totalCount }',
+      },
+    );
+    expect(listed.data).toMatchObject({
+      totalCount: 1,
+      items: [{ id: role.id, groups: [{ id: group.id, name: 'Readers' }], tags: [{ id: tag.id }] }],
+    });
+    if (via === 'graphql') {
+      expect(listed.body).toContain(`"resource":{"slug":"${slug}"}`);
+    }
+    const byTag = await app.must('roles', { scope, tagIds: [tag.id] }, as());
+    expect(byTag.items.map(({ id }) => id)).toEqual([role.id]);
+  });
+
+  it('changes only what is named, and says when nothing changed', async () => {
+    const role = await app.must(
+      'createRole',
+      { scope, name: 'A', description: 'keeps', metadata: { a: 1 } },
+      as(),
+    );
+    const renamed = await app.must('updateRole', { scope, id: role.id, name: 'B' }, as());
+    expect(renamed).toMatchObject({ name: 'B', description: 'keeps', metadata: { a: 1 } });
+    const cleared = await app.must('updateRole', { scope, id: role.id, description: null }, as());
+    expect(cleared.description).toBeNull();
+    const again = await app.must('updateRole', { scope, id: role.id, name: 'B' }, as());
+    expect(again.updatedAt).toBe(cleared.updatedAt);
+  });
+
+  it('pages by number and by cursor, sorts and searches', async () => {
+    const mark = unique();
+    for (const n of [3, 1, 2]) await app.must('createRole', { scope, name: `${mark} %_${n}` }, as());
+    const first = await app.must('roles', { scope, search: mark, sortField: 'name', limit: 2 }, as());
+    expect(first.items.map(({ name }) => name)).toEqual([`${mark} %_1`, `${mark} %_2`]);
+    expect(first).toMatchObject({ totalCount: 3, hasNextPage: true });
+    const cursor = first.nextCursor as string;
+    const next = await app.must('roles', { scope, search: mark, sortField: 'name', limit: 2, cursor }, as());
+    expect(next.items.map(({ name }) => name)).toEqual([`${mark} %_3`]);
+    expect(next).toMatchObject({ hasNextPage: false, nextCursor: null });
+    const second = await app.must('roles', { scope, search: mark, limit: 1, page: 2 }, as());
+    expect(second.items.map(({ name }) => name)).toEqual([`${mark} %_1`]);
+    const literal = await app.must('roles', { scope, search: '%_3' }, as());
+    expect(literal.items.length).toBeGreaterThanOrEqual(1);
+    expect(literal.items.every(({ name }) => name.includes('%_3'))).toBe(true);
+
+    const elsewhere = await app.call('roles', { scope, search: mark, sortField: 'createdAt', cursor }, as());
+    expect(elsewhere.code).toBe('INVALID_CURSOR');
+    const altered = await app.call(
+      'roles',
+      { scope, search: mark, sortField: 'name', limit: 2, cursor: `${cursor}A` },
+      as(),
+    );
+    expect(altered.code).toBe('INVALID_CURSOR');
+    const both = await app.call('roles', { scope, page: 1, cursor }, as());
+    expect(both.details).toMatchObject([{ path: 'cursor', code: 'excluded' }]);
+  });
+
+  it('shows built-in roles of the level and lets nobody change them', async () => {
+    const { items } = await app.must('roles', { scope, isSystem: true }, as());
+    expect(items.map(({ name }) => name).sort()).toEqual(['Project Admin', 'Project Viewer']);
+    const id = items[0]?.id as string;
+    const changed = await app.call('updateRole', { scope, id, name: 'Mine' }, as());
+    expect(changed.code).toBe('SYSTEM_ENTITY');
+    const removed = await app.call('deleteRole', { scope, id }, as());
+    expect(removed.code).toBe('SYSTEM_ENTITY');
+  });
+
+  it('deletes softly: the row is gone for every reader', async () => {
+    const role = await app.must('createRole', { scope, name: 'Short' }, as());
+    const deleted = await app.must('deleteRole', { scope, id: role.id }, as());
+    expect(deleted.deletedAt).not.toBeNull();
+    expect((await app.call('role', { scope, id: role.id }, as())).code).toBe('NOT_FOUND');
+    expect((await app.call('deleteRole', { scope, id: role.id }, as())).code).toBe('NOT_FOUND');
+    expect((await app.must('roles', { scope, ids: [role.id] }, as())).totalCount).toBe(0);
+  });
+
+  it('refuses an action that the resource does not have and a condition that does not parse', async () => {
+    const slug = `doc-${unique()}`;
+    const resource = await app.must('createResource', { scope, name: 'Doc', slug, actions: ['read'] }, as());
+    const action = await app.call(
+      'createPermission',
+      { scope, resourceId: resource.id, action: 'write' },
+      as(),
+    );
+    expect(action.details).toMatchObject([{ path: 'action', code: 'enum' }]);
+    const condition = { Matches: { 'resource.id': 'd.*' } };
+    const broken = await app.call(
+      'createPermission',
+      { scope, resourceId: resource.id, action: 'read', condition },
+      as(),
+    );
+    expect(broken.code).toBe('INVALID_CONDITION');
+    expect(broken.details[0]?.code).toBe('operator');
+    await app.must('createPermission', { scope, resourceId: resource.id, action: 'read' }, as());
+    const used = await app.call('updateResource', { scope, id: resource.id, actions: ['write'] }, as());
+    expect(used.code).toBe('IN_USE');
+    const taken = await app.call('createResource', { scope, name: 'Doc', slug }, as());
+    expect(taken).toMatchObject({ code: 'CONFLICT', details: [{ path: 'slug', code: 'taken' }] });
+  });
+});

@@ -1,0 +1,36 @@
+import type { Resolver } from '../access/resolve.ts';
+import type { BuiltIns } from '../access/built-in.ts';
+import type { Config } from '../config.ts';
+import type { Kek } from '../crypto/kek.ts';
+import type { Keyring } from '../crypto/keyring.ts';
+import type { Passwords } from '../crypto/passwords.ts';
+import type { KeyPairStock } from '../crypto/rsa.ts';
+import type { MailOutbox } from '../events/mail-outbox.ts';
+import type { RateClass } from '../kernel/operation.ts';
+import type { Clock, Ids } from '../kernel/ports.ts';
+
+interface Readiness {
+  /** False from the moment of a stop signal. */
+  readonly serving: boolean;
+  readonly checks: Readonly<Record<string, 'ok' | 'failing'>>;
+}
+
+/** What runs may use beside their scope-bound database. Wired once, in app.ts. */
+declare module '../kernel/context.ts' {
+  interface Services {
+    readonly config: Config;
+    readonly clock: Clock;
+    readonly ids: Ids;
+    readonly kek: Kek;
+    readonly keyring: Keyring;
+    readonly keyPairs: Pick<KeyPairStock, 'take'>;
+    readonly passwords: Passwords;
+    readonly resolver: Resolver;
+    readonly builtIns: BuiltIns;
+    readonly mail: MailOutbox;
+    /** For limits that cannot be declared: of failures only, or such that answer as if nothing were refused. */
+    readonly limiter: { consume(cls: RateClass, key: string, points?: number): unknown };
+    /** Database, schema, key and change channel, for the readiness answer. */
+    readonly readiness: () => Promise<Readiness>;
+  }
+}

@@ -1,0 +1,86 @@
+import { eq } from 'drizzle-orm';
+import { z } from 'zod';
+import { signingKeys as signingKeysTable } from '../../crypto/signing-keys-table.ts';
+import { SYSTEM_NODE } from '../../db/nodes.ts';
+import type { Services } from '../../kernel/context.ts';
+import { pageOf, paging } from '../../kernel/inputs.ts';
+import { query } from '../../kernel/operation.ts';
+import { bare } from '../../kernel/reply.ts';
+import { Scope } from '../../kernel/scope.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { uuid } from '../../kernel/values.ts';
+import { liveProject } from './live-project.ts';
+import { SigningKey, SigningKeyStatus } from './signing-key.ts';
+
+export const signingKeys = query({
+  rest: 'GET /signing-keys',
+  access: 'SigningKey:Query',
+  summary: 'List the signing keys of a project',
+  tenants: ['accountProject', 'organizationProject'],
+  input: { scope: Scope, ...paging(SigningKey), status: SigningKeyStatus.optional() },
+  output: pageOf(SigningKey),
+  run: ({ db, input }) =>
+    db.page(SigningKey, input, [input.status && eq(signingKeysTable.status, input.status)]),
+});
+
+const Jwks = z
+  .object({
+    keys: z.array(
+      z.object({
+        kty: z.literal('RSA'),
+        use: z.literal('sig'),
+        alg: z.literal('RS256'),
+        kid: z.string(),
+        n: z.string(),
+        e: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: 'Jwks', description: 'Public keys (RFC 7517).' });
+
+/** The document, with the caching that verifiers expect; an unchanged one answers 304. */
+async function answerJwks(tenantId: string, { tx, services }: { tx: Executor; services: Services }) {
+  const keys = await services.keyring.jwks(tenantId, tx);
+  const maxAge = services.config.tokens.jwksMaxAgeSeconds;
+  return bare({ keys }, { 'cache-control': `public, max-age=${maxAge}`, etag: '' });
+}
+
+const common = {
+  access: 'public',
+  only: 'rest',
+  bare: true,
+  rate: 'network',
+  output: Jwks,
+} as const;
+
+export const systemJwks = query({
+  ...common,
+  rest: 'GET ~/.well-known/jwks.json',
+  summary: 'Keys of session tokens',
+  input: {},
+  run: (ctx) => answerJwks(SYSTEM_NODE, ctx),
+});
+
+export const organizationProjectJwks = query({
+  ...common,
+  rest: 'GET ~/org/:organizationId/prj/:projectId/.well-known/jwks.json',
+  summary: "Keys of an organization project's tokens",
+  input: { organizationId: uuid, projectId: uuid },
+  codes: ['NOT_FOUND'],
+  run: async (ctx) => {
+    await liveProject(ctx.tx, 'organization', ctx.input.organizationId, ctx.input.projectId);
+    return answerJwks(ctx.input.projectId, ctx);
+  },
+});
+
+export const accountProjectJwks = query({
+  ...common,
+  rest: 'GET ~/acc/:accountId/prj/:projectId/.well-known/jwks.json',
+  summary: "Keys of an account project's tokens",
+  input: { accountId: uuid, projectId: uuid },
+  codes: ['NOT_FOUND'],
+  run: async (ctx) => {
+    await liveProject(ctx.tx, 'account', ctx.input.accountId, ctx.input.projectId);
+    return answerJwks(ctx.input.projectId, ctx);
+  },
+});

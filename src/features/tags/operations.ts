@@ -1,0 +1,66 @@
+import { pageOf, paging } from '../../kernel/inputs.ts';
+import { mutation, query } from '../../kernel/operation.ts';
+import { Scope, type Tenant } from '../../kernel/scope.ts';
+import { uuid } from '../../kernel/values.ts';
+import { Tag } from './tag.ts';
+
+const tenants: readonly Tenant[] = ['account', 'organization', 'accountProject', 'organizationProject'];
+
+export const tags = query({
+  rest: 'GET /tags',
+  access: 'Tag:Query',
+  summary: 'List the tags of a scope',
+  tenants,
+  input: { scope: Scope, ...paging(Tag) },
+  output: pageOf(Tag),
+  run: ({ db, input }) => db.page(Tag, input),
+});
+
+export const tag = query({
+  rest: 'GET /tags/:id',
+  access: 'Tag:Query',
+  summary: 'Read one tag',
+  tenants,
+  input: { scope: Scope, id: uuid },
+  output: Tag.schema,
+  target: Tag,
+  run: ({ target }) => target,
+});
+
+export const createTag = mutation({
+  rest: 'POST /tags',
+  access: 'Tag:Create',
+  keepsRights: true,
+  summary: 'Create a tag',
+  tenants,
+  input: { scope: Scope, ...Tag.create },
+  output: Tag.schema,
+  status: 201,
+  codes: ['CONFLICT'],
+  run: ({ db, input }) => db.insert(Tag, input),
+});
+
+export const updateTag = mutation({
+  rest: 'PATCH /tags/:id',
+  access: 'Tag:Update',
+  keepsRights: true,
+  summary: 'Change a tag',
+  tenants,
+  input: { scope: Scope, id: uuid, ...Tag.patch },
+  output: Tag.schema,
+  target: Tag,
+  codes: ['CONFLICT'],
+  run: async ({ db, input }) => (await db.update(Tag, input.id, input)).row,
+});
+
+export const deleteTag = mutation({
+  rest: 'DELETE /tags/:id',
+  access: 'Tag:Delete',
+  keepsRights: true,
+  summary: 'Delete a tag and take it off every row',
+  tenants,
+  input: { scope: Scope, id: uuid },
+  output: Tag.schema,
+  target: Tag,
+  run: ({ db, input }) => db.remove(Tag, input.id),
+});

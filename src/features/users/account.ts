@@ -1,0 +1,34 @@
+import { sql } from 'drizzle-orm';
+import { pgTable, text as textColumn, uniqueIndex, uuid as uuidColumn } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
+import { rowColumns } from '../../db/columns.ts';
+import { entity, serverSet } from '../../kernel/entity.ts';
+import { uuid } from '../../kernel/values.ts';
+import { users } from './user.ts';
+
+/** Accounts are tenant nodes; the node has the account's id. */
+export const accounts = pgTable(
+  'accounts',
+  {
+    ...rowColumns(),
+    type: textColumn('type', { enum: ['personal', 'organization'] }).notNull(),
+    ownerId: uuidColumn('owner_id')
+      .notNull()
+      .references(() => users.id),
+  },
+  (table) => [
+    uniqueIndex('accounts_type_taken')
+      .on(table.ownerId, table.type)
+      .where(sql`deleted_at is null`),
+  ],
+);
+
+export const AccountType = z.enum(['personal', 'organization']).meta({ id: 'AccountType' });
+
+/** What a user owns: a `personal` account holds projects, an `organization` account organizations and projects. */
+export const Account = entity('Account', {
+  table: accounts,
+  doc: 'The root of a tenant tree, owned by one user.',
+  fields: { type: serverSet(AccountType), ownerId: serverSet(uuid) },
+  sort: ['createdAt', 'type'],
+});

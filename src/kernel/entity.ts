@@ -1,0 +1,220 @@
+import { getTableColumns, type SQL } from 'drizzle-orm';
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
+import { iso, uuid } from './values.ts';
+import type { ResolvedScope } from './scope.ts';
+
+/**
+ * One noun, said once: its table, its public fields and its relations. From it follow the schema of an
+ * answer (an allow-list: a column without a field can never leave), the input of a create, the input of a
+ * patch, and what a list can be searched and sorted by.
+ *
+ * @example
+ * export const Tag = entity('Tag', {
+ *   table: tags,
+ *   fields: { name: given(text(1, 255)), color: optional(color, 'gray') },
+ *   search: ['name'], sort: ['createdAt', 'name', 'color', 'updatedAt'],
+ * });
+ */
+
+type Schema = z.ZodType;
+
+/** How one public field behaves: what it looks like in answers, and in which inputs it may stand. */
+export interface Field<
+  Out extends Schema | undefined = Schema | undefined,
+  Create extends Schema | undefined = Schema | undefined,
+  Patch extends Schema | undefined = Schema | undefined,
+> {
+  readonly out: Out;
+  readonly create: Create;
+  readonly patch: Patch;
+}
+
+/** Required at create, changeable. */
+export const given = <S extends Schema>(schema: S): Field<S, S, z.ZodOptional<S>> => ({
+  out: schema,
+  create: schema,
+  patch: schema.optional(),
+});
+
+/** May be left out at create, where `fallback` stands in; changeable. A patch never fills the fallback in. */
+export const optional = <S extends Schema>(
+  schema: S,
+  fallback: z.util.NoUndefined<z.output<S>>,
+): Field<S, z.ZodDefault<S>, z.ZodOptional<S>> => ({
+  out: schema,
+  create: schema.default(fallback),
+  patch: schema.optional(),
+});
+
+/** May be left out at create, where the operation derives it; changeable. */
+export const derivable = <S extends Schema>(schema: S): Field<S, z.ZodOptional<S>, z.ZodOptional<S>> => ({
+  out: schema,
+  create: schema.optional(),
+  patch: schema.optional(),
+});
+
+/** Set once, at create. */
+export const fixed = <S extends Schema>(schema: S): Field<S, S, undefined> => ({
+  out: schema,
+  create: schema,
+  patch: undefined,
+});
+
+/** Set once, at create, where it may be left out; `input` where the accepted form differs from the answered one. */
+export const fixedOptional = <S extends Schema, I extends Schema = S>(
+  schema: S,
+  input?: I,
+): Field<S, z.ZodOptional<I>, undefined> => ({
+  out: schema,
+  create: (input ?? schema).optional() as unknown as z.ZodOptional<I>,
+  patch: undefined,
+});
+
+/** Only ever set by the service. */
+export const serverSet = <S extends Schema>(schema: S): Field<S, undefined, undefined> => ({
+  out: schema,
+  create: undefined,
+  patch: undefined,
+});
+
+/** Accepted and never answered: ids of linked rows. Absent leaves the links alone, `[]` clears them. */
+export const inputOnly = <S extends Schema>(
+  schema: S,
+): Field<undefined, z.ZodOptional<S>, z.ZodOptional<S>> => ({
+  out: undefined,
+  create: schema.optional(),
+  patch: schema.optional(),
+});
+
+/** Accepted at create only and never answered. */
+export const createOnly = <S extends Schema>(schema: S): Field<undefined, z.ZodOptional<S>, undefined> => ({
+  out: undefined,
+  create: schema.optional(),
+  patch: undefined,
+});
+
+/** Ids of rows to link: each once, `max` at most. */
+export const linkIds = (max: number) =>
+  z
+    .array(uuid)
+    .max(max)
+    .transform((ids) => [...new Set(ids)]);
+
+export type Fields = Readonly<Record<string, Field>>;
+
+/** The five ways a row can point at others. Every one is loaded for many rows in one statement. */
+export type Relation = {
+  readonly to: () => AnyEntity;
+  /** The input field that replaces the linked set, if callers may. */
+  readonly input?: string;
+} & (
+  | { readonly kind: 'one'; readonly column: string }
+  | { readonly kind: 'children'; readonly column: string }
+  | {
+      readonly kind: 'links';
+      /** Lazy, because noun files may import each other. */
+      readonly table: () => PgTable;
+      /** Column names in the link table: this row's id, the other row's id, the other row's tenant. */
+      readonly from: string;
+      readonly target: string;
+      readonly targetTenant: string;
+    }
+);
+
+/** Fields that every row has. */
+const common = {
+  id: serverSet(uuid),
+  createdAt: serverSet(iso),
+  updatedAt: serverSet(iso),
+  deletedAt: serverSet(iso.nullable()),
+} satisfies Fields;
+type Common = typeof common;
+
+type Pick_<F extends Fields, K extends keyof Field> = {
+  [N in keyof F as F[N][K] extends Schema ? N : never]: F[N][K] extends Schema ? F[N][K] : never;
+};
+
+export interface Entity<F extends Fields = Fields> {
+  readonly name: string;
+  readonly table: PgTable;
+  readonly columns: Readonly<Record<string, PgColumn>>;
+  readonly fields: F;
+  readonly relations: Readonly<Record<string, Relation>>;
+  readonly search: readonly string[];
+  /** Sortable fields; the first one is the default. */
+  readonly sort: readonly string[];
+  readonly order: 'ASC' | 'DESC';
+  /** Whether rows can be tagged, and so filtered by `tagIds`. */
+  readonly tagged: boolean;
+  /** Public fields that are no columns: computed by the database with the row. */
+  readonly computed: Readonly<Record<string, SQL>>;
+  /** Which rows a scope sees; absent: those of the scope's node and built-in ones. */
+  readonly within: ((scope: ResolvedScope) => SQL) | undefined;
+  /** Public form: base fields, and relations where they were asked for. */
+  readonly schema: z.ZodObject<Pick_<F, 'out'>>;
+  readonly create: Pick_<F, 'create'>;
+  readonly patch: Pick_<F, 'patch'>;
+}
+
+export type AnyEntity = Entity;
+
+/** A row as it is answered. */
+export type RowOf<E> = E extends { schema: infer S extends Schema } ? z.output<S> : never;
+
+interface Definition<F extends Fields> {
+  table: PgTable;
+  doc: string;
+  fields: F;
+  relations?: Record<string, Relation>;
+  computed?: Record<string, SQL>;
+  search?: readonly string[];
+  sort?: readonly string[];
+  order?: 'ASC' | 'DESC';
+  within?: (scope: ResolvedScope) => SQL;
+  /** Common fields that this noun lacks. */
+  without?: readonly (keyof Common)[];
+}
+
+/** Declares a noun. The name is its type in GraphQL and in the OpenAPI document. */
+export function entity<F extends Fields>(name: string, definition: Definition<F>): Entity<Common & F> {
+  const base: Fields = Object.fromEntries(
+    Object.entries(common).filter(([key]) => !definition.without?.includes(key as keyof Common)),
+  );
+  const fields = { ...base, ...definition.fields } as Common & F;
+  const relations = definition.relations ?? {};
+  const shape: Record<string, Schema> = {};
+  for (const [key, field] of Object.entries<Field>(fields)) if (field.out) shape[key] = field.out;
+  for (const [key, relation] of Object.entries(relations)) {
+    // A getter, because nouns point at each other and the other file may not have run yet.
+    Object.defineProperty(shape, key, {
+      enumerable: true,
+      get: () => {
+        const target = relation.to().schema;
+        return relation.kind === 'one' ? target.nullable().optional() : z.array(target).optional();
+      },
+    });
+  }
+  const pick = (part: 'create' | 'patch') =>
+    Object.fromEntries(
+      Object.entries<Field>(fields).flatMap(([key, field]) => (field[part] ? [[key, field[part]]] : [])),
+    );
+  return {
+    name,
+    table: definition.table,
+    columns: getTableColumns(definition.table),
+    fields,
+    relations,
+    computed: definition.computed ?? {},
+    search: definition.search ?? [],
+    sort: definition.sort ?? ['createdAt'],
+    order: definition.order ?? 'ASC',
+    tagged: 'tags' in relations,
+    within: definition.within,
+    schema: z.object(shape).meta({ id: name, description: definition.doc }) as unknown as Entity<
+      Common & F
+    >['schema'],
+    create: pick('create') as Entity<Common & F>['create'],
+    patch: pick('patch') as Entity<Common & F>['patch'],
+  };
+}

@@ -1,0 +1,241 @@
+import { fail, type DoorwardError } from '../errors.ts';
+import type { Authentication, Call, CallerRights, Context, Principal, Services } from './context.ts';
+import type { Recording } from './event.ts';
+import type { NamedOperation, RateClass } from './operation.ts';
+import { projector } from './project.ts';
+import { BareReply, Refusal } from './reply.ts';
+import { canonicalTenant, type ResolvedScope, type ScopeInput } from './scope.ts';
+import type { Executor, ScopedDb } from './scoped-db.ts';
+import { parseInput } from './validate.ts';
+
+/**
+ * The one path of every call, whatever the transport (conventions §4). The first failing step answers:
+ * authenticate → validate → limit → scope → token kind → permission → session gates → target → condition →
+ * transaction{ run → audit + events } → answer after commit.
+ *
+ * The steps themselves live in the layers above and come in through `Stages`.
+ */
+/** A scope that exists, and what the caller holds there. */
+export interface Found {
+  readonly scope: ResolvedScope;
+  readonly rights: CallerRights;
+}
+
+export interface Stages {
+  readonly services: Services;
+  limit(cls: RateClass, key: string, call: Call): Promise<void> | void;
+  /** Resolves a scope and loads what the caller holds there; null when the scope does not exist for anyone. */
+  resolve(principal: Principal, scope: ScopeInput): Promise<Found | null> | Found | null;
+  guard: Guard;
+  pool: Executor;
+  scopedDb(
+    tx: Executor,
+    scope: ResolvedScope,
+    op: NamedOperation,
+    notes: MutationNotes,
+    principal: Principal | null,
+  ): ScopedDb;
+  transaction<T>(work: (tx: Executor) => Promise<T>): Promise<T>;
+  /** Writes audit entry, events and versions; answers the topics whose cached state is now stale. */
+  record(tx: Executor, op: NamedOperation, by: Recorded, notes: MutationNotes): Promise<void>;
+  /** Tells every cache, here and on other nodes, after commit. */
+  changed(topics: ReadonlySet<string>): void;
+  announce(tx: Executor, topics: ReadonlySet<string>): Promise<void>;
+  log(error: unknown, message: string, call: Call): void;
+}
+
+/** Who did it, and where. */
+export interface Recorded {
+  readonly scope: ResolvedScope | undefined;
+  readonly principal: Principal | null;
+  readonly call: Call;
+}
+
+/** The refusing side of access; `false` from `permit` means that only a condition can decide. */
+export interface Guard {
+  enter(op: NamedOperation, principal: Principal, found: Found | null): void;
+  permit(op: NamedOperation, rights: CallerRights): boolean;
+  gates(op: NamedOperation, principal: Principal, found: Found | null): void;
+  permitRow(op: NamedOperation, rights: CallerRights, attributes: Record<string, unknown> | null): void;
+}
+
+/** What one mutation notes down while it runs. */
+export interface MutationNotes {
+  readonly recordings: Recording[];
+  readonly topics: Set<string>;
+  readonly afterCommit: (() => void | Promise<void>)[];
+  changes: Recording['changes'];
+  /** Set when the mutation turned out to change nothing. */
+  unchanged: boolean;
+}
+
+/** `seen` tells the scope that the call resolved to, so that a transport can load relations in it. */
+export type Invoke = (
+  op: NamedOperation,
+  raw: unknown,
+  call: Call,
+  seen?: { scope?: ResolvedScope | undefined },
+) => Promise<unknown>;
+
+const bearer = (reason: Exclude<Authentication, { ok: true }>['reason']): DoorwardError =>
+  fail('UNAUTHENTICATED', {
+    headers: {
+      'WWW-Authenticate':
+        reason === 'missing'
+          ? 'Bearer'
+          : `Bearer error="invalid_token"${reason === 'expired' ? ', error_description="expired"' : ''}`,
+    },
+  });
+
+export function createInvoke(stages: Stages): Invoke {
+  return async (op, raw, call, seen) => {
+    const { authentication } = call;
+    assertAuthenticated(op, authentication);
+    const principal = authentication.ok ? authentication.principal : null;
+
+    const input = parseInput(op.schema, raw) as Record<string, unknown> & { scope?: ScopeInput };
+    if (op.limit) {
+      const key = op.limit.key(input as never, call);
+      const counting =
+        key === null ? undefined : stages.limit(op.limit.class, key || credentialKey(principal, call), call);
+      // Counted in memory there is nothing to wait for, and this stands before every check.
+      if (counting) await counting;
+    }
+
+    let found: Found | null = null;
+    if (op.scoped && principal) {
+      const asked = scopeOf(op, principal, input.scope);
+      input.scope = asked;
+      found = await stages.resolve(principal, asked);
+      stages.guard.enter(op, principal, found);
+    }
+    const { scope, rights } = found ?? {};
+    if (seen) seen.scope = scope;
+    if (principal && principal.type !== 'session' && (op.sessionOnly || op.access === 'session')) {
+      throw fail('SESSION_REQUIRED');
+    }
+    const guarded = op.access.includes(':');
+    const settled = guarded && rights ? stages.guard.permit(op, rights) : true;
+    if (principal) stages.guard.gates(op, principal, found);
+
+    const notes: MutationNotes = {
+      recordings: [],
+      topics: new Set(),
+      afterCommit: [],
+      changes: undefined,
+      unchanged: false,
+    };
+    const bind = (tx: Executor) => scope && stages.scopedDb(tx, scope, op, notes, principal);
+    const reading = bind(stages.pool);
+    const target = op.target && reading ? await reading.get(op.target, input['id'] as string) : undefined;
+    if (!settled && rights) stages.guard.permitRow(op, rights, attributesOf(op, input, target));
+
+    const context = (tx: Executor, db: ScopedDb | undefined, prepared: unknown) =>
+      ({
+        input,
+        call,
+        principal,
+        scope,
+        db,
+        rights,
+        target,
+        prepared,
+        services: stages.services,
+        tx,
+        record: (recording: Recording) => void notes.recordings.push(recording),
+        unchanged: () => void (notes.unchanged = true),
+        touch: (...topics: string[]) => topics.forEach((topic) => notes.topics.add(topic)),
+        afterCommit: (work: () => void | Promise<void>) => void notes.afterCommit.push(work),
+      }) as unknown as Context;
+
+    const prepared = await op.prepare?.(context(stages.pool, reading, undefined) as never);
+    if (op.kind === 'query') {
+      return projected(op, await op.run(context(stages.pool, reading, prepared) as never));
+    }
+
+    const committing = stages.transaction(async (tx) => {
+      // A retried transaction starts with nothing noted.
+      Object.assign(notes, { changes: undefined, unchanged: false });
+      notes.recordings.length = notes.afterCommit.length = 0;
+      notes.topics.clear();
+      const ctx = context(tx, bind(tx), prepared);
+      const result = await op.run(ctx as never);
+      const out = result instanceof Refusal ? result : projected(op, result);
+      if (notes.recordings.length === 0 && !notes.unchanged && !(result instanceof Refusal)) {
+        notes.recordings.push(derivedRecording(op, out as Record<string, unknown>, notes));
+      }
+      if (!notes.unchanged) await stages.record(tx, op, { scope, principal, call }, notes);
+      if (notes.topics.size > 0) await stages.announce(tx, notes.topics);
+      return out;
+    });
+    // A commit whose answer got lost may have happened: what it touched is stale either way.
+    const answer = await committing.finally(() => stages.changed(notes.topics));
+    for (const work of notes.afterCommit) {
+      try {
+        await work();
+      } catch (error) {
+        stages.log(error, 'work after commit failed', call);
+      }
+    }
+    if (answer instanceof Refusal) throw answer.error;
+    return answer;
+  };
+}
+
+/** Everything that is not public needs a valid token; REST asks before it reads a body. */
+export function assertAuthenticated(op: NamedOperation, authentication: Authentication): void {
+  if (op.access !== 'public' && !authentication.ok) throw bearer(authentication.reason);
+}
+
+/** Limits count a user or a key; without one, the network. */
+export const credentialKey = (principal: Principal | null, call: Pick<Call, 'network'>): string =>
+  principal ? (principal.type === 'ApiKey' ? principal.credentialId : principal.userId) : call.network;
+
+/** The scope asked for; a pinned token may leave it out where the operation says so. */
+function scopeOf(op: NamedOperation, principal: Principal, scope: ScopeInput | undefined): ScopeInput {
+  const asked = scope ?? (op.scopeOptional ? principal.pinned : null);
+  if (!asked) {
+    const inQuery = op.method === 'GET' || op.method === 'DELETE';
+    throw fail('SCOPE_REQUIRED', {
+      params: { place: inQuery ? 'scopeId and tenant in the query' : 'scope in the body' },
+      fix: inQuery
+        ? 'Add ?tenant=<tenant>&scopeId=<id> to the address (GraphQL: input.scope).'
+        : 'Add "scope": {"tenant": <tenant>, "id": <id>} to the body (GraphQL: input.scope).',
+    });
+  }
+  const tenant = canonicalTenant(asked.tenant);
+  if (op.tenants && !op.tenants.includes(tenant)) {
+    throw fail('TENANT_NOT_ALLOWED', {
+      params: { tenant },
+      fix: `Use one of: ${op.tenants.join(', ')}.`,
+    });
+  }
+  return asked;
+}
+
+/** Conditions see the stored row, the validated new fields of a create, or nothing; never a caller's claims. */
+function attributesOf(
+  op: NamedOperation,
+  input: Record<string, unknown>,
+  target: Record<string, unknown> | undefined,
+): Record<string, unknown> | null {
+  if (target) return target;
+  if (op.status !== 201) return null;
+  const { scope: _, ...fields } = input;
+  return fields;
+}
+
+const projected = (op: NamedOperation, value: unknown): unknown =>
+  value instanceof BareReply ? value : projector(op.output)(value);
+
+/** A mutation that said nothing of itself is a CRUD mutation: its answer is the target and the event's data. */
+function derivedRecording(op: NamedOperation, out: Record<string, unknown>, notes: MutationNotes): Recording {
+  const type = op.permissionNoun ?? null;
+  const id = typeof out['id'] === 'string' ? out['id'] : null;
+  return {
+    event: op.emits,
+    data: out,
+    changes: notes.changes,
+    target: type && id ? { type, id } : null,
+  };
+}

@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import type { Code } from '../errors.ts';
+import type { Call, Context } from './context.ts';
+import type { AnyEntity } from './entity.ts';
+import type { BareReply, Refusal } from './reply.ts';
+import type { Tenant } from './scope.ts';
+
+/**
+ * One operation = one literal. REST, GraphQL, OpenAPI, the guard, the audit entry, the built-in permissions
+ * and the reference are derived from it; nothing about an operation is said anywhere else. The operation's
+ * name is its export's name (and so its GraphQL field, operationId and audit name).
+ */
+
+/** `Noun:Action` = this permission in the scope. `session` = any signed-in user, `any` = any valid token. */
+export type Access = 'public' | 'session' | 'any' | `${string}:${string}`;
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+/** A limit belongs to the operation, not to the path: both transports count in the same class. */
+export const rateClasses = ['general', 'auth', 'refresh', 'exchange', 'check', 'mail', 'export'] as const;
+export type RateClass = (typeof rateClasses)[number];
+
+type Shape = z.ZodRawShape;
+export type InputOf<I extends Shape> = z.output<z.ZodObject<I, z.core.$strict>>;
+type Answer<O extends z.ZodType> = z.output<O> | BareReply | Refusal;
+
+export interface Declaration<
+  I extends Shape = Shape,
+  O extends z.ZodType = z.ZodType,
+  P = unknown,
+  T extends AnyEntity | undefined = AnyEntity | undefined,
+> {
+  /** Method and path below `/api`; a path that starts with `~/` stands at the root. */
+  readonly rest: `${Method} ${string}`;
+  readonly summary: string;
+  readonly description?: string;
+  readonly access: Access;
+  /** Needs a session token although it has a permission (authorization §9). */
+  readonly sessionOnly?: boolean;
+  /** Tenants it works on; needed when the input has a `scope`. */
+  readonly tenants?: readonly Tenant[];
+  /** A pinned token may leave the scope out (authorization §10). */
+  readonly scopeOptional?: boolean;
+  readonly input: I;
+  readonly output: O;
+  readonly status?: 200 | 201 | 202;
+  readonly only?: 'rest';
+  /** Answered without envelope (conventions §2). */
+  readonly bare?: boolean;
+  /** Counted otherwise than in class `general`: not at all, by network only, or by the operation alone. */
+  readonly rate?: 'exempt' | 'network' | 'check';
+  /** Row that `input.id` names: loaded in the scope (404) before conditions are asked. */
+  readonly target?: T;
+  /** Where REST answers in another form than GraphQL; the default is the output with `status`. */
+  readonly restShape?: (output: z.output<O>) => { readonly status?: number; readonly data: unknown };
+  /** The forms of `data` that `restShape` makes, by status. */
+  readonly restAnswers?: Readonly<Record<number, z.ZodType>>;
+  /** Event of a success; CRUD events take their data from the answer. */
+  readonly emits?: string;
+  /** Codes beyond those implied by conventions §4. */
+  readonly codes?: readonly Code[];
+  /** Class counted beside, or (for `check`) instead of `general`. */
+  readonly limit?: {
+    readonly class: RateClass;
+    /** What is counted; `null`: nothing, `''`: the caller's credential or network. */
+    readonly key: (input: InputOf<I>, call: Call) => string | null;
+  };
+  /** Reads or ends the session of the refresh cookie. */
+  readonly usesCookie?: boolean;
+  /** A foreign scope is an answer of this operation, not a failure (isAuthorized). */
+  readonly asksOnly?: boolean;
+  /**
+   * Changes nobody's rights, so cached ones stay good: signing in, exchanging. Everything else is taken to change
+   * them, so that no declaration can forget to say so.
+   */
+  readonly keepsRights?: true;
+  /** Recent sign-in needed (identity §6). */
+  readonly stepUp?: boolean;
+  /** Work that must not hold a transaction open: hashing, key generation. */
+  readonly prepare?: (ctx: Context<I, undefined, T>) => Promise<P>;
+  readonly run: (ctx: Context<I, P, T>) => Promise<Answer<O>> | Answer<O>;
+}
+
+/** A declaration with what can be derived from it at once. */
+export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodType> extends Omit<
+  Declaration<I, O>,
+  'run' | 'prepare' | 'limit' | 'restShape'
+> {
+  readonly kind: 'query' | 'mutation';
+  readonly method: Method;
+  /** Full path as routed, e.g. `/api/roles/:id`. */
+  readonly path: string;
+  readonly scoped: boolean;
+  /** `Role` of `Role:Create`: the type of the audit entry's target. */
+  readonly permissionNoun: string | undefined;
+  readonly schema: z.ZodType;
+  readonly limit?: { readonly class: RateClass; readonly key: (input: never, call: Call) => string | null };
+  readonly restShape?: (output: never) => { readonly status?: number; readonly data: unknown };
+  readonly prepare?: (ctx: never) => Promise<unknown>;
+  readonly run: (ctx: never) => unknown;
+}
+
+/** An operation with its place in the catalogue. */
+export interface NamedOperation extends Operation {
+  readonly name: string;
+  readonly tag: string;
+}
+
+function define<I extends Shape, O extends z.ZodType, P, T extends AnyEntity | undefined>(
+  kind: 'query' | 'mutation',
+  declaration: Declaration<I, O, P, T>,
+): Operation<I, O> {
+  const [method, path] = declaration.rest.split(' ') as [Method, string];
+  // The token exchange names a scope too, but as part of the credentials: nobody's rights are asked there.
+  const scoped = 'scope' in declaration.input && declaration.access !== 'public';
+  return {
+    ...(declaration as unknown as Declaration<I, O>),
+    kind,
+    method,
+    path: path.startsWith('~') ? path.slice(1) : `/api${path}`,
+    scoped,
+    permissionNoun: declaration.access.includes(':') ? declaration.access.split(':')[0] : undefined,
+    // A missing scope has a code of its own and is told at its own step, so validation lets it pass.
+    schema: z.strictObject({
+      ...declaration.input,
+      ...(scoped ? { scope: (declaration.input['scope'] as z.ZodType).optional() } : {}),
+    }),
+  };
+}
+
+/** An operation that changes nothing: no transaction, no audit entry. */
+export const query = <I extends Shape, O extends z.ZodType, P, T extends AnyEntity | undefined = undefined>(
+  declaration: Declaration<I, O, P, T>,
+): Operation<I, O> => define('query', declaration);
+
+/** An operation that runs in one transaction together with its audit entry and events. */
+export const mutation = <
+  I extends Shape,
+  O extends z.ZodType,
+  P,
+  T extends AnyEntity | undefined = undefined,
+>(
+  declaration: Declaration<I, O, P, T>,
+): Operation<I, O> => define('mutation', declaration);

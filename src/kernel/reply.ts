@@ -1,0 +1,33 @@
+/**
+ * What a run returns when its answer is not simply data in the envelope.
+ * A `Refusal` is special: it lets a mutation keep what it wrote (an ended session family, the audit entry of
+ * a refused exchange) although the caller is told of a failure. A thrown error rolls everything back.
+ */
+import type { DoorwardError } from '../errors.ts';
+
+/** An answer without envelope, at the addresses of conventions §13 and for downloads. */
+export class BareReply {
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly status: number | undefined;
+
+  constructor(body: unknown, headers: Readonly<Record<string, string>> = {}, status?: number) {
+    this.body = body;
+    this.headers = headers;
+    this.status = status;
+  }
+}
+
+export const bare = (body: unknown, headers?: Readonly<Record<string, string>>, status?: number) =>
+  new BareReply(body, headers, status);
+
+/** Commit what was written, then answer this error. */
+export class Refusal {
+  readonly error: DoorwardError;
+
+  constructor(error: DoorwardError) {
+    this.error = error;
+  }
+}
+
+export const refuse = (error: DoorwardError) => new Refusal(error);

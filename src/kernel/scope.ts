@@ -1,0 +1,96 @@
+import { z } from 'zod';
+
+/**
+ * A scope says *where* a call happens: `{tenant, id}`. It is resolved once, before anything else reads it
+ * (every id exists, is live, and the pair belongs together); a run sees only the resolved form.
+ * Spec "Scope object", conventions §6.
+ */
+
+export const tenants = [
+  'account',
+  'organization',
+  'accountProject',
+  'organizationProject',
+  'projectUser',
+] as const;
+export type Tenant = (typeof tenants)[number];
+
+/** The spelling of the API-key scope table and of the token exchange; accepted everywhere. */
+const pascal = {
+  AccountProject: 'accountProject',
+  OrganizationProject: 'organizationProject',
+  ProjectUser: 'projectUser',
+} as const satisfies Record<string, Tenant>;
+
+export const tenantSpellings = [...tenants, 'AccountProject', 'OrganizationProject', 'ProjectUser'] as const;
+export type TenantSpelling = (typeof tenantSpellings)[number];
+
+export function canonicalTenant(spelling: TenantSpelling): Tenant {
+  return spelling in pascal ? pascal[spelling as keyof typeof pascal] : (spelling as Tenant);
+}
+
+/** `accountProject` → `AccountProject`: the spelling that API keys answer with. */
+export function pascalTenant(tenant: Tenant): TenantSpelling {
+  return (tenant.charAt(0).toUpperCase() + tenant.slice(1)) as TenantSpelling;
+}
+
+const uuidText = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const isUuid = (text: string): boolean => uuidText.test(text);
+const idParts = (tenant: Tenant) => (tenant === 'account' || tenant === 'organization' ? 1 : 2);
+
+/** Every spelling of a tenant, in one enum of the documents. */
+export const TenantName = z.enum(tenantSpellings).meta({
+  id: 'Tenant',
+  description: 'Level of the hierarchy. camelCase and PascalCase forms mean the same.',
+});
+
+/** The scope as a caller writes it. `id`: one UUID, or two joined by `:`. */
+export const Scope = z
+  .strictObject({
+    tenant: TenantName,
+    id: z.string().max(73).toLowerCase().meta({ description: 'One UUID, or two joined by ":".' }),
+  })
+  .check((ctx) => {
+    const parts = ctx.value.id.split(':');
+    if (parts.length === idParts(canonicalTenant(ctx.value.tenant)) && parts.every(isUuid)) return;
+    ctx.issues.push({
+      code: 'custom',
+      path: ['id'],
+      message: 'scope id',
+      params: { code: 'format' },
+      input: ctx.value.id,
+    });
+  })
+  .meta({ id: 'ScopeInput', description: 'Where the call happens.' });
+export type ScopeInput = z.output<typeof Scope>;
+
+/** The scope as answers carry it. */
+export const ScopeOutput = z
+  .object({ tenant: TenantName, id: z.string() })
+  .meta({ id: 'Scope', description: 'Where something lives.' });
+export type ScopeRef = z.output<typeof ScopeOutput>;
+
+/** A scope that exists. `nodeId` is the tenant node that rows of this scope carry as `tenantId`. */
+export interface ResolvedScope {
+  readonly tenant: Tenant;
+  /** Lower case, as asked for. */
+  readonly id: string;
+  readonly nodeId: string;
+  /** The node that owns `nodeId`: a project's account or organization, an organization's account. */
+  readonly parentId: string | null;
+  readonly accountId: string | null;
+  readonly organizationId: string | null;
+  readonly projectId: string | null;
+  /** Only in `projectUser`. */
+  readonly userId: string | null;
+  /** Which built-in roles belong here. */
+  readonly level: 'account' | 'organization' | 'project';
+}
+
+/** The camelCase reference of a scope's tenant node, as events, audit and projects show it. */
+export function nodeRef(scope: ResolvedScope): ScopeRef {
+  if (scope.tenant !== 'projectUser') return { tenant: scope.tenant, id: scope.id };
+  return scope.organizationId
+    ? { tenant: 'organizationProject', id: `${scope.organizationId}:${scope.projectId}` }
+    : { tenant: 'accountProject', id: `${scope.accountId}:${scope.projectId}` };
+}

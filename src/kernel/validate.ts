@@ -1,0 +1,119 @@
+import type { z } from 'zod';
+import { detailMessages, fail, type Detail, type DetailCode } from '../errors.ts';
+
+/** How many details an answer carries at most (conventions §2). */
+export const maxDetails = 20;
+
+// A path names fields; a caller who sends a megabyte as a field name does not get it back.
+const maxSegmentLength = 64;
+
+/**
+ * The parsed input, or VALIDATION_ERROR with one detail per fault in field order.
+ * The schema must be synchronous.
+ */
+export function parseInput<S extends z.ZodType>(schema: S, raw: unknown): z.output<S> {
+  const result = schema.safeParse(raw, { reportInput: true });
+  if (result.success) return result.data;
+  throw fail('VALIDATION_ERROR', { details: issuesToDetails(result.error.issues) });
+}
+
+/**
+ * zod issues as details of the wire: at most 20, in the order of the issues, never with a value.
+ * The issues must come from a parse with `reportInput: true`: only then is a missing field told from a wrong one.
+ */
+export function issuesToDetails(issues: readonly z.core.$ZodIssue[]): Detail[] {
+  const details = new Map<string, Detail>();
+  for (const detail of detailsOf(issues, [])) {
+    details.set(`${detail.code} ${detail.path}`, detail);
+    if (details.size === maxDetails) break;
+  }
+  return [...details.values()];
+}
+
+function* detailsOf(issues: readonly z.core.$ZodIssue[], parents: readonly PropertyKey[]): Generator<Detail> {
+  for (const issue of issues) {
+    const path = [...parents, ...issue.path];
+    if (issue.code === 'unrecognized_keys') {
+      for (const key of issue.keys) yield { path: dotted([...path, key]), code: 'unknown_field' };
+    } else if (issue.code === 'invalid_union' && issue.input !== undefined && issue.errors.length > 0) {
+      yield* detailsOf(closestOption(issue.errors), path);
+    } else if (issue.code === 'invalid_key' || issue.code === 'invalid_element') {
+      // The inner issues speak of the key or element, which has the same place.
+      yield* detailsOf(issue.issues, path);
+    } else {
+      yield { path: dotted(path), code: codeOf(issue) };
+    }
+  }
+}
+
+type PlainIssue = Exclude<
+  z.core.$ZodIssue,
+  z.core.$ZodIssueUnrecognizedKeys | z.core.$ZodIssueInvalidKey | z.core.$ZodIssueInvalidElement
+>;
+
+function codeOf(issue: PlainIssue): DetailCode {
+  // A missing field is seen by whatever kind of schema stands there; a check never sees undefined.
+  if (issue.code !== 'custom' && issue.input === undefined) return 'required';
+  switch (issue.code) {
+    case 'invalid_type':
+    case 'not_multiple_of':
+      return 'type';
+    case 'invalid_value':
+      return 'enum';
+    case 'invalid_format':
+      return 'format';
+    case 'too_small':
+      return isMeasured(issue.origin) ? 'too_small' : 'too_short';
+    case 'too_big':
+      return isMeasured(issue.origin) ? 'too_big' : 'too_long';
+    case 'invalid_union':
+      return discriminatorCode(issue);
+    case 'custom': {
+      const code: unknown = issue.params?.['code'];
+      return isDetailCode(code) ? code : 'format';
+    }
+  }
+}
+
+/** Numbers and dates are small or big; whatever has a length is short or long. */
+function isMeasured(origin: string): boolean {
+  return origin === 'number' || origin === 'int' || origin === 'bigint' || origin === 'date';
+}
+
+/** A union without option errors is a discriminated one whose discriminator is missing or unknown, or an ambiguous xor. */
+function discriminatorCode(issue: z.core.$ZodIssueInvalidUnion): DetailCode {
+  const discriminator = 'discriminator' in issue ? issue.discriminator : undefined;
+  if (typeof discriminator !== 'string') return 'format';
+  const { input } = issue;
+  const given = typeof input === 'object' && input !== null && Object.hasOwn(input, discriminator);
+  return given ? 'enum' : 'required';
+}
+
+/**
+ * The option of a union that the caller most likely meant: one whose own kind fits, then the one that was followed
+ * deepest, then the one with the fewest faults; the first of equals.
+ */
+function closestOption(options: readonly z.core.$ZodIssue[][]): readonly z.core.$ZodIssue[] {
+  const rank = (issues: readonly z.core.$ZodIssue[]) => {
+    const fits = !issues.some((issue) => issue.code === 'invalid_type' && issue.path.length === 0);
+    return [fits ? 1 : 0, Math.max(...issues.map((issue) => issue.path.length)), -issues.length] as const;
+  };
+  return options.reduce((best, option) => {
+    const [a, b] = [rank(option), rank(best)];
+    const difference = a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
+    return difference > 0 ? option : best;
+  });
+}
+
+function isDetailCode(code: unknown): code is DetailCode {
+  return typeof code === 'string' && Object.hasOwn(detailMessages, code);
+}
+
+function dotted(path: readonly PropertyKey[]): string {
+  return path
+    .map((segment) => {
+      const name = String(segment);
+      return name.length > maxSegmentLength ? `${name.slice(0, maxSegmentLength)}…` : name;
+    })
+    .join('.');
+}

@@ -1,0 +1,242 @@
+import { domainToASCII } from 'node:url';
+import { z } from 'zod';
+import type { DetailCode } from '../errors.ts';
+
+/**
+ * The value kinds of conventions §8 as zod schemas. Each takes what a caller typed and gives the canonical form that is
+ * stored, compared and answered, so no feature normalises anything itself. Every schema renders with
+ * `z.toJSONSchema(schema, { io: 'input' })`; a refused value names its detail code (errors §3) in `params.code`.
+ *
+ * @example z.strictObject({ name: text(1, 255), email, metadata: metadata.optional() })
+ */
+
+/** A refusal that `issuesToDetails` turns into exactly this detail code; `path` is relative to the checked value. */
+export function refusal(code: DetailCode, input: unknown, path: PropertyKey[] = []) {
+  return { code: 'custom' as const, params: { code }, message: code, input, path };
+}
+
+/** RFC 9562 text form, 36 characters, any version (nil included); upper case in, lower case out. */
+export const uuid = z.guid().toLowerCase();
+
+const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d{1,3})?(?:Z|[+-](\d\d):(\d\d))$/;
+
+/** An instant, or undefined for text that is not RFC 3339 with zone or names no real date in the years 1 to 9999. */
+function parseInstant(typed: string): Date | undefined {
+  // RFC 3339 §5.6 allows `t` and `z`; Date.parse does not.
+  const iso = typed.toUpperCase();
+  const match = rfc3339.exec(iso);
+  if (!match) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, zoneHour = 0, zoneMinute = 0] = match
+    .slice(1)
+    .map((digits?: string) => Number(digits ?? 0));
+  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined;
+  // A leap second (:60) has no place in a Date nor in PostgreSQL's clock; 24:00 is ISO 8601, not RFC 3339.
+  if (hour > 23 || minute > 59 || second > 59 || zoneHour > 23 || zoneMinute > 59) return undefined;
+  const instant = new Date(iso);
+  // A zone can push the edge years out of what PostgreSQL (year 0) and RFC 3339 (year 10000) can write.
+  const utcYear = instant.getUTCFullYear();
+  return utcYear >= 1 && utcYear <= 9999 ? instant : undefined;
+}
+
+function daysInMonth(year: number, month: number): number {
+  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
+  return [4, 6, 9, 11].includes(month) ? 30 : 31;
+}
+
+/** A name for addresses: lower-case words with single hyphens between them. */
+export const slug = z
+  .string()
+  .max(63)
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+
+/** RFC 3339 with time and zone and at most 3 fraction digits → Date; impossible dates are refused. */
+export const isoInput = z
+  .string()
+  .meta({ format: 'date-time' })
+  .transform((typed, context) => {
+    const instant = parseInstant(typed);
+    if (instant) return instant;
+    context.issues.push(refusal('format', typed));
+    return z.NEVER;
+  });
+
+/** An instant in an answer; its JSON form (UTC, `Z`, 3 digits) is what Date.toJSON writes. */
+export const iso = z.date();
+
+/** What `override` of z.toJSONSchema gets. */
+interface OverrideContext {
+  readonly zodSchema: z.core.$ZodTypes;
+  readonly jsonSchema: z.core.JSONSchema.BaseSchema;
+}
+
+/** For z.toJSONSchema's `override`: a date is a date-time string on the wire. Needs `unrepresentable: 'any'`. */
+export function jsonSchemaOverride({ zodSchema, jsonSchema }: OverrideContext): void {
+  if (zodSchema._zod.def.type === 'date') Object.assign(jsonSchema, { type: 'string', format: 'date-time' });
+}
+
+/** The options with which every schema of Doorward renders; add `io`. */
+export const jsonSchemaOptions = { unrepresentable: 'any', override: jsonSchemaOverride } as const;
+
+// PostgreSQL refuses NUL and lone surrogates in text; other controls are refused because terminals and logs obey them.
+const brokenText = /[\p{Cc}\p{Cs}]/u;
+const brokenMultiline = /(?![\n\t])[\p{Cc}\p{Cs}]/u;
+
+function countCodePoints(value: string): number {
+  let count = 0;
+  for (const _ of value) count++;
+  return count;
+}
+
+/**
+ * Text of `min` to `max` Unicode code points, counted after NFC and trimming. No control characters (with `multiline`:
+ * none but `\n` and `\t`), no lone surrogates. Detail codes: too_short, too_long, format.
+ */
+export function text(
+  min: number,
+  max: number,
+  { multiline = false }: { multiline?: boolean } = {},
+): z.ZodString {
+  const broken = multiline ? brokenMultiline : brokenText;
+  return z
+    .string()
+    .check((payload) => {
+      const value = payload.value.normalize('NFC').trim();
+      payload.value = value;
+      // A code point is at most two units, so far too long needs no counting.
+      const length = value.length > 2 * max ? value.length : countCodePoints(value);
+      if (length < min) payload.issues.push(refusal('too_short', value));
+      else if (length > max) payload.issues.push(refusal('too_long', value));
+      else if (broken.test(value)) payload.issues.push(refusal('format', value));
+    })
+    .meta({ ...(min > 0 && { minLength: min }), maxLength: max });
+}
+
+const emailMaxLength = 254;
+// Without the specials of RFC 5322: `a,b@example.org` in a mail header would be two addresses.
+const emailLocalPart = /^[^\s\p{C}"(),:;<>@[\]\\]+$/u;
+// Letters of any script, but nothing that the URL parser behind domainToASCII gives a meaning (`/`, `:`, `%`, `[` …).
+const emailDomain = /^[\p{L}\p{M}\p{N}.\u3002\uFF0E\uFF61-]+$/u;
+const asciiDomain =
+  /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** The canonical form of an address, or the detail code that says why it has none. Canonical forms map to themselves. */
+function canonicalEmail(typed: string): { canonical: string } | { refused: DetailCode } {
+  // Lower-casing can leave a sequence that composes, hence NFC once more.
+  const address = typed.normalize('NFC').trim().toLowerCase().normalize('NFC');
+  if (address.length > emailMaxLength) return { refused: 'too_long' };
+  const at = address.indexOf('@');
+  const local = address.slice(0, Math.max(at, 0));
+  const domain = address.slice(at + 1);
+  if (!emailLocalPart.test(local) || !emailDomain.test(domain)) return { refused: 'format' };
+  const host = domainToASCII(domain);
+  if (host !== 'localhost' && !asciiDomain.test(host)) return { refused: 'format' };
+  const canonical = `${local}@${host}`;
+  return canonical.length > emailMaxLength ? { refused: 'too_long' } : { canonical };
+}
+
+/**
+ * An e-mail address in canonical form: lower case, domain as A-label, at most 254 characters.
+ * `localhost` passes here; refusing it in production is for whoever knows the configuration.
+ */
+export const email = z
+  .string()
+  .check((payload) => {
+    const result = canonicalEmail(payload.value);
+    if ('canonical' in result) payload.value = result.canonical;
+    else payload.issues.push(refusal(result.refused, payload.value));
+  })
+  .meta({ format: 'email', maxLength: emailMaxLength });
+
+const urlMaxLength = 2048;
+
+function urlSchema(scheme: RegExp) {
+  return z
+    .string()
+    .check((payload) => {
+      const typed = payload.value;
+      if (typed.length > urlMaxLength) payload.issues.push(refusal('too_long', typed));
+      else if (!scheme.test(typed) || !isPlainUrl(typed)) payload.issues.push(refusal('format', typed));
+    })
+    .meta({ format: 'uri', maxLength: urlMaxLength });
+}
+
+/** Kept as typed, so everything that the URL parser would silently drop or rewrite is refused instead. */
+function isPlainUrl(typed: string): boolean {
+  if (/[\s\p{Cc}\p{Cs}\\#]/u.test(typed) || !URL.canParse(typed)) return false;
+  const authority = typed.split(/[/?]/, 3)[2] ?? '';
+  return !authority.includes('@');
+}
+
+/** An absolute http or https address, at most 2048 characters, no credentials, no fragment; kept as typed. */
+export const url = urlSchema(/^https?:\/\/[^/?]/i);
+
+/** Like `url`, https only. */
+export const httpsUrl = urlSchema(/^https:\/\/[^/?]/i);
+
+/** A JSON value. */
+export type Json = string | number | boolean | null | Json[] | JsonObject;
+/** A JSON object. */
+export interface JsonObject {
+  [key: string]: Json;
+}
+
+const metadataLimits = { bytes: 8192, depth: 5, keys: 64 };
+const metadataKey = /^[A-Za-z0-9_.-]{1,64}$/;
+const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype']);
+
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+interface MetadataWalk {
+  keys: number;
+}
+
+/** The first broken rule at or below `value`, with the path to it; undefined when all hold. Depth of the root is 1. */
+function metadataFault(
+  value: unknown,
+  depth: number,
+  walk: MetadataWalk,
+): { code: DetailCode; path: PropertyKey[] } | undefined {
+  if (value === null || typeof value === 'boolean') return undefined;
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : { code: 'type', path: [] };
+  // PostgreSQL's jsonb refuses exactly these two.
+  if (typeof value === 'string') return /[\0\p{Cs}]/u.test(value) ? { code: 'format', path: [] } : undefined;
+  if (typeof value !== 'object') return { code: 'type', path: [] };
+  if (depth > metadataLimits.depth) return { code: 'too_deep', path: [] };
+  const isArray = Array.isArray(value);
+  if (!isArray && !isPlainObject(value)) return { code: 'type', path: [] };
+  for (const [key, child] of Object.entries(value)) {
+    if (!isArray) {
+      // A bad key is reported at its object: it may be anything, so it is not echoed.
+      if (!metadataKey.test(key) || forbiddenKeys.has(key)) return { code: 'format', path: [] };
+      if (++walk.keys > metadataLimits.keys) return { code: 'too_long', path: [] };
+    }
+    const fault = metadataFault(child, depth + 1, walk);
+    if (fault) return { code: fault.code, path: [isArray ? Number(key) : key, ...fault.path] };
+  }
+  return undefined;
+}
+
+/**
+ * A JSON object: at most 8 KiB serialized and 64 keys in all (too_long), depth 5 counted in objects and arrays from the
+ * root (too_deep), keys by the pattern of §8 and none that reaches a prototype (format).
+ *
+ * Built on `unknown`, because z.record drops an own `__proto__` key in silence where §8 wants a 400.
+ */
+export const metadata = z
+  .unknown()
+  .check((payload) => {
+    const { value } = payload;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      payload.issues.push({ code: 'invalid_type', expected: 'object', input: value });
+      return;
+    }
+    const fault = metadataFault(value, 1, { keys: 0 });
+    if (fault) payload.issues.push(refusal(fault.code, value, fault.path));
+    else if (Buffer.byteLength(JSON.stringify(value)) > metadataLimits.bytes) {
+      payload.issues.push(refusal('too_long', value));
+    }
+  })
+  .meta({ type: 'object', additionalProperties: true }) as unknown as z.ZodType<JsonObject, JsonObject>;

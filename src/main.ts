@@ -1,0 +1,84 @@
+import closeWithGrace from 'close-with-grace';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createApp } from './app.ts';
+import { ConfigError, loadConfig, type Config } from './config.ts';
+import { WrongEncryptionKey } from './crypto/installation.ts';
+import { DataDirectoryInUse } from './db/data-lock.ts';
+import { openEmbedded, openPostgres, type Database } from './db/open.ts';
+import { consoleMailer, fileMailer, smtpMailer } from './events/mailers.ts';
+import type { Mailer } from './kernel/ports.ts';
+import { createLog, type Log } from './log.ts';
+
+/** Environment → app → listen. Closes on a signal; a second one forces. */
+const root = join(import.meta.dirname, '..');
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+async function openDatabase({ database, dataDir }: Config, log: Log): Promise<Database> {
+  if (database.url === undefined) return openEmbedded(dataDir);
+  return openPostgres({
+    url: database.url,
+    poolMax: database.poolMax,
+    acquireTimeoutMs: database.acquireTimeoutMs,
+    statementTimeoutMs: database.statementTimeoutMs,
+    onIdleError: (error) => log.warn({ error, message: 'an idle database connection was lost' }),
+  });
+}
+
+function mailerOf({ mail }: Config): Mailer {
+  if (mail.provider === 'smtp' && mail.smtpUrl) return smtpMailer(mail.smtpUrl, mail.from);
+  return mail.provider === 'file' ? fileMailer(mail.fileDir) : consoleMailer(print);
+}
+
+async function start(): Promise<void> {
+  const began = performance.now();
+  const config = loadConfig(process.env);
+  const log = createLog({ ...config.log, write: (text) => void process.stdout.write(text) });
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  const database = await openDatabase(config, log);
+  const app = await createApp({
+    config,
+    database,
+    migrations: config.database.migrateOnStart ? join(root, 'migrations') : null,
+    version,
+    log,
+    mailer: mailerOf(config),
+  });
+  await app.server.listen({ host: config.http.host, port: config.http.port });
+  const address = app.server.server.address();
+  const port = typeof address === 'object' && address ? address.port : config.http.port;
+  welcome(config, port, performance.now() - began);
+  closeWithGrace({ delay: config.http.shutdownGraceSeconds * 1000 }, async ({ err }) => {
+    if (err) log.error({ error: err, message: 'stopping after an unexpected failure' });
+    await app.close();
+  });
+}
+
+function welcome(config: Config, port: number, milliseconds: number): void {
+  const base = config.appUrl.replace(/:0$/, `:${port}`);
+  const where =
+    config.mode === 'embedded'
+      ? `embedded database in ${config.dataDir} (one process; set DATABASE_URL for several)`
+      : 'PostgreSQL';
+  print(`
+Doorward is ready at ${base}  (${Math.round(milliseconds)} ms)
+
+  API explorer   ${base}/api-docs
+  GraphQL        ${base}/graphql
+  Health         ${base}/health/ready
+  Data           ${where}
+
+  Try it:        npm run demo
+`);
+}
+
+try {
+  await start();
+} catch (error) {
+  const expected =
+    error instanceof ConfigError ||
+    error instanceof DataDirectoryInUse ||
+    error instanceof WrongEncryptionKey;
+  process.stderr.write(`${expected ? error.message : String((error as Error).stack ?? error)}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,67 @@
+import type { NamedOperation, Operation } from './kernel/operation.ts';
+import * as apiKeys from './features/api-keys/operations.ts';
+import * as auth from './features/auth/operations.ts';
+import * as authorization from './features/authorization/operations.ts';
+import * as groups from './features/groups/operations.ts';
+import * as health from './features/health/operations.ts';
+import * as me from './features/me/operations.ts';
+import * as organizations from './features/organizations/operations.ts';
+import * as permissions from './features/permissions/operations.ts';
+import * as projects from './features/projects/operations.ts';
+import * as resources from './features/resources/operations.ts';
+import * as roles from './features/roles/operations.ts';
+import * as signingKeys from './features/signing-keys/operations.ts';
+import * as tags from './features/tags/operations.ts';
+
+/** The table of contents of the API: a tag, and the file with its operations. */
+export const features = {
+  Authentication: auth,
+  Authorization: authorization,
+  Me: me,
+  Organizations: organizations,
+  Projects: projects,
+  Roles: roles,
+  Groups: groups,
+  Permissions: permissions,
+  Resources: resources,
+  Tags: tags,
+  'API Keys': apiKeys,
+  'Signing Keys': signingKeys,
+  Health: health,
+} as const;
+
+/** Every operation, named by its export. */
+export const operations: readonly NamedOperation[] = Object.entries(features).flatMap(([tag, file]) =>
+  Object.entries(file as Record<string, Operation>).map(([name, operation]) => ({ ...operation, name, tag })),
+);
+
+const permissionForm = /^[A-Z][A-Za-z]*:[A-Z][A-Za-z]*$/;
+
+/**
+ * Refuses at start what must never be served: two operations of one name or address, an operation without a
+ * guard, and a guarded one without a scope to be guarded in.
+ */
+export function assertSound(all: readonly NamedOperation[]): void {
+  const seen = new Set<string>();
+  for (const op of all) {
+    const address = `${op.method} ${op.path.replace(/:[A-Za-z]+/g, ':')}`;
+    for (const key of [op.name, address]) {
+      if (seen.has(key)) throw new Error(`declared twice: ${key}`);
+      seen.add(key);
+    }
+    if (!['public', 'session', 'any'].includes(op.access) && !permissionForm.test(op.access)) {
+      throw new Error(`${op.name} has no guard: "${op.access as string}"`);
+    }
+    if (op.access.includes(':') && (!op.scoped || !op.tenants?.length)) {
+      throw new Error(`${op.name} asks for a permission but has no scope`);
+    }
+  }
+}
+
+/** `Role:Create` …: every permission that an operation, or a rule inside one, asks for. */
+export const declaredPermissions = (all: readonly NamedOperation[]): string[] => [
+  ...new Set([...all.map(({ access }) => access).filter((access) => access.includes(':')), ...askedInRules]),
+];
+
+/** Permissions that no route asks for by itself, but a rule does. */
+const askedInRules = ['ApiKey:CreateForUser', 'Authorization:Check'];

@@ -1,0 +1,70 @@
+import { brandIcon } from '../transport/docs-page.ts';
+import type { Language } from '../i18n/translate.ts';
+import { escapeHtml } from '../events/mail-layout.ts';
+
+/** What the hosted pages have in common: their frame, their look and their policy. Nothing is inline. */
+export const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  'img-src data:',
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** `body` is HTML; `title` is text. Scripts and styles are files of our own. */
+export const hostedPage = (options: {
+  readonly language: Language;
+  readonly title: string;
+  readonly body: string;
+  readonly script: string;
+}): string => `<!doctype html>
+<html lang="${options.language}">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <meta name="robots" content="noindex">
+    <title>${escapeHtml(options.title)} · Doorward</title>
+    <link rel="icon" href="${brandIcon}">
+    <link rel="stylesheet" href="/hosted/page.css">
+  </head>
+  <body>
+    <main class="card">
+      <p class="brand"><img src="${brandIcon}" alt="" width="26" height="26">Doorward</p>
+${options.body}
+    </main>
+    <script src="${options.script}"></script>
+  </body>
+</html>
+`;
+
+export const pageStylesheet = `:root { --ink: #1c2733; --soft: #5b6b7c; --line: #dfe5ec; --ground: #f4f6f9; --card: #fff; --brand: #1f3a5f;
+  --good: #1d6b43; --bad: #a32a2a; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6ebf1; --soft: #9fb0c3; --line: #2c3a48; --ground: #14181b; --card: #1c2022; --brand: #2f5f9c;
+    --good: #6fd0a0; --bad: #f09a9a; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.5rem; background: var(--ground);
+  color: var(--ink); font: 1rem/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif; }
+.card { width: 100%; max-width: 26rem; padding: 2rem; background: var(--card); border: 1px solid var(--line);
+  border-radius: 12px; }
+.brand { display: flex; align-items: center; gap: .6rem; margin: 0 0 1.5rem; font-weight: 650; }
+.brand img { border-radius: 7px; }
+h1 { margin: 0 0 .5rem; font-size: 1.35rem; line-height: 1.3; }
+p { margin: 0 0 1.25rem; color: var(--soft); }
+.brand, .brand + * { color: var(--ink); }
+button { width: 100%; padding: .75rem 1rem; border: 0; border-radius: 6px; background: var(--brand); color: #fff;
+  font: inherit; font-weight: 600; cursor: pointer; }
+button:hover { filter: brightness(1.1); }
+button:focus-visible { outline: 3px solid #7fb2f0; outline-offset: 2px; }
+button:disabled { opacity: .6; cursor: default; }
+[role='status'] { margin: 1.25rem 0 0; }
+[role='status']:empty { margin: 0; }
+.good { color: var(--good); }
+.bad { color: var(--bad); }
+[hidden] { display: none !important; }
+`;

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { covers } from '../access/cidrs.ts';
+import type { Credentials, KeyState, SessionState } from '../access/credentials.ts';
+import { readHeader, verifyJwt, type Claims } from '../crypto/jwt.ts';
+import { keysTopic, type Keyring } from '../crypto/keyring.ts';
+import type { Changes } from '../db/changes.ts';
+import { createFreshCache } from '../db/fresh-cache.ts';
+import type { Authentication, Principal } from '../kernel/context.ts';
+import type { Clock } from '../kernel/ports.ts';
+
+/**
+ * `Authorization: Bearer` → who calls. A signature is verified once per token (and again when its key changes);
+ * the state of session or key, user and project is asked on every request.
+ */
+export type Authenticate = (
+  header: string | undefined,
+  address: string,
+) => Promise<Authentication> | Authentication;
+
+interface Verified {
+  readonly type: 'session' | 'ApiKey' | 'projectApp';
+  readonly sub: string;
+  readonly jti: string;
+  readonly expMs: number;
+  readonly tenantId: string;
+}
+
+const missing: Authentication = { ok: false, reason: 'missing' };
+const invalid: Authentication = { ok: false, reason: 'invalid' };
+const expired: Authentication = { ok: false, reason: 'expired' };
+
+export interface AuthenticateOptions {
+  readonly keyring: Keyring;
+  readonly credentials: Credentials;
+  readonly changes: Changes;
+  readonly clock: Clock;
+  /** `aud` of every token. */
+  readonly audience: string;
+}
+
+export function createAuthenticate(options: AuthenticateOptions): Authenticate {
+  const { keyring, credentials, changes, clock, audience } = options;
+  const tokens = createFreshCache<Verified>(changes, 50_000);
+  // One principal per state object: states are immutable and replaced when anything changes.
+  const principals = new WeakMap<SessionState | KeyState, { readonly authentication: Authentication }>();
+
+  async function verify(token: string, key: string): Promise<Verified | 'expired' | null> {
+    const header = readHeader(token);
+    const known = header && (await keyring.verification(header.kid));
+    if (!known) return null;
+    const { publicKey, issuer, types, tenantId } = known;
+    const verified = await verifyJwt(publicKey, token, { issuer, audience, types, now: clock.now() });
+    if (!verified.ok) return verified.reason === 'expired' ? 'expired' : null;
+    const { type, sub, jti, exp } = verified.claims as Claims & { type: Verified['type'] };
+    return tokens.get(key, async () => ({
+      value: { type, sub, jti, expMs: exp * 1000, tenantId },
+      topics: [keysTopic(tenantId)],
+    }));
+  }
+
+  function judge(token: Verified, state: SessionState | KeyState | null, address: string): Authentication {
+    if (!state?.alive) return invalid;
+    const now = clock.now().getTime();
+    if (state.expiresAt && state.expiresAt.getTime() <= now) return invalid;
+    if (state.userId !== token.sub) return invalid;
+    if ('allowedCidrs' in state) {
+      if (state.projectId !== token.tenantId) return invalid;
+      if (state.allowedCidrs.length > 0 && !covers(state.allowedCidrs, address)) return invalid;
+    }
+    const known = principals.get(state);
+    if (known) return known.authentication;
+    const principal = 'allowedCidrs' in state ? keyPrincipal(token, state) : sessionPrincipal(token, state);
+    const authentication: Authentication = { ok: true, principal };
+    principals.set(state, { authentication });
+    return authentication;
+  }
+
+  const stateOf = (token: Verified) =>
+    token.type === 'ApiKey' ? credentials.key(token.jti) : credentials.session(token.jti);
+
+  return (header, address) => {
+    if (header === undefined) return missing;
+    const token = /^bearer +([^\s,]+)$/i.exec(header)?.[1];
+    if (token === undefined) return invalid;
+    const key = createHash('sha256').update(token).digest('base64');
+    const known = tokens.peek(key);
+    if (known) {
+      if (known.expMs <= clock.now().getTime()) return expired;
+      const state = stateOf(known);
+      return state instanceof Promise
+        ? state.then((found) => judge(known, found, address))
+        : judge(known, state, address);
+    }
+    return (async () => {
+      const verified = await verify(token, key);
+      if (verified === 'expired') return expired;
+      return verified === null ? invalid : judge(verified, await stateOf(verified), address);
+    })();
+  };
+}
+
+const sessionPrincipal = (token: Verified, state: SessionState): Principal => ({
+  type: 'session',
+  userId: token.sub,
+  credentialId: token.jti,
+  name: state.name,
+  emailVerified: state.emailVerified,
+  verificationDeadline: state.verificationDeadline,
+  acr: state.acr,
+  authenticatedAt: state.authenticatedAt,
+  pinned: null,
+  consented: null,
+});
+
+const keyPrincipal = (token: Verified, state: KeyState): Principal => ({
+  type: 'ApiKey',
+  userId: token.sub,
+  credentialId: token.jti,
+  name: state.name,
+  emailVerified: true,
+  verificationDeadline: null,
+  acr: 'aal1',
+  authenticatedAt: null,
+  pinned: state.scope,
+  consented: null,
+});

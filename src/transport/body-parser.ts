@@ -1,0 +1,38 @@
+import type { FastifyInstance } from 'fastify';
+import { fail } from '../errors.ts';
+
+const MAX_DEPTH = 32;
+
+/** JSON in UTF-8 only (conventions §1): everything else is 415, an absent body is no error by itself. */
+export function registerBodyParser(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
+    if (charset !== undefined && charset.toLowerCase() !== 'utf-8') {
+      return done(fail('UNSUPPORTED_MEDIA_TYPE'), undefined);
+    }
+    if (body === '') return done(null, undefined);
+    if (isTooDeep(body)) {
+      return done(fail('VALIDATION_ERROR', { details: [{ path: '', code: 'too_deep' }] }), undefined);
+    }
+    void parse(request, body, done);
+  });
+}
+
+/** Counted on the text, before anything recursive touches the value. */
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i);
+    if (inString) {
+      if (char === 0x5c) i++;
+      else if (char === 0x22) inString = false;
+    } else if (char === 0x22) inString = true;
+    else if (char === 0x7b || char === 0x5b) {
+      if (++depth > MAX_DEPTH) return true;
+    } else if (char === 0x7d || char === 0x5d) depth--;
+  }
+  return false;
+}

@@ -1,0 +1,269 @@
+import {
+  execute,
+  GraphQLError,
+  getOperationAST,
+  getVariableValues,
+  isNonNullType,
+  Kind,
+  NoSchemaIntrospectionCustomRule,
+  OperationTypeNode,
+  parse,
+  specifiedRules,
+  validate,
+  valueFromAST,
+  visit,
+  type DocumentNode,
+  type ExecutionResult,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLInputType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type SourceLocation,
+  type ValueNode,
+  type VariableDefinitionNode,
+  type VariableNode,
+} from 'graphql';
+import { compileQuery, isCompiledQuery, type CompiledQuery } from 'graphql-jit';
+import { LRUCache } from 'lru-cache';
+import { fail, type DoorwardError } from '../errors.ts';
+import { measuredFields, tooComplex } from './graphql-limits.ts';
+import { Json } from './graphql-schema.ts';
+
+/**
+ * One GraphQL document, ready to run: parsed, measured, validated, and compiled when it comes again.
+ *
+ * The compiler must never see what a caller wrote between quotes: graphql-jit 0.8.9 turns some string literals
+ * of a document into code of the process. So every argument becomes a variable of ours, filled for each call by
+ * graphql-js, and what is compiled is only the selection. Mutations are not compiled at all, because the
+ * compiler goes on with the next one after an error.
+ */
+export interface Plan {
+  readonly kind: 'query' | 'mutation';
+  /** How many fields that take guesses at secrets it selects. */
+  readonly sensitive: number;
+  /** Reads the variables (throws `Unrunnable`) and tells what the run would cost. */
+  readonly bind: (variables: Readonly<Record<string, unknown>>) => Run;
+}
+
+export interface Run {
+  readonly cost: number;
+  readonly start: (context: unknown) => ExecutionResult | Promise<ExecutionResult>;
+}
+
+export interface PlannerOptions {
+  readonly schema: GraphQLSchema;
+  readonly limits: { readonly depth: number; readonly aliases: number };
+  readonly sensitive: ReadonlySet<string>;
+  readonly introspection: boolean;
+  readonly production: boolean;
+}
+
+export interface Fault {
+  readonly error: DoorwardError;
+  readonly locations?: readonly SourceLocation[] | undefined;
+  readonly path?: readonly (string | number)[] | undefined;
+}
+
+/** A document that cannot be executed. */
+export class Unrunnable extends Error {
+  readonly faults: readonly Fault[];
+
+  constructor(faults: readonly Fault[]) {
+    super('document cannot be executed');
+    this.faults = faults;
+  }
+}
+
+const MAX_BYTES = 20 * 1024;
+const MAX_TOKENS = 2000;
+const MAX_INPUT_DEPTH = 32;
+const MAX_ERRORS = 20;
+const DEFAULT_LIMIT = 50;
+/** Characters of documents kept ready; their trees take some hundred times that. */
+const CACHED_CHARACTERS = 300_000;
+
+const misfit = (fix: string, source?: GraphQLError): Fault => ({
+  error: fail('GRAPHQL_VALIDATION_FAILED', { fix }),
+  locations: source?.locations,
+});
+
+export function createPlanner(options: PlannerOptions): (source: string, operationName?: string) => Plan {
+  const plans = new LRUCache<string, Plan>({
+    maxSize: CACHED_CHARACTERS,
+    sizeCalculation: (_, key) => key.length,
+  });
+  return (source, operationName = '') => {
+    const key = `${operationName}:${source}`;
+    const known = plans.get(key);
+    if (known) return known;
+    const plan = prepare(source, operationName, options);
+    // A document that is there to carry a secret does not stay in memory.
+    if (plan.sensitive === 0) plans.set(key, plan);
+    return plan;
+  };
+}
+
+function prepare(source: string, operationName: string, options: PlannerOptions): Plan {
+  const { schema, limits, production } = options;
+  const document = parsed(source);
+  const operation = getOperationAST(document, operationName || null);
+  if (!operation) throw new Unrunnable([misfit('Name one operation of the document in operationName.')]);
+  const rootType = schema.getRootType(operation.operation);
+  if (!rootType) throw new Unrunnable([misfit(`There are no operations of type ${operation.operation}.`)]);
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  }
+  const roots = measuredFields({ schema, document, fragments, limits }, operation.selectionSet, rootType);
+
+  const rules = options.introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule];
+  const reporting = { maxErrors: MAX_ERRORS, hideSuggestions: production };
+  refuseAny(validate(schema, document, rules, reporting));
+
+  const definitions = operation.variableDefinitions ?? [];
+  const inputs = inputsOf(
+    roots.map(({ node }) => node),
+    rootType,
+    definitions,
+  );
+  const run = executing(schema, operation, [...fragments.values()], inputs);
+  return {
+    kind: operation.operation === OperationTypeNode.MUTATION ? 'mutation' : 'query',
+    sensitive: roots.filter(({ node }) => options.sensitive.has(node.name.value)).length,
+    bind(variables) {
+      const { errors, coerced } = getVariableValues(schema, definitions, variables, reporting);
+      refuseAny(errors ?? []);
+      const values: Record<string, unknown> = {};
+      for (const { name, type, node } of inputs.values()) {
+        const value = valueFromAST(node, type, coerced);
+        if (isTooDeep(value)) throw fail('VALIDATION_ERROR', { details: [{ path: '', code: 'too_deep' }] });
+        if (value !== undefined) values[name] = value;
+        else if (isNonNullType(type)) throw new Unrunnable([misfit('Give the argument input a value.')]);
+      }
+      const cost = roots.reduce((sum, { node, fixed, perItem }) => {
+        const input = values[inputs.get(node)?.name ?? ''] as { limit?: unknown } | null | undefined;
+        const limit = typeof input?.limit === 'number' ? Math.max(1, input.limit) : DEFAULT_LIMIT;
+        return sum + fixed + perItem * limit;
+      }, 0);
+      return { cost, start: (context) => run(context, variables, values) };
+    },
+  };
+}
+
+function parsed(source: string): DocumentNode {
+  if (Buffer.byteLength(source) > MAX_BYTES) throw tooComplex(`document > ${MAX_BYTES / 1024} KB`);
+  try {
+    return parse(source, { maxTokens: MAX_TOKENS });
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+    if (/more tha[nt] \d+ tokens/.test(error.message)) throw tooComplex(`tokens > ${MAX_TOKENS}`);
+    const { line = 1, column = 1 } = error.locations?.[0] ?? {};
+    const fix = `Mend the syntax at line ${line}, column ${column}.`;
+    throw new Unrunnable([{ error: fail('GRAPHQL_PARSE_FAILED', { fix }), locations: error.locations }]);
+  }
+}
+
+function refuseAny(errors: readonly GraphQLError[]): void {
+  if (errors.length > 0) throw new Unrunnable(errors.map((error) => misfit(fixOf(error), error)));
+}
+
+/** What graphql-js says, unless it repeats a value, which may be a secret. */
+function fixOf({ message, nodes }: GraphQLError): string {
+  const member = /Field "[^"\\]{1,100}" (?:of required type|is not defined by) .*$/.exec(message)?.[0];
+  if (member) return member;
+  const variable = /^Variable "(\$\w+)" got invalid value/.exec(message)?.[1];
+  if (variable) return `Give ${variable} a value of its type.`;
+  return nodes?.[0]?.kind.endsWith('Value') ? 'Write a value of the type that belongs here.' : message;
+}
+
+/** The argument of a root field, and the variable that stands for it when the document runs. */
+interface Input {
+  readonly name: string;
+  readonly type: GraphQLInputType;
+  readonly node: ValueNode;
+}
+
+function inputsOf(
+  nodes: readonly FieldNode[],
+  rootType: GraphQLObjectType,
+  definitions: readonly VariableDefinitionNode[],
+): ReadonlyMap<FieldNode, Input> {
+  // Longer than any name of the caller's.
+  const prefix = '_'.repeat(
+    1 + Math.max(0, ...definitions.map(({ variable }) => variable.name.value.length)),
+  );
+  const inputs = new Map<FieldNode, Input>();
+  for (const node of nodes) {
+    const [argument] = node.arguments ?? [];
+    const type = rootType.getFields()[node.name.value]?.args[0]?.type;
+    if (argument && type) inputs.set(node, { name: `${prefix}${inputs.size}`, type, node: argument.value });
+  }
+  return inputs;
+}
+
+type Execute = (
+  context: unknown,
+  variables: Readonly<Record<string, unknown>>,
+  inputs: Readonly<Record<string, unknown>>,
+) => ExecutionResult | Promise<ExecutionResult>;
+
+/** Interprets the document the first time and compiles it the second. */
+function executing(
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+  fragments: readonly FragmentDefinitionNode[],
+  inputs: ReadonlyMap<FieldNode, Input>,
+): Execute {
+  let compilable = operation.operation === OperationTypeNode.QUERY;
+  const withVariables = <N extends OperationDefinitionNode | FragmentDefinitionNode>(definition: N) =>
+    visit<N>(definition, {
+      // Variables may stand in directives, text should stand nowhere, and names in `__` are the compiler's own.
+      Directive: () => void (compilable = false),
+      StringValue: () => void (compilable = false),
+      Field(node) {
+        const [name, alias] = [node.name.value, node.alias?.value];
+        if (alias?.startsWith('__') || (name.startsWith('__') && name !== '__typename')) compilable = false;
+        const input = inputs.get(node);
+        if (!input) return undefined;
+        return {
+          ...node,
+          arguments: node.arguments?.map((one) => ({ ...one, value: variable(input.name) })),
+        };
+      },
+    });
+  const selection = withVariables(operation);
+  const rest = fragments.map(withVariables);
+  const documentWith = (definitions: readonly VariableDefinitionNode[]): DocumentNode => ({
+    kind: Kind.DOCUMENT,
+    definitions: [{ ...selection, variableDefinitions: definitions }, ...rest],
+  });
+  const ours = [...inputs.values()].map(({ name }): VariableDefinitionNode => ({
+    kind: Kind.VARIABLE_DEFINITION,
+    variable: variable(name),
+    // Read already; another look would only cost.
+    type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: Json.name } },
+  }));
+  const document = documentWith([...(operation.variableDefinitions ?? []), ...ours]);
+  let runs = 0;
+  let compiled: CompiledQuery | undefined;
+  return (contextValue, variables, values) => {
+    if (compilable && ++runs === 2) {
+      const result = compileQuery(schema, documentWith(ours), undefined, { disableLeafSerialization: true });
+      if (isCompiledQuery(result)) compiled = result;
+    }
+    if (compiled) return compiled.query(undefined, contextValue, values);
+    return execute({ schema, document, contextValue, variableValues: { ...variables, ...values } });
+  };
+}
+
+const variable = (name: string): VariableNode => ({
+  kind: Kind.VARIABLE,
+  name: { kind: Kind.NAME, value: name },
+});
+
+function isTooDeep(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth >= MAX_INPUT_DEPTH || Object.values(value).some((member) => isTooDeep(member, depth + 1));
+}

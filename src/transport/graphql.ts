@@ -1,0 +1,216 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ExecutionResult } from 'graphql';
+import { z } from 'zod';
+import { fail } from '../errors.ts';
+import type { Language } from '../i18n/translate.ts';
+import type { Call } from '../kernel/context.ts';
+import type { AnyEntity } from '../kernel/entity.ts';
+import type { Invoke } from '../kernel/invoke.ts';
+import type { Schemas } from '../kernel/json-schema.ts';
+import type { NamedOperation } from '../kernel/operation.ts';
+import type { ResolvedScope } from '../kernel/scope.ts';
+import { parseInput } from '../kernel/validate.ts';
+import { graphqlError, toDoorwardError } from './error-body.ts';
+import { sendExplorer } from './explorer-page.ts';
+import { createPlanner, Unrunnable, type Fault, type Run } from './graphql-document.ts';
+import { tooComplex } from './graphql-limits.ts';
+import { relationResolver, trace, type Related } from './graphql-relations.ts';
+import { buildGraphqlSchema, type Resolver } from './graphql-schema.ts';
+
+/**
+ * Declarations → `/graphql`. Documents are tested before anything runs; one request, batch or not, has one call,
+ * one allowance of cost and of sensitive fields. Operations of a batch run one after the other.
+ */
+export interface GraphqlOptions {
+  readonly operations: readonly NamedOperation[];
+  readonly schemas: Schemas;
+  readonly entities: ReadonlyMap<string, AnyEntity>;
+  readonly invoke: Invoke;
+  /** The call of a request, already authenticated; its effects collect cookies and headers. */
+  readonly callOf: (request: FastifyRequest) => Call;
+  readonly applyEffects: (call: Call, reply: FastifyReply) => void;
+  /** Raw rows: only public members of them leave. */
+  readonly related: Related;
+  readonly languageOf: (request: FastifyRequest) => Language;
+  readonly requestIdOf: (request: FastifyRequest) => string;
+  readonly limits: {
+    readonly depth: number;
+    readonly aliases: number;
+    readonly cost: number;
+    readonly batch: number;
+  };
+  readonly introspection: boolean;
+  readonly explorer: boolean;
+  readonly production: boolean;
+  readonly log: (error: unknown, request: FastifyRequest) => void;
+}
+
+/** Fields that take a guess at a secret: one an HTTP request, so that a batch is no faster guesser. */
+export const sensitiveFields: ReadonlySet<string> = new Set([
+  'login',
+  'register',
+  'refreshSession',
+  'exchangeApiKey',
+  'resetPassword',
+  'requestPasswordReset',
+  'resendVerification',
+  'verifyEmail',
+  'acceptInvitation',
+  'changeMyPassword',
+  'verifyMfa',
+  'verifyMfaFactor',
+]);
+
+const members = z.record(z.string(), z.unknown()).nullish();
+const Body = z.strictObject({
+  query: z.string(),
+  variables: members,
+  operationName: z.string().nullish(),
+  extensions: members,
+});
+type Body = z.output<typeof Body>;
+const Batch = z.array(Body).min(1);
+
+interface Context {
+  readonly call: Call;
+}
+
+/** What became of one document. */
+interface Outcome {
+  readonly executed: boolean;
+  readonly data: unknown;
+  readonly faults: readonly Fault[];
+}
+
+export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): void {
+  const { limits, invoke, related } = options;
+  const field =
+    (op: NamedOperation): Resolver =>
+    async (_root, args, context, info) => {
+      const seen: { scope?: ResolvedScope | undefined } = {};
+      const answer = await invoke(op, args['input'] ?? {}, (context as Context).call, seen);
+      if (seen.scope) trace(answer, info.returnType, { scope: seen.scope, loaders: new Map() });
+      return answer;
+    };
+  const schema = buildGraphqlSchema({
+    ...options,
+    resolve: { field, relation: (entity, relation) => relationResolver(entity, relation, related) },
+  });
+  const plan = createPlanner({ ...options, schema, sensitive: sensitiveFields });
+
+  async function answer(bodies: readonly Body[], request: FastifyRequest, reply: FastifyReply) {
+    let cost = 0;
+    let sensitive = 0;
+    const runs = bodies.map(({ query, variables, operationName }): Run | Outcome => {
+      try {
+        const planned = plan(query, operationName ?? undefined);
+        if (request.method !== 'POST' && planned.kind === 'mutation') {
+          throw fail('METHOD_NOT_ALLOWED', { headers: { Allow: 'POST' } });
+        }
+        sensitive += planned.sensitive;
+        const run = planned.bind(variables ?? {});
+        cost += run.cost;
+        return run;
+      } catch (error) {
+        if (error instanceof Unrunnable) return { executed: false, data: null, faults: error.faults };
+        throw error;
+      }
+    });
+    if (cost > limits.cost) throw tooComplex(`cost > ${limits.cost}`);
+    if (sensitive > 1) throw tooComplex('sensitive fields > 1');
+    const call = options.callOf(request);
+    const outcomes: Outcome[] = [];
+    for (const run of runs) outcomes.push('start' in run ? outcome(await run.start({ call }), request) : run);
+    options.applyEffects(call, reply);
+    return outcomes;
+  }
+
+  function outcome({ data, errors = [] }: ExecutionResult, request: FastifyRequest): Outcome {
+    // One cause may fail many fields.
+    const causes = new Map(errors.map((error) => [error.originalError ?? error, error]));
+    const faults = [...causes].map(([cause, { path, locations }]) => {
+      const error = toDoorwardError(cause);
+      if (error.status >= 500) options.log(error.extras.cause ?? error, request);
+      return { error, path, locations };
+    });
+    return { executed: true, data: faults.length > 0 ? null : data, faults };
+  }
+
+  function rendered({ data, faults }: Outcome, request: FastifyRequest) {
+    if (faults.length === 0) return { data };
+    const context = { language: options.languageOf(request), requestId: options.requestIdOf(request) };
+    const errors = faults.map(({ error, path, locations }) => {
+      const { message, extensions } = graphqlError(error, context);
+      return { message, path, locations, extensions };
+    });
+    return { data: null, errors };
+  }
+
+  function send(
+    outcomes: readonly Outcome[],
+    { batch = false, status }: { batch?: boolean; status?: number },
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ) {
+    const errors = outcomes.flatMap(({ faults }) => faults.map(({ error }) => error));
+    const pressing =
+      errors.find((error) => error.status === 429) ?? errors.find((error) => error.status === 503);
+    if (pressing) reply.headers({ ...pressing.extras.headers });
+    if (errors.length > 0) {
+      reply.header('content-language', options.languageOf(request)).header('vary', 'Accept-Language, Origin');
+    }
+    const bodies = outcomes.map((one) => rendered(one, request));
+    const executed = outcomes.some((one) => one.executed);
+    return reply
+      .status(status ?? pressing?.status ?? (executed ? 200 : 400))
+      .type('application/json; charset=utf-8')
+      .send(JSON.stringify(batch ? bodies : bodies[0]));
+  }
+
+  /** A request that was refused as a whole, perhaps by the server's hooks. */
+  function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+    const error = toDoorwardError(thrown);
+    const { status } = error;
+    if (status >= 500) options.log(error.extras.cause ?? error, request);
+    reply.headers({ ...error.extras.headers });
+    send([{ executed: false, data: null, faults: [{ error }] }], { status }, request, reply);
+  }
+
+  app.route({
+    method: ['GET', 'POST'],
+    url: '/graphql',
+    errorHandler: refuse,
+    handler: async (request, reply) => {
+      if (request.method === 'POST') {
+        const { bodies, batch } = fromBody(request, limits.batch);
+        return send(await answer(bodies, request, reply), { batch }, request, reply);
+      }
+      if (!request.headers.accept?.includes('text/html')) {
+        return send(await answer([fromQuery(request)], request, reply), {}, request, reply);
+      }
+      if (!options.explorer) throw fail('NOT_FOUND');
+      return sendExplorer(reply);
+    },
+  });
+}
+
+function fromBody({ body, headers }: FastifyRequest, most: number): { bodies: Body[]; batch: boolean } {
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') throw fail('UNSUPPORTED_MEDIA_TYPE');
+  if (body === undefined) throw fail('VALIDATION_ERROR', { details: [{ path: '', code: 'empty_body' }] });
+  if (!Array.isArray(body)) return { bodies: [parseInput(Body, body)], batch: false };
+  if (body.length > most) throw tooComplex(`batch > ${most}`);
+  return { bodies: parseInput(Batch, body), batch: true };
+}
+
+/** Parameters of a GET; variables are JSON in there. */
+function fromQuery({ query }: FastifyRequest): Body {
+  const { variables, ...parameters } = query as Record<string, unknown>;
+  if (typeof variables !== 'string') return parseInput(Body, { ...parameters, variables });
+  try {
+    return parseInput(Body, { ...parameters, variables: JSON.parse(variables) as unknown });
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw fail('VALIDATION_ERROR', { details: [{ path: 'variables', code: 'malformed_json' }] });
+  }
+}

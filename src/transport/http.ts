@@ -1,0 +1,247 @@
+import fastifyCookie from '@fastify/cookie';
+import fastifyCors from '@fastify/cors';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import type { Config } from '../config.ts';
+import { fail } from '../errors.ts';
+import { pickLanguage, type Language } from '../i18n/translate.ts';
+import { credentialKey } from '../kernel/invoke.ts';
+import type { Authentication, Call, Effects } from '../kernel/context.ts';
+import type { Authenticate } from './authenticate.ts';
+import { restErrorBody, toDoorwardError } from './error-body.ts';
+import { clientNetwork, trustedProxies } from './network.ts';
+import type { RateLimiter, RateState } from './rate-limit.ts';
+
+/**
+ * The HTTP server before any route: request ids, security headers, limits, credentials, cookies, and the one
+ * place where a failure becomes a JSON body. The order of the hooks is the order of conventions §4.
+ */
+export interface HttpOptions {
+  readonly config: Config;
+  readonly authenticate: Authenticate;
+  readonly limiter: RateLimiter;
+  readonly log: (error: unknown, message: string, requestId: string) => void;
+  /** Null when no line would be written. */
+  readonly logLine: ((line: Readonly<Record<string, unknown>>) => void) | null;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    authentication: Authentication;
+    rate: RateState | null;
+    network: { readonly address: string; readonly network: string };
+  }
+  interface FastifyContextConfig {
+    /** Limits: `exempt` (health), `network` (JWKS), `check` (counted by the operation alone). */
+    readonly rate?: 'exempt' | 'network' | 'check';
+    readonly operation?: string;
+  }
+}
+
+const requestIdForm = /^[A-Za-z0-9-]{8,64}$/;
+
+export async function createHttp(options: HttpOptions): Promise<FastifyInstance> {
+  const { config, authenticate, limiter, log, logLine } = options;
+  const proxies = trustedProxies(config.security.trustedProxies);
+  const constantHeaders = {
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    ...(config.security.hstsSeconds > 0
+      ? { 'strict-transport-security': `max-age=${config.security.hstsSeconds}` }
+      : {}),
+  };
+
+  const app = fastify({
+    logger: false,
+    bodyLimit: config.http.bodyLimitBytes,
+    exposeHeadRoutes: true,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    maxRequestsPerSocket: 0,
+    onProtoPoisoning: 'error',
+    onConstructorPoisoning: 'error',
+    routerOptions: { maxParamLength: 2048, caseSensitive: true, ignoreTrailingSlash: false },
+    // Addresses that the router itself cannot read: like every other, they lead nowhere.
+    frameworkErrors: (error, request, reply) => {
+      reply.header('x-request-id', request.id).headers(constantHeaders);
+      void sendError(toDoorwardError(error), request, reply);
+    },
+    genReqId: (request) => {
+      const given = request.headers['x-request-id'];
+      return typeof given === 'string' && requestIdForm.test(given) ? given : randomUUID();
+    },
+  });
+  app.setValidatorCompiler(() => () => true);
+  app.decorateRequest('authentication', null as never);
+  app.decorateRequest('rate', null);
+  app.decorateRequest('network', null as never);
+
+  await app.register(fastifyCookie);
+  await app.register(fastifyCors, {
+    origin: [...config.security.origins],
+    credentials: true,
+    exposedHeaders:
+      'X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, ETag, Content-Language, Idempotency-Replayed',
+  });
+
+  // Callbacks, not promises: where nothing has to be waited for, this path costs no turn of the event loop.
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id).headers(constantHeaders);
+    assertHost(config, request);
+    // The router takes `/roles/` for `/roles/:id` with an empty id.
+    if (Object.values(request.params as object).includes('')) throw fail('NOT_FOUND');
+    request.network = clientNetwork(request.ip, request.headers['x-forwarded-for'], proxies);
+    const known = (authentication: Authentication) => {
+      request.authentication = authentication;
+      const state = countGeneral(request);
+      if (state instanceof Promise) return state.then((counted) => void (request.rate = counted));
+      request.rate = state;
+      return undefined;
+    };
+    const authenticating = authenticate(request.headers.authorization, request.network.address);
+    const waiting = authenticating instanceof Promise ? authenticating.then(known) : known(authenticating);
+    if (waiting) waiting.then(() => done(), done);
+    else done();
+  });
+
+  /** Class `general`, counted for the credential or else the network, before anything is refused for its sake. */
+  function countGeneral({ routeOptions, authentication, network }: FastifyRequest) {
+    const kind = routeOptions.config.rate;
+    if (kind === 'exempt' || kind === 'check') return null;
+    const principal = authentication.ok && kind !== 'network' ? authentication.principal : null;
+    return limiter.consume('general', credentialKey(principal, network));
+  }
+
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    if (request.rate && !reply.hasHeader('ratelimit')) reply.headers(request.rate.headers());
+    done();
+  });
+
+  app.addHook('onResponse', (request, reply, done) => {
+    if (logLine) logLine(lineOf(request, reply));
+    done();
+  });
+
+  app.setErrorHandler((thrown, request, reply) => {
+    const error = toDoorwardError(thrown);
+    if (error.status >= 500) log(error.extras.cause ?? thrown, error.code, request.id);
+    return sendError(error, request, reply);
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = methodsAt(app, request.url);
+    // A route that turned itself away (a page that is switched off) is no route.
+    const other = allowed.length > 0 && !allowed.includes(request.method);
+    const error = other
+      ? fail('METHOD_NOT_ALLOWED', { headers: { Allow: allowed.join(', ') } })
+      : fail('NOT_FOUND');
+    return sendError(error, request, reply);
+  });
+  return app;
+}
+
+/** One line a request: templates and ids, never a query or a body. Absent members: refused before they were known. */
+function lineOf(request: FastifyRequest, reply: FastifyReply): Record<string, unknown> {
+  const authentication = request.authentication as Authentication | null;
+  const network = request.network as FastifyRequest['network'] | null;
+  return {
+    requestId: request.id,
+    method: request.method,
+    route: request.routeOptions.url ?? 'unknown',
+    status: reply.statusCode,
+    ms: Math.round(reply.elapsedTime * 10) / 10,
+    address: network?.address,
+    ...(authentication?.ok
+      ? { subject: authentication.principal.userId, credential: authentication.principal.credentialId }
+      : {}),
+  };
+}
+
+export function sendError(
+  error: ReturnType<typeof toDoorwardError>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const language = languageOf(request);
+  return reply
+    .status(error.status)
+    .headers({ ...error.extras.headers })
+    .header('content-language', language)
+    .header('vary', 'Accept-Language, Origin')
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(restErrorBody(error, { language, requestId: request.id })));
+}
+
+export const languageOf = (request: FastifyRequest): Language =>
+  pickLanguage(request.headers['accept-language']);
+
+/** Other methods served at the address of a request; it found no route of its own. */
+function methodsAt(app: FastifyInstance, url: string): string[] {
+  const path = url.split('?')[0] ?? '/';
+  return (['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).filter(
+    (method) => app.findRoute({ method, url: path }) !== null || matches(app, method, path),
+  );
+}
+
+/** `findRoute` compares patterns; an address is matched segment by segment against those with parameters. */
+function matches(app: FastifyInstance, method: string, path: string): boolean {
+  return (app.routesByMethod.get(method) ?? []).some((pattern) => pattern.test(path));
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Patterns of the routes with parameters, by method; filled as routes are added. */
+    routesByMethod: Map<string, RegExp[]>;
+  }
+}
+
+/** Remembers the shapes of routes, so that another method at a known address is 405 and not 404. */
+export function rememberRoutes(app: FastifyInstance): void {
+  const patterns = new Map<string, RegExp[]>();
+  app.decorate('routesByMethod', patterns);
+  app.addHook('onRoute', ({ method, url }) => {
+    const pattern = new RegExp(`^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')}$`);
+    for (const one of [method].flat()) patterns.set(one, [...(patterns.get(one) ?? []), pattern]);
+  });
+}
+
+function assertHost({ security }: Config, request: FastifyRequest): void {
+  if (security.allowedHosts && !security.allowedHosts.includes(request.host))
+    throw fail('MISDIRECTED_REQUEST');
+}
+
+/** The refresh cookie's name; `__Host-` binds it to https, this host and the root path (RFC 6265bis §4.1.3.2). */
+export const cookieName = (https: boolean): string =>
+  https ? '__Host-doorward_refresh' : 'doorward_refresh';
+
+/** What the operation sees of this request. */
+export function callOf(request: FastifyRequest, config: Config, transport: Call['transport']): Call {
+  const { origin, 'sec-fetch-site': site, 'user-agent': agent } = request.headers;
+  return {
+    transport,
+    requestId: request.id,
+    authentication: request.authentication,
+    address: request.network.address,
+    network: request.network.network,
+    userAgent: agent ? agent.slice(0, 512) : null,
+    refreshCookie: request.cookies[cookieName(config.security.https)] ?? null,
+    originAllowed:
+      site === 'same-origin' || (origin !== undefined && config.security.origins.includes(origin)),
+    language: languageOf(request),
+    effects: { headers: {} },
+  };
+}
+
+/** Sets what an operation wants on the answer. */
+export function applyEffects(effects: Effects, reply: FastifyReply, https: boolean): void {
+  reply.headers(effects.headers);
+  const { refreshCookie } = effects;
+  if (!refreshCookie) return;
+  const attributes = { path: '/', httpOnly: true, sameSite: 'lax', secure: https } as const;
+  if (refreshCookie === 'clear') void reply.clearCookie(cookieName(https), attributes);
+  else {
+    const { value, maxAgeSeconds } = refreshCookie;
+    void reply.setCookie(cookieName(https), value, { ...attributes, maxAge: maxAgeSeconds });
+  }
+}

@@ -1,0 +1,188 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { createHash } from 'node:crypto';
+import { DoorwardError, fail, type Detail } from '../errors.ts';
+import type { Call } from '../kernel/context.ts';
+import { assertAuthenticated, type Invoke } from '../kernel/invoke.ts';
+import { definitionName, type JsonSchema, type Schemas } from '../kernel/json-schema.ts';
+import type { NamedOperation } from '../kernel/operation.ts';
+import { BareReply } from '../kernel/reply.ts';
+import { canonicalTenant, Scope } from '../kernel/scope.ts';
+
+/**
+ * Declarations → REST routes. All that happens here is spelling: path, query and body become the one input of
+ * the operation, and its answer gets the envelope. What is allowed is decided in `invoke`.
+ */
+export interface RestOptions {
+  readonly operations: readonly NamedOperation[];
+  readonly schemas: Schemas;
+  readonly invoke: Invoke;
+  readonly callOf: (request: FastifyRequest) => Call;
+  readonly applyEffects: (call: Call, reply: FastifyReply) => void;
+}
+
+export function registerRest(app: FastifyInstance, options: RestOptions): void {
+  const { operations, schemas, invoke, callOf, applyEffects } = options;
+  for (const op of operations) {
+    const reader = inputReader(op, schemas);
+    app.route({
+      method: op.method,
+      url: op.path,
+      config: { operation: op.name, ...(op.rate ? { rate: op.rate } : {}) },
+      onRequest: (request, _reply, done) => {
+        assertAuthenticated(op, request.authentication);
+        assertEncoding(request);
+        done();
+      },
+      handler: async (request, reply) => {
+        const call = callOf(request);
+        try {
+          const answer = await invoke(op, reader.read(request), call);
+          applyEffects(call, reply);
+          return answer instanceof BareReply
+            ? sendBare(answer, request, reply)
+            : sendEnvelope(op, answer, reply);
+        } catch (error) {
+          applyEffects(call, reply);
+          throw reader.respelled(error);
+        }
+      },
+    });
+  }
+}
+
+function sendEnvelope(op: NamedOperation, answer: unknown, reply: FastifyReply) {
+  const { status = op.status ?? 200, data } = op.restShape?.(answer as never) ?? { data: answer };
+  return reply
+    .status(status)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ success: true, data }));
+}
+
+function sendBare({ body, headers, status }: BareReply, request: FastifyRequest, reply: FastifyReply) {
+  const text = JSON.stringify(body);
+  reply.headers({ 'content-type': 'application/json; charset=utf-8', ...headers }).status(status ?? 200);
+  if ('etag' in headers) {
+    const etag = headers['etag'] || `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
+    reply.header('etag', etag);
+    if (request.headers['if-none-match']?.split(/\s*,\s*/).includes(etag)) return reply.status(304).send();
+  }
+  return reply.send(text);
+}
+
+/** Bodies are read as they are: nothing is decompressed here. */
+function assertEncoding({ headers }: FastifyRequest): void {
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') throw fail('UNSUPPORTED_MEDIA_TYPE');
+}
+
+type Members = Record<string, unknown>;
+
+function inputReader(op: NamedOperation, schemas: Schemas) {
+  const properties = schemas.of(op).input.properties ?? {};
+  const required = schemas.of(op).input.required ?? [];
+  const pathNames = [...op.path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name as string);
+  const fromQuery = op.method === 'GET' || op.method === 'DELETE';
+
+  function read(request: FastifyRequest): Members {
+    const query = request.query as Members;
+    const body = bodyOf(request);
+    const { scopeId, tenant, ...parameters } = op.scoped
+      ? query
+      : { ...query, scopeId: undefined, tenant: undefined };
+    const asked = scopeId === undefined && tenant === undefined ? undefined : { id: scopeId, tenant };
+    const details: Detail[] = [];
+    const members = fromQuery ? coerced(parameters, details) : { ...body };
+    for (const name of Object.keys(fromQuery ? members : parameters)) {
+      // A path parameter has one place; what stands in the query of a write belongs into its body.
+      if (!fromQuery || pathNames.includes(name) || name === 'scope')
+        details.push({ path: name, code: 'unknown_field' });
+    }
+    if (fromQuery)
+      for (const name of Object.keys(body ?? {})) {
+        if (name !== 'scope' || !op.scoped || op.method === 'GET')
+          details.push({ path: name, code: 'unknown_field' });
+      }
+    else
+      for (const name of pathNames) {
+        if (body && name in body) details.push({ path: name, code: 'unknown_field' });
+      }
+    if (!fromQuery && !body && required.some((name) => !pathNames.includes(name) && name !== 'scope')) {
+      details.push({ path: '', code: 'empty_body' });
+    }
+    if (details.length > 0) throw fail('VALIDATION_ERROR', { details: details.slice(0, 20) });
+    const inBody = body?.['scope'];
+    if (asked !== undefined && inBody !== undefined && !sameScope(asked, inBody))
+      throw fail('SCOPE_CONFLICT');
+    const scope = fromQuery ? asked : inBody;
+    return {
+      ...members,
+      ...(request.params as Members),
+      ...(op.scoped ? { scope } : {}),
+    };
+  }
+
+  function coerced(parameters: Members, details: Detail[]): Members {
+    return Object.fromEntries(
+      Object.entries(parameters).map(([name, value]) => {
+        const kind = kindOf(properties[name], schemas.inputs);
+        if (kind === 'array') {
+          return [
+            name,
+            [value]
+              .flat()
+              .flatMap((item) => String(item).split(','))
+              .filter((item) => item !== ''),
+          ];
+        }
+        if (Array.isArray(value)) details.push({ path: name, code: 'duplicate' });
+        if (kind === 'integer' && /^\d{1,15}$/.test(String(value))) return [name, Number(value)];
+        if (kind === 'boolean' && (value === 'true' || value === 'false')) return [name, value === 'true'];
+        return [name, value];
+      }),
+    );
+  }
+
+  /** A caller who wrote `scopeId` is told of `scopeId`, not of `scope.id`. */
+  function respelled(error: unknown): unknown {
+    if (!fromQuery || !(error instanceof DoorwardError) || !error.extras.details) return error;
+    const spellings = new Map([
+      ['scope.id', 'scopeId'],
+      ['scope.tenant', 'tenant'],
+    ]);
+    const details = error.extras.details.map((one) => ({
+      ...one,
+      path: spellings.get(one.path) ?? one.path,
+    }));
+    return new DoorwardError(error.code, { ...error.extras, params: error.params, details });
+  }
+
+  return { read, respelled };
+}
+
+function kindOf(schema: JsonSchema | undefined, definitions: Schemas['inputs']): string | undefined {
+  if (!schema) return undefined;
+  const name = definitionName(schema);
+  if (name !== undefined) return kindOf(definitions[name], definitions);
+  if (schema.anyOf)
+    return kindOf(
+      schema.anyOf.find((one) => one.type !== 'null'),
+      definitions,
+    );
+  return typeof schema.type === 'string' ? schema.type : undefined;
+}
+
+function bodyOf({ body }: FastifyRequest): Members | undefined {
+  if (body === undefined || body === null) return undefined;
+  if (typeof body !== 'object' || Array.isArray(body)) {
+    throw fail('VALIDATION_ERROR', { details: [{ path: '', code: 'type' }] });
+  }
+  return body as Members;
+}
+
+/** Equal in meaning: spellings of a tenant and of a UUID do not count. */
+function sameScope(one: unknown, other: unknown): boolean {
+  const [a, b] = [Scope.safeParse(one), Scope.safeParse(other)];
+  // What does not parse is refused as such, by the validation that comes next.
+  if (!a.success || !b.success) return true;
+  return a.data.id === b.data.id && canonicalTenant(a.data.tenant) === canonicalTenant(b.data.tenant);
+}

@@ -1,0 +1,264 @@
+/**
+ * The two pages in a real browser: what they show, what they remember, and that they talk to nobody but us.
+ * Screenshots of the last run stand in the folder that each test names when it fails, and in $PAGES_SCREENSHOTS if set.
+ */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startApp } from '../support/app.ts';
+
+interface Pages {
+  origin: string;
+  /** A protected GET of the document without parameters, by its operationId and path. */
+  operation: { id: string; tag: string; path: string };
+  /** An access token; the operation may refuse it, the pages must send it. */
+  token: string;
+  close: () => Promise<void>;
+}
+
+/** The whole service on a port of its own, and somebody signed in. */
+async function startPages(): Promise<Pages> {
+  const app = await startApp();
+  const origin = await app.server.listen({ host: '127.0.0.1', port: 0 });
+  const { token } = await app.person({ name: 'Ada' });
+  return { origin, operation: { id: 'me', tag: 'Me', path: '/api/me' }, token, close: () => app.close() };
+}
+
+const screenshots = process.env['PAGES_SCREENSHOTS'] ?? mkdtempSync(join(tmpdir(), 'doorward-pages-'));
+const flags = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+let pages: Pages;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+/** Everything that a page did and must not: requests elsewhere, errors, refusals by the policy. */
+let offences: string[];
+let requests: string[];
+
+/** The operation that the tests try out may answer 401: that is its business. */
+const isTried = (url: string) =>
+  url.startsWith(pages.origin) && new URL(url).pathname === pages.operation.path;
+
+beforeAll(async () => {
+  pages = await startPages();
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags });
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await pages?.close();
+});
+
+beforeEach(async () => {
+  offences = [];
+  requests = [];
+  context = await browser.newContext({ viewport: { width: 1360, height: 900 } });
+  // Also what a worker or a frame of the page asks for; nothing is let out, whatever the page's policy says.
+  await context.route('**/*', async (route) => {
+    const url = route.request().url();
+    requests.push(url);
+    if (new URL(url).origin === pages.origin) return route.continue();
+    offences.push(`request to ${url}`);
+    return route.abort();
+  });
+  page = await context.newPage();
+  page.on('websocket', (socket) => offences.push(`web socket to ${socket.url()}`));
+  page.on('pageerror', (error) => offences.push(`page error: ${error.message}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !isTried(message.location().url))
+      offences.push(`console: ${message.text()} (${message.location().url})`);
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 400 && !isTried(response.url()))
+      offences.push(`${response.status()} of ${response.url()}`);
+  });
+  // The probe with which zod asks whether it may compile is refused, silently, and meant to be.
+  await context.addInitScript(`addEventListener('securitypolicyviolation', (event) => {
+    if (event.blockedURI !== 'eval') console.error('refused', event.effectiveDirective, event.blockedURI, event.sourceFile);
+  })`);
+});
+
+afterEach(async () => {
+  await context.close();
+  expect(offences, `see ${screenshots}`).toEqual([]);
+});
+
+async function photograph(name: string): Promise<void> {
+  await page.waitForTimeout(400); // transitions
+  await page.screenshot({ path: join(screenshots, `${name}.png`) });
+}
+
+describe('the REST documentation', () => {
+  const dialog = () => page.locator('.dialog-ux .modal-ux');
+
+  async function open(query = ''): Promise<void> {
+    await page.goto(`${pages.origin}/api-docs${query}`);
+    await page.locator('.opblock').first().waitFor();
+  }
+
+  /** Executes the operation in the page and tells which Authorization header the server got. */
+  async function tryOut(): Promise<string | undefined> {
+    const { id, tag, path } = pages.operation;
+    const block = page.locator(`#operations-${tag}-${id}`);
+    await page.waitForTimeout(300);
+    // A reload opens it again: the address names it (deep linking).
+    if (!(await block.getAttribute('class'))?.includes('is-open')) {
+      await block.locator('.opblock-summary-control').click();
+    }
+    const [answered] = await Promise.all([
+      page.waitForResponse((response) => new URL(response.url()).pathname === path),
+      block.locator('button.execute').click(),
+    ]);
+    const headers = await answered.request().allHeaders();
+    await block.locator('.live-responses-table').waitFor();
+    return headers['authorization'];
+  }
+
+  test('shows the operations', async () => {
+    await open();
+    expect(await page.title()).toBe('Doorward API');
+    const operation = page.locator(`#operations-${pages.operation.tag}-${pages.operation.id}`);
+    expect(await operation.isVisible()).toBe(true);
+    await photograph('api-docs');
+    await operation.locator('.opblock-summary-control').click();
+    await operation.locator('button.execute').waitFor();
+    await photograph('api-docs-operation');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await photograph('api-docs-dark');
+    await page.setViewportSize({ width: 400, height: 800 });
+    await page.evaluate('scrollTo(0, 0)');
+    await photograph('api-docs-narrow');
+  });
+
+  test('keeps a pasted token across reloads until the logout in the dialog', async () => {
+    await open();
+    await page.locator('button.authorize').first().click();
+    await dialog().locator('input[type=text], input[type=password]').fill(pages.token);
+    await photograph('api-docs-authorize');
+    await dialog().locator('button.authorize').click();
+    await dialog().locator('.btn-done').click();
+    expect(await tryOut()).toBe(`Bearer ${pages.token}`);
+    await photograph('api-docs-answer');
+
+    await page.reload();
+    await page.locator('.opblock').first().waitFor();
+    expect(await tryOut()).toBe(`Bearer ${pages.token}`);
+
+    await page.locator('button.authorize').first().click();
+    await dialog()
+      .getByRole('button', { name: /remove authorization|logout/i })
+      .click();
+    await dialog().locator('.btn-done').click();
+    await page.reload();
+    await page.locator('.opblock').first().waitFor();
+    expect(await page.locator('button.authorize.locked').count()).toBe(0);
+    expect(await tryOut()).toBeUndefined();
+    expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain(pages.token);
+  });
+
+  test('ignores what a link adds to its address', async () => {
+    const evil = encodeURIComponent('https://evil.example/x.json');
+    await open(
+      `?url=${evil}&configUrl=${evil}&urls.primaryName=x&oauth2RedirectUrl=${evil}&validatorUrl=${evil}`,
+    );
+    expect(await page.locator('.info .title').innerText()).toContain('Doorward');
+    expect(requests.filter((url) => url === `${pages.origin}/api-docs.json`)).toHaveLength(1);
+  });
+});
+
+describe('the GraphQL explorer', () => {
+  /** Sends the query in the editor and tells which Authorization header the server got. */
+  async function send(): Promise<string | undefined> {
+    const [answer] = await Promise.all([
+      page.waitForResponse((response) => Boolean(response.request().postData()?.includes('user {'))),
+      page.locator('.send-request__button').first().click(),
+    ]);
+    expect(new URL(answer.url()).pathname).toBe('/graphql');
+    return (await answer.request().allHeaders())['authorization'];
+  }
+
+  test('renders its editor, reads the schema, and sends a query, with a token once one is pasted', async () => {
+    await page.goto(`${pages.origin}/graphql`);
+    expect(await page.title()).toBe('Doorward GraphQL');
+    const editor = page.locator('app-query-editor .cm-content').first();
+    await editor.waitFor();
+    expect(await editor.innerText()).toContain('me {');
+    await page.waitForTimeout(1500); // whatever it likes to load once it is up
+    await photograph('graphql');
+    expect(await send()).toBeUndefined();
+
+    await page.getByRole('tab', { name: 'Auth' }).click();
+    await page
+      .locator('app-authorization-editor input[type=text], app-authorization-editor .cm-content')
+      .last()
+      .fill(pages.token);
+    await page.locator('[track-id=show_docs]').click();
+    await photograph('graphql-token');
+    expect(await send()).toBe(`Bearer ${pages.token}`);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await photograph('graphql-dark');
+  });
+});
+
+describe('what the pages are sent with', () => {
+  const assetsOf = (html: string) =>
+    [...html.matchAll(/(?:src|href)="(\/api-docs\/[^"]+)"/g)].map(([, path]) => path ?? '');
+
+  test('own policies and caches, whatever the hooks of the application say', async () => {
+    const { server: app, close } = await startApp();
+    const docs = await app.inject('/api-docs?url=x');
+    expect(docs.headers['content-security-policy']).toContain("script-src 'self';");
+    expect(docs.headers['content-security-policy']).not.toContain("style-src 'self' 'unsafe-inline'");
+    expect(docs.headers).toMatchObject({ 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' });
+    expect(docs.body).not.toMatch(/<script>|<style>| on\w+=|url=x/);
+    const paths = assetsOf(docs.body);
+    expect(paths).toHaveLength(4);
+    for (const path of paths) {
+      const file = await app.inject(path);
+      expect([path, file.statusCode, file.headers['cache-control']]).toEqual([
+        path,
+        200,
+        path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+      ]);
+      const again = await app.inject({ url: path, headers: { 'if-none-match': String(file.headers.etag) } });
+      expect([path, again.statusCode, again.body]).toEqual([path, 304, '']);
+    }
+    const folder = paths.find((path) => path.endsWith('.css'))?.replace(/[^/]+$/, '') ?? '';
+    for (const other of ['package.json', 'index.html', 'swagger-initializer.js', '..%2fpackage.json', '']) {
+      const refused = await app.inject(folder + other);
+      expect([other, refused.statusCode, refused.headers['cache-control']]).toEqual([other, 404, 'no-store']);
+    }
+    await close();
+  });
+
+  test('the document with its ETag, also when the pages are switched off', async () => {
+    const { server: app, close } = await startApp({ API_DOCS_ENABLED: 'false', GRAPHQL_EXPLORER: 'false' });
+    for (const path of ['/api-docs', '/api-docs/init.js', '/graphql/assets/init.js']) {
+      expect([path, (await app.inject(path)).statusCode]).toEqual([path, 404]);
+    }
+    const document = await app.inject('/api-docs.json');
+    expect(document.json()).toMatchObject({ openapi: '3.1.0', info: { title: 'Doorward API' } });
+    expect(document.headers).toMatchObject({
+      'cache-control': 'no-cache',
+      'content-type': 'application/json; charset=utf-8',
+    });
+    const again = await app.inject({
+      url: '/api-docs.json',
+      headers: { 'if-none-match': String(document.headers.etag) },
+    });
+    expect([again.statusCode, again.body]).toEqual([304, '']);
+    await close();
+  });
+});

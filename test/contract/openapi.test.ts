@@ -1,0 +1,429 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { entities } from '../../src/entities.ts';
+import { catalogue, type Code } from '../../src/errors.ts';
+import { definitionName, type JsonSchema } from '../../src/kernel/json-schema.ts';
+import type { NamedOperation } from '../../src/kernel/operation.ts';
+import { pascalTenant, type Tenant } from '../../src/kernel/scope.ts';
+import { operations } from '../../src/operations.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import type { Answer } from '../support/client.ts';
+import { sampleInput, schemas } from './sample.ts';
+import { faultsOf, type Document } from './schema-check.ts';
+import { house, nounOf, type House } from './world.ts';
+
+/** The documents tell what is served, all of it and nothing else, and answers are what the documents say. */
+interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header' | 'cookie';
+  readonly required?: boolean;
+  readonly schema?: JsonSchema;
+  readonly style?: string;
+  readonly explode?: boolean;
+}
+interface Media {
+  readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+}
+interface Described {
+  readonly operationId: string;
+  readonly summary?: string;
+  readonly tags: readonly string[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: Media & { readonly required?: boolean };
+  readonly responses: Readonly<Record<string, Media & { description?: string; 'x-codes'?: readonly Code[] }>>;
+  readonly security?: readonly Record<string, readonly string[]>[];
+  readonly 'x-permission': string;
+}
+interface OpenApi extends Document {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string };
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  readonly components: Document['components'] & {
+    readonly securitySchemes: Readonly<Record<string, unknown>>;
+  };
+}
+
+let app: TestApp;
+let document: OpenApi;
+let owner: House;
+const described = new Map<string, { method: string; path: string; entry: Described }>();
+
+beforeAll(async () => {
+  app = await startApp();
+  owner = await house(app);
+  document = (await app.server.inject('/api-docs.json')).json<OpenApi>();
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const [method, entry] of Object.entries(item)) {
+      described.set(entry.operationId, { method: method.toUpperCase(), path, entry });
+    }
+  }
+});
+afterAll(() => app.close());
+
+const templateOf = (op: NamedOperation): string => op.path.replace(/:([A-Za-z]+)/g, '{$1}');
+
+describe('the document', () => {
+  it('has every operation at its place, once', () => {
+    const all = Object.values(document.paths).flatMap((item) => Object.values(item));
+    expect(all.map(({ operationId }) => operationId).sort()).toEqual(
+      operations.map(({ name }) => name).sort(),
+    );
+    for (const op of operations) {
+      expect(described.get(op.name), op.name).toMatchObject({ method: op.method, path: templateOf(op) });
+    }
+  });
+
+  it('equals the routes served', () => {
+    // What has a page or a protocol of its own is not part of the API.
+    const others = /^\/(graphql|api-docs|hosted|explorer|assets)\b|\*/;
+    const shape = (path: string) => path.replace(/\{[^}]+\}/g, '*');
+    const documented = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${shape(path)}`),
+    );
+    const served = [...app.server.routesByMethod].flatMap(([method, patterns]) =>
+      patterns
+        .map(({ source }) =>
+          source
+            .replace(/^\^|\$$/g, '')
+            .replaceAll('\\/', '/')
+            .replaceAll('[^/]+', '*')
+            .replace(/\\(.)/g, '$1'),
+        )
+        .filter(
+          (path) => method !== 'HEAD' && method !== 'OPTIONS' && !others.test(path.replaceAll('/*', '')),
+        )
+        .map((path) => `${method} ${path}`),
+    );
+    expect([...new Set(served)].sort()).toEqual(documented.sort());
+  });
+
+  it.each(operations.map((op) => [op.name, op] as const))('tells access, tag and codes of %s', (_, op) => {
+    const { entry } = described.get(op.name) as { entry: Described };
+    expect(entry['x-permission']).toBe(op.access);
+    expect(entry.tags).toEqual([op.tag]);
+    expect(entry.security).toEqual(op.access === 'public' ? [] : [{ bearer: [] }]);
+    expect(entry.summary).toBe(op.summary);
+    const told = Object.values(entry.responses).flatMap((response) => response['x-codes'] ?? []);
+    expect(told).toEqual(expect.arrayContaining([...(op.codes ?? []), ...impliedCodes(op)]));
+    expect(new Set(told).size).toBe(told.length);
+    for (const [status, response] of Object.entries(entry.responses)) {
+      for (const code of response['x-codes'] ?? []) expect(catalogue[code].status, code).toBe(Number(status));
+    }
+  });
+
+  /** Conventions §4, independently of how the document is built. */
+  function impliedCodes(op: NamedOperation): Code[] {
+    const withBody = ['POST', 'PATCH', 'PUT'].includes(op.method);
+    const named = Object.keys(op.input);
+    return [
+      'INTERNAL_ERROR',
+      'UNAVAILABLE',
+      'VALIDATION_ERROR',
+      ...(op.rate === 'exempt' ? [] : (['RATE_LIMITED'] as const)),
+      ...(withBody ? (['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) : []),
+      ...(op.access === 'public' ? [] : (['UNAUTHENTICATED', 'MFA_REQUIRED'] as const)),
+      ...(op.access.includes(':')
+        ? ([
+            'SCOPE_REQUIRED',
+            'SCOPE_CONFLICT',
+            'TENANT_NOT_ALLOWED',
+            'FORBIDDEN',
+            'EMAIL_VERIFICATION_REQUIRED',
+          ] as const)
+        : []),
+      ...(named.includes('id') || named.includes('userId') ? (['NOT_FOUND'] as const) : []),
+      ...(named.includes('cursor') ? (['INVALID_CURSOR'] as const) : []),
+      ...(op.access === 'session' || op.sessionOnly ? (['SESSION_REQUIRED'] as const) : []),
+      ...(op.stepUp ? (['STEP_UP_REQUIRED'] as const) : []),
+    ];
+  }
+
+  it('keeps the rules of OpenAPI 3.1', () => {
+    expect(document.openapi).toMatch(/^3\.1\.\d+$/);
+    expect(document.info.title).not.toBe('');
+    expect(document.info.version).not.toBe('');
+    const tags = document.tags.map(({ name }) => name);
+    expect(new Set(tags).size).toBe(tags.length);
+    const shapes = Object.keys(document.paths).map((path) => path.replace(/\{[^}]+\}/g, '{}'));
+    expect(new Set(shapes).size).toBe(shapes.length);
+    for (const name of Object.keys(document.components.schemas)) expect(name).toMatch(/^[a-zA-Z0-9._-]+$/);
+    for (const [id, { path, entry, method }] of described) {
+      expect(path, id).toMatch(/^\/(?!.*\/$)/);
+      expect(Object.keys(document.components.securitySchemes), id).toEqual(
+        expect.arrayContaining((entry.security ?? []).flatMap((one) => Object.keys(one))),
+      );
+      for (const tag of entry.tags) expect(tags, id).toContain(tag);
+      const parameters = entry.parameters ?? [];
+      const places = parameters.map((one) => `${one.in} ${one.name}`);
+      expect(new Set(places).size, id).toBe(places.length);
+      const inPath = parameters.filter((one) => one.in === 'path');
+      expect(inPath.map(({ name }) => name).sort(), id).toEqual(
+        [...path.matchAll(/\{([^}]+)\}/g)].map((m) => m[1]).sort(),
+      );
+      expect(
+        inPath.every(({ required }) => required),
+        id,
+      ).toBe(true);
+      for (const { schema, name } of parameters) expect(schema, `${id} ${name}`).toBeTypeOf('object');
+      if (method === 'GET' || method === 'DELETE') expect(entry.requestBody, id).toBeUndefined();
+      if (entry.requestBody) expect(Object.keys(entry.requestBody.content ?? {}), id).not.toEqual([]);
+      expect(
+        Object.keys(entry.responses).some((status) => /^[23]\d\d$/.test(status)),
+        id,
+      ).toBe(true);
+      for (const [status, response] of Object.entries(entry.responses)) {
+        expect(status, id).toMatch(/^[1-5]\d\d$/);
+        expect(response.description, `${id} ${status}`).toBeTypeOf('string');
+      }
+    }
+  });
+
+  it('has only references that resolve, schemas that are used, and keywords of JSON Schema', () => {
+    const used = new Set<string>();
+    const types = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
+    (function walk(value: unknown, place: string): void {
+      if (typeof value !== 'object' || value === null) return;
+      for (const [key, member] of Object.entries(value)) {
+        if (key === '$ref') {
+          const name = /^#\/components\/schemas\/(.+)$/.exec(String(member))?.[1] ?? '';
+          expect(document.components.schemas, `${place}: ${String(member)}`).toHaveProperty([name]);
+          used.add(name);
+        }
+        if (key === 'type' && typeof member === 'string' && !place.endsWith('.properties')) {
+          if (!place.endsWith('bearer')) expect(types, `${place}.type`).toContain(member);
+        }
+        if (key === 'nullable' || key === '$defs' || key === 'definitions') {
+          if (!place.endsWith('.properties')) expect.fail(`${place}.${key} is no keyword of OpenAPI 3.1`);
+        }
+        walk(member, `${place}.${key}`);
+      }
+    })(document, '$');
+    const unused = Object.keys(document.components.schemas).filter((name) => !used.has(name));
+    // What REST answers in another form has its own only in GraphQL.
+    const elsewhere = operations
+      .filter((op) => op.restShape)
+      .map((op) => definitionName(schemas.of(op).output));
+    expect(unused).toEqual(unused.filter((name) => elsewhere.includes(name)));
+  });
+
+  it('tells where the scope goes', () => {
+    for (const op of operations.filter(({ scoped }) => scoped)) {
+      const { entry } = described.get(op.name) as { entry: Described };
+      const inQuery = (entry.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name);
+      const body = entry.requestBody?.content?.['application/json']?.schema;
+      if (op.method === 'GET' || op.method === 'DELETE') {
+        expect(inQuery, op.name).toEqual(expect.arrayContaining(['tenant', 'scopeId']));
+      } else {
+        expect(inQuery, op.name).toEqual([]);
+        expect(body?.properties, op.name).toHaveProperty('scope');
+        expect(body?.required?.includes('scope'), op.name).toBe(!op.scopeOptional);
+      }
+    }
+  });
+});
+
+describe('an answer over REST', () => {
+  const seen = new Set<string>();
+
+  /** Every member is documented, every documented one is there, and every error has a documented code. */
+  function expectDocumented(name: string, answer: Answer): Answer {
+    const { entry } = described.get(name) as { entry: Described };
+    const response = entry.responses[String(answer.status)];
+    expect(response, `${name}: ${answer.status} is not documented: ${answer.body}`).toBeDefined();
+    const schema = response?.content?.['application/json']?.schema;
+    if (answer.ok) expect(faultsOf(document, schema ?? {}, JSON.parse(answer.body)), name).toEqual([]);
+    else {
+      expect(faultsOf(document, schema ?? {}, JSON.parse(answer.body)), name).toEqual([]);
+      expect(response?.['x-codes'], `${name}: ${answer.body}`).toContain(answer.code);
+    }
+    expect(answer.headers['content-type'], name).toBe('application/json; charset=utf-8');
+    if (answer.ok) seen.add(name);
+    return answer;
+  }
+
+  const call = async (name: string, input: unknown, token?: string) =>
+    expectDocumented(name, await app.raw(name, input, { token }));
+
+  const families = operations.filter(({ access, status }) => status === 201 && access.endsWith(':Create'));
+
+  it.each(families.flatMap((op) => (op.tenants ?? []).map((tenant) => [op.name, tenant, op] as const)))(
+    '%s in %s and what follows is as documented',
+    async (_, tenant, create) => {
+      const { token } = owner.person;
+      const { scope, rows } = owner.places[tenant];
+      const noun = nounOf(create);
+      const resource = rows['Resource']?.live[0];
+      const known = resource ? { resourceId: resource, action: 'read' } : {};
+      const builtIn =
+        create.name === 'createPermission' && !resource ? await builtInResource(scope, token) : {};
+      const made = await call(create.name, sampleInput(create, scope, { ...known, ...builtIn }), token);
+      expect(made.ok, made.body).toBe(true);
+      const { id } = made.data as { id: string };
+      const follow = (prefix: string) =>
+        operations.find(
+          (op) => op.name === (prefix ? `${prefix}${noun}` : noun.charAt(0).toLowerCase() + noun.slice(1)),
+        );
+      // Its own scope is the home of an organization.
+      const home = noun === 'Organization' ? { tenant: 'organization', id } : scope;
+      const list = operations.find((op) => op.access === `${noun}:Query` && 'cursor' in op.input);
+      if (list?.tenants?.includes(tenant)) {
+        const relations = list.input['relations'] ? { relations: relationsOf(list) } : {};
+        const listed = await call(list.name, { scope, limit: 100, ...relations }, token);
+        expect((listed.data as { items: { id: string }[] }).items.map((one) => one.id)).toContain(id);
+        await call(list.name, { scope, limit: 1 }, token);
+        await call(list.name, { scope, cursor: 'x' }, token);
+      }
+      const get = follow('');
+      if (get) {
+        const relations = get.input['relations'] ? { relations: relationsOf(get) } : {};
+        const got = await call(get.name, { scope: home, id, ...relations }, token);
+        expect(got.data).toMatchObject({ id });
+        await call(get.name, { scope: home, id: randomUUID() }, token);
+        await call(get.name, { scope: home, id: 'no-uuid' }, token);
+      }
+      const update = follow('update');
+      if (update) {
+        const updated = await call(update.name, { scope: home, id, name: 'Renamed' }, token);
+        expect(updated.data).toMatchObject({ id, name: 'Renamed' });
+      }
+      const revoke = follow('revoke');
+      if (revoke) {
+        expect((await call(revoke.name, { scope: home, id, reason: 'test' }, token)).data).toMatchObject({
+          id,
+        });
+        expect((await call(revoke.name, { scope: home, id }, token)).code).toBe('INVALID_STATE');
+      }
+      const remove = follow('delete');
+      if (remove) {
+        const removed = await call(remove.name, { scope: home, id }, token);
+        expect(removed.ok, removed.body).toBe(true);
+        expect((removed.data as { deletedAt: unknown }).deletedAt).toBeTypeOf('string');
+        expect((await call(remove.name, { scope: home, id }, token)).ok).toBe(false);
+      }
+      for (const op of [create, update, remove, get, list]) {
+        if (op) expect((await call(op.name, sampleInput(op, scope))).code).toBe('UNAUTHENTICATED');
+      }
+    },
+  );
+
+  async function builtInResource(scope: unknown, token: string) {
+    const { data } = await call('resources', { scope, isSystem: true, limit: 1 }, token);
+    const [first] = (data as { items: { id: string; actions: string[] }[] }).items;
+    return { resourceId: first?.id, action: first?.actions[0] };
+  }
+
+  function relationsOf(op: NamedOperation): unknown {
+    const { entry } = described.get(op.name) as { entry: Described };
+    return entry.parameters?.find(({ name }) => name === 'relations')?.schema?.items?.enum;
+  }
+
+  it('is as documented in signing in and out', async () => {
+    const { email, password } = owner.person;
+    const provider = { provider: 'email', providerId: email, providerData: { password } };
+    const signIn = await call('login', provider);
+    expect(signIn.ok, signIn.body).toBe(true);
+    const { accessToken, refreshToken } = signIn.data as { accessToken: string; refreshToken: string };
+    await call('login', { ...provider, providerData: { password: 'wrong' } });
+    expect((await call('register', provider)).code).toBe('CONFLICT');
+    const next = await call('refreshSession', { accessToken, refreshToken });
+    expect(next.ok, next.body).toBe(true);
+    expect((await call('me', {}, accessToken)).data).toMatchObject({ user: { email } });
+    await call('resendVerification', { email });
+    await call('verifyEmail', { token: 'no such token' });
+    const { email: fresh } = await app.person({ verified: false });
+    await call('verifyEmail', { token: await app.mailedToken(fresh) });
+    expect((await call('logout', {}, accessToken)).data).toEqual({ revoked: 1 });
+  });
+
+  it('is as documented in registering', async () => {
+    const register = operations.find(({ name }) => name === 'register') as NamedOperation;
+    const answer = await call('register', sampleInput(register));
+    expect(answer.status).toBe(201);
+  });
+
+  it('is as documented in keys, tokens and decisions', async () => {
+    const { token } = owner.person;
+    for (const tenant of [
+      'accountProject',
+      'organizationProject',
+      'projectUser',
+    ] as const satisfies Tenant[]) {
+      const { scope } = owner.places[tenant];
+      const key = await app.must('createApiKey', { scope }, { token });
+      const credentials = { clientId: key.clientId, scope: { tenant: pascalTenant(tenant), id: scope.id } };
+      await call('exchangeApiKey', { ...credentials, clientSecret: key.clientSecret });
+      await call('exchangeApiKey', { ...credentials, clientSecret: 'wrong' });
+      for (const action of ['Create', 'Nothing']) {
+        await call('isAuthorized', { scope, permission: { resource: 'Role', action } }, token);
+      }
+    }
+    await call('isAuthorized', { permission: { resource: 'Role', action: 'Query' } }, owner.keyToken);
+    await call('isAuthorized', { permission: { resource: 'Role', action: 'Query' } }, token);
+    await call('signingKeys', { scope: owner.places.accountProject.scope }, token);
+    for (const name of ['health', 'healthLive', 'healthReady', 'systemJwks']) await call(name, {});
+    const [accountId, projectId] = owner.places.accountProject.scope.id.split(':');
+    const [organizationId, inOrganization] = owner.places.organizationProject.scope.id.split(':');
+    await call('accountProjectJwks', { accountId, projectId });
+    await call('accountProjectJwks', { accountId, projectId: inOrganization });
+    await call('organizationProjectJwks', { organizationId, projectId: inOrganization });
+  });
+
+  it('was seen of every operation', () => {
+    expect(operations.filter(({ name }) => !seen.has(name)).map(({ name }) => name)).toEqual([]);
+  });
+});
+
+describe('GraphQL', () => {
+  it('has every operation that is not REST only as a root field of its kind, and no other', async () => {
+    const query = '{ __schema { queryType { fields { name } } mutationType { fields { name } } } }';
+    const answer = await app.server.inject({ method: 'POST', url: '/graphql', payload: { query } });
+    type Fields = { fields: { name: string }[] };
+    const { data } = answer.json<{ data: { __schema: { queryType: Fields; mutationType: Fields } } }>();
+    const names = ({ fields }: Fields) => fields.map(({ name }) => name).sort();
+    const declared = (kind: NamedOperation['kind']) =>
+      operations
+        .filter((op) => op.kind === kind && op.only !== 'rest')
+        .map(({ name }) => name)
+        .sort();
+    expect(names(data.__schema.queryType)).toEqual(declared('query'));
+    expect(names(data.__schema.mutationType)).toEqual(declared('mutation'));
+  });
+
+  it.each(
+    entities
+      .filter(({ relations }) => Object.keys(relations).length > 0)
+      .map((one) => [one.name, one] as const),
+  )('answers every relation of %s with every field', async (name, { relations }) => {
+    const owner = await house(app);
+    const list = operations.find((op) => op.access === `${name}:Query` && 'cursor' in op.input);
+    const plain = (noun: string) => {
+      const related = entities.find((one) => one.name === noun)?.relations ?? {};
+      const { properties = {} } = schemas.outputs[noun] ?? {};
+      return Object.entries(properties)
+        .filter(
+          ([key, { type, $ref, format }]) => !(key in related) && !$ref && (type !== 'object' || !format),
+        )
+        .map(([key, property]) => (property.properties ? `${key} { __typename }` : key))
+        .join(' ');
+    };
+    const parts = Object.entries(relations).map(([key, { to }]) => `${key} { ${plain(to().name)} }`);
+    for (const tenant of list?.tenants ?? []) {
+      const { scope } = owner.places[tenant];
+      const select = `{ items { id ${parts.join(' ')} } }`;
+      const answer = await app.raw(
+        list?.name ?? '',
+        { scope },
+        { via: 'graphql', token: owner.person.token, select },
+      );
+      expect(answer.ok, answer.body).toBe(true);
+    }
+  });
+
+  it('reads and writes where REST does', () => {
+    for (const op of operations) {
+      if (op.method === 'GET') expect(op.kind, op.name).toBe('query');
+      if (['PATCH', 'PUT', 'DELETE'].includes(op.method)) expect(op.kind, op.name).toBe('mutation');
+    }
+  });
+});

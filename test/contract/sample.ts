@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { definitionName, schemasOf, type JsonSchema } from '../../src/kernel/json-schema.ts';
+import type { NamedOperation } from '../../src/kernel/operation.ts';
+import type { ScopeRef } from '../../src/kernel/scope.ts';
+import { operations } from '../../src/operations.ts';
+import { unique } from '../support/client.ts';
+
+/**
+ * The smallest input that an operation accepts, from its JSON schema: what is required, and nothing else. Values come
+ * from a table by name first, then from the format; a schema that neither covers fails with the name of the field.
+ */
+export const schemas = schemasOf(operations);
+
+/** Ids that must exist for the call to get through (`resourceId`), by field name. */
+export type Known = Readonly<Record<string, unknown>>;
+
+const byName: Readonly<Record<string, () => unknown>> = {
+  name: () => `Sample ${unique()}`,
+  slug: () => `sample-${unique()}`,
+  action: () => 'query',
+  color: () => 'teal',
+  provider: () => 'email',
+  providerId: () => `${unique()}@example.test`,
+  password: () => `correct horse ${unique()}`,
+  permission: () => ({ resource: 'Role', action: 'Query' }),
+  url: () => 'https://hooks.example.test/doorward',
+  redirectUris: () => ['https://app.example.test/callback'],
+  eventTypes: () => ['*'],
+};
+
+const byFormat: Readonly<Record<string, () => unknown>> = {
+  uuid: randomUUID,
+  email: () => `${unique()}@example.test`,
+  uri: () => 'https://example.test/',
+  'date-time': () => '2040-01-01T00:00:00.000Z',
+  password: () => `correct horse ${unique()}`,
+};
+
+export function sampleInput(
+  op: NamedOperation,
+  scope?: ScopeRef,
+  known: Known = {},
+): Record<string, unknown> {
+  const { properties = {}, required = [] } = schemas.of(op).input;
+  const input: Record<string, unknown> = {};
+  for (const name of required) {
+    if (name === 'scope')
+      input['scope'] = scope ?? { tenant: op.tenants?.[0] ?? 'account', id: randomUUID() };
+    else input[name] = known[name] ?? sampleOf(properties[name] ?? {}, name, `${op.name}.${name}`);
+  }
+  if (op.scoped && scope) input['scope'] = scope;
+  return input;
+}
+
+function sampleOf(schema: JsonSchema, name: string, place: string): unknown {
+  const named = byName[name];
+  if (named) return named();
+  const definition = definitionName(schema);
+  if (definition !== undefined) return sampleOf(schemas.inputs[definition] ?? {}, name, place);
+  const [option] = (schema.anyOf ?? schema.oneOf ?? []).filter(({ type }) => type !== 'null');
+  if (option) return sampleOf(option, name, place);
+  if (schema.default !== undefined) return schema.default;
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum) return schema.enum[0];
+  const formatted = schema.format === undefined ? undefined : byFormat[schema.format];
+  if (formatted) return formatted();
+  switch (String(schema.type)) {
+    case 'string':
+      if (schema['pattern'] !== undefined) break;
+      return 'x'.repeat(Math.max(Number(schema['minLength'] ?? 1), 1));
+    case 'integer':
+    case 'number':
+      return Number(schema['minimum'] ?? 1);
+    case 'boolean':
+      return false;
+    case 'array':
+      return Array.from({ length: Number(schema['minItems'] ?? 0) }, () =>
+        sampleOf(schema.items ?? {}, name, place),
+      );
+    case 'object':
+      return Object.fromEntries(
+        (schema.required ?? []).map((key) => [
+          key,
+          sampleOf(schema.properties?.[key] ?? {}, key, `${place}.${key}`),
+        ]),
+      );
+  }
+  throw new Error(`no sample value for ${place}: add it to test/contract/sample.ts`);
+}
+
+/** Input members that name rows: `id`, `roleId`, `groupIds` …; the noun follows from the name or the target. */
+export function idMembers(
+  op: NamedOperation,
+): { name: string; noun: string; many: boolean; filter: boolean }[] {
+  const filterable = op.kind === 'query';
+  return Object.entries(schemas.of(op).input.properties ?? {}).flatMap(([name, schema]) => {
+    if (name === 'ids') return [{ name, noun: op.permissionNoun ?? '', many: true, filter: true }];
+    if (name === 'id')
+      return [{ name, noun: op.target?.name ?? op.permissionNoun ?? '', many: false, filter: false }];
+    const stem = /^(\w+?)Ids?$/.exec(name)?.[1];
+    const many = schema.type === 'array';
+    const isUuid = (many ? schema.items : schema)?.format === 'uuid';
+    if (stem === undefined || !isUuid) return [];
+    return [{ name, noun: stem.charAt(0).toUpperCase() + stem.slice(1), many, filter: filterable }];
+  });
+}

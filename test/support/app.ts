@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import { createApp, type App } from '../../src/app.ts';
+import { loadConfig } from '../../src/config.ts';
+import { openEmbedded, openPostgres, type Database } from '../../src/db/open.ts';
+import { createLog } from '../../src/log.ts';
+import type { Clock, Mail, Mailer } from '../../src/kernel/ports.ts';
+import { createClient, type TestClient } from './client.ts';
+import { keyPairsFrom } from './key-pairs.ts';
+import { postgresDatabase, type TestDatabase } from './postgres.ts';
+
+/** A clock that only tests can move. It runs with the real one, `advance` adds to it. */
+export interface TestClock extends Clock {
+  advance(milliseconds: number): void;
+}
+
+export interface TestApp extends TestClient {
+  readonly app: App;
+  readonly database: Database;
+  readonly clock: TestClock;
+  readonly mails: Mail[];
+  /** Lines that the service logged, as text. */
+  readonly logs: string[];
+  /** Every SQL statement, as text without values. */
+  readonly statements: string[];
+  readonly close: () => Promise<void>;
+  readonly postgres: TestDatabase | null;
+}
+
+/**
+ * The whole service on a real database of its own: embedded, or PostgreSQL when TEST_DATABASE_URL is set. Real
+ * keys, real hashes, real transactions; only time and mail are ports in the test's hand.
+ */
+export async function startApp(
+  env: Record<string, string> = {},
+  /** PostgreSQL only: another app whose database this one works on too, as a second process would. */
+  beside?: TestApp,
+): Promise<TestApp> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'doorward-test-'));
+  const config = loadConfig({
+    NODE_ENV: 'test',
+    APP_URL: 'http://localhost:4000',
+    DATA_DIR: dataDir,
+    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    LOG_PRETTY: 'false',
+    SECURITY_RATE_LIMIT_AUTH_MAX: '100000',
+    SECURITY_RATE_LIMIT_GENERAL_MAX: '1000000',
+    SECURITY_RATE_LIMIT_MAIL_MAX: '100000',
+    ...(process.env['TEST_REDIS_URL'] ? { REDIS_URL: process.env['TEST_REDIS_URL'] } : {}),
+    ...env,
+  });
+  const statements: string[] = [];
+  const onPostgres = inject('postgresUrl');
+  const server = !onPostgres ? null : (beside?.postgres ?? (await postgresDatabase(onPostgres)));
+  const database = server
+    ? openPostgres({
+        url: server.url,
+        poolMax: config.database.poolMax,
+        acquireTimeoutMs: config.database.acquireTimeoutMs,
+        statementTimeoutMs: config.database.statementTimeoutMs,
+        onIdleError: () => undefined,
+        onStatement: (text) => statements.push(text),
+      })
+    : await openEmbedded(null, new Blob([readFileSync(inject('archive'))]), (text) => statements.push(text));
+  const logs: string[] = [];
+  const mails: Mail[] = [];
+  const mailer: Mailer = { send: async (mail) => void mails.push(mail) };
+  const clock = movableClock();
+  const app = await createApp({
+    config,
+    database,
+    migrations: null,
+    version: '0.0.0-test',
+    log: createLog({ level: 'info', pretty: false, write: (text) => void logs.push(text) }),
+    mailer,
+    clock,
+    keyPairs: keyPairsFrom(inject('keyPairs')),
+  });
+  return {
+    ...createClient(app.server, mails, app.flushMails),
+    app,
+    database,
+    clock,
+    mails,
+    logs,
+    statements,
+    postgres: server,
+    async close() {
+      await app.close();
+      if (!beside) await server?.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function movableClock(): TestClock {
+  let ahead = 0;
+  return {
+    now: () => new Date(Date.now() + ahead),
+    advance: (milliseconds) => void (ahead += milliseconds),
+  };
+}
