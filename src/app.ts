@@ -137,7 +137,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     guard: createGuard({ stepUpMaxAgeMinutes: config.auth.stepUpMaxAgeMinutes, clock }),
     pool,
     scopedDb: (tx, scope, op, notes, principal) =>
-      bindScope({ tx, scope, notes, cursors, ids, list: `${op.name} ${principal?.credentialId}` }),
+      bindScope({ tx, scope, notes, cursors, ids, clock, list: `${op.name} ${principal?.credentialId}` }),
     transaction: (work) => database.transaction(work),
     record: createRecorder(ids),
     changed: (topics) => changes.apply(topics),
@@ -184,7 +184,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     callOf: (request) => callOf(request, config, 'graphql'),
     applyEffects: (call, reply) => applyEffects(call.effects, reply, https),
     related: (scope, entity, relation, keys) =>
-      bindScope({ tx: pool, scope, notes: unbound, cursors, ids, list: '' }).related(entity, relation, keys),
+      bindScope({ tx: pool, scope, notes: unbound, cursors, ids, clock, list: '' }).related(
+        entity,
+        relation,
+        keys,
+      ),
     languageOf,
     requestIdOf: (request) => request.id,
     limits: config.graphql.limits,

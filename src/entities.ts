@@ -1,5 +1,7 @@
 import { ApiKey } from './features/api-keys/api-key.ts';
 import { Group } from './features/groups/group.ts';
+import { Invitation } from './features/organization-invitations/invitation.ts';
+import { Member } from './features/organization-members/member.ts';
 import { Organization } from './features/organizations/organization.ts';
 import { Permission } from './features/permissions/permission.ts';
 import { Project } from './features/projects/project.ts';
@@ -7,7 +9,7 @@ import { Resource } from './features/resources/resource.ts';
 import { Role } from './features/roles/role.ts';
 import { SigningKey } from './features/signing-keys/signing-key.ts';
 import { Tag } from './features/tags/tag.ts';
-import { Account } from './features/users/account.ts';
+import { Account } from './features/identity/account.ts';
 import { User } from './features/users/user.ts';
 import type { AnyEntity } from './kernel/entity.ts';
 
@@ -16,6 +18,8 @@ export const entities: readonly AnyEntity[] = [
   Account,
   User,
   Organization,
+  Invitation,
+  Member,
   Project,
   Role,
   Group,

@@ -1,4 +1,5 @@
 import { fail, type DecisionReason, type DoorwardError } from '../errors.ts';
+import type { Principal } from '../kernel/context.ts';
 import type { Guard } from '../kernel/invoke.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 import type { Clock } from '../kernel/ports.ts';
@@ -58,10 +59,14 @@ export function createGuard(options: { readonly stepUpMaxAgeMinutes: number; rea
         if (op.kind === 'mutation' && scope.requireMfa && principal.acr === 'aal1')
           throw fail('MFA_REQUIRED');
       }
-      if (op.stepUp && stepUpMaxAgeMinutes > 0) {
-        const age = clock.now().getTime() - (principal.authenticatedAt?.getTime() ?? 0);
-        if (age > stepUpMaxAgeMinutes * 60_000) throw fail('STEP_UP_REQUIRED');
-      }
+      if (op.stepUp) assertRecentSignIn(principal, stepUpMaxAgeMinutes, clock.now());
     },
   };
+}
+
+/** @throws STEP_UP_REQUIRED when a session signed in too long ago; keys and apps have nobody to ask (identity §6) */
+export function assertRecentSignIn(principal: Principal, maxAgeMinutes: number, now: Date): void {
+  if (principal.type !== 'session' || maxAgeMinutes === 0) return;
+  const age = now.getTime() - (principal.authenticatedAt?.getTime() ?? 0);
+  if (age > maxAgeMinutes * 60_000) throw fail('STEP_UP_REQUIRED');
 }

@@ -1,7 +1,7 @@
 import { check, foreignKey, index, jsonb, pgTable, primaryKey, timestamp, uuid } from 'drizzle-orm/pg-core';
 import type { AnyPgTable, PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { getTableColumns, sql, type SQL } from 'drizzle-orm';
-import type { AnyEntity } from '../kernel/entity.ts';
+import type { AnyEntity, Reading } from '../kernel/entity.ts';
 import { nodes, SYSTEM_NODE } from './nodes.ts';
 
 /** Times are kept to the millisecond, so that what a caller reads is what a cursor compares. */
@@ -81,8 +81,17 @@ export function column(entity: AnyEntity, name: string): PgColumn {
   return found;
 }
 
+/** A column or a computed field, for lists that are searched or sorted by it. */
+export function expression(entity: AnyEntity, name: string, at: Reading): PgColumn | SQL {
+  const computed = entity.computed[name];
+  if (!computed) return column(entity, name);
+  return typeof computed === 'function' ? computed(at) : computed;
+}
+
 /** What a statement reads of a noun: its columns and its computed fields. */
-export const selectionOf = (entity: AnyEntity): Record<string, PgColumn | SQL.Aliased> => ({
+export const selectionOf = (entity: AnyEntity, at: Reading): Record<string, PgColumn | SQL.Aliased> => ({
   ...entity.columns,
-  ...Object.fromEntries(Object.entries(entity.computed).map(([name, value]) => [name, value.as(name)])),
+  ...Object.fromEntries(
+    Object.keys(entity.computed).map((name) => [name, sql`${expression(entity, name, at)}`.as(name)]),
+  ),
 });

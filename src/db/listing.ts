@@ -1,34 +1,35 @@
-import { and, eq, inArray, or, sql, type SQL } from 'drizzle-orm';
+import { and, eq, inArray, is, or, sql, SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
-import type { AnyEntity, Relation } from '../kernel/entity.ts';
+import type { AnyEntity, Reading, Relation } from '../kernel/entity.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import type { Executor, ListInput } from '../kernel/scoped-db.ts';
-import { column, columnsOf } from './columns.ts';
+import { column, columnsOf, expression } from './columns.ts';
 
 /** The conditions that a list's own parameters make. */
 export function matching(
   tx: Executor,
   entity: AnyEntity,
-  scope: ResolvedScope,
+  at: Reading,
   input: ListInput,
 ): (SQL | undefined)[] {
   return [
     input.ids && (input.ids.length ? inArray(column(entity, 'id'), [...input.ids]) : sql`false`),
-    input.search === undefined ? undefined : searching(entity, input.search),
-    input.tagIds && tagged(tx, entity, scope, input.tagIds),
+    input.search === undefined ? undefined : searching(entity, input.search, at),
+    input.tagIds && tagged(tx, entity, at.scope, input.tagIds),
   ];
 }
 
 /** Rows that carry any of the tags, as the scope put them on. */
 function tagged(tx: Executor, entity: AnyEntity, scope: ResolvedScope, tagIds: readonly string[]): SQL {
   const relation = entity.relations['tags'] as Relation & { kind: 'links' };
-  const link = columnsOf(relation.table());
+  const table = relation.table(scope);
+  const link = columnsOf(table);
   if (tagIds.length === 0) return sql`false`;
   return inArray(
     column(entity, 'id'),
     tx
       .select({ id: link[relation.from] as PgColumn })
-      .from(relation.table())
+      .from(table)
       .where(
         and(
           eq(link['tenantId'] as PgColumn, scope.nodeId),
@@ -39,13 +40,15 @@ function tagged(tx: Executor, entity: AnyEntity, scope: ResolvedScope, tagIds: r
 }
 
 /** Nulls take part in the order (as the last or first), so that a cursor can stand on them. */
-export function sortable(sorted: PgColumn): SQL {
+export function sortable(sorted: PgColumn | SQL): SQL {
+  // A computed field that is sorted by is text.
+  if (is(sorted, SQL)) return sql`coalesce(${sorted}, '')`;
   if (sorted.notNull) return sql`${sorted}`;
   return sorted.dataType === 'date' ? sql`coalesce(${sorted}, 'infinity')` : sql`coalesce(${sorted}, '')`;
 }
 
 /** Case-insensitive substring; `%`, `_` and `\` mean themselves. */
-function searching(entity: AnyEntity, search: string): SQL | undefined {
+function searching(entity: AnyEntity, search: string, at: Reading): SQL | undefined {
   const pattern = `%${search.replace(/[\\%_]/g, (special) => `\\${special}`)}%`;
-  return or(...entity.search.map((name) => sql`${column(entity, name)}::text ilike ${pattern}`));
+  return or(...entity.search.map((name) => sql`${expression(entity, name, at)}::text ilike ${pattern}`));
 }

@@ -4,6 +4,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { drizzle as drizzlePglite } from 'drizzle-orm/pglite';
 import { drizzle as drizzlePg } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
+import { fail } from '../errors.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { lockDataDirectory } from './data-lock.ts';
 import { pgCode } from './pg-error.ts';
@@ -90,6 +91,7 @@ export async function openEmbedded(
   };
 }
 
+const LAST_OWNER = 'DW001';
 const retryable = new Set(['40001', '40P01']);
 
 async function retried<T>(work: () => Promise<T>): Promise<T> {
@@ -97,7 +99,10 @@ async function retried<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (attempt > 3 || !retryable.has(pgCode(error) ?? '')) throw error;
+      const code = pgCode(error) ?? '';
+      // The database's own rule, whatever the path that ran into it (migrations/0002).
+      if (code === LAST_OWNER) throw fail('LAST_OWNER', { cause: error });
+      if (attempt > 3 || !retryable.has(code)) throw error;
     }
   }
 }

@@ -2,8 +2,7 @@ import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { isDeepStrictEqual } from 'node:util';
 import { fail } from '../errors.ts';
-import type { AnyEntity, Relation } from '../kernel/entity.ts';
-import type { ResolvedScope } from '../kernel/scope.ts';
+import type { AnyEntity, Reading, Relation } from '../kernel/entity.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { column, columnsOf, selectionOf } from './columns.ts';
 import { SYSTEM_NODE } from './nodes.ts';
@@ -14,9 +13,8 @@ import { visible } from './visible.ts';
 type Row = Record<string, unknown>;
 type Links = Relation & { readonly kind: 'links' };
 
-interface Reading {
+interface Reader extends Reading {
   readonly tx: Executor;
-  readonly scope: ResolvedScope;
 }
 
 /**
@@ -24,11 +22,12 @@ interface Reading {
  * rows by parent key, one or a list. Only rows that the scope may show.
  */
 export async function readRelation(
-  { tx, scope }: Reading,
+  { tx, ...at }: Reader,
   entity: AnyEntity,
   name: string,
   keys: readonly string[],
 ): Promise<Map<string, unknown>> {
+  const { scope } = at;
   const relation = entity.relations[name] as Relation;
   const target = relation.to();
   const wanted = [...new Set(keys.filter(Boolean))];
@@ -38,24 +37,25 @@ export async function readRelation(
     // A role may belong to the project's owner, so a single link is followed wherever it leads: the row
     // that holds the id was itself in the scope.
     const rows = (await tx
-      .select(selectionOf(target))
+      .select(selectionOf(target, at))
       .from(target.table)
       .where(and(inArray(column(target, 'id'), wanted), isNull(column(target, 'deletedAt'))))) as Row[];
     for (const row of rows) found.set(row['id'] as string, row);
     return found;
   }
-  const linkColumns = relation.kind === 'links' ? columnsOf(relation.table()) : null;
+  const linkTable = relation.kind === 'links' ? relation.table(scope) : null;
+  const linkColumns = linkTable && columnsOf(linkTable);
   const parent = (
     relation.kind === 'links' ? linkColumns?.[relation.from] : target.columns[relation.column]
   ) as PgColumn;
   const rank = sql<number>`row_number() over (partition by ${parent} order by ${column(target, 'createdAt')}, ${column(target, 'id')})`;
   const base = tx
-    .select({ ...selectionOf(target), parentKey: sql`${parent}`.as('parent_key'), rank: rank.as('rank') })
+    .select({ ...selectionOf(target, at), parentKey: sql`${parent}`.as('parent_key'), rank: rank.as('rank') })
     .from(target.table);
   const joined =
-    relation.kind === 'links'
+    relation.kind === 'links' && linkTable
       ? base.innerJoin(
-          relation.table(),
+          linkTable,
           and(
             eq(linkColumns?.[relation.target] as PgColumn, column(target, 'id')),
             inArray(linkColumns?.['tenantId'] as PgColumn, [scope.nodeId, SYSTEM_NODE]),
@@ -81,7 +81,7 @@ export async function readRelation(
  * @throws NOT_FOUND when an id is not visible in this scope
  */
 export async function relink(
-  { tx, scope }: Reading,
+  { tx, scope }: Pick<Reader, 'tx' | 'scope'>,
   relation: Links,
   id: string,
   ids: readonly string[],
@@ -97,18 +97,19 @@ export async function relink(
           .for('share')) as Row[]);
   if (rows.length !== ids.length)
     throw fail('NOT_FOUND', { fix: `Name only rows of this scope in ${relation.input}.` });
-  const link = columnsOf(relation.table());
+  const table = relation.table(scope);
+  const link = columnsOf(table);
   const mine = and(eq(link['tenantId'] as PgColumn, scope.nodeId), eq(link[relation.from] as PgColumn, id));
   const before = (
     (await tx
       .select({ id: link[relation.target] as PgColumn })
-      .from(relation.table())
+      .from(table)
       .where(mine)) as Row[]
   ).map((row) => row['id'] as string);
   if (isDeepStrictEqual([...before].sort(), [...ids].sort())) return null;
-  await tx.delete(relation.table()).where(mine);
+  await tx.delete(table).where(mine);
   if (rows.length > 0) {
-    await tx.insert(relation.table()).values(
+    await tx.insert(table).values(
       rows.map((row) => ({
         tenantId: scope.nodeId,
         [relation.from]: id,

@@ -6,8 +6,8 @@ import type { Changes } from '../kernel/event.ts';
 import type { MutationNotes } from '../kernel/invoke.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import type { Executor, ListInput, ScopedDb } from '../kernel/scoped-db.ts';
-import type { Ids } from '../kernel/ports.ts';
-import { column, selectionOf } from './columns.ts';
+import type { Clock, Ids } from '../kernel/ports.ts';
+import { column, expression, selectionOf } from './columns.ts';
 import type { Cursors } from './cursor.ts';
 import { matching, sortable } from './listing.ts';
 import { takenField } from './pg-error.ts';
@@ -29,11 +29,13 @@ export interface Binding {
   readonly notes: MutationNotes;
   readonly cursors: Cursors;
   readonly ids: Ids;
+  readonly clock: Clock;
 }
 
-export function bindScope({ tx, scope, list, notes, cursors, ids }: Binding): ScopedDb {
+export function bindScope({ tx, scope, list, notes, cursors, ids, clock }: Binding): ScopedDb {
+  const at = { scope, now: clock.now() };
   const select = (entity: AnyEntity, where: SQL | undefined) =>
-    tx.select(selectionOf(entity)).from(entity.table).where(where);
+    tx.select(selectionOf(entity, at)).from(entity.table).where(where);
 
   async function find(entity: AnyEntity, id: string, lock = false): Promise<Row> {
     const query = select(entity, and(eq(column(entity, 'id'), id), visible(entity, scope)));
@@ -51,7 +53,7 @@ export function bindScope({ tx, scope, list, notes, cursors, ids }: Binding): Sc
   async function withRelations(entity: AnyEntity, rows: Row[], names: readonly string[] | undefined) {
     for (const name of names ?? []) {
       const found = await readRelation(
-        { tx, scope },
+        { tx, ...at },
         entity,
         name,
         rows.map((row) => parentKey(entity, name, row)),
@@ -87,9 +89,9 @@ export function bindScope({ tx, scope, list, notes, cursors, ids }: Binding): Sc
       const limit = input.limit ?? 50;
       const sortField = input.sortField ?? entity.sort[0] ?? 'createdAt';
       const direction = input.sortOrder ?? entity.order;
-      const sortBy = sortable(column(entity, sortField));
+      const sortBy = sortable(expression(entity, sortField, at));
       const id = column(entity, 'id');
-      const where = and(visible(entity, scope), ...matching(tx, entity, scope, input), ...filters);
+      const where = and(visible(entity, scope), ...matching(tx, entity, at, input), ...filters);
       const { cursor, limit: _, page, relations: __, ...bound } = input as Row & ListInput;
       const binding = JSON.stringify([list, scope.tenant, scope.id, sortField, direction, bound]);
       const after = cursor === undefined ? null : cursors.open(cursor, binding);
@@ -102,7 +104,7 @@ export function bindScope({ tx, scope, list, notes, cursors, ids }: Binding): Sc
         .from(entity.table)
         .where(where)) as { count: number }[];
       const rows = (await tx
-        .select({ ...selectionOf(entity), cursorValue: sql<string>`(${sortBy})::text` })
+        .select({ ...selectionOf(entity, at), cursorValue: sql<string>`(${sortBy})::text` })
         .from(entity.table)
         .where(and(where, past))
         .orderBy(order(sortBy), order(id))
@@ -130,7 +132,7 @@ export function bindScope({ tx, scope, list, notes, cursors, ids }: Binding): Sc
       const inserted = (await tx
         .insert(entity.table)
         .values('tenantId' in entity.columns ? row : omit(row, 'tenantId'))
-        .returning(selectionOf(entity))
+        .returning(selectionOf(entity, at))
         .catch(conflict)) as Row[];
       await relinkAll(entity, row.id, values);
       return inserted[0] as Row;
@@ -154,7 +156,7 @@ export function bindScope({ tx, scope, list, notes, cursors, ids }: Binding): Sc
         .update(entity.table)
         .set({ ...changed, updatedAt: sql`now()` })
         .where(and(eq(column(entity, 'id'), id), visible(entity, scope)))
-        .returning(selectionOf(entity))
+        .returning(selectionOf(entity, at))
         .catch(conflict)) as Row[];
       for (const key of Object.keys(changed)) {
         if (entity.fields[key]?.out) changes[key] = { from: before[key], to: row?.[key] };
@@ -169,12 +171,12 @@ export function bindScope({ tx, scope, list, notes, cursors, ids }: Binding): Sc
         .update(entity.table)
         .set({ deletedAt: sql`now()`, updatedAt: sql`now()` })
         .where(and(eq(column(entity, 'id'), id), visible(entity, scope)))
-        .returning(selectionOf(entity))) as Row[];
+        .returning(selectionOf(entity, at))) as Row[];
       return row as Row;
     },
 
     related: (entity: AnyEntity, name: string, keys: readonly string[]) =>
-      readRelation({ tx, scope }, entity, name, keys),
+      readRelation({ tx, ...at }, entity, name, keys),
   } as unknown as ScopedDb;
 }
 

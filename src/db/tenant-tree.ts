@@ -17,7 +17,15 @@ export async function createNode(
 }
 
 /** Tables whose rows die with their node. Links need no mark: they are only followed from live rows. */
-const owned = ['roles', 'groups', 'permissions', 'resources', 'tags', 'api_keys'] as const;
+const owned = [
+  'roles',
+  'groups',
+  'permissions',
+  'resources',
+  'tags',
+  'api_keys',
+  'organization_invitations',
+] as const;
 
 /**
  * Deletes a node and everything below it, softly: projects, custom rows, keys. Memberships go, since a deleted

@@ -113,14 +113,23 @@ export type Relation = {
   | { readonly kind: 'children'; readonly column: string }
   | {
       readonly kind: 'links';
-      /** Lazy, because noun files may import each other. */
-      readonly table: () => PgTable;
+      /** Lazy, because noun files may import each other; by scope, where levels keep their links apart. */
+      readonly table: (scope: ResolvedScope) => PgTable;
       /** Column names in the link table: this row's id, the other row's id, the other row's tenant. */
       readonly from: string;
       readonly target: string;
       readonly targetTenant: string;
     }
 );
+
+/** Where and when a row is read: what a computed field may depend on. */
+export interface Reading {
+  readonly scope: ResolvedScope;
+  readonly now: Date;
+}
+
+/** A public field that is no column: computed by the database with the row. */
+export type Computed = SQL | ((at: Reading) => SQL);
 
 /** Fields that every row has. */
 const common = {
@@ -147,8 +156,8 @@ export interface Entity<F extends Fields = Fields> {
   readonly order: 'ASC' | 'DESC';
   /** Whether rows can be tagged, and so filtered by `tagIds`. */
   readonly tagged: boolean;
-  /** Public fields that are no columns: computed by the database with the row. */
-  readonly computed: Readonly<Record<string, SQL>>;
+  /** What is no column; a list may be searched and sorted by these too. */
+  readonly computed: Readonly<Record<string, Computed>>;
   /** Which rows a scope sees; absent: those of the scope's node and built-in ones. */
   readonly within: ((scope: ResolvedScope) => SQL) | undefined;
   /** Public form: base fields, and relations where they were asked for. */
@@ -167,7 +176,9 @@ interface Definition<F extends Fields> {
   doc: string;
   fields: F;
   relations?: Record<string, Relation>;
-  computed?: Record<string, SQL>;
+  /** Columns under the names of public fields, where the table names them otherwise. */
+  columns?: Record<string, PgColumn>;
+  computed?: Record<string, Computed>;
   search?: readonly string[];
   sort?: readonly string[];
   order?: 'ASC' | 'DESC';
@@ -202,7 +213,7 @@ export function entity<F extends Fields>(name: string, definition: Definition<F>
   return {
     name,
     table: definition.table,
-    columns: getTableColumns(definition.table),
+    columns: { ...getTableColumns(definition.table), ...definition.columns },
     fields,
     relations,
     computed: definition.computed ?? {},

@@ -115,7 +115,8 @@ export function createInvoke(stages: Stages): Invoke {
       throw fail('SESSION_REQUIRED');
     }
     const guarded = op.access.includes(':');
-    const settled = guarded && rights ? stages.guard.permit(op, rights) : true;
+    const own = principal?.type === 'session' && op.self?.(input as never) === principal.userId;
+    const settled = guarded && rights && !own ? stages.guard.permit(op, rights) : true;
     if (principal) stages.guard.gates(op, principal, found);
 
     const notes: MutationNotes = {
@@ -127,7 +128,8 @@ export function createInvoke(stages: Stages): Invoke {
     };
     const bind = (tx: Executor) => scope && stages.scopedDb(tx, scope, op, notes, principal);
     const reading = bind(stages.pool);
-    const target = op.target && reading ? await reading.get(op.target, input['id'] as string) : undefined;
+    const id = op.pathParameter && (input[op.pathParameter] as string);
+    const target = op.target && reading && id ? await reading.get(op.target, id) : undefined;
     if (!settled && rights) stages.guard.permitRow(op, rights, attributesOf(op, input, target));
 
     const context = (tx: Executor, db: ScopedDb | undefined, prepared: unknown) =>

@@ -47,8 +47,10 @@ export interface Declaration<
   readonly bare?: boolean;
   /** Counted otherwise than in class `general`: not at all, by network only, or by the operation alone. */
   readonly rate?: 'exempt' | 'network' | 'check';
-  /** Row that `input.id` names: loaded in the scope (404) before conditions are asked. */
+  /** Row that the path names (`:id`): loaded in the scope (404) before conditions are asked. */
   readonly target?: T;
+  /** The user whom the call is about, if a signed-in one may do it to himself without the permission (leaving). */
+  readonly self?: (input: InputOf<I>) => string;
   /** Where REST answers in another form than GraphQL; the default is the output with `status`. */
   readonly restShape?: (output: z.output<O>) => { readonly status?: number; readonly data: unknown };
   /** The forms of `data` that `restShape` makes, by status. */
@@ -82,18 +84,21 @@ export interface Declaration<
 /** A declaration with what can be derived from it at once. */
 export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodType> extends Omit<
   Declaration<I, O>,
-  'run' | 'prepare' | 'limit' | 'restShape'
+  'run' | 'prepare' | 'limit' | 'restShape' | 'self'
 > {
   readonly kind: 'query' | 'mutation';
   readonly method: Method;
   /** Full path as routed, e.g. `/api/roles/:id`. */
   readonly path: string;
+  /** The path's own parameter: the input field that names the target. */
+  readonly pathParameter: string | undefined;
   readonly scoped: boolean;
   /** `Role` of `Role:Create`: the type of the audit entry's target. */
   readonly permissionNoun: string | undefined;
   readonly schema: z.ZodType;
   readonly limit?: { readonly class: RateClass; readonly key: (input: never, call: Call) => string | null };
   readonly restShape?: (output: never) => { readonly status?: number; readonly data: unknown };
+  readonly self?: (input: never) => string;
   readonly prepare?: (ctx: never) => Promise<unknown>;
   readonly run: (ctx: never) => unknown;
 }
@@ -116,6 +121,7 @@ function define<I extends Shape, O extends z.ZodType, P, T extends AnyEntity | u
     kind,
     method,
     path: path.startsWith('~') ? path.slice(1) : `/api${path}`,
+    pathParameter: /:(\w+)/.exec(path)?.[1],
     scoped,
     permissionNoun: declaration.access.includes(':') ? declaration.access.split(':')[0] : undefined,
     // A missing scope has a code of its own and is told at its own step, so validation lets it pass.

@@ -6,7 +6,7 @@ import { transports, unique, type Answer, type Person, type Via } from '../../..
 import { auditLog, events } from '../../events/tables.ts';
 import { authenticationMethods, passwords } from '../me/authentication-method.ts';
 import { sessions } from '../me/session.ts';
-import { accounts } from '../users/account.ts';
+import { accounts } from '../identity/account.ts';
 import { users } from '../users/user.ts';
 
 const SECOND = 1000;

@@ -3,9 +3,9 @@ import { hashRefreshToken, isAuthentic, parseRefreshToken } from '../../crypto/r
 import { fail } from '../../errors.ts';
 import type { Principal } from '../../kernel/context.ts';
 import { sessions } from '../me/session.ts';
-import { userAsActor } from '../users/user-node.ts';
+import { userAsActor } from '../identity/user-node.ts';
 import { users } from '../users/user.ts';
-import { endSessions, liveSessions, refreshKeys, type Run } from './sign-in.ts';
+import { endSessions, liveSessions, refreshKeys, type Run } from '../identity/sign-in.ts';
 
 /**
  * Ends the sessions that the caller proves to hold: by access token, by refresh token in the body, and by cookie.

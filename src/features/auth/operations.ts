@@ -8,15 +8,15 @@ import { mutation } from '../../kernel/operation.ts';
 import { refuse } from '../../kernel/reply.ts';
 import { email, refusal, text } from '../../kernel/values.ts';
 import { authenticationMethods, passwords, Provider } from '../me/authentication-method.ts';
-import { AccountType } from '../users/account.ts';
-import { nodeOfUser } from '../users/user-node.ts';
+import { AccountType } from '../identity/account.ts';
+import { nodeOfUser } from '../identity/user-node.ts';
 import { Locale } from '../users/user.ts';
 import { endPresented } from './logout.ts';
-import { canonicalAddress, checkPassword } from './password-sign-in.ts';
+import { canonicalAddress, checkPassword } from '../identity/password-sign-in.ts';
 import { isOverdue, prepareRefresh, presentedBy, refresh, verificationRequired } from './refresh.ts';
-import * as registration from './registration.ts';
-import { newSession, openSession, SignIn } from './sign-in.ts';
-import { Accepted, lockUser, mayMail, resendTo, verifyAddress } from './verification.ts';
+import * as registration from '../identity/registration.ts';
+import { newSession, openSession, SignIn } from '../identity/sign-in.ts';
+import { Accepted, lockUser, mayMail, resendTo, verifyAddress } from '../identity/verification.ts';
 
 /** Signing in and out with an address and a password, and proving that the address is one's own (identity §1–§5). */
 

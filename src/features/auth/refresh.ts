@@ -7,9 +7,9 @@ import { refuse, type Refusal } from '../../kernel/reply.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { sessions } from '../me/session.ts';
-import { nodeOfUser, userAsActor } from '../users/user-node.ts';
+import { nodeOfUser, userAsActor } from '../identity/user-node.ts';
 import { users } from '../users/user.ts';
-import { mayExist } from './password-sign-in.ts';
+import { mayExist } from '../identity/password-sign-in.ts';
 import {
   accessTokenSeconds,
   isLive,
@@ -21,7 +21,7 @@ import {
   type Run,
   type SessionRow,
   type UserRow,
-} from './sign-in.ts';
+} from '../identity/sign-in.ts';
 
 /**
  * Rotation of refresh tokens (identity §5). A session is a family; each refresh replaces its token by the successor,

@@ -4,10 +4,10 @@ import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
 import { query } from '../../kernel/operation.ts';
 import { iso, uuid } from '../../kernel/values.ts';
-import { organizationMembers } from '../organization-members/member.ts';
+import { organizationMembers } from '../memberships/membership.ts';
 import { organizations } from '../organizations/organization.ts';
 import { roles } from '../roles/role.ts';
-import { Account, accounts } from '../users/account.ts';
+import { Account, accounts } from '../identity/account.ts';
 import { User, users } from '../users/user.ts';
 
 const Me = z

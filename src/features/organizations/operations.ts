@@ -7,7 +7,7 @@ import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/values.ts';
-import { organizationMembers } from '../organization-members/member.ts';
+import { joinOrganization } from '../memberships/organization.ts';
 import { Organization } from './organization.ts';
 
 export const organizations = query({
@@ -55,16 +55,10 @@ export const createOrganization = mutation({
     await createNode(tx, { id, kind: 'organization', parentId: scope.nodeId });
     const slug = input.slug ?? (await freeSlug(tx, 'organizations', input.name, null));
     const created = await db.insert(Organization, { ...input, id, slug, accountId: scope.nodeId });
-    await tx.insert(organizationMembers).values({
-      tenantId: id,
-      userId,
-      roleId: ORGANIZATION_OWNER,
-      roleTenantId: SYSTEM_NODE,
-    });
     const node = { id, scope: { tenant: 'organization' as const, id } };
     ctx.record({ node, event: 'organization.created', data: created, target: { type: 'Organization', id } });
-    const member = { id: userId, organizationId: id, userId, roleId: ORGANIZATION_OWNER };
-    ctx.record({ node, event: 'organization.member_added', data: member });
+    const role = { id: ORGANIZATION_OWNER, tenantId: SYSTEM_NODE };
+    await joinOrganization(ctx, { organizationId: id, userId, role, field: 'userId' });
     return created;
   },
 });

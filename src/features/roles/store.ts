@@ -12,6 +12,8 @@ export async function assertNotWorn(tx: Executor, roleId: string): Promise<void>
     tx,
     sql`
     select (select count(*)::int from organization_members where role_id = ${roleId}::uuid) as members,
+      (select count(*)::int from organization_invitations where role_id = ${roleId}::uuid
+        and status = 'pending' and deleted_at is null) as invitations,
       (select count(*)::int from project_user_roles where role_id = ${roleId}::uuid) as users,
       (select count(*)::int from api_keys where role_id = ${roleId}::uuid and deleted_at is null) as keys`,
   );

@@ -1,19 +1,21 @@
+import { inArray, sql, type SQL } from 'drizzle-orm';
 import {
   boolean,
   index,
   pgTable,
-  primaryKey,
   text as textColumn,
   uuid as uuidColumn,
+  type PgColumn,
+  type PgTable,
 } from 'drizzle-orm/pg-core';
-import { sql } from 'drizzle-orm';
-import { foreignKey } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { metadataColumn, rowColumns, time } from '../../db/columns.ts';
+import { links, rowColumns, time } from '../../db/columns.ts';
 import { nodes } from '../../db/nodes.ts';
-import { entity, given, serverSet } from '../../kernel/entity.ts';
-import { metadata, text, uuid } from '../../kernel/values.ts';
-import { roles } from '../roles/role.ts';
+import { entity, given, optional, serverSet, type Reading } from '../../kernel/entity.ts';
+import { metadata, text, url, uuid } from '../../kernel/values.ts';
+import { organizationMembers, projectUserRoles, projectUsers } from '../memberships/membership.ts';
+import { Role } from '../roles/role.ts';
+import { taggedBy, tagIds, tags } from '../tags/tag.ts';
 
 /** A person or managed user, known to the whole installation. What a tenant says of him stands in memberships. */
 export const users = pgTable(
@@ -30,57 +32,34 @@ export const users = pgTable(
       .notNull()
       .default('active'),
     isManaged: boolean('is_managed').notNull().default(false),
+    /** The tenant that created a managed user, and alone may change who he is; null for everybody else. */
+    managedBy: uuidColumn('managed_by').references(() => nodes.id),
     /** Until then an unverified address is tolerated; null for managed users. */
     verificationDeadline: time('verification_deadline'),
   },
   (table) => [index('users_email').on(table.email)],
 );
 
-/** Who takes part in a project, and what the project says of him. */
-export const projectUsers = pgTable(
-  'project_users',
-  {
-    tenantId: uuidColumn('tenant_id')
-      .notNull()
-      .references(() => nodes.id),
-    userId: uuidColumn('user_id')
-      .notNull()
-      .references(() => users.id),
-    metadata: metadataColumn(),
-    createdAt: time('created_at').notNull().defaultNow(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.tenantId, table.userId] }),
-    index('project_users_user').on(table.userId),
-  ],
+/** Tags of a user belong to the scope that put them on him. */
+export const userTags = links(
+  'user_tags',
+  { column: 'user_id', table: () => users, anyTenant: true },
+  { column: 'tag_id', table: () => tags },
 );
 
-/** Roles of a user in a project: own roles of the project, or built-in ones of the project level. */
-export const projectUserRoles = pgTable(
-  'project_user_roles',
-  {
-    tenantId: uuidColumn('tenant_id').notNull(),
-    userId: uuidColumn('user_id').notNull(),
-    roleId: uuidColumn('role_id').notNull(),
-    roleTenantId: uuidColumn('role_tenant_id').notNull(),
-  },
-  (table) => [
-    primaryKey({ columns: [table.tenantId, table.userId, table.roleId] }),
-    index('project_user_roles_role').on(table.roleId),
-    foreignKey({
-      name: 'project_user_roles_member_fk',
-      columns: [table.tenantId, table.userId],
-      foreignColumns: [projectUsers.tenantId, projectUsers.userId],
-    }).onDelete('cascade'),
-    foreignKey({
-      name: 'project_user_roles_role_fk',
-      columns: [table.roleTenantId, table.roleId],
-      foreignColumns: [roles.tenantId, roles.id],
-    }),
-  ],
-);
+export const UserStatus = z.enum(['active', 'disabled']).meta({ id: 'UserStatus' });
 
 export const Locale = z.enum(['en', 'de', 'es', 'fr']).meta({ id: 'UserLocale' });
+
+/** What the scope says of a user: organization values, and in a project its own over them (model §3). */
+const membershipMetadata = ({ scope }: Reading): SQL => {
+  const of = (
+    table: PgTable & { metadata: PgColumn; tenantId: PgColumn; userId: PgColumn },
+    nodeId: string | null,
+  ) =>
+    sql`coalesce((select ${table.metadata} from ${table} where ${table.tenantId} = ${nodeId}::uuid and ${table.userId} = ${users.id}), '{}'::jsonb)`;
+  return sql`(${of(organizationMembers, scope.organizationId)} || ${of(projectUsers, scope.projectId)})`;
+};
 
 /** A user as answers show him; `metadata` is that of his membership in the scope of the call. */
 export const User = entity('User', {
@@ -90,14 +69,34 @@ export const User = entity('User', {
     name: given(text(1, 255)),
     email: serverSet(z.string().nullable()),
     emailVerified: serverSet(z.boolean()),
-    pictureUrl: serverSet(z.string().nullable()),
+    pictureUrl: optional(url.nullable(), null),
     locale: serverSet(Locale.nullable()),
-    status: serverSet(z.enum(['active', 'disabled']).meta({ id: 'UserStatus' })),
+    status: serverSet(UserStatus),
     isManaged: serverSet(z.boolean()),
-    metadata: serverSet(metadata),
+    metadata: optional(metadata, {}),
+    tagIds,
   },
-  // The user row has none: outside a scope, and until memberships are joined, it is empty (model §3).
-  computed: { metadata: sql`'{}'::json` },
+  computed: { metadata: membershipMetadata },
+  // An organization sees its members, a project who takes part in it.
+  within: (scope) =>
+    inArray(
+      users.id,
+      scope.level === 'organization'
+        ? sql`(select ${organizationMembers.userId} from ${organizationMembers} where ${organizationMembers.tenantId} = ${scope.nodeId})`
+        : sql`(select ${projectUsers.userId} from ${projectUsers} where ${projectUsers.tenantId} = ${scope.nodeId})`,
+    ),
+  relations: {
+    roles: {
+      kind: 'links',
+      to: () => Role,
+      // Both tables name their columns alike.
+      table: ({ level }) => (level === 'organization' ? organizationMembers : projectUserRoles),
+      from: 'userId',
+      target: 'roleId',
+      targetTenant: 'roleTenantId',
+    },
+    tags: taggedBy(() => userTags),
+  },
   search: ['name', 'email'],
   sort: ['createdAt', 'name', 'email', 'updatedAt'],
 });

@@ -5,7 +5,7 @@ import { fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { authenticationMethods, passwords } from '../me/authentication-method.ts';
-import { nodeOfUser, userAsActor } from '../users/user-node.ts';
+import { nodeOfUser, userAsActor } from './user-node.ts';
 import { users } from '../users/user.ts';
 import { claimOf } from './password-sign-in.ts';
 import {

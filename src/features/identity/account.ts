@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { rowColumns } from '../../db/columns.ts';
 import { entity, serverSet } from '../../kernel/entity.ts';
 import { uuid } from '../../kernel/values.ts';
-import { users } from './user.ts';
+import { users } from '../users/user.ts';
 
 /** Accounts are tenant nodes; the node has the account's id. */
 export const accounts = pgTable(

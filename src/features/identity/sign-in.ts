@@ -8,8 +8,8 @@ import { projector } from '../../kernel/project.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { iso } from '../../kernel/values.ts';
 import { sessions } from '../me/session.ts';
-import { Account, accounts } from '../users/account.ts';
-import { nodeOfUser, userAsActor } from '../users/user-node.ts';
+import { Account, accounts } from './account.ts';
+import { nodeOfUser, userAsActor } from './user-node.ts';
 import type { users } from '../users/user.ts';
 import { SignedInUser, User } from '../users/user.ts';
 

@@ -1,0 +1,127 @@
+import { and, eq, isNull, sql } from 'drizzle-orm';
+import { fail } from '../../errors.ts';
+import { callerOf } from '../../kernel/context.ts';
+import type { NodeRef } from '../../kernel/event.ts';
+import { projects } from '../projects/project.ts';
+import {
+  assertMayMove,
+  assertNotOwnRoles,
+  assertRecentForOwner,
+  isMembership,
+  rolesToGive,
+} from './giving-roles.ts';
+import type { MembershipRun, RoleRef } from './giving-roles.ts';
+import { organizationMembers } from './membership.ts';
+import { endParticipation } from './project.ts';
+
+/**
+ * Joining an organization, wearing another role in it, leaving it. The database keeps the last owner (migrations/0002);
+ * what is asked here is whether the caller may.
+ */
+export type MemberRow = typeof organizationMembers.$inferSelect;
+
+interface Joining {
+  readonly organizationId: string;
+  readonly userId: string;
+  readonly role: RoleRef;
+  readonly metadata?: Record<string, unknown> | undefined;
+  /** The input field that a conflict names. */
+  readonly field: 'userId' | 'token';
+}
+
+const organizationNode = (id: string): NodeRef => ({ id, scope: { tenant: 'organization', id } });
+
+/** What events say of a member. */
+const memberData = ({ tenantId, userId, roleId }: MemberRow) => ({
+  id: userId,
+  organizationId: tenantId,
+  userId,
+  roleId,
+});
+
+/** Records `organization.member_added`. Asks nothing of the caller. @throws CONFLICT when the user is a member already */
+export async function joinOrganization(
+  ctx: Pick<MembershipRun, 'tx' | 'record' | 'touch'>,
+  { organizationId, userId, role, metadata = {}, field }: Joining,
+): Promise<MemberRow> {
+  const [row] = await ctx.tx
+    .insert(organizationMembers)
+    .values({ tenantId: organizationId, userId, roleId: role.id, roleTenantId: role.tenantId, metadata })
+    .onConflictDoNothing()
+    .returning();
+  if (!row) throw fail('CONFLICT', { details: [{ path: field, code: 'taken' }] });
+  ctx.touch(`user:${userId}`);
+  ctx.record({
+    node: organizationNode(organizationId),
+    event: 'organization.member_added',
+    data: memberData(row),
+    target: { type: 'OrganizationMember', id: userId },
+  });
+  return row;
+}
+
+/** The member, locked until commit. @throws NOT_FOUND */
+export async function lockMember({ tx, scope }: MembershipRun, userId: string): Promise<MemberRow> {
+  const [row] = await tx
+    .select()
+    .from(organizationMembers)
+    .where(isMembership(organizationMembers, scope.nodeId, userId))
+    .for('update');
+  if (!row) throw fail('NOT_FOUND');
+  return row;
+}
+
+/**
+ * Replaces the member's role. Answers false, and records nothing, when he wears it already.
+ * @throws FORBIDDEN, NOT_FOUND, PRIVILEGE_ESCALATION, STEP_UP_REQUIRED, LAST_OWNER
+ */
+export async function changeMemberRole(ctx: MembershipRun, userId: string, roleId: string): Promise<boolean> {
+  const { tx, scope } = ctx;
+  const member = await lockMember(ctx, userId);
+  if (member.roleId === roleId) return false;
+  assertNotOwnRoles(ctx, userId);
+  await assertMayMove(ctx, [member.roleId]);
+  const [role] = (await rolesToGive(ctx, [roleId])) as [RoleRef];
+  const [row] = await tx
+    .update(organizationMembers)
+    .set({ roleId: role.id, roleTenantId: role.tenantId, updatedAt: sql`now()` })
+    .where(isMembership(organizationMembers, scope.nodeId, userId))
+    .returning();
+  ctx.touch(`user:${userId}`);
+  ctx.record({
+    event: 'organization.member_role_changed',
+    data: memberData(row as MemberRow),
+    changes: { roleId: { from: member.roleId, to: roleId } },
+    target: { type: 'OrganizationMember', id: userId },
+  });
+  return true;
+}
+
+/**
+ * Takes the user out of the organization and of all its projects, with his roles and ProjectUser keys there. Everybody
+ * may leave; to remove another takes holding what he holds.
+ * @throws NOT_FOUND, PRIVILEGE_ESCALATION, STEP_UP_REQUIRED, LAST_OWNER
+ */
+export async function leaveOrganization(ctx: MembershipRun, userId: string): Promise<MemberRow> {
+  const { tx, scope } = ctx;
+  const member = await lockMember(ctx, userId);
+  if (callerOf(ctx).userId === userId) assertRecentForOwner(ctx, [member.roleId]);
+  else await assertMayMove(ctx, [member.roleId]);
+  await tx.delete(organizationMembers).where(isMembership(organizationMembers, scope.nodeId, userId));
+  ctx.touch(`user:${userId}`);
+  ctx.record({
+    event: 'organization.member_removed',
+    data: memberData(member),
+    target: { type: 'OrganizationMember', id: userId },
+  });
+  const inside = await tx
+    .select({ id: projects.id })
+    .from(projects)
+    .where(and(eq(projects.ownerId, scope.nodeId), isNull(projects.deletedAt)));
+  await endParticipation(
+    ctx,
+    userId,
+    inside.map(({ id }) => id),
+  );
+  return member;
+}

@@ -1,0 +1,141 @@
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { fail } from '../../errors.ts';
+import { callerOf } from '../../kernel/context.ts';
+import { apiKeys } from '../api-keys/api-key.ts';
+import { assertMayMove, assertNotOwnRoles, isMembership, rolesToGive } from './giving-roles.ts';
+import type { MembershipRun, RoleRef } from './giving-roles.ts';
+import { projectUserRoles, projectUsers } from './membership.ts';
+
+/** Taking part in a project, wearing roles in it, leaving it. A call's scope is the project. */
+export type ProjectUserRow = typeof projectUsers.$inferSelect;
+
+interface Joining {
+  readonly userId: string;
+  readonly roleIds: readonly string[];
+  readonly metadata?: Record<string, unknown> | undefined;
+}
+
+const participantData = (projectId: string, userId: string, roleIds: readonly string[]) => ({
+  id: userId,
+  projectId,
+  userId,
+  roleIds,
+});
+
+/** @throws NOT_FOUND, PRIVILEGE_ESCALATION, CONFLICT when the user takes part already */
+export async function joinProject(ctx: MembershipRun, joining: Joining): Promise<void> {
+  const { tx, scope } = ctx;
+  const { userId, roleIds, metadata = {} } = joining;
+  const given = await rolesToGive(ctx, roleIds);
+  const [row] = await tx
+    .insert(projectUsers)
+    .values({ tenantId: scope.nodeId, userId, metadata })
+    .onConflictDoNothing()
+    .returning();
+  if (!row) throw fail('CONFLICT', { details: [{ path: 'userId', code: 'taken' }] });
+  await wear(ctx, userId, given);
+  ctx.touch(`user:${userId}`);
+  ctx.record({
+    event: 'project.user_added',
+    data: participantData(scope.nodeId, userId, roleIds),
+    target: { type: 'User', id: userId },
+  });
+}
+
+/** The participation, locked until commit, and the roles worn. @throws NOT_FOUND */
+export async function lockParticipation(
+  { tx, scope }: MembershipRun,
+  userId: string,
+): Promise<ProjectUserRow & { readonly roleIds: string[] }> {
+  const [row] = await tx
+    .select()
+    .from(projectUsers)
+    .where(isMembership(projectUsers, scope.nodeId, userId))
+    .for('update');
+  if (!row) throw fail('NOT_FOUND');
+  const worn = await tx
+    .select({ id: projectUserRoles.roleId })
+    .from(projectUserRoles)
+    .where(isMembership(projectUserRoles, scope.nodeId, userId));
+  return { ...row, roleIds: worn.map(({ id }) => id).sort() };
+}
+
+/**
+ * Replaces the user's roles in the project. Answers false, and records nothing, when he wears just these.
+ * @throws FORBIDDEN, NOT_FOUND, PRIVILEGE_ESCALATION
+ */
+export async function changeProjectRoles(
+  ctx: MembershipRun,
+  userId: string,
+  roleIds: readonly string[],
+): Promise<boolean> {
+  const { tx, scope } = ctx;
+  const { roleIds: before } = await lockParticipation(ctx, userId);
+  const after = [...new Set(roleIds)].sort();
+  if (before.join() === after.join()) return false;
+  assertNotOwnRoles(ctx, userId);
+  await assertMayMove(ctx, before);
+  const given = await rolesToGive(ctx, after);
+  await tx.delete(projectUserRoles).where(isMembership(projectUserRoles, scope.nodeId, userId));
+  await wear(ctx, userId, given);
+  ctx.touch(`user:${userId}`);
+  ctx.record({
+    event: 'project.user_roles_changed',
+    data: participantData(scope.nodeId, userId, after),
+    changes: { roleIds: { from: before, to: after } },
+    target: { type: 'User', id: userId },
+  });
+  return true;
+}
+
+/**
+ * Takes the user out of the project, with his roles and his ProjectUser keys. Everybody may leave; to remove another
+ * takes holding what his roles hold.
+ * @throws NOT_FOUND, PRIVILEGE_ESCALATION
+ */
+export async function leaveProject(ctx: MembershipRun, userId: string): Promise<void> {
+  const { roleIds } = await lockParticipation(ctx, userId);
+  if (callerOf(ctx).userId !== userId) await assertMayMove(ctx, roleIds);
+  ctx.record({
+    event: 'project.user_removed',
+    data: participantData(ctx.scope.nodeId, userId, roleIds),
+    target: { type: 'User', id: userId },
+  });
+  await endParticipation(ctx, userId, [ctx.scope.nodeId]);
+}
+
+/** Roles, metadata and ProjectUser keys of a user in these projects end; tokens of the keys at once. */
+export async function endParticipation(
+  { tx, touch }: Pick<MembershipRun, 'tx' | 'touch'>,
+  userId: string,
+  projectIds: readonly string[],
+): Promise<void> {
+  if (projectIds.length === 0) return;
+  const inside = [...projectIds];
+  // The roles worn go with the row.
+  await tx
+    .delete(projectUsers)
+    .where(and(inArray(projectUsers.tenantId, inside), eq(projectUsers.userId, userId)));
+  const ended = await tx
+    .update(apiKeys)
+    .set({ deletedAt: sql`now()`, updatedAt: sql`now()` })
+    .where(
+      and(
+        inArray(apiKeys.tenantId, inside),
+        eq(apiKeys.userId, userId),
+        eq(apiKeys.scopeTenant, 'ProjectUser'),
+        isNull(apiKeys.deletedAt),
+      ),
+    )
+    .returning({ id: apiKeys.id });
+  touch(`user:${userId}`, ...ended.map(({ id }) => `credential:${id}`));
+}
+
+async function wear({ tx, scope }: MembershipRun, userId: string, given: readonly RoleRef[]): Promise<void> {
+  if (given.length === 0) return;
+  await tx
+    .insert(projectUserRoles)
+    .values(
+      given.map((role) => ({ tenantId: scope.nodeId, userId, roleId: role.id, roleTenantId: role.tenantId })),
+    );
+}
