@@ -15,11 +15,14 @@ import { createPasswords } from './crypto/passwords.ts';
 import { createKeyPairStock, type KeyPairStock } from './crypto/rsa.ts';
 import { openChanges } from './db/changes.ts';
 import { createCursors } from './db/cursor.ts';
+import { createIdempotency } from './db/idempotency.ts';
 import { prepareDatabase } from './db/migrate.ts';
 import type { Database } from './db/open.ts';
+import { createPurge, type PurgeCounts } from './db/purge.ts';
 import { bindScope } from './db/scoped-db.ts';
 import { seedBuiltIns } from './db/seed.ts';
 import { establishInstallation } from './crypto/installation.ts';
+import { erasePage } from './events/erasure.ts';
 import { createMailOutbox } from './events/mail-outbox.ts';
 import { createRecorder } from './events/record.ts';
 import type { Services } from './kernel/context.ts';
@@ -29,6 +32,8 @@ import { schemasOf } from './kernel/json-schema.ts';
 import type { Clock, Ids, Mailer } from './kernel/ports.ts';
 import { assertSound, declaredPermissions, operations } from './operations.ts';
 import { entities } from './entities.ts';
+import { registerInvitationPage } from './pages/invitation.ts';
+import { serveStylesheet } from './pages/page.ts';
 import { registerVerifyEmailPage } from './pages/verify-email.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
 import { registerBodyParser } from './transport/body-parser.ts';
@@ -64,10 +69,13 @@ export interface App {
   readonly kek: Kek;
   /** Sends queued mails now, as the job does from time to time. */
   readonly flushMails: () => Promise<void>;
+  /** Removes what was deleted long enough ago, as the job does from time to time. */
+  readonly purge: () => Promise<PurgeCounts>;
   readonly close: () => Promise<void>;
 }
 
 const MAIL_RETRY_MS = 10_000;
+const PURGE_EVERY_MS = 15 * 60_000;
 const realIds: Ids = { next: () => v7(), random: () => randomUUID() };
 const realClock: Clock = { now: () => new Date() };
 
@@ -139,6 +147,12 @@ export async function createApp(options: AppOptions): Promise<App> {
     scopedDb: (tx, scope, op, notes, principal) =>
       bindScope({ tx, scope, notes, cursors, ids, clock, list: `${op.name} ${principal?.credentialId}` }),
     transaction: (work) => database.transaction(work),
+    once: createIdempotency({
+      database,
+      clock,
+      hashKeys: kek.deriveAll('idempotency'),
+      log: (error, message) => log.error({ error, message }),
+    }),
     record: createRecorder(ids),
     changed: (topics) => changes.apply(topics),
     announce: (tx, topics) => changes.announce(tx, topics),
@@ -205,6 +219,16 @@ export async function createApp(options: AppOptions): Promise<App> {
   // What could not be sent at once is tried again, also what a process that died left behind.
   const mailing = config.jobs.enabled ? setInterval(() => void mail.flush(), MAIL_RETRY_MS) : undefined;
   mailing?.unref();
+  const purge = createPurge({
+    database,
+    clock,
+    retention: config.retention,
+    eraseFromLogs: erasePage,
+    log: (error, message) => log.error({ error, message }),
+    told: (purged) => log.info({ message: 'purged', purged }),
+  });
+  const purging = config.jobs.enabled ? setInterval(() => void purge.run(), PURGE_EVERY_MS) : undefined;
+  purging?.unref();
   const document = buildOpenapi({ operations, schemas, version });
   registerDocsPage(server, {
     enabled: config.docs.enabled,
@@ -212,17 +236,22 @@ export async function createApp(options: AppOptions): Promise<App> {
     explorer: config.graphql.explorer,
   });
   registerExplorer(server, { enabled: config.graphql.explorer });
+  serveStylesheet(server);
   registerVerifyEmailPage(server);
+  registerInvitationPage(server);
   await server.ready();
 
   return {
     server,
     kek,
     flushMails: () => mail.flush(),
+    purge: () => purge.run(),
     async close() {
       stopping = true;
       await server.close();
       clearInterval(mailing);
+      clearInterval(purging);
+      await purge.stop();
       await mail.flush();
       await changes.close();
       keyPairs.close();

@@ -5,6 +5,8 @@ import * as authorization from './features/authorization/operations.ts';
 import * as groups from './features/groups/operations.ts';
 import * as health from './features/health/operations.ts';
 import * as me from './features/me/operations.ts';
+import * as organizationMembers from './features/organization-members/operations.ts';
+import * as organizationInvitations from './features/organization-invitations/operations.ts';
 import * as organizations from './features/organizations/operations.ts';
 import * as permissions from './features/permissions/operations.ts';
 import * as projects from './features/projects/operations.ts';
@@ -12,6 +14,7 @@ import * as resources from './features/resources/operations.ts';
 import * as roles from './features/roles/operations.ts';
 import * as signingKeys from './features/signing-keys/operations.ts';
 import * as tags from './features/tags/operations.ts';
+import * as users from './features/users/operations.ts';
 
 /** The table of contents of the API: a tag, and the file with its operations. */
 export const features = {
@@ -19,7 +22,10 @@ export const features = {
   Authorization: authorization,
   Me: me,
   Organizations: organizations,
+  'Organization Invitations': organizationInvitations,
+  'Organization Members': organizationMembers,
   Projects: projects,
+  Users: users,
   Roles: roles,
   Groups: groups,
   Permissions: permissions,

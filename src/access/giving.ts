@@ -1,4 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
+import { SYSTEM_NODE } from '../db/nodes.ts';
 import { rowsOf } from '../db/rows.ts';
 import { fail } from '../errors.ts';
 import type { CallerRights } from '../kernel/context.ts';
@@ -25,21 +26,26 @@ interface PermissionRow {
   condition: unknown;
 }
 
-/** Every permission that roles, groups and permissions lead to. Unknown ids lead to none. */
+/**
+ * Every permission that roles, groups and permissions lead to. Unknown ids lead to none, and so do groups and
+ * permissions of another tenant: a refusal must not tell what is in them. Roles may be the owner's (a key's), and
+ * are looked up by whoever names them here.
+ */
 export async function permissionsOf(
   tx: Executor,
-  level: ResolvedScope['level'],
+  { level, nodeId }: Pick<ResolvedScope, 'level' | 'nodeId'>,
   { roleIds = [], groupIds = [], permissionIds = [] }: Bundle,
 ): Promise<WantedPermission[]> {
   if (roleIds.length + groupIds.length + permissionIds.length === 0) return [];
+  const visible = sql`(${nodeId}::uuid, ${SYSTEM_NODE}::uuid)`;
   const rows = await rowsOf<PermissionRow>(
     tx,
     sql`
     select distinct on (p.id) s.slug, p.action, s.is_system as built_in, p.condition
     from permissions p join resources s on s.id = p.resource_id and s.deleted_at is null
-    where p.deleted_at is null and (p.id in ${list(permissionIds)}
+    where p.deleted_at is null and (p.id in ${list(permissionIds)} and p.tenant_id in ${visible}
       or p.id in (select gp.permission_id from group_permissions gp join groups g on g.id = gp.group_id
-        where g.deleted_at is null and (g.id in ${list(groupIds)}
+        where g.deleted_at is null and (g.id in ${list(groupIds)} and g.tenant_id in ${visible}
           or g.id in (select rg.group_id from role_groups rg join roles r on r.id = rg.role_id
             where r.deleted_at is null and r.id in ${list(roleIds)}))))`,
   );
@@ -60,7 +66,7 @@ export async function assertMayGive(
   { grants, projectGrants }: CallerRights,
   bundle: Bundle,
 ): Promise<void> {
-  assertHolds(projectGrants ?? grants, await permissionsOf(tx, scope.level, bundle));
+  assertHolds(projectGrants ?? grants, await permissionsOf(tx, scope, bundle));
 }
 
 /** Changing or deleting a row takes what it stands for now; built-in rows answer for themselves first. */

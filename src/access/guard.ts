@@ -3,6 +3,7 @@ import type { Principal } from '../kernel/context.ts';
 import type { Guard } from '../kernel/invoke.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 import type { Clock } from '../kernel/ports.ts';
+import { unknownScope } from '../kernel/scope.ts';
 import { preliminary, evaluate, type Question } from './evaluate.ts';
 
 /** Where a decision becomes a refusal. The decision itself is `evaluate`, for guarded operations too. */
@@ -11,7 +12,6 @@ const forbidden = (reason: DecisionReason): DoorwardError =>
   fail('FORBIDDEN', { reason, ...(fixes[reason] ? { fix: fixes[reason] } : {}) });
 
 const fixes: Partial<Record<DecisionReason, string>> = {
-  INVALID_SCOPE: 'Use a scope that you own or belong to; key and app tokens only reach their own project.',
   NO_PERMISSION: 'Ask an administrator of this scope for a role that holds the permission.',
 };
 
@@ -25,13 +25,13 @@ export function createGuard(options: { readonly stepUpMaxAgeMinutes: number; rea
   return {
     enter(op, _principal, found) {
       if (op.asksOnly) return;
-      if (!found || found.rights.grants.standing === 'outside') throw forbidden('INVALID_SCOPE');
+      if (!found || found.rights.grants.standing === 'outside') throw unknownScope();
       const { scope, rights } = found;
       if (scope.userInProject) return;
       // Only who may make keys for others is told that there is no such user in the project.
       const grants = rights.projectGrants;
       const may = grants && evaluate(grants, { resource: 'ApiKey', action: 'CreateForUser' }).authorized;
-      throw may ? fail('NOT_FOUND') : forbidden('INVALID_SCOPE');
+      throw may ? fail('NOT_FOUND') : unknownScope();
     },
 
     permit(op, { grants }) {

@@ -27,6 +27,8 @@ declare module '../kernel/context.ts' {
 export interface Resolver {
   /** Null when the scope does not exist, or the caller's token is pinned to another project. */
   resolve(principal: Principal, scope: ScopeInput): Promise<Found | null> | Found | null;
+  /** A scope as it is for nobody in particular, for operations that have no caller or no scope of their own. */
+  scopeOf(scope: ScopeInput, db?: Executor): Promise<ResolvedScope | null>;
   /** Rights of another user in a scope, for questions about him; inside a transaction, by that transaction. */
   rightsOfUser(scope: ResolvedScope, userId: string, db?: Executor): Promise<CallerRights>;
 }
@@ -45,7 +47,10 @@ export function createResolver(pool: Executor, changes: Changes, nouns: Readonly
   const scopes = createFreshCache<ResolvedScope>(changes, 20_000);
   const rights = createFreshCache<CallerRights>(changes, 20_000);
 
-  async function loadScope(scope: ScopeInput): Promise<{ value: ResolvedScope; topics: string[] } | null> {
+  async function loadScope(
+    scope: ScopeInput,
+    db: Executor = pool,
+  ): Promise<{ value: ResolvedScope; topics: string[] } | null> {
     const tenant = canonicalTenant(scope.tenant);
     const [first = '', second = null] = scope.id.split(':');
     const single = tenant === 'account' || tenant === 'organization';
@@ -53,7 +58,7 @@ export function createResolver(pool: Executor, changes: Changes, nouns: Readonly
     const ownerId = tenant === 'accountProject' || tenant === 'organizationProject' ? first : null;
     const userId = tenant === 'projectUser' ? second : null;
     const rows = await rowsOf<NodeRow>(
-      pool,
+      db,
       sql`
       select n.id, n.kind, n.parent_id, o.kind as parent_kind,
         (select a.type from accounts a where a.id = coalesce(case when n.kind = 'account' then n.id end, o.id)) as account_type,
@@ -64,7 +69,9 @@ export function createResolver(pool: Executor, changes: Changes, nouns: Readonly
           or exists (select 1 from organization_members m where m.tenant_id = o.id and m.user_id = u.id)
           or exists (select 1 from accounts a where a.id = o.id and a.owner_id = u.id))) as user_in_project
       from nodes n left join nodes o on o.id = n.parent_id
-      where n.id = ${nodeId}::uuid and n.deleted_at is null and (o.id is null or o.deleted_at is null)
+      where n.id = ${nodeId}::uuid and n.deleted_at is null
+        -- An organization may outlive the account that founded it.
+        and (n.kind = 'organization' or o.id is null or o.deleted_at is null)
         and (${ownerId}::uuid is null or n.parent_id = ${ownerId}::uuid)`,
     );
     const [node] = rows;
@@ -116,8 +123,10 @@ export function createResolver(pool: Executor, changes: Changes, nouns: Readonly
   function onBehalf(own: CallerRights, held: Awaited<ReturnType<typeof loadHeld>>): CallerRights {
     const may = preliminary(own.grants, { resource: 'ApiKey', action: 'CreateForUser' });
     const allowed = may !== 'conditional' && may.authorized;
+    // What a permission is called is its maker's choice: only what it is about counts.
     const creating = held.filter(
-      ({ permission }) => permission.managementPlane && permission.name === 'ApiKey:Create',
+      ({ permission: { managementPlane, resource, action } }) =>
+        managementPlane && resource === 'ApiKey' && action === 'Create',
     );
     return {
       ...own,
@@ -150,6 +159,8 @@ export function createResolver(pool: Executor, changes: Changes, nouns: Readonly
         return { scope, rights: await rightsOf(principal, scope) };
       })();
     },
+
+    scopeOf: async (asked, db) => (await loadScope(asked, db))?.value ?? null,
 
     async rightsOfUser(scope, userId, db = pool) {
       const standing = await loadStanding(db, scope, userId);

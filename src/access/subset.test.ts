@@ -1,6 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DoorwardError } from '../errors.ts';
-import { indexPermissions } from './evaluate.ts';
+import { evaluate, indexPermissions } from './evaluate.ts';
 import { assertHolds, missingPermissions } from './subset.ts';
 import type { Holder, WantedPermission } from './subset.ts';
 
@@ -109,5 +110,106 @@ describe('what is missing', () => {
     expect(caught.extras.details).toHaveLength(20);
     expect(caught.extras.details?.[0]).toEqual({ path: 'r0:x', code: 'permission' });
     expect(() => assertHolds(holder(wanted), wanted)).not.toThrow();
+  });
+});
+
+describe('properties', () => {
+  const names = ['invoice:read', 'invoice:pay', 'project:query', 'Project:Query', 'Role:Create'];
+  const isOpen = { Equals: { 'resource.open': true } };
+  // Each condition and the way it is written, so that equal ones can be told without canonicalCondition.
+  const conditions = [null, {}, isOwner, isOwnerToo, isOpen] as const;
+  const kindOf = (condition: unknown) =>
+    condition === isOwnerToo
+      ? isOwner
+      : condition === null || Object.keys(condition as object).length === 0
+        ? null
+        : condition;
+
+  const permission = fc
+    .tuple(fc.constantFrom(...names, 'Permission:Create'), fc.constantFrom(...conditions))
+    .map(([name, condition]) => want(name, condition));
+  const permissions = fc.array(permission, { maxLength: 5 });
+  /** Roles of groups of permissions, and by which of the roles somebody holds them: the paths add up. */
+  const graph = fc
+    .tuple(
+      fc.array(permissions, { minLength: 1, maxLength: 4 }),
+      fc.array(fc.array(fc.nat(3), { maxLength: 3 }), { maxLength: 3 }),
+    )
+    .map(([groups, roles]) =>
+      roles.flatMap((role) => role.flatMap((at) => groups[at % groups.length] ?? [])),
+    );
+
+  const always = (one: WantedPermission) => kindOf(one.condition) === null;
+  const sameTarget = (a: WantedPermission, b: WantedPermission) =>
+    a.resource === b.resource && a.action === b.action;
+  const defines = (held: readonly WantedPermission[]) =>
+    held.some((one) => one.resource === 'Permission' && always(one));
+  /** The rule of the contract once more, without an index. */
+  const contains = (held: readonly WantedPermission[], one: WantedPermission): boolean =>
+    (!one.managementPlane && defines(held)) ||
+    held.some(
+      (own) => sameTarget(own, one) && (always(own) || kindOf(own.condition) === kindOf(one.condition)),
+    );
+
+  it('lacks exactly what the grants do not contain', () => {
+    fc.assert(
+      fc.property(graph, permissions, (held, wanted) => {
+        const lacking = wanted.filter((one) => !contains(held, one));
+        const expected = new Set(lacking.map(({ resource, action }) => `${resource}:${action}`));
+        expect(missing(holder(held), ...wanted)).toEqual([...expected]);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('whoever is given something can do nothing with it that the giver cannot', () => {
+    const attributes = fc.record({ ownerId: fc.constantFrom('u1', 'u2'), open: fc.boolean() });
+    fc.assert(
+      fc.property(graph, permissions, attributes, (held, wanted, resource) => {
+        if (missing(holder(held), ...wanted).length > 0) return;
+        const able = (some: readonly WantedPermission[], { resource: slug, action }: WantedPermission) =>
+          evaluate(
+            { standing: 'active', user: { id: 'u1' }, scope: {}, held: holder(some).held },
+            { resource: slug, action, attributes: resource },
+          ).authorized;
+        for (const one of wanted) {
+          if (!able(wanted, one)) continue;
+          expect(able(held, one) || (!one.managementPlane && defines(held))).toBe(true);
+        }
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('what somebody may give on, whoever gave it to him could have given', () => {
+    fc.assert(
+      fc.property(graph, permissions, permissions, (held, given, onward) => {
+        if (missing(holder(held), ...given).length > 0 || missing(holder(given), ...onward).length > 0)
+          return;
+        expect(missing(holder(held), ...onward)).toEqual([]);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('however much people give each other, together they hold no more than before', () => {
+    const members = fc.array(graph, { minLength: 2, maxLength: 4 });
+    const gift = fc.record({ from: fc.nat(3), to: fc.nat(3), what: permissions });
+    let gifts = 0;
+    fc.assert(
+      fc.property(members, fc.array(gift, { maxLength: 12 }), (first, steps) => {
+        const before = first.flat();
+        const now = first.map((held) => [...held]);
+        for (const { from, to, what } of steps) {
+          const giver = now[from % now.length] ?? [];
+          if (missing(holder(giver), ...what).length > 0) continue;
+          now[to % now.length]?.push(...what);
+          gifts += what.length;
+        }
+        expect(now.flat().filter((one) => !contains(before, one))).toEqual([]);
+      }),
+      { numRuns: 2000 },
+    );
+    expect(gifts, 'gifts that were never given prove nothing').toBeGreaterThan(100);
   });
 });

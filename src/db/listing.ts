@@ -4,6 +4,7 @@ import type { AnyEntity, Reading, Relation } from '../kernel/entity.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import type { Executor, ListInput } from '../kernel/scoped-db.ts';
 import { column, columnsOf, expression } from './columns.ts';
+import { visible } from './visible.ts';
 
 /** The conditions that a list's own parameters make. */
 export function matching(
@@ -19,9 +20,10 @@ export function matching(
   ];
 }
 
-/** Rows that carry any of the tags, as the scope put them on. */
+/** Rows that carry any of the tags, as the scope put them on. A deleted tag is on nothing. */
 function tagged(tx: Executor, entity: AnyEntity, scope: ResolvedScope, tagIds: readonly string[]): SQL {
   const relation = entity.relations['tags'] as Relation & { kind: 'links' };
+  const target = relation.to();
   const table = relation.table(scope);
   const link = columnsOf(table);
   if (tagIds.length === 0) return sql`false`;
@@ -30,10 +32,12 @@ function tagged(tx: Executor, entity: AnyEntity, scope: ResolvedScope, tagIds: r
     tx
       .select({ id: link[relation.from] as PgColumn })
       .from(table)
+      .innerJoin(target.table, eq(link[relation.target] as PgColumn, column(target, 'id')))
       .where(
         and(
           eq(link['tenantId'] as PgColumn, scope.nodeId),
           inArray(link[relation.target] as PgColumn, [...tagIds]),
+          visible(target, scope),
         ),
       ),
   );

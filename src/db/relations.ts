@@ -100,11 +100,13 @@ export async function relink(
   const table = relation.table(scope);
   const link = columnsOf(table);
   const mine = and(eq(link['tenantId'] as PgColumn, scope.nodeId), eq(link[relation.from] as PgColumn, id));
+  // Links to rows that were deleted since are still stored, and count for nothing.
   const before = (
     (await tx
       .select({ id: link[relation.target] as PgColumn })
       .from(table)
-      .where(mine)) as Row[]
+      .innerJoin(target.table, eq(link[relation.target] as PgColumn, column(target, 'id')))
+      .where(and(mine, visible(target, scope)))) as Row[]
   ).map((row) => row['id'] as string);
   if (isDeepStrictEqual([...before].sort(), [...ids].sort())) return null;
   await tx.delete(table).where(mine);

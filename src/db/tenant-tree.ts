@@ -1,10 +1,18 @@
-import { sql } from 'drizzle-orm';
-import { rowsOf } from './rows.ts';
+import { and, eq, isNull, sql, type SQL } from 'drizzle-orm';
+import { unknownScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { nodes } from './nodes.ts';
+import { rowsOf } from './rows.ts';
 
-/** Growing and cutting the tenant tree (model §1, §4). */
+/**
+ * Growing and cutting the tenant tree (model §1, §4).
+ *
+ * Neither leaves a live row in a dead node, whatever runs beside it. A child is made under a share of its parent's
+ * key, which the deletion of the parent waits for and which is refused once the parent is gone. Rows of a node are
+ * settled at the end of the mutation that makes them, by the lock of the node (events/record.ts).
+ */
 
+/** @throws FORBIDDEN, as for a scope that never existed, when the parent was deleted meanwhile */
 export async function createNode(
   tx: Executor,
   node: {
@@ -13,11 +21,19 @@ export async function createNode(
     readonly parentId: string | null;
   },
 ): Promise<void> {
+  if (node.parentId !== null) {
+    const parent = await tx
+      .select({ id: nodes.id })
+      .from(nodes)
+      .where(and(eq(nodes.id, node.parentId), isNull(nodes.deletedAt)))
+      .for('key share');
+    if (parent.length === 0) throw unknownScope();
+  }
   await tx.insert(nodes).values(node);
 }
 
-/** Tables whose rows die with their node. Links need no mark: they are only followed from live rows. */
-const owned = [
+/** Tables whose rows are marked as deleted together with their node. */
+export const marked = [
   'roles',
   'groups',
   'permissions',
@@ -27,40 +43,131 @@ const owned = [
   'organization_invitations',
 ] as const;
 
+/** Tables whose rows are the node itself, under its id. */
+export const nodeTables = ['accounts', 'organizations', 'projects'] as const;
+
+/** Tables whose rows are gone at once: a deleted node has no members. */
+export const emptied = ['organization_members', 'project_users'] as const;
+
+/** The other tables with rows of a node, and why nothing lives on in them. */
+export const untouched: Readonly<Record<string, string>> = {
+  audit_log: 'is only ever added to',
+  events: 'read in the scope of the node, which no longer resolves',
+  signing_keys: 'published and used for live projects only',
+  project_user_roles: 'go with project_users',
+  role_groups: 'links are followed from live rows only',
+  role_tags: 'links are followed from live rows only',
+  group_permissions: 'links are followed from live rows only',
+  group_tags: 'links are followed from live rows only',
+  permission_tags: 'links are followed from live rows only',
+  resource_tags: 'links are followed from live rows only',
+  project_tags: 'links are followed in the scope that made them, which no longer resolves',
+  organization_tags: 'links are followed in the scope that made them, which no longer resolves',
+  user_tags: 'links are followed in the scope that made them, which no longer resolves',
+};
+
 /**
- * Deletes a node and everything below it, softly: projects, custom rows, keys. Memberships go, since a deleted
- * organization has none. Whatever still refers to a dead node resolves to nothing.
+ * Deletes a node and everything below it, softly: projects, custom rows, keys, invitations. Memberships go, and with
+ * them managed users of these nodes who belong nowhere else. Of an account, organizations stay that somebody else
+ * belongs to: membership, not ownership, is what they live by.
  *
- * @returns the topics of all nodes that are gone, so that no cached right or key outlives them
+ * @returns the topics of all that is gone, so that no cached right or key outlives it
  */
 export async function deleteNode(tx: Executor, nodeId: string): Promise<string[]> {
+  await lockRows(tx, nodeId);
   const rows = await rowsOf<{ id: string }>(
     tx,
-    sql`
-    with recursive tree as (
-      select id from nodes where id = ${nodeId}::uuid
-      union all select n.id from nodes n join tree t on n.parent_id = t.id where n.deleted_at is null)
-    update nodes set deleted_at = now() where id in (select id from tree) and deleted_at is null
-    returning id`,
+    sql`update nodes set deleted_at = now() where deleted_at is null and id in ${list(await subtree(tx, nodeId))}
+      returning id`,
   );
-  const dead = sql`(${sql.join(
-    rows.map(({ id }) => sql`${id}::uuid`),
-    sql`, `,
-  )})`;
   if (rows.length === 0) return [];
-  for (const table of owned) {
-    await tx.execute(
-      sql`update ${sql.identifier(table)} set deleted_at = now() where tenant_id in ${dead} and deleted_at is null`,
+  const dead = list(rows.map(({ id }) => id));
+  const mark = (table: string, column: 'id' | 'tenant_id') =>
+    tx.execute(
+      sql`update ${sql.identifier(table)} set deleted_at = now()
+        where ${sql.identifier(column)} in ${dead} and deleted_at is null`,
     );
+  for (const table of marked) await mark(table, 'tenant_id');
+  for (const table of nodeTables) await mark(table, 'id');
+  // Nobody may use what was mailed for an invitation that is gone, also not a reader that forgets to look.
+  await tx.execute(sql`delete from organization_invitation_tokens where invitation_id in (
+    select id from organization_invitations where tenant_id in ${dead})`);
+  for (const table of emptied) {
+    await tx.execute(sql`delete from ${sql.identifier(table)} where tenant_id in ${dead}`);
   }
-  await tx.execute(sql`update projects set deleted_at = now() where id in ${dead} and deleted_at is null`);
-  await tx.execute(
-    sql`update organizations set deleted_at = now() where id in ${dead} and deleted_at is null`,
+  const stranded = await rowsOf<{ id: string }>(
+    tx,
+    sql`update users u set deleted_at = now(), updated_at = now()
+      where is_managed and deleted_at is null and managed_by in ${dead}
+        and not exists (select 1 from organization_members m where m.user_id = u.id)
+        and not exists (select 1 from project_users p where p.user_id = u.id)
+      returning id`,
   );
-  await tx.execute(sql`delete from organization_members where tenant_id in ${dead}`);
-  await tx.execute(sql`delete from project_users where tenant_id in ${dead}`);
-  return rows.flatMap(({ id }) => [`node:${id}`, `keys:${id}`]);
+  return [
+    ...rows.flatMap(({ id }) => [`node:${id}`, `keys:${id}`]),
+    ...stranded.map(({ id }) => `user:${id}`),
+  ];
 }
+
+/**
+ * Waits for whoever is changing a row below the node, and makes others wait. Every mutation locks its rows first and
+ * its node last; a deletion that held the node already would run into a deadlock with each of them.
+ */
+async function lockRows(tx: Executor, rootId: string): Promise<void> {
+  const tree = sql`(with recursive tree as (
+    select id from nodes where id = ${rootId}::uuid
+    union all select n.id from nodes n join tree t on n.parent_id = t.id where n.deleted_at is null)
+    select id from tree)`;
+  const lock = (table: string, column: 'id' | 'tenant_id') =>
+    tx.execute(
+      sql`select count(*) from (select 1 from ${sql.identifier(table)}
+        where ${sql.identifier(column)} in ${tree} for update) locked`,
+    );
+  for (const table of nodeTables) await lock(table, 'id');
+  for (const table of [...emptied, ...marked]) await lock(table, 'tenant_id');
+}
+
+/**
+ * A node and what goes with it, from the top. Parents are locked against new children before their children are looked
+ * up, each in a statement of its own, which sees what the lock waited for. Projects have no children, and are left
+ * unlocked so that a busy one does not hold up its own deletion.
+ */
+async function subtree(tx: Executor, rootId: string): Promise<string[]> {
+  const found: string[] = [];
+  for (let level = [rootId]; level.length > 0;) {
+    await tx.execute(
+      sql`select 1 from nodes where id in ${list(level)} and kind <> 'project' order by id for update`,
+    );
+    if (found.length > 0) level = await unshared(tx, level);
+    found.push(...level);
+    const children = await rowsOf<{ id: string }>(
+      tx,
+      sql`select id from nodes where parent_id in ${list(level)} and deleted_at is null`,
+    );
+    level = children.map(({ id }) => id);
+  }
+  return found;
+}
+
+/** Without organizations that somebody other than the owner of their account belongs to. */
+async function unshared(tx: Executor, ids: readonly string[]): Promise<string[]> {
+  const rows = await rowsOf<{ id: string }>(
+    tx,
+    sql`select n.id from nodes n where n.id in ${list(ids)} and not exists (
+      select 1 from organization_members m join accounts a on a.id = n.parent_id
+      join users u on u.id = m.user_id and u.deleted_at is null
+      where m.tenant_id = n.id and m.user_id <> a.owner_id)`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+const list = (ids: readonly string[]): SQL =>
+  ids.length === 0
+    ? sql`(null::uuid)`
+    : sql`(${sql.join(
+        ids.map((id) => sql`${id}::uuid`),
+        sql`, `,
+      )})`;
 
 /**
  * A slug from a name: `Acme GmbH` → `acme-gmbh`, with the lowest free number behind it where it is taken among

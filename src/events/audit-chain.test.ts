@@ -2,7 +2,7 @@ import { asc, eq } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../test/support/app.ts';
 import { entryHash, personalDigest, type ChainEntry } from './audit-chain.ts';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from '../db/canonical-json.ts';
 import { auditLog, events } from './tables.ts';
 
 let app: TestApp;

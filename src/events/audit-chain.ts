@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from '../db/canonical-json.ts';
 
 /**
  * The audit log of a tenant node is a chain: every entry carries the hash of the one before, so a changed,

@@ -5,7 +5,7 @@ import type { Actor, NodeRef, Recording } from '../kernel/event.ts';
 import type { MutationNotes, Recorded } from '../kernel/invoke.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 import type { Ids } from '../kernel/ports.ts';
-import { nodeRef } from '../kernel/scope.ts';
+import { nodeRef, unknownScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { sealEntry, type ChainEntry } from './audit-chain.ts';
 import { auditLog, events } from './tables.ts';
@@ -14,6 +14,11 @@ import { auditLog, events } from './tables.ts';
  * Writes what a mutation leaves behind, in its own transaction: one audit entry, its events, and the next
  * version of the tenant's policy. The node's row is locked last and until commit, which makes the sequences
  * gapless and their order the order of commits.
+ *
+ * The same lock orders a mutation and the deletion of its node (`deleteNode`, which marks nodes before it looks for
+ * their rows): either the deletion comes second and finds the rows, or the mutation does and is refused here.
+ *
+ * @throws FORBIDDEN, as for a scope that never existed, when the node was deleted while the mutation ran
  */
 export function createRecorder(ids: Ids) {
   return async (tx: Executor, op: NamedOperation, by: Recorded, notes: MutationNotes): Promise<void> => {
@@ -40,6 +45,7 @@ export function createRecorder(ids: Ids) {
         entries: audited ? 1 : 0,
         events: emitted.length,
       });
+      if (at.deleted && recordings.some((recording) => needsLiveNode(recording))) throw unknownScope();
       const first = at.eventSequence - emitted.length + 1;
       const rows = emitted.map((one, index) => eventRow(ids.next(), by, node, one, first + index, at.now));
       const emit = rows.length > 0 ? tx.insert(events).values(rows) : null;
@@ -73,11 +79,16 @@ async function countUp(tx: Executor, id: string, by: { policy: number; entries: 
       auditSequence: nodes.auditSequence,
       previousHash: nodes.auditHash,
       eventSequence: nodes.eventSequence,
+      deleted: sql<boolean>`${nodes.deletedAt} is not null`,
       now: sql<string>`clock_timestamp()`,
     });
   if (!counters) throw new Error(`no tenant node ${id}`);
   return { ...counters, now: new Date(counters.now) };
 }
+
+/** A refusal has changed nothing, and what is said of a deletion is said after it. */
+const needsLiveNode = ({ node, outcome = 'success' }: Recording): boolean =>
+  outcome === 'success' && !node?.evenDeleted;
 
 /** The envelope of events §2, as it is stored and later delivered. */
 function eventRow(

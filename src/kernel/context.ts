@@ -39,6 +39,8 @@ export interface Call {
   readonly address: string;
   readonly network: string;
   readonly userAgent: string | null;
+  /** As sent, whatever its form; operations that take none do not look at it. */
+  readonly idempotencyKey: string | null;
   /** Best match of `Accept-Language`; for mails, the user's own locale comes first. */
   readonly language: 'en' | 'de' | 'es' | 'fr';
   readonly refreshCookie: string | null;

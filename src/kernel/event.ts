@@ -12,6 +12,11 @@ export type Changes = Readonly<Record<string, { readonly from: unknown; readonly
 export interface NodeRef {
   readonly id: string;
   readonly scope: ScopeRef;
+  /**
+   * Written down even if the node is deleted, because it tells of the deletion or of a person rather than of the
+   * node's rows. Without it, a mutation whose node was deleted meanwhile fails, so that it leaves no live row behind.
+   */
+  readonly evenDeleted?: true;
 }
 
 /** Who did it. */

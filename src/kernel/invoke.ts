@@ -35,7 +35,9 @@ export interface Stages {
     notes: MutationNotes,
     principal: Principal | null,
   ): ScopedDb;
-  transaction<T>(work: (tx: Executor) => Promise<T>): Promise<T>;
+  readonly transaction: <T>(work: (tx: Executor) => Promise<T>) => Promise<T>;
+  /** Null when the call has no `Idempotency-Key` or the operation takes none. @throws VALIDATION_ERROR */
+  once(op: NamedOperation, call: Call): Once | null;
   /** Writes audit entry, events and versions; answers the topics whose cached state is now stale. */
   record(tx: Executor, op: NamedOperation, by: Recorded, notes: MutationNotes): Promise<void>;
   /** Tells every cache, here and on other nodes, after commit. */
@@ -50,6 +52,13 @@ export interface Recorded {
   readonly principal: Principal | null;
   readonly call: Call;
 }
+
+/** Performs a mutation in the transaction that it hands over, or gives the answer kept of it (conventions §9). */
+export type Once = (
+  input: Readonly<Record<string, unknown>>,
+  by: Recorded,
+  perform: (transaction: Stages['transaction']) => Promise<unknown>,
+) => Promise<unknown>;
 
 /** The refusing side of access; `false` from `permit` means that only a condition can decide. */
 export interface Guard {
@@ -94,6 +103,7 @@ export function createInvoke(stages: Stages): Invoke {
     const principal = authentication.ok ? authentication.principal : null;
 
     const input = parseInput(op.schema, raw) as Record<string, unknown> & { scope?: ScopeInput };
+    const once = stages.once(op, call);
     if (op.limit) {
       const key = op.limit.key(input as never, call);
       const counting =
@@ -150,37 +160,42 @@ export function createInvoke(stages: Stages): Invoke {
         afterCommit: (work: () => void | Promise<void>) => void notes.afterCommit.push(work),
       }) as unknown as Context;
 
-    const prepared = await op.prepare?.(context(stages.pool, reading, undefined) as never);
+    const prepare = () => op.prepare?.(context(stages.pool, reading, undefined) as never);
     if (op.kind === 'query') {
-      return projected(op, await op.run(context(stages.pool, reading, prepared) as never));
+      return projected(op, await op.run(context(stages.pool, reading, await prepare()) as never));
     }
 
-    const committing = stages.transaction(async (tx) => {
-      // A retried transaction starts with nothing noted.
-      Object.assign(notes, { changes: undefined, unchanged: false });
-      notes.recordings.length = notes.afterCommit.length = 0;
-      notes.topics.clear();
-      const ctx = context(tx, bind(tx), prepared);
-      const result = await op.run(ctx as never);
-      const out = result instanceof Refusal ? result : projected(op, result);
-      if (notes.recordings.length === 0 && !notes.unchanged && !(result instanceof Refusal)) {
-        notes.recordings.push(derivedRecording(op, out as Record<string, unknown>, notes));
+    const by: Recorded = { scope, principal, call };
+    const perform = async (transaction: Stages['transaction']): Promise<unknown> => {
+      const prepared = await prepare();
+      const committing = transaction(async (tx) => {
+        // A retried transaction starts with nothing noted.
+        Object.assign(notes, { changes: undefined, unchanged: false });
+        notes.recordings.length = notes.afterCommit.length = 0;
+        notes.topics.clear();
+        const ctx = context(tx, bind(tx), prepared);
+        const result = await op.run(ctx as never);
+        const out = result instanceof Refusal ? result : projected(op, result);
+        if (notes.recordings.length === 0 && !notes.unchanged && !(result instanceof Refusal)) {
+          notes.recordings.push(derivedRecording(op, out as Record<string, unknown>, notes));
+        }
+        if (!notes.unchanged) await stages.record(tx, op, by, notes);
+        if (notes.topics.size > 0) await stages.announce(tx, notes.topics);
+        return out;
+      });
+      // A commit whose answer got lost may have happened: what it touched is stale either way.
+      const answer = await committing.finally(() => stages.changed(notes.topics));
+      for (const work of notes.afterCommit) {
+        try {
+          await work();
+        } catch (error) {
+          stages.log(error, 'work after commit failed', call);
+        }
       }
-      if (!notes.unchanged) await stages.record(tx, op, { scope, principal, call }, notes);
-      if (notes.topics.size > 0) await stages.announce(tx, notes.topics);
-      return out;
-    });
-    // A commit whose answer got lost may have happened: what it touched is stale either way.
-    const answer = await committing.finally(() => stages.changed(notes.topics));
-    for (const work of notes.afterCommit) {
-      try {
-        await work();
-      } catch (error) {
-        stages.log(error, 'work after commit failed', call);
-      }
-    }
-    if (answer instanceof Refusal) throw answer.error;
-    return answer;
+      if (answer instanceof Refusal) throw answer.error;
+      return answer;
+    };
+    return once ? once(input, by, perform) : perform(stages.transaction);
   };
 }
 

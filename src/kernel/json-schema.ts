@@ -41,17 +41,14 @@ export interface Schemas {
   readonly outputs: Readonly<Record<string, JsonSchema>>;
 }
 
+type Definitions = { readonly $defs?: Readonly<Record<string, JsonSchema>> };
+
 export function schemasOf(operations: readonly NamedOperation[]): Schemas {
   const inputs: Record<string, JsonSchema> = {};
   const outputs: Record<string, JsonSchema> = {};
   const render = (schema: z.ZodType, io: 'input' | 'output', definitions: Record<string, JsonSchema>) => {
-    const {
-      $schema: _,
-      $defs,
-      ...rendered
-    } = z.toJSONSchema(schema, { ...jsonSchemaOptions, io }) as JsonSchema & {
-      $defs?: Record<string, JsonSchema>;
-    };
+    const json = z.toJSONSchema(schema, { ...jsonSchemaOptions, io }) as Definitions & JsonSchema;
+    const { $schema: _, $defs, ...rendered } = json;
     for (const [name, definition] of Object.entries($defs ?? {})) definitions[name] = withoutId(definition);
     // A named schema at the top is rendered in place: it becomes a definition like every other.
     const { id } = rendered as { id?: unknown };

@@ -43,6 +43,8 @@ export interface Declaration<
   readonly output: O;
   readonly status?: 200 | 201 | 202;
   readonly only?: 'rest';
+  /** Members of the answer that are shown once: not kept for an idempotent replay, which answers `null` for them. */
+  readonly secrets?: readonly (keyof z.output<O> & string)[];
   /** Answered without envelope (conventions §2). */
   readonly bare?: boolean;
   /** Counted otherwise than in class `general`: not at all, by network only, or by the operation alone. */
@@ -84,7 +86,7 @@ export interface Declaration<
 /** A declaration with what can be derived from it at once. */
 export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodType> extends Omit<
   Declaration<I, O>,
-  'run' | 'prepare' | 'limit' | 'restShape' | 'self'
+  'run' | 'prepare' | 'limit' | 'restShape' | 'self' | 'secrets'
 > {
   readonly kind: 'query' | 'mutation';
   readonly method: Method;
@@ -97,6 +99,7 @@ export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodT
   readonly permissionNoun: string | undefined;
   readonly schema: z.ZodType;
   readonly limit?: { readonly class: RateClass; readonly key: (input: never, call: Call) => string | null };
+  readonly secrets?: readonly string[];
   readonly restShape?: (output: never) => { readonly status?: number; readonly data: unknown };
   readonly self?: (input: never) => string;
   readonly prepare?: (ctx: never) => Promise<unknown>;
@@ -108,6 +111,14 @@ export interface NamedOperation extends Operation {
   readonly name: string;
   readonly tag: string;
 }
+
+/** Whether an operation takes an `Idempotency-Key` (conventions §9). Without a credential a key would be nobody's. */
+export const takesIdempotencyKey = ({ kind, method, access, status, name, path }: NamedOperation): boolean =>
+  kind === 'mutation' &&
+  method === 'POST' &&
+  access !== 'public' &&
+  !path.startsWith('/api/auth/') &&
+  (status === 201 || name.startsWith('rotate') || path.endsWith('/test'));
 
 function define<I extends Shape, O extends z.ZodType, P, T extends AnyEntity | undefined>(
   kind: 'query' | 'mutation',

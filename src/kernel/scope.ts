@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fail, type DoorwardError } from '../errors.ts';
 
 /**
  * A scope says *where* a call happens: `{tenant, id}`. It is resolved once, before anything else reads it
@@ -86,6 +87,13 @@ export interface ResolvedScope {
   /** Which built-in roles belong here. */
   readonly level: 'account' | 'organization' | 'project';
 }
+
+/** One answer for a scope that is foreign, unknown or deleted, whenever that is noticed (conventions §6.8). */
+export const unknownScope = (): DoorwardError =>
+  fail('FORBIDDEN', {
+    reason: 'INVALID_SCOPE',
+    fix: 'Use a scope that you own or belong to; key and app tokens only reach their own project.',
+  });
 
 /** The camelCase reference of a scope's tenant node, as events, audit and projects show it. */
 export function nodeRef(scope: ResolvedScope): ScopeRef {

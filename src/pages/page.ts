@@ -1,9 +1,11 @@
-import { brandIcon } from '../transport/docs-page.ts';
-import type { Language } from '../i18n/translate.ts';
+import type { FastifyInstance } from 'fastify';
 import { escapeHtml } from '../events/mail-layout.ts';
+import { languages, type Language } from '../i18n/translate.ts';
+import { brandIcon, pageHeaders, sendText, withHeaders } from '../transport/docs-page.ts';
+import { languageOf } from '../transport/http.ts';
 
 /** What the hosted pages have in common: their frame, their look and their policy. Nothing is inline. */
-export const pagePolicy = [
+const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -41,7 +43,39 @@ ${options.body}
 </html>
 `;
 
-export const pageStylesheet = `:root { --ink: #1c2733; --soft: #5b6b7c; --line: #dfe5ec; --ground: #f4f6f9; --card: #fff; --brand: #1f3a5f;
+/** Serves a page at `path` in the language of the browser, and its script at `path` with `.js`. */
+export function servePage(
+  app: FastifyInstance,
+  options: {
+    readonly path: string;
+    readonly page: (language: Language) => string;
+    readonly script: string;
+  },
+): void {
+  const pages = new Map(languages.map((language) => [language, options.page(language)]));
+  withHeaders(app, { ...pageHeaders(pagePolicy, 'no-store'), vary: 'Accept-Language' }, (scope) => {
+    scope.get(options.path, (request, reply) => {
+      const language = languageOf(request);
+      return reply
+        .header('content-language', language)
+        .type('text/html; charset=utf-8')
+        .send(pages.get(language));
+    });
+  });
+  serveFile(app, `${options.path}.js`, 'text/javascript', options.script);
+}
+
+/** Serves the style of the hosted pages. */
+export const serveStylesheet = (app: FastifyInstance): void =>
+  serveFile(app, '/hosted/page.css', 'text/css', stylesheet);
+
+function serveFile(app: FastifyInstance, path: string, type: string, text: string): void {
+  withHeaders(app, pageHeaders(pagePolicy, 'no-cache'), (scope) => {
+    scope.get(path, (request, reply) => sendText(request, reply, `${type}; charset=utf-8`, text));
+  });
+}
+
+const stylesheet = `:root { --ink: #1c2733; --soft: #5b6b7c; --line: #dfe5ec; --ground: #f4f6f9; --card: #fff; --brand: #1f3a5f;
   --good: #1d6b43; --bad: #a32a2a; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e6ebf1; --soft: #9fb0c3; --line: #2c3a48; --ground: #14181b; --card: #1c2022; --brand: #2f5f9c;
@@ -57,10 +91,17 @@ body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding
 h1 { margin: 0 0 .5rem; font-size: 1.35rem; line-height: 1.3; }
 p { margin: 0 0 1.25rem; color: var(--soft); }
 .brand, .brand + * { color: var(--ink); }
+label { display: block; margin: 0 0 .35rem; font-size: .9rem; font-weight: 600; }
+input { width: 100%; margin: 0 0 1.1rem; padding: .65rem .75rem; border: 1px solid var(--soft); border-radius: 6px;
+  background: var(--card); color: var(--ink); font: inherit; }
+input:read-only { border-color: var(--line); color: var(--soft); }
+fieldset { min-width: 0; margin: 0; padding: 0; border: 0; }
 button { width: 100%; padding: .75rem 1rem; border: 0; border-radius: 6px; background: var(--brand); color: #fff;
   font: inherit; font-weight: 600; cursor: pointer; }
 button:hover { filter: brightness(1.1); }
-button:focus-visible { outline: 3px solid #7fb2f0; outline-offset: 2px; }
+button.quiet { margin: .75rem 0 0; background: none; color: var(--ink); text-decoration: underline;
+  text-underline-offset: .25em; }
+:is(button, input):focus-visible { outline: 3px solid #7fb2f0; outline-offset: 2px; }
 button:disabled { opacity: .6; cursor: default; }
 [role='status'] { margin: 1.25rem 0 0; }
 [role='status']:empty { margin: 0; }

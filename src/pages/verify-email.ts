@@ -1,9 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { escapeHtml } from '../events/mail-layout.ts';
-import { languages, type Language } from '../i18n/translate.ts';
-import { pageHeaders, sendText, withHeaders } from '../transport/docs-page.ts';
-import { languageOf } from '../transport/http.ts';
-import { hostedPage, pagePolicy, pageStylesheet } from './page.ts';
+import type { Language } from '../i18n/translate.ts';
+import { hostedPage, servePage } from './page.ts';
 
 /**
  * The page behind the link of a verification mail, for installations without a frontend of their own. Opening it
@@ -110,24 +108,6 @@ button.addEventListener('click', async () => {
 if (!token) finish('invalid', 'bad');
 `;
 
-/** Serves `/hosted/verify-email` with its script, and the style of the hosted pages. */
-export function registerVerifyEmailPage(app: FastifyInstance): void {
-  const pages = new Map(languages.map((language) => [language, page(language)]));
-  withHeaders(app, { ...pageHeaders(pagePolicy, 'no-store'), vary: 'Accept-Language' }, (scope) => {
-    scope.get('/hosted/verify-email', (request, reply) => {
-      const language = languageOf(request);
-      return reply
-        .header('content-language', language)
-        .type('text/html; charset=utf-8')
-        .send(pages.get(language));
-    });
-  });
-  withHeaders(app, pageHeaders(pagePolicy, 'no-cache'), (scope) => {
-    scope.get('/hosted/verify-email.js', (request, reply) =>
-      sendText(request, reply, 'text/javascript; charset=utf-8', script),
-    );
-    scope.get('/hosted/page.css', (request, reply) =>
-      sendText(request, reply, 'text/css; charset=utf-8', pageStylesheet),
-    );
-  });
-}
+/** Serves `/hosted/verify-email`. */
+export const registerVerifyEmailPage = (app: FastifyInstance): void =>
+  servePage(app, { path: '/hosted/verify-email', page, script });

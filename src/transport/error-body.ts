@@ -1,5 +1,15 @@
-import { DoorwardError, fail, type Code, type DecisionReason, type DetailCode } from '../errors.ts';
+import {
+  catalogue,
+  decisionReasons,
+  detailMessages,
+  DoorwardError,
+  fail,
+  type Code,
+  type DecisionReason,
+  type DetailCode,
+} from '../errors.ts';
 import { translateCode, translateDetail, type Language } from '../i18n/translate.ts';
+import type { JsonSchema } from '../kernel/json-schema.ts';
 
 /** How a DoorwardError looks on the wire (conventions §2), and how anything else that was thrown becomes one. */
 
@@ -29,6 +39,33 @@ export interface ErrorExtensions {
 export interface RestErrorBody extends ErrorExtensions {
   readonly error: string;
 }
+
+/** The schema of `RestErrorBody`, for the documents. */
+export const errorSchema: JsonSchema = {
+  type: 'object',
+  description: 'Every failure on REST.',
+  required: ['error', 'code', 'requestId'],
+  properties: {
+    error: { type: 'string', description: 'Localised message.' },
+    code: { type: 'string', enum: Object.keys(catalogue) },
+    requestId: { type: 'string' },
+    details: {
+      type: 'array',
+      maxItems: 20,
+      items: {
+        type: 'object',
+        required: ['path', 'message', 'code'],
+        properties: {
+          path: { type: 'string' },
+          message: { type: 'string' },
+          code: { type: 'string', enum: Object.keys(detailMessages) },
+        },
+      },
+    },
+    fix: { type: 'string', description: 'What to do about it.' },
+    reason: { type: 'string', enum: decisionReasons },
+  },
+};
 
 /** `message` and `extensions` of a GraphQL error; `path` and `locations` are the transport's. */
 export interface GraphqlErrorBody {

@@ -41,6 +41,8 @@ import { Json } from './graphql-schema.ts';
  */
 export interface Plan {
   readonly kind: 'query' | 'mutation';
+  /** Names of the operations that it selects. */
+  readonly names: readonly string[];
   /** How many fields that take guesses at secrets it selects. */
   readonly sensitive: number;
   /** Reads the variables (throws `Unrunnable`) and tells what the run would cost. */
@@ -123,15 +125,14 @@ function prepare(source: string, operationName: string, options: PlannerOptions)
   refuseAny(validate(schema, document, rules, reporting));
 
   const definitions = operation.variableDefinitions ?? [];
-  const inputs = inputsOf(
-    roots.map(({ node }) => node),
-    rootType,
-    definitions,
-  );
+  const nodes = roots.map(({ node }) => node);
+  const names = nodes.map(({ name }) => name.value).filter((name) => !name.startsWith('__'));
+  const inputs = inputsOf(nodes, rootType, definitions);
   const run = executing(schema, operation, [...fragments.values()], inputs);
   return {
     kind: operation.operation === OperationTypeNode.MUTATION ? 'mutation' : 'query',
-    sensitive: roots.filter(({ node }) => options.sensitive.has(node.name.value)).length,
+    names,
+    sensitive: names.filter((name) => options.sensitive.has(name)).length,
     bind(variables) {
       const { errors, coerced } = getVariableValues(schema, definitions, variables, reporting);
       refuseAny(errors ?? []);

@@ -105,7 +105,7 @@ async function start(changes: Partial<GraphqlOptions> = {}) {
     schemas: schemasOf(operations),
     entities: new Map(nouns.map((noun) => [noun.name, noun])),
     invoke,
-    callOf: () => ({ effects: { headers: {} } }) as unknown as Call,
+    callOf: () => ({ effects: { headers: {} }, idempotencyKey: null }) as unknown as Call,
     applyEffects: ({ effects }, reply) => void (effects.refreshCookie && reply.header('set-cookie', 'yes')),
     related: async ({ id }, entity, relation, keys) => {
       relatedCalls.push({ scope: id, relation: `${entity.name}.${relation}`, keys });

@@ -101,6 +101,7 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
   async function answer(bodies: readonly Body[], request: FastifyRequest, reply: FastifyReply) {
     let cost = 0;
     let sensitive = 0;
+    let mutations = 0;
     const runs = bodies.map(({ query, variables, operationName }): Run | Outcome => {
       try {
         const planned = plan(query, operationName ?? undefined);
@@ -108,6 +109,7 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
           throw fail('METHOD_NOT_ALLOWED', { headers: { Allow: 'POST' } });
         }
         sensitive += planned.sensitive;
+        if (planned.kind === 'mutation') mutations += planned.names.length;
         const run = planned.bind(variables ?? {});
         cost += run.cost;
         return run;
@@ -119,6 +121,10 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
     if (cost > limits.cost) throw tooComplex(`cost > ${limits.cost}`);
     if (sensitive > 1) throw tooComplex('sensitive fields > 1');
     const call = options.callOf(request);
+    if (mutations > 1 && call.idempotencyKey !== null) {
+      const details = [{ path: 'Idempotency-Key', code: 'not_allowed' }] as const;
+      throw fail('VALIDATION_ERROR', { details, fix: 'Send one mutation a request with Idempotency-Key.' });
+    }
     const outcomes: Outcome[] = [];
     for (const run of runs) outcomes.push('start' in run ? outcome(await run.start({ call }), request) : run);
     options.applyEffects(call, reply);

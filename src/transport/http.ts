@@ -217,7 +217,7 @@ export const cookieName = (https: boolean): string =>
 
 /** What the operation sees of this request. */
 export function callOf(request: FastifyRequest, config: Config, transport: Call['transport']): Call {
-  const { origin, 'sec-fetch-site': site, 'user-agent': agent } = request.headers;
+  const { origin, 'sec-fetch-site': site, 'user-agent': agent, 'idempotency-key': key } = request.headers;
   return {
     transport,
     requestId: request.id,
@@ -225,6 +225,8 @@ export function callOf(request: FastifyRequest, config: Config, transport: Call[
     address: request.network.address,
     network: request.network.network,
     userAgent: agent ? agent.slice(0, 512) : null,
+    // Sent twice it is joined by ", ", which no key may contain.
+    idempotencyKey: key === undefined ? null : [key].flat().join(', '),
     refreshCookie: request.cookies[cookieName(config.security.https)] ?? null,
     originAllowed:
       site === 'same-origin' || (origin !== undefined && config.security.origins.includes(origin)),

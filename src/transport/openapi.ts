@@ -1,6 +1,8 @@
-import { catalogue, decisionReasons, detailMessages, type Code } from '../errors.ts';
+import { catalogue, type Code } from '../errors.ts';
 import type { JsonSchema, Schemas } from '../kernel/json-schema.ts';
-import type { NamedOperation } from '../kernel/operation.ts';
+import { takesIdempotencyKey, type NamedOperation } from '../kernel/operation.ts';
+import { errorSchema } from './error-body.ts';
+import { pathTemplates, type PathTemplate } from './path-templates.ts';
 
 /** Declarations → OpenAPI 3.1. The document equals the routes, because both come from the same list. */
 export function buildOpenapi(options: {
@@ -9,10 +11,11 @@ export function buildOpenapi(options: {
   readonly version: string;
 }): Record<string, unknown> {
   const { operations, schemas, version } = options;
+  const templateOf = pathTemplates(operations);
   const paths: Record<string, Record<string, unknown>> = {};
   for (const op of operations) {
-    const path = op.path.replace(/:([A-Za-z]+)/g, '{$1}');
-    (paths[path] ??= {})[op.method.toLowerCase()] = describe(op, schemas);
+    const template = templateOf(op);
+    (paths[template.path] ??= {})[op.method.toLowerCase()] = describe(op, schemas, template);
   }
   const tags = [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name }));
   return referred({
@@ -42,16 +45,17 @@ function renamed({ inputs, outputs }: Schemas): Record<string, JsonSchema> {
   return { ...inputs, ...open };
 }
 
-function describe(op: NamedOperation, schemas: Schemas): Record<string, unknown> {
+function describe(op: NamedOperation, schemas: Schemas, template: PathTemplate): Record<string, unknown> {
   const { input, answers } = schemas.of(op);
   const properties = { ...input.properties };
   const required = new Set(input.required ?? []);
-  const pathNames = [...op.path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name as string);
-  const parameters: Record<string, unknown>[] = pathNames.map((name) => {
-    const schema = properties[name];
-    delete properties[name];
-    return { name, in: 'path', required: true, schema };
+  const parameters: Record<string, unknown>[] = template.parameters.map(({ field, name }) => {
+    const schema = properties[field];
+    delete properties[field];
+    const meant = name === field ? {} : { description: `Here: \`${field}\`.` };
+    return { name, in: 'path', required: true, schema, ...meant };
   });
+  if (takesIdempotencyKey(op)) parameters.push(idempotencyKey);
   const inQuery = op.method === 'GET' || op.method === 'DELETE';
   if (inQuery) {
     if (op.scoped) {
@@ -95,6 +99,14 @@ function describe(op: NamedOperation, schemas: Schemas): Record<string, unknown>
   };
 }
 
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description: 'The same key and the same input within 24 hours get the stored answer.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+};
+const replayed = { description: 'A stored answer: one-time secrets are null.', schema: { const: 'true' } };
+
 function successes(op: NamedOperation, answers: Readonly<Record<number, JsonSchema>>) {
   const enveloped = (data: JsonSchema) => ({
     type: 'object',
@@ -106,6 +118,7 @@ function successes(op: NamedOperation, answers: Readonly<Record<number, JsonSche
       status,
       {
         description: 'Success',
+        ...(takesIdempotencyKey(op) ? { headers: { 'Idempotency-Replayed': replayed } } : {}),
         content: { 'application/json': { schema: op.bare ? data : enveloped(data) } },
       },
     ]),
@@ -138,6 +151,7 @@ export function codesOf(op: NamedOperation): Code[] {
     ...('cursor' in op.input ? (['INVALID_CURSOR'] as const) : []),
     ...(op.sessionOnly || op.access === 'session' ? (['SESSION_REQUIRED'] as const) : []),
     ...(op.stepUp ? (['STEP_UP_REQUIRED'] as const) : []),
+    ...(takesIdempotencyKey(op) ? (['IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'] as const) : []),
     ...(op.codes ?? []),
   ];
   return [...new Set(codes)];
@@ -162,32 +176,6 @@ function failures(codes: readonly Code[]) {
       ]),
   );
 }
-
-const errorSchema: JsonSchema = {
-  type: 'object',
-  description: 'Every failure on REST.',
-  required: ['error', 'code', 'requestId'],
-  properties: {
-    error: { type: 'string', description: 'Localised message.' },
-    code: { type: 'string', enum: Object.keys(catalogue) },
-    requestId: { type: 'string' },
-    details: {
-      type: 'array',
-      maxItems: 20,
-      items: {
-        type: 'object',
-        required: ['path', 'message', 'code'],
-        properties: {
-          path: { type: 'string' },
-          message: { type: 'string' },
-          code: { type: 'string', enum: Object.keys(detailMessages) },
-        },
-      },
-    },
-    fix: { type: 'string', description: 'What to do about it.' },
-    reason: { type: 'string', enum: decisionReasons },
-  },
-};
 
 /** Definitions stand under `components.schemas` in an OpenAPI document. */
 function referred(value: unknown): unknown {

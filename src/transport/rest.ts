@@ -126,13 +126,8 @@ function inputReader(op: NamedOperation, schemas: Schemas) {
       Object.entries(parameters).map(([name, value]) => {
         const kind = kindOf(properties[name], schemas.inputs);
         if (kind === 'array') {
-          return [
-            name,
-            [value]
-              .flat()
-              .flatMap((item) => String(item).split(','))
-              .filter((item) => item !== ''),
-          ];
+          const items = [value].flat().flatMap((item) => String(item).split(','));
+          return [name, items.filter((item) => item !== '')];
         }
         if (Array.isArray(value)) details.push({ path: name, code: 'duplicate' });
         if (kind === 'integer' && /^\d{1,15}$/.test(String(value))) return [name, Number(value)];
@@ -163,11 +158,8 @@ function kindOf(schema: JsonSchema | undefined, definitions: Schemas['inputs']):
   if (!schema) return undefined;
   const name = definitionName(schema);
   if (name !== undefined) return kindOf(definitions[name], definitions);
-  if (schema.anyOf)
-    return kindOf(
-      schema.anyOf.find((one) => one.type !== 'null'),
-      definitions,
-    );
+  const option = schema.anyOf?.find(({ type }) => type !== 'null');
+  if (option) return kindOf(option, definitions);
   return typeof schema.type === 'string' ? schema.type : undefined;
 }
 

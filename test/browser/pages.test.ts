@@ -2,13 +2,10 @@
  * The two pages in a real browser: what they show, what they remember, and that they talk to nobody but us.
  * Screenshots of the last run stand in the folder that each test names when it fails, and in $PAGES_SCREENSHOTS if set.
  */
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { chromium } from 'playwright-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startApp } from '../support/app.ts';
+import { launch, photograph as photographed, screenshots, watched } from './watched.ts';
 
 interface Pages {
   origin: string;
@@ -27,23 +24,10 @@ async function startPages(): Promise<Pages> {
   return { origin, operation: { id: 'me', tag: 'Me', path: '/api/me' }, token, close: () => app.close() };
 }
 
-const screenshots = process.env['PAGES_SCREENSHOTS'] ?? mkdtempSync(join(tmpdir(), 'doorward-pages-'));
-const flags = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-
 let pages: Pages;
 let browser: Browser;
 let context: BrowserContext;
 let page: Page;
-/** Everything that a page did and must not: requests elsewhere, errors, refusals by the policy. */
 let offences: string[];
 let requests: string[];
 
@@ -53,7 +37,7 @@ const isTried = (url: string) =>
 
 beforeAll(async () => {
   pages = await startPages();
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: flags });
+  browser = await launch();
 });
 
 afterAll(async () => {
@@ -62,32 +46,7 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  offences = [];
-  requests = [];
-  context = await browser.newContext({ viewport: { width: 1360, height: 900 } });
-  // Also what a worker or a frame of the page asks for; nothing is let out, whatever the page's policy says.
-  await context.route('**/*', async (route) => {
-    const url = route.request().url();
-    requests.push(url);
-    if (new URL(url).origin === pages.origin) return route.continue();
-    offences.push(`request to ${url}`);
-    return route.abort();
-  });
-  page = await context.newPage();
-  page.on('websocket', (socket) => offences.push(`web socket to ${socket.url()}`));
-  page.on('pageerror', (error) => offences.push(`page error: ${error.message}`));
-  page.on('console', (message) => {
-    if (message.type() === 'error' && !isTried(message.location().url))
-      offences.push(`console: ${message.text()} (${message.location().url})`);
-  });
-  page.on('response', (response) => {
-    if (response.status() >= 400 && !isTried(response.url()))
-      offences.push(`${response.status()} of ${response.url()}`);
-  });
-  // The probe with which zod asks whether it may compile is refused, silently, and meant to be.
-  await context.addInitScript(`addEventListener('securitypolicyviolation', (event) => {
-    if (event.blockedURI !== 'eval') console.error('refused', event.effectiveDirective, event.blockedURI, event.sourceFile);
-  })`);
+  ({ context, page, offences, requests } = await watched(browser, pages.origin, isTried));
 });
 
 afterEach(async () => {
@@ -95,10 +54,7 @@ afterEach(async () => {
   expect(offences, `see ${screenshots}`).toEqual([]);
 });
 
-async function photograph(name: string): Promise<void> {
-  await page.waitForTimeout(400); // transitions
-  await page.screenshot({ path: join(screenshots, `${name}.png`) });
-}
+const photograph = (name: string): Promise<void> => photographed(page, name);
 
 describe('the REST documentation', () => {
   const dialog = () => page.locator('.dialog-ux .modal-ux');

@@ -58,7 +58,7 @@ const publicRoutes = new Set([
 /** Authorization §9: a key or app token is not enough. */
 const sessionOnly = (op: NamedOperation): boolean =>
   (op.path.startsWith('/api/me') && op.name !== 'myPermissions') ||
-  ['createOrganization', 'inviteMember', 'rotateSigningKey'].includes(op.name);
+  ['createOrganization', 'inviteMember', 'acceptInvitation', 'rotateSigningKey'].includes(op.name);
 
 const closed = operations.filter(({ access }) => access !== 'public');
 const guarded = operations.filter(({ access }) => access.includes(':'));
@@ -341,7 +341,10 @@ describe('a foreign row in an own scope', () => {
           const inputs = Object.fromEntries(
             [['one that never was', randomUUID()] as const, ...ids].map(([what, id]) => [
               what,
-              { ...sampleInput(op, place.scope, { ...known, id: target }), [name]: many ? [id] : id },
+              {
+                ...sampleInput(op, place.scope, { ...known, [op.pathParameter ?? 'id']: target }),
+                [name]: many ? [id] : id,
+              },
             ]),
           );
           const answer = await expectAlike(op, via, alice.person.token, inputs);

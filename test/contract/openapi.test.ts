@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { roleIdOf } from '../../src/access/built-in.ts';
 import { entities } from '../../src/entities.ts';
 import { catalogue, type Code } from '../../src/errors.ts';
 import { definitionName, type JsonSchema } from '../../src/kernel/json-schema.ts';
@@ -10,7 +11,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import type { Answer } from '../support/client.ts';
 import { sampleInput, schemas } from './sample.ts';
 import { faultsOf, type Document } from './schema-check.ts';
-import { house, nounOf, type House } from './world.ts';
+import { house, member, nounOf, type House } from './world.ts';
 
 /** The documents tell what is served, all of it and nothing else, and answers are what the documents say. */
 interface Parameter {
@@ -18,6 +19,7 @@ interface Parameter {
   readonly in: 'path' | 'query' | 'header' | 'cookie';
   readonly required?: boolean;
   readonly schema?: JsonSchema;
+  readonly description?: string;
   readonly style?: string;
   readonly explode?: boolean;
 }
@@ -61,7 +63,12 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const templateOf = (op: NamedOperation): string => op.path.replace(/:([A-Za-z]+)/g, '{$1}');
+/** The list of a noun's rows. */
+const listOf = (noun: string) =>
+  operations.find((op) => nounOf(op) === noun && op.access.endsWith(':Query') && 'cursor' in op.input);
+const shapeOf = (path: string): string => path.replace(/:[A-Za-z]+|\{[^}]+\}/g, '{}');
+const fieldsOf = (path: string): string[] =>
+  [...path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name ?? '');
 
 describe('the document', () => {
   it('has every operation at its place, once', () => {
@@ -70,8 +77,25 @@ describe('the document', () => {
       operations.map(({ name }) => name).sort(),
     );
     for (const op of operations) {
-      expect(described.get(op.name), op.name).toMatchObject({ method: op.method, path: templateOf(op) });
+      const { method, path } = described.get(op.name) ?? {};
+      expect([method, shapeOf(path ?? '')], op.name).toEqual([op.method, shapeOf(op.path)]);
     }
+  });
+
+  it('names the parameters of a path like the operations, and all their names where they differ', () => {
+    for (const op of operations) {
+      const { path = '', entry } = described.get(op.name) ?? {};
+      const alike = operations.filter((one) => shapeOf(one.path) === shapeOf(op.path));
+      const names = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name);
+      fieldsOf(op.path).forEach((field, place) => {
+        const all = [...new Set(alike.map((one) => fieldsOf(one.path)[place] ?? ''))];
+        const name = all.map((one, i) => (i === 0 ? one : one.replace(/^./, (c) => `Or${c.toUpperCase()}`)));
+        expect(names[place], op.name).toBe(name.join(''));
+        const told = entry?.parameters?.find((one) => one.in === 'path' && one.name === names[place]);
+        if (all.length > 1) expect(told?.description, op.name).toContain(`\`${field}\``);
+      });
+    }
+    expect(document.paths).toHaveProperty(['/api/organization-invitations/{tokenOrId}', 'delete']);
   });
 
   it('equals the routes served', () => {
@@ -254,19 +278,20 @@ describe('an answer over REST', () => {
       const { scope, rows } = owner.places[tenant];
       const noun = nounOf(create);
       const resource = rows['Resource']?.live[0];
-      const known = resource ? { resourceId: resource, action: 'read' } : {};
+      const role = { roleId: rows['Role']?.live[0] };
+      const known = resource ? { ...role, resourceId: resource, action: 'read' } : role;
       const builtIn =
         create.name === 'createPermission' && !resource ? await builtInResource(scope, token) : {};
       const made = await call(create.name, sampleInput(create, scope, { ...known, ...builtIn }), token);
       expect(made.ok, made.body).toBe(true);
       const { id } = made.data as { id: string };
-      const follow = (prefix: string) =>
-        operations.find(
-          (op) => op.name === (prefix ? `${prefix}${noun}` : noun.charAt(0).toLowerCase() + noun.slice(1)),
-        );
+      const follow = (prefix: string) => {
+        const name = prefix ? `${prefix}${noun}` : noun.charAt(0).toLowerCase() + noun.slice(1);
+        return operations.find((op) => op.name === name && 'id' in op.input);
+      };
       // Its own scope is the home of an organization.
       const home = noun === 'Organization' ? { tenant: 'organization', id } : scope;
-      const list = operations.find((op) => op.access === `${noun}:Query` && 'cursor' in op.input);
+      const list = listOf(noun);
       if (list?.tenants?.includes(tenant)) {
         const relations = list.input['relations'] ? { relations: relationsOf(list) } : {};
         const listed = await call(list.name, { scope, limit: 100, ...relations }, token);
@@ -289,9 +314,9 @@ describe('an answer over REST', () => {
       }
       const revoke = follow('revoke');
       if (revoke) {
-        expect((await call(revoke.name, { scope: home, id, reason: 'test' }, token)).data).toMatchObject({
-          id,
-        });
+        const reason = 'reason' in revoke.input ? { reason: 'test' } : {};
+        const revoked = await call(revoke.name, { scope: home, id, ...reason }, token);
+        expect(revoked.data).toMatchObject({ id, status: 'revoked' });
         expect((await call(revoke.name, { scope: home, id }, token)).code).toBe('INVALID_STATE');
       }
       const remove = follow('delete');
@@ -369,6 +394,53 @@ describe('an answer over REST', () => {
     await call('organizationProjectJwks', { organizationId, projectId: inOrganization });
   });
 
+  it('is as documented in inviting', async () => {
+    const { token } = owner.person;
+    const { scope } = owner.places.organization;
+    const roleId = roleIdOf('Organization Viewer');
+    const person = await app.person();
+    const invited = async (email: string) => {
+      const made = await call('inviteMember', { scope, email, roleId }, token);
+      return (made.data as { id: string }).id;
+    };
+    const id = await invited(person.email);
+    await call('inviteMember', { scope, email: person.email, roleId }, token);
+    await call('resendInvitation', { scope, id }, token);
+    await call('renewInvitation', { scope, id }, token);
+    const mailed = { token: await app.mailedToken(person.email) };
+    expect((await call('invitation', mailed)).data).toMatchObject({ status: 'pending', registered: true });
+    await call('invitation', { token: 'no such token' });
+    for (const other of [undefined, token, owner.keyToken]) {
+      expect((await call('acceptInvitation', mailed, other)).ok).toBe(false);
+    }
+    expect((await call('acceptInvitation', mailed, person.token)).data).toMatchObject({ signIn: null });
+    for (const name of ['resendInvitation', 'renewInvitation', 'revokeInvitation']) {
+      expect((await call(name, { scope, id }, token)).code).toBe('INVALID_STATE');
+    }
+    const email = `${randomUUID()}@example.test`;
+    await invited(email);
+    const registration = { name: 'Ada', password: `correct horse ${randomUUID()}` };
+    const newcomer = { token: await app.mailedToken(email), registration };
+    expect((await call('acceptInvitation', newcomer)).data).toMatchObject({ isNewUser: true });
+    expect((await call('acceptInvitation', newcomer)).code).toBe('INVALID_STATE');
+  });
+
+  it('is as documented in members', async () => {
+    const { token } = owner.person;
+    const { scope } = owner.places.organization;
+    const { userId } = await member(app, scope.id, 'Organization Viewer');
+    const listed = await call('organizationMembers', { scope }, token);
+    expect((listed.data as { items: { id: string }[] }).items.map(({ id }) => id)).toContain(userId);
+    const roleId = roleIdOf('Organization Developer');
+    for (const _ of ['changed', 'unchanged']) {
+      const { data } = await call('updateOrganizationMember', { scope, userId, roleId }, token);
+      expect(data).toMatchObject({ id: userId, roleId, user: { id: userId }, role: { id: roleId } });
+    }
+    const removed = await call('removeOrganizationMember', { scope, userId }, token);
+    expect(removed.data).toMatchObject({ id: userId, roleId });
+    expect((await call('removeOrganizationMember', { scope, userId }, token)).code).toBe('NOT_FOUND');
+  });
+
   it('was seen of every operation', () => {
     expect(operations.filter(({ name }) => !seen.has(name)).map(({ name }) => name)).toEqual([]);
   });
@@ -396,7 +468,7 @@ describe('GraphQL', () => {
       .map((one) => [one.name, one] as const),
   )('answers every relation of %s with every field', async (name, { relations }) => {
     const owner = await house(app);
-    const list = operations.find((op) => op.access === `${name}:Query` && 'cursor' in op.input);
+    const list = listOf(name);
     const plain = (noun: string) => {
       const related = entities.find((one) => one.name === noun)?.relations ?? {};
       const { properties = {} } = schemas.outputs[noun] ?? {};

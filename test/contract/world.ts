@@ -2,12 +2,13 @@ import { sql, type SQL } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
 import { resourceIdOf, roleIdOf, type RoleName } from '../../src/access/built-in.ts';
 import { SYSTEM_NODE } from '../../src/db/nodes.ts';
-import type { NamedOperation } from '../../src/kernel/operation.ts';
 import { pascalTenant, tenants, type ScopeRef, type Tenant } from '../../src/kernel/scope.ts';
 import { operations } from '../../src/operations.ts';
 import type { TestApp } from '../support/app.ts';
 import type { Person } from '../support/client.ts';
-import { sampleInput } from './sample.ts';
+import { nounOf, sampleInput } from './sample.ts';
+
+export { nounOf };
 
 /**
  * Two households that have one of everything, so that each is foreign to the other: every tenant kind, a live and a
@@ -39,10 +40,6 @@ const rank = (noun: string) => (order.indexOf(noun) + order.length + 1) % (order
 const creates = operations
   .filter(({ access, status }) => status === 201 && access.endsWith(':Create'))
   .sort((a, b) => rank(nounOf(a)) - rank(nounOf(b)));
-
-export function nounOf(op: NamedOperation): string {
-  return op.permissionNoun ?? '';
-}
 
 export const joined = (tenant: Tenant, ...ids: string[]): ScopeRef => ({ tenant, id: ids.join(':') });
 
@@ -103,6 +100,8 @@ export async function house(app: TestApp): Promise<House> {
   places.accountProject.rows['Project'] = rows([inAccount], [dead.inAccount]);
   places.organization.rows['Project'] = rows([inOrganization], [dead.inOrganization]);
   places.organizationProject.rows['Project'] = rows([inOrganization], [dead.inOrganization]);
+  // A member is a user, and his id is the user's.
+  places.organization.rows['Member'] = places.organization.rows['User'] ?? rows([], []);
   // A project shows the keys of its users too.
   places.accountProject.rows['ApiKey']?.live.push(...(places.projectUser.rows['ApiKey']?.live ?? []));
   return {
@@ -133,9 +132,12 @@ async function rowsOf(app: TestApp, token: string, scope: ScopeRef): Promise<Rec
     };
     const live = await make();
     const gone = await make();
-    rows[noun] = { live: [live], deleted: [gone] };
-    const remove = byName.get(`delete${noun}`);
-    if (!remove) throw new Error(`${noun} can be created and not deleted`);
+    // What can only be revoked is still there afterwards.
+    const remove = byName.get(`delete${noun}`) ?? byName.get(`revoke${noun}`);
+    if (!remove) throw new Error(`${noun} can be created and neither deleted nor revoked`);
+    rows[noun] = remove.name.startsWith('delete')
+      ? { live: [live], deleted: [gone] }
+      : { live: [live, gone], deleted: [] };
     const removed = await app.raw(remove.name, { scope, id: gone }, { token });
     if (!removed.ok) throw new Error(`${remove.name} in ${scope.tenant}: ${removed.body}`);
   }
@@ -145,7 +147,10 @@ async function rowsOf(app: TestApp, token: string, scope: ScopeRef): Promise<Rec
 /** A permission is on a resource: the project's own, or a built-in one where there are no others. */
 function knownIn(rows: Record<string, Rows>): Record<string, unknown> {
   const own = rows['Resource']?.live[0];
-  return own ? { resourceId: own, action: 'query' } : { resourceId: resourceIdOf('Role'), action: 'Query' };
+  const resource = own
+    ? { resourceId: own, action: 'query' }
+    : { resourceId: resourceIdOf('Role'), action: 'Query' };
+  return { ...resource, roleId: rows['Role']?.live[0] };
 }
 
 /** Creates a key, with a role if one is named, and exchanges it. */

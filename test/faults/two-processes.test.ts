@@ -65,6 +65,22 @@ describe.runIf(inject('postgresUrl'))('two processes on one database', () => {
     }
   });
 
+  it('refuses the keys of a deleted project', async () => {
+    for (let round = 0; round < 5; round++) {
+      const as = { token: owner.token };
+      const project = await one.must('createProject', { scope: owner.account, name: 'Ending' }, as);
+      const key = await one.must('createApiKey', { scope: project.scope }, as);
+      const clientSecret = key.clientSecret as string;
+      const exchange = { clientId: key.clientId, clientSecret, scope: key.scope };
+      const { accessToken: token } = await other.must('exchangeApiKey', exchange);
+      const status = async () => (await other.call('tags', { scope: project.scope }, { token })).status;
+      expect(await status()).toBe(200);
+      await one.must('deleteProject', { scope: owner.account, id: project.id }, as);
+      expect((await other.call('exchangeApiKey', exchange)).code).toBe('UNAUTHENTICATED');
+      await until(async () => (await status()) === 401);
+    }
+  });
+
   it('sees a right that was given or taken elsewhere', async () => {
     const as = { token: owner.token };
     const slug = `r-${unique()}`;

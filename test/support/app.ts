@@ -26,6 +26,7 @@ export interface TestApp extends TestClient {
   readonly logs: string[];
   /** Every SQL statement, as text without values. */
   readonly statements: string[];
+  readonly purge: App['purge'];
   readonly close: () => Promise<void>;
   readonly postgres: TestDatabase | null;
 }
@@ -87,6 +88,7 @@ export async function startApp(
     mails,
     logs,
     statements,
+    purge: app.purge,
     postgres: server,
     async close() {
       await app.close();

@@ -51,6 +51,7 @@ export const createApiKey = mutation({
   tenants,
   input: { scope: Scope, ...ApiKey.create },
   output: ApiKeyWithSecret,
+  secrets: ['clientSecret'],
   status: 201,
   codes: ['ROLE_REQUIRED', 'PRIVILEGE_ESCALATION', 'SESSION_REQUIRED', 'NOT_FOUND'],
   run: async (ctx) => {

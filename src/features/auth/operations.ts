@@ -6,13 +6,13 @@ import { fail } from '../../errors.ts';
 import type { Call } from '../../kernel/context.ts';
 import { mutation } from '../../kernel/operation.ts';
 import { refuse } from '../../kernel/reply.ts';
-import { email, refusal, text } from '../../kernel/values.ts';
+import { email, text } from '../../kernel/values.ts';
 import { authenticationMethods, passwords, Provider } from '../me/authentication-method.ts';
 import { AccountType } from '../identity/account.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
 import { Locale } from '../users/user.ts';
 import { endPresented } from './logout.ts';
-import { canonicalAddress, checkPassword } from '../identity/password-sign-in.ts';
+import { canonicalAddress, checkPassword, password } from '../identity/password-sign-in.ts';
 import { isOverdue, prepareRefresh, presentedBy, refresh, verificationRequired } from './refresh.ts';
 import * as registration from '../identity/registration.ts';
 import { newSession, openSession, SignIn } from '../identity/sign-in.ts';
@@ -24,20 +24,6 @@ import { Accepted, lockUser, mayMail, resendTo, verifyAddress } from '../identit
 const emailProvider = Provider.refine((provider) => provider === 'email', {
   params: { code: 'not_allowed' },
 });
-
-const maxPasswordLength = 128;
-
-/** Counted like the policy counts: code points after NFKC. */
-const password = z
-  .string()
-  .min(1)
-  .check((payload) => {
-    const { value } = payload;
-    const tooLong =
-      value.length > 8 * maxPasswordLength || [...value.normalize('NFKC')].length > maxPasswordLength;
-    if (tooLong) payload.issues.push(refusal('too_long', value));
-  })
-  .meta({ format: 'password', minLength: 1, maxLength: maxPasswordLength });
 
 const providerData = z
   .looseObject({ password })
@@ -145,8 +131,8 @@ export const register = mutation({
     const { providerId: address, type, locale = null } = input;
     const { password: chosen } = input.providerData;
     const name = input.name ?? address.slice(0, address.lastIndexOf('@'));
-    const applicant = { address, password: chosen, name, locale, type };
-    return { startedAt, ...(await registration.prepareRegistration(tx, services, call.network, applicant)) };
+    const newcomer = { address, password: chosen, name, locale, type };
+    return { startedAt, ...(await registration.prepareRegistration(tx, services, call.network, newcomer)) };
   },
   run: async (ctx) => {
     const { startedAt, session } = ctx.prepared;

@@ -1,7 +1,8 @@
 import { and, eq } from 'drizzle-orm';
+import { z } from 'zod';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { email } from '../../kernel/values.ts';
+import { email, refusal } from '../../kernel/values.ts';
 import { authenticationMethods, passwords } from '../me/authentication-method.ts';
 import { users } from '../users/user.ts';
 import type { UserRow } from './sign-in.ts';
@@ -16,6 +17,22 @@ export interface Checked {
   /** A stronger hash of the same password, when the stored one is weaker than today's. */
   readonly rehashed: string | null;
 }
+
+const maxLength = 128;
+
+/**
+ * A password as somebody types it, counted like the policy counts: code points after NFKC. What a new one must be like
+ * is said in `crypto/password-policy.ts`.
+ */
+export const password = z
+  .string()
+  .min(1)
+  .check((payload) => {
+    const { value } = payload;
+    const tooLong = value.length > 8 * maxLength || [...value.normalize('NFKC')].length > maxLength;
+    if (tooLong) payload.issues.push(refusal('too_long', value));
+  })
+  .meta({ format: 'password', minLength: 1, maxLength });
 
 /** The canonical address, or null for a text that is none: it belongs to nobody. */
 export function canonicalAddress(typed: string): string | null {
@@ -48,17 +65,17 @@ export async function checkPassword(
   db: Executor,
   { passwords: hashing }: Services,
   typedAddress: string,
-  password: string,
+  typedPassword: string,
 ): Promise<Checked> {
   const address = canonicalAddress(typedAddress);
   const found = address === null ? undefined : await claimOf(db, address);
   const hash = found && mayExist(found.user) ? found.hash : null;
-  const fits = await hashing.verify(hash, password);
+  const fits = await hashing.verify(hash, typedPassword);
   const matched = fits ? hash : null;
   return {
     user: found?.user ?? null,
     methodId: found?.method.id ?? null,
     matched,
-    rehashed: matched !== null && hashing.needsRehash(matched) ? await hashing.hash(password) : null,
+    rehashed: matched !== null && hashing.needsRehash(matched) ? await hashing.hash(typedPassword) : null,
   };
 }

@@ -7,6 +7,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { authenticationMethods, passwords } from '../me/authentication-method.ts';
 import { nodeOfUser, userAsActor } from './user-node.ts';
 import { users } from '../users/user.ts';
+import { ownerOf } from './address.ts';
 import { claimOf } from './password-sign-in.ts';
 import {
   createAccount,
@@ -17,11 +18,22 @@ import {
   type Run,
   type UserRow,
 } from './sign-in.ts';
-import { flushMails, lockAddress, mayMail, sendVerification } from './verification.ts';
+import {
+  claimsOn,
+  flushMails,
+  lockAddress,
+  mayMail,
+  removeClaims,
+  sendVerification,
+  settleLosers,
+} from './verification.ts';
 import { addressTakenMail } from './verification-mail.ts';
 
-/** Registration by address and password (identity §1). Nothing is said to an address that is taken but by mail. */
-export interface Applicant {
+/**
+ * Registration by address and password (identity §1), open or by invitation. In an open one nobody has proved anything
+ * yet, so an address that is taken wins; an invited user comes with the proof, so unverified claims give way to him.
+ */
+interface Newcomer {
   /** Canonical. */
   readonly address: string;
   readonly password: string;
@@ -30,45 +42,48 @@ export interface Applicant {
   readonly type: 'personal' | 'organization';
 }
 
-export interface PreparedRegistration {
-  readonly applicant: Applicant;
+interface Prepared<S extends NewSession | null> {
+  readonly newcomer: Newcomer;
   readonly userId: string;
   readonly hash: string;
-  readonly mayMail: boolean;
-  /** Null where an address must be verified first. */
-  readonly session: NewSession | null;
+  readonly session: S;
 }
 
-const taken = (): DoorwardError => fail('CONFLICT', { details: [{ path: 'providerId', code: 'taken' }] });
+export interface PreparedRegistration extends Prepared<NewSession | null> {
+  readonly mayMail: boolean;
+}
+
+const taken = (path: string): DoorwardError => fail('CONFLICT', { details: [{ path, code: 'taken' }] });
 
 /** Checks and hashes. @throws VALIDATION_ERROR, FORBIDDEN when closed, CONFLICT, RATE_LIMITED, UNAVAILABLE */
 export async function prepareRegistration(
   db: Executor,
   services: Services,
   network: string,
-  applicant: Applicant,
+  newcomer: Newcomer,
 ): Promise<PreparedRegistration> {
   const { config, clock, ids, limiter } = services;
-  const { address, password, name } = applicant;
+  const { address } = newcomer;
   const mode = config.auth.registrationMode;
   if (mode === 'closed') {
     throw fail('FORBIDDEN', { fix: 'Registration is closed here; ask for an invitation.' });
   }
-  await assertAcceptable(services, applicant);
+  assertReachable(services, address, 'providerId');
+  await assertPassword(services, newcomer, 'providerData.password');
   if (mode === 'immediate') {
     // This is an account oracle, so only so many addresses can be asked about from one network (identity §1).
     await limiter.consume('auth', `taken ${network}`, 0);
     const claim = await claimOf(db, address);
     if (claim && !isLapsed(claim.user, clock.now())) {
       await limiter.consume('auth', `taken ${network}`);
-      throw taken();
+      throw taken('providerId');
     }
   }
   const userId = ids.next();
   return {
-    applicant: { ...applicant, name },
+    newcomer,
     userId,
-    hash: await services.passwords.hash(password),
+    hash: await services.passwords.hash(newcomer.password),
     mayMail: await mayMail(services, address),
     session:
       mode === 'immediate'
@@ -77,16 +92,23 @@ export async function prepareRegistration(
   };
 }
 
-async function assertAcceptable({ config }: Services, { address, password, name }: Applicant): Promise<void> {
+/** In production nobody can be reached at `localhost`. @throws VALIDATION_ERROR */
+export function assertReachable({ config }: Services, address: string, path: string): void {
   if (config.production && address.endsWith('@localhost')) {
-    throw fail('VALIDATION_ERROR', { details: [{ path: 'providerId', code: 'format' }] });
+    throw fail('VALIDATION_ERROR', { details: [{ path, code: 'format' }] });
   }
+}
+
+async function assertPassword(
+  { config }: Services,
+  { address, password, name }: Newcomer,
+  path: string,
+): Promise<void> {
   const problems = await passwordProblems(password, {
     minLength: config.auth.passwordMinLength,
     identity: { email: address, name },
   });
   if (problems.length > 0) {
-    const path = 'providerData.password';
     throw fail('VALIDATION_ERROR', { details: problems.map((code) => ({ path, code })) });
   }
 }
@@ -97,8 +119,8 @@ const isLapsed = (user: UserRow, now: Date): boolean =>
 /** User, method, password, account, session and mail. A lapsed claim gives way; a live one wins, in a race too. */
 export async function register(ctx: Run, prepared: PreparedRegistration) {
   const { tx, services } = ctx;
-  const { applicant, userId, hash, session } = prepared;
-  const { address, name, locale, type } = applicant;
+  const { newcomer, session } = prepared;
+  const { address } = newcomer;
   const now = services.clock.now();
   await lockAddress(ctx, address);
   const lapsed = tx
@@ -117,12 +139,31 @@ export async function register(ctx: Run, prepared: PreparedRegistration) {
         inArray(authenticationMethods.userId, lapsed),
       ),
     );
-  const verificationDeadline = new Date(
-    now.getTime() + services.config.auth.verificationGraceDays * 86_400_000,
-  );
+  const graceMs = services.config.auth.verificationGraceDays * 86_400_000;
+  const user = await createUser(ctx, prepared, new Date(now.getTime() + graceMs));
+  if (!user) {
+    if (session) throw taken('providerId');
+    await tellOwner(ctx, prepared);
+    return null;
+  }
+  if (prepared.mayMail) await sendVerification(ctx, user, address);
+  return session ? openSession(ctx, session, user) : null;
+}
+
+/**
+ * The new user with method, password and account, of whom `user.created` is recorded; undefined, and nothing written,
+ * when the address is taken. `verificationDeadline` null: the address is proved already.
+ */
+async function createUser(
+  { tx, services, record }: Run,
+  { newcomer, userId, hash, session }: Prepared<NewSession | null>,
+  verificationDeadline: Date | null,
+): Promise<UserRow | undefined> {
+  const { address, name, locale, type } = newcomer;
+  const isVerified = verificationDeadline === null;
   const [user] = await tx
     .insert(users)
-    .values({ id: userId, name, email: address, locale, verificationDeadline })
+    .values({ id: userId, name, email: address, emailVerified: isVerified, locale, verificationDeadline })
     .returning();
   // The unique index decides a race: the loser writes nothing.
   const [method] = await tx
@@ -133,34 +174,32 @@ export async function register(ctx: Run, prepared: PreparedRegistration) {
       provider: 'email',
       providerId: address,
       label: address,
+      isVerified,
       isPrimary: true,
       claims: true,
-      lastUsedAt: session ? now : null,
+      lastUsedAt: session ? services.clock.now() : null,
     })
     .onConflictDoNothing()
     .returning({ id: authenticationMethods.id });
   if (!method) {
-    if (session) throw taken();
     await tx.delete(users).where(eq(users.id, userId));
-    await tellOwner(ctx, prepared);
-    return null;
+    return undefined;
   }
   await tx.insert(passwords).values({ userId, hash });
-  await createAccount(ctx, userId, type);
-  ctx.record({
+  await createAccount({ tx, services }, userId, type);
+  record({
     actor: userAsActor(user as UserRow),
     event: 'user.created',
     data: userData(user as UserRow),
     target: { type: 'User', id: userId },
     node: await nodeOfUser(tx, userId),
   });
-  if (prepared.mayMail) await sendVerification(ctx, user as UserRow, address);
-  return session ? openSession(ctx, session, user as UserRow) : null;
+  return user;
 }
 
 async function tellOwner(
   ctx: Run,
-  { applicant: { address }, mayMail: allowed }: PreparedRegistration,
+  { newcomer: { address }, mayMail: allowed }: PreparedRegistration,
 ): Promise<void> {
   const { tx, services, call } = ctx;
   const claim = await claimOf(tx, address);
@@ -168,4 +207,44 @@ async function tellOwner(
   await services.mail.queue(tx, addressTakenMail(address, claim.user.locale ?? call.language));
   flushMails(ctx);
   ctx.record({ target: { type: 'User', id: claim.user.id }, node: await nodeOfUser(tx, claim.user.id) });
+}
+
+export type PreparedInvited = Prepared<NewSession>;
+
+/**
+ * Checks and hashes for somebody who holds the token that was mailed to `address`, whatever AUTH_REGISTRATION_MODE says.
+ * The caller has looked at the token: for an unknown one nothing is hashed.
+ * @throws VALIDATION_ERROR, CONFLICT, UNAVAILABLE
+ */
+export async function prepareInvited(
+  db: Executor,
+  services: Services,
+  address: string,
+  { name, password }: { readonly name: string; readonly password: string },
+): Promise<PreparedInvited> {
+  const newcomer: Newcomer = { address, name, password, locale: null, type: 'personal' };
+  if (await ownerOf(db, address)) throw taken('registration');
+  await assertPassword(services, newcomer, 'registration.password');
+  const userId = services.ids.next();
+  return {
+    newcomer,
+    userId,
+    hash: await services.passwords.hash(password),
+    session: await newSession(services, { id: userId, emailVerified: true }, { amr: ['pwd'] }),
+  };
+}
+
+/**
+ * The new user, whose address is verified by the mailed token; every unverified claim on it ends, as it does when a
+ * link of a verification mail is opened. Call `lockClaimants` first. @throws CONFLICT
+ */
+export async function registerInvited(ctx: Run, prepared: PreparedInvited): Promise<UserRow> {
+  const { address } = prepared.newcomer;
+  const claims = await claimsOn(ctx, address);
+  if (await ownerOf(ctx.tx, address)) throw taken('registration');
+  await removeClaims(ctx, claims);
+  const user = await createUser(ctx, prepared, null);
+  if (!user) throw taken('registration');
+  await settleLosers(ctx, claims);
+  return user;
 }

@@ -1,16 +1,14 @@
 import { and, asc, desc, eq, gt, inArray, isNull, ne, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/one-time-token.ts';
-import { nodes } from '../../db/nodes.ts';
+import { deleteNode } from '../../db/tenant-tree.ts';
 import { DoorwardError, fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import { authenticationMethods } from '../me/authentication-method.ts';
-import { projects } from '../projects/project.ts';
-import { accounts } from './account.ts';
 import { nodeOfUser, systemActor, userAsActor } from './user-node.ts';
 import { users } from '../users/user.ts';
 import { oneTimeTokens } from './one-time-token.ts';
-import { endSessions, userData, type Run, type UserRow } from './sign-in.ts';
+import { accountsOf, endSessions, userData, type Run, type UserRow } from './sign-in.ts';
 import { verificationMail } from './verification-mail.ts';
 
 /**
@@ -31,6 +29,42 @@ const isAddress = (address: string) =>
  */
 export const lockAddress = ({ tx }: Pick<Run, 'tx'>, address: string): PromiseLike<unknown> =>
   tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${address}, 0))`);
+
+/**
+ * Locks the address, then everybody who claims it: users by id come before tokens, invitations and methods everywhere,
+ * so that of two who prove the same address one waits for the other.
+ */
+export async function lockClaimants(ctx: Pick<Run, 'tx'>, address: string): Promise<void> {
+  const { tx } = ctx;
+  await lockAddress(ctx, address);
+  const claiming = tx
+    .select({ id: authenticationMethods.userId })
+    .from(authenticationMethods)
+    .where(isAddress(address));
+  await tx
+    .select({ id: users.id })
+    .from(users)
+    .where(inArray(users.id, claiming))
+    .orderBy(asc(users.id))
+    .for('update');
+}
+
+type Claim = typeof authenticationMethods.$inferSelect;
+
+/** Every claim on the address, verified or not, locked until commit. */
+export const claimsOn = ({ tx }: Pick<Run, 'tx'>, address: string): PromiseLike<Claim[]> =>
+  tx
+    .select()
+    .from(authenticationMethods)
+    .where(isAddress(address))
+    .orderBy(asc(authenticationMethods.id))
+    .for('update');
+
+/** Ends claims that lost against whoever proved the address. What becomes of their users: `settleLosers`. */
+export async function removeClaims({ tx }: Pick<Run, 'tx'>, claims: readonly Claim[]): Promise<void> {
+  const ids = claims.map(({ id }) => id);
+  if (ids.length > 0) await tx.delete(authenticationMethods).where(inArray(authenticationMethods.id, ids));
+}
 
 /** Whether the address may get another mail; when not, answer as if it was sent (conventions §10). */
 export async function mayMail({ limiter }: Services, address: string): Promise<boolean> {
@@ -110,26 +144,10 @@ export async function verifyAddress(ctx: Run, token: string): Promise<void> {
   const [known] = await tx.select().from(oneTimeTokens).where(isToken);
   if (!known) throw fail('INVALID_TOKEN');
   const { userId, address } = known;
-  await lockAddress(ctx, address);
-  // Everybody locks in this order: users by id, then tokens and methods. Of two who verify at once one comes first.
-  const claiming = tx
-    .select({ id: authenticationMethods.userId })
-    .from(authenticationMethods)
-    .where(isAddress(address));
-  await tx
-    .select({ id: users.id })
-    .from(users)
-    .where(inArray(users.id, claiming))
-    .orderBy(asc(users.id))
-    .for('update');
+  await lockClaimants(ctx, address);
   const [used] = await tx.delete(oneTimeTokens).where(isToken).returning();
   if (!used) throw fail('INVALID_TOKEN');
-  const claims = await tx
-    .select()
-    .from(authenticationMethods)
-    .where(isAddress(address))
-    .orderBy(asc(authenticationMethods.id))
-    .for('update');
+  const claims = await claimsOn(ctx, address);
   const user = await lockUser(ctx, userId);
   const mine = claims.find((method) => method.userId === userId);
   const others = claims.filter((method) => method.userId !== userId);
@@ -147,9 +165,7 @@ export async function verifyAddress(ctx: Run, token: string): Promise<void> {
       .set({ isPrimary: false })
       .where(and(eq(authenticationMethods.userId, userId), ne(authenticationMethods.id, mine.id)));
   }
-  const otherIds = others.map(({ id }) => id);
-  if (otherIds.length > 0)
-    await tx.delete(authenticationMethods).where(inArray(authenticationMethods.id, otherIds));
+  await removeClaims(ctx, others);
   await tx
     .update(authenticationMethods)
     .set({ isVerified: true, claims: true, isPrimary })
@@ -173,7 +189,12 @@ export async function verifyAddress(ctx: Run, token: string): Promise<void> {
     target: { type: 'User', id: userId },
     node: await nodeOfUser(tx, userId),
   });
-  for (const other of new Set(others.map((method) => method.userId))) await loseAddress(ctx, other);
+  await settleLosers(ctx, others);
+}
+
+/** After `removeClaims`: users who are left without any method go, with their sessions and keys. */
+export async function settleLosers(ctx: Run, lost: readonly Claim[]): Promise<void> {
+  for (const userId of new Set(lost.map((claim) => claim.userId))) await loseAddress(ctx, userId);
 }
 
 /** After one of his unverified claims is gone: the oldest other method stands in, or the user goes. */
@@ -200,10 +221,7 @@ async function loseAddress(ctx: Run, userId: string): Promise<void> {
     .where(eq(users.id, userId));
 }
 
-/**
- * Deletes a user who never proved an address. He cannot own more than accounts and projects in them; with those
- * nodes gone, the keys of these projects end too.
- */
+/** Deletes a user who never proved an address, with his accounts and what is in them. */
 async function deleteUnverified(ctx: Run, user: UserRow): Promise<void> {
   const { tx, services } = ctx;
   const now = services.clock.now();
@@ -219,19 +237,5 @@ async function deleteUnverified(ctx: Run, user: UserRow): Promise<void> {
   });
   await endSessions(ctx, user.id, undefined, systemActor);
   await tx.delete(oneTimeTokens).where(eq(oneTimeTokens.userId, user.id));
-  const owned = await tx
-    .update(accounts)
-    .set(ended)
-    .where(eq(accounts.ownerId, user.id))
-    .returning({ id: accounts.id });
-  const accountIds = owned.map(({ id }) => id);
-  if (accountIds.length === 0) return;
-  const inside = await tx
-    .update(projects)
-    .set(ended)
-    .where(and(inArray(projects.ownerId, accountIds), isNull(projects.deletedAt)))
-    .returning({ id: projects.id });
-  const gone = [...accountIds, ...inside.map(({ id }) => id)];
-  await tx.update(nodes).set({ deletedAt: now }).where(inArray(nodes.id, gone));
-  ctx.touch(...gone.map((id) => `node:${id}`));
+  for (const { id } of await accountsOf(tx, user.id)) ctx.touch(...(await deleteNode(tx, id)));
 }

@@ -1,6 +1,7 @@
 import { and, eq, inArray } from 'drizzle-orm';
 import { ORGANIZATION_OWNER } from '../../access/built-in.ts';
 import { assertMayGive } from '../../access/giving.ts';
+import { loadStanding, rolesOf } from '../../access/grants.ts';
 import { assertRecentSignIn } from '../../access/guard.ts';
 import { visible } from '../../db/visible.ts';
 import { fail } from '../../errors.ts';
@@ -54,6 +55,25 @@ export function assertRecentForOwner(ctx: MembershipRun, roleIds: readonly strin
   if (!roleIds.includes(ORGANIZATION_OWNER)) return;
   const { config, clock } = ctx.services;
   assertRecentSignIn(callerOf(ctx), config.auth.stepUpMaxAgeMinutes, clock.now());
+}
+
+/**
+ * To change somebody, or to take him out, is for who holds everything that he holds in the scope, by whichever roles:
+ * whoever may edit people must not be able to weaken those above him.
+ * @throws PRIVILEGE_ESCALATION
+ */
+export async function assertHoldsAllOf(ctx: MembershipRun, userId: string): Promise<void> {
+  const standing = await loadStanding(ctx.tx, ctx.scope, userId);
+  await assertMayGive(ctx.tx, ctx.scope, ctx.rights, { roleIds: rolesOf(standing) });
+}
+
+/**
+ * Whether the user is doing it to himself, for what he may then do without holding anything. A project's key carries
+ * the id of who made it and is not him: it is allowed nothing because of that.
+ */
+export function isHimself(ctx: MembershipRun, userId: string): boolean {
+  const caller = callerOf(ctx);
+  return caller.type === 'session' && caller.userId === userId;
 }
 
 /** @throws FORBIDDEN: nobody changes the roles that he wears himself, through a key of his neither */

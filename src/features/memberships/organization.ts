@@ -1,18 +1,19 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
-import { callerOf } from '../../kernel/context.ts';
 import type { NodeRef } from '../../kernel/event.ts';
 import { projects } from '../projects/project.ts';
 import {
   assertMayMove,
   assertNotOwnRoles,
   assertRecentForOwner,
+  isHimself,
   isMembership,
   rolesToGive,
 } from './giving-roles.ts';
 import type { MembershipRun, RoleRef } from './giving-roles.ts';
+import { endManagedUser } from './managed-user.ts';
 import { organizationMembers } from './membership.ts';
-import { endParticipation } from './project.ts';
+import { endParticipation, untag } from './project.ts';
 
 /**
  * Joining an organization, wearing another role in it, leaving it. The database keeps the last owner (migrations/0002);
@@ -98,14 +99,14 @@ export async function changeMemberRole(ctx: MembershipRun, userId: string, roleI
 }
 
 /**
- * Takes the user out of the organization and of all its projects, with his roles and ProjectUser keys there. Everybody
- * may leave; to remove another takes holding what he holds.
+ * Takes the user out of the organization and of all its projects, with his roles, tags and ProjectUser keys there; a
+ * managed user ends with it. Everybody may leave; to remove another takes holding what he holds.
  * @throws NOT_FOUND, PRIVILEGE_ESCALATION, STEP_UP_REQUIRED, LAST_OWNER
  */
 export async function leaveOrganization(ctx: MembershipRun, userId: string): Promise<MemberRow> {
   const { tx, scope } = ctx;
   const member = await lockMember(ctx, userId);
-  if (callerOf(ctx).userId === userId) assertRecentForOwner(ctx, [member.roleId]);
+  if (isHimself(ctx, userId)) assertRecentForOwner(ctx, [member.roleId]);
   else await assertMayMove(ctx, [member.roleId]);
   await tx.delete(organizationMembers).where(isMembership(organizationMembers, scope.nodeId, userId));
   ctx.touch(`user:${userId}`);
@@ -123,5 +124,7 @@ export async function leaveOrganization(ctx: MembershipRun, userId: string): Pro
     userId,
     inside.map(({ id }) => id),
   );
+  await untag(tx, userId, [scope.nodeId]);
+  await endManagedUser(ctx, userId);
   return member;
 }

@@ -1,9 +1,11 @@
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
-import { callerOf } from '../../kernel/context.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
 import { apiKeys } from '../api-keys/api-key.ts';
-import { assertMayMove, assertNotOwnRoles, isMembership, rolesToGive } from './giving-roles.ts';
+import { userTags } from '../users/user.ts';
+import { assertHoldsAllOf, assertNotOwnRoles, isHimself, isMembership, rolesToGive } from './giving-roles.ts';
 import type { MembershipRun, RoleRef } from './giving-roles.ts';
+import { endManagedUser } from './managed-user.ts';
 import { projectUserRoles, projectUsers } from './membership.ts';
 
 /** Taking part in a project, wearing roles in it, leaving it. A call's scope is the project. */
@@ -61,7 +63,7 @@ export async function lockParticipation(
 }
 
 /**
- * Replaces the user's roles in the project. Answers false, and records nothing, when he wears just these.
+ * Replaces the user's roles in the project; to take one away takes holding all that he holds. Answers false, and records nothing, when he wears just these.
  * @throws FORBIDDEN, NOT_FOUND, PRIVILEGE_ESCALATION
  */
 export async function changeProjectRoles(
@@ -74,7 +76,7 @@ export async function changeProjectRoles(
   const after = [...new Set(roleIds)].sort();
   if (before.join() === after.join()) return false;
   assertNotOwnRoles(ctx, userId);
-  await assertMayMove(ctx, before);
+  if (before.some((id) => !after.includes(id))) await assertHoldsAllOf(ctx, userId);
   const given = await rolesToGive(ctx, after);
   await tx.delete(projectUserRoles).where(isMembership(projectUserRoles, scope.nodeId, userId));
   await wear(ctx, userId, given);
@@ -89,22 +91,23 @@ export async function changeProjectRoles(
 }
 
 /**
- * Takes the user out of the project, with his roles and his ProjectUser keys. Everybody may leave; to remove another
- * takes holding what his roles hold.
+ * Takes the user out of the project, with his roles, tags and ProjectUser keys; a managed user who is nowhere else ends
+ * with it. Everybody may leave; to remove another takes holding what he holds.
  * @throws NOT_FOUND, PRIVILEGE_ESCALATION
  */
 export async function leaveProject(ctx: MembershipRun, userId: string): Promise<void> {
   const { roleIds } = await lockParticipation(ctx, userId);
-  if (callerOf(ctx).userId !== userId) await assertMayMove(ctx, roleIds);
+  if (!isHimself(ctx, userId)) await assertHoldsAllOf(ctx, userId);
   ctx.record({
     event: 'project.user_removed',
     data: participantData(ctx.scope.nodeId, userId, roleIds),
     target: { type: 'User', id: userId },
   });
   await endParticipation(ctx, userId, [ctx.scope.nodeId]);
+  await endManagedUser(ctx, userId);
 }
 
-/** Roles, metadata and ProjectUser keys of a user in these projects end; tokens of the keys at once. */
+/** Roles, metadata, tags and ProjectUser keys of a user in these projects end; tokens of the keys at once. */
 export async function endParticipation(
   { tx, touch }: Pick<MembershipRun, 'tx' | 'touch'>,
   userId: string,
@@ -116,6 +119,7 @@ export async function endParticipation(
   await tx
     .delete(projectUsers)
     .where(and(inArray(projectUsers.tenantId, inside), eq(projectUsers.userId, userId)));
+  await untag(tx, userId, inside);
   const ended = await tx
     .update(apiKeys)
     .set({ deletedAt: sql`now()`, updatedAt: sql`now()` })
@@ -129,6 +133,13 @@ export async function endParticipation(
     )
     .returning({ id: apiKeys.id });
   touch(`user:${userId}`, ...ended.map(({ id }) => `credential:${id}`));
+}
+
+/** Tags that these tenants put on the user go with him. */
+export async function untag(tx: Executor, userId: string, tenantIds: readonly string[]): Promise<void> {
+  await tx
+    .delete(userTags)
+    .where(and(inArray(userTags.tenantId, [...tenantIds]), eq(userTags.fromId, userId)));
 }
 
 async function wear({ tx, scope }: MembershipRun, userId: string, given: readonly RoleRef[]): Promise<void> {

@@ -85,10 +85,12 @@ export const deleteOrganization = mutation({
   input: { scope: Scope, id: uuid },
   output: Organization.schema,
   target: Organization,
-  emits: 'organization.deleted',
-  run: async ({ db, input, tx, touch }) => {
-    const removed = await db.remove(Organization, input.id);
-    touch(...(await deleteNode(tx, input.id)));
+  run: async (ctx) => {
+    const removed = await ctx.db.remove(Organization, ctx.input.id);
+    ctx.touch(...(await deleteNode(ctx.tx, removed.id)));
+    const { id } = removed;
+    const node = { id, scope: { tenant: 'organization' as const, id }, evenDeleted: true as const };
+    ctx.record({ node, event: 'organization.deleted', data: removed, target: { type: 'Organization', id } });
     return removed;
   },
 });

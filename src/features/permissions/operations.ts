@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm';
+import { and, eq, isNull } from 'drizzle-orm';
 import { z } from 'zod';
 import { assertCondition } from '../../access/conditions.ts';
 import { assertMayChange } from '../../access/giving.ts';
@@ -60,16 +60,17 @@ export const createPermission = mutation({
   run: async ({ db, input, rights, tx }) => {
     const condition = assertCondition(input.condition);
     const resource = await db.get(Resource, input.resourceId);
-    // Share-locked, so that the action cannot be taken from the resource meanwhile.
+    // Share-locked, so that neither the action nor the resource goes meanwhile.
     const [row] = await tx
       .select({ tenantId: resources.tenantId, actions: resources.actions })
       .from(resources)
-      .where(eq(resources.id, resource.id))
+      .where(and(eq(resources.id, resource.id), isNull(resources.deletedAt)))
       .for('share');
-    if (!row?.actions.includes(input.action)) {
+    if (!row) throw fail('NOT_FOUND');
+    if (!row.actions.includes(input.action)) {
       throw fail('VALIDATION_ERROR', {
         details: [{ path: 'action', code: 'enum' }],
-        fix: `Use one of the resource's actions: ${row?.actions.join(', ') ?? ''}.`,
+        fix: `Use one of the resource's actions: ${row.actions.join(', ')}.`,
       });
     }
     const { slug, isSystem } = resource;

@@ -90,7 +90,7 @@ export const deleteProject = mutation({
   run: async (ctx) => {
     const removed = await ctx.db.remove(Project, ctx.input.id);
     ctx.touch(...(await deleteNode(ctx.tx, removed.id)));
-    const node = { id: removed.id, scope: removed.scope };
+    const node = { id: removed.id, scope: removed.scope, evenDeleted: true as const };
     ctx.record({
       node,
       event: 'project.deleted',

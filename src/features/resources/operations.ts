@@ -5,7 +5,12 @@ import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/values.ts';
 import { Resource } from './resource.ts';
-import { assertActionsUnused, createPermissionsOf, deletePermissionsOf } from './store.ts';
+import {
+  assertActionsUnused,
+  assertMayMovePermissionsOf,
+  createPermissionsOf,
+  deletePermissionsOf,
+} from './store.ts';
 
 const readable: readonly Tenant[] = ['account', 'organization', 'accountProject', 'organizationProject'];
 const writable: readonly Tenant[] = ['accountProject', 'organizationProject'];
@@ -65,9 +70,12 @@ export const updateResource = mutation({
   input: { scope: Scope, id: uuid, ...Resource.patch },
   output: Resource.schema,
   target: Resource,
-  codes: ['SYSTEM_ENTITY', 'IN_USE'],
+  codes: ['PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY', 'IN_USE'],
   emits: 'resource.updated',
-  run: async ({ db, input, tx }) => {
+  run: async ({ db, input, tx, scope, rights, target }) => {
+    // What is switched off gives nothing, so switching gives or takes all that hangs on it.
+    if (input.isActive !== undefined && input.isActive !== target.isActive)
+      await assertMayMovePermissionsOf(tx, scope, rights, target);
     const { row } = await db.update(Resource, input.id, input);
     if (input.actions) await assertActionsUnused(tx, input.id, input.actions);
     return row;
@@ -82,9 +90,10 @@ export const deleteResource = mutation({
   input: { scope: Scope, id: uuid },
   output: Resource.schema,
   target: Resource,
-  codes: ['SYSTEM_ENTITY'],
+  codes: ['PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY'],
   emits: 'resource.deleted',
-  run: async ({ db, input, tx }) => {
+  run: async ({ db, input, tx, scope, rights, target }) => {
+    await assertMayMovePermissionsOf(tx, scope, rights, target);
     const removed = await db.remove(Resource, input.id);
     await deletePermissionsOf(tx, input.id);
     return removed;

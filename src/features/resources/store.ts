@@ -1,4 +1,5 @@
 import { and, eq, isNull, notInArray, sql } from 'drizzle-orm';
+import { assertMayChange } from '../../access/giving.ts';
 import { assertHolds } from '../../access/subset.ts';
 import { fail } from '../../errors.ts';
 import type { CallerRights } from '../../kernel/context.ts';
@@ -26,6 +27,20 @@ export async function createPermissionsOf(
     created.push(await db.insert(Permission, values));
   }
   return created;
+}
+
+/** Deleting or switching a resource moves the rights of everybody who holds a permission on it (authorization §5). */
+export async function assertMayMovePermissionsOf(
+  tx: Executor,
+  scope: ResolvedScope,
+  rights: CallerRights,
+  { id, isSystem }: Pick<RowOf<typeof Resource>, 'id' | 'isSystem'>,
+): Promise<void> {
+  const used = await tx
+    .select({ id: permissions.id })
+    .from(permissions)
+    .where(and(eq(permissions.resourceId, id), isNull(permissions.deletedAt)));
+  await assertMayChange(tx, scope, rights, { permissionIds: used.map((one) => one.id) }, { isSystem });
 }
 
 /**

@@ -75,10 +75,10 @@ export const deleteRole = mutation({
   target: Role,
   codes: ['PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY', 'IN_USE'],
   emits: 'role.deleted',
-  run: async ({ db, input, scope, rights, tx, target }) => {
+  run: async ({ db, input, scope, rights, tx, target, services }) => {
     await assertMayChange(tx, scope, rights, { roleIds: [input.id] }, target);
     const removed = await db.remove(Role, input.id);
-    await assertNotWorn(tx, input.id);
+    await assertNotWorn(tx, input.id, services.clock.now());
     return removed;
   },
 });

@@ -7,13 +7,13 @@ import type { Executor } from '../../kernel/scoped-db.ts';
  * A role that someone wears cannot go (409 IN_USE). Asked after the soft delete, whose row lock keeps new
  * wearers out: whoever gives a role takes a share lock on its row first.
  */
-export async function assertNotWorn(tx: Executor, roleId: string): Promise<void> {
+export async function assertNotWorn(tx: Executor, roleId: string, now: Date): Promise<void> {
   const rows = await rowsOf<Record<string, number>>(
     tx,
     sql`
     select (select count(*)::int from organization_members where role_id = ${roleId}::uuid) as members,
       (select count(*)::int from organization_invitations where role_id = ${roleId}::uuid
-        and status = 'pending' and deleted_at is null) as invitations,
+        and status = 'pending' and expires_at > ${now.toISOString()}::timestamptz and deleted_at is null) as invitations,
       (select count(*)::int from project_user_roles where role_id = ${roleId}::uuid) as users,
       (select count(*)::int from api_keys where role_id = ${roleId}::uuid and deleted_at is null) as keys`,
   );

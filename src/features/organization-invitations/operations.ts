@@ -1,0 +1,124 @@
+import { eq } from 'drizzle-orm';
+import { z } from 'zod';
+import { hashOneTimeToken } from '../../crypto/one-time-token.ts';
+import { pageOf, paging } from '../../kernel/inputs.ts';
+import { mutation, query } from '../../kernel/operation.ts';
+import { Scope, type Tenant } from '../../kernel/scope.ts';
+import { text, uuid } from '../../kernel/values.ts';
+import { password } from '../identity/password-sign-in.ts';
+import { accept, AcceptedInvitation, lookUp, prepareAcceptance, PublicInvitation } from './by-token.ts';
+import { Invitation, InvitationStatus, invitationStatus } from './invitation.ts';
+import { invite, renew, resend, revoke } from './transitions.ts';
+
+const tenants: readonly Tenant[] = ['organization'];
+const token = z.string().min(1).max(128).meta({ description: 'From the link in the mail.' });
+
+export const inviteMember = mutation({
+  rest: 'POST /organization-invitations/invite',
+  access: 'OrganizationInvitation:Create',
+  summary: 'Invite an address into the organization, by mail',
+  sessionOnly: true,
+  keepsRights: true,
+  tenants,
+  input: { scope: Scope, ...Invitation.create },
+  output: Invitation.schema,
+  status: 201,
+  codes: ['PRIVILEGE_ESCALATION', 'STEP_UP_REQUIRED', 'CONFLICT'],
+  emits: 'invitation.created',
+  run: (ctx) => invite(ctx, ctx.input),
+});
+
+export const acceptInvitation = mutation({
+  rest: 'POST /organization-invitations/accept',
+  access: 'public',
+  summary: 'Join the organization of an invitation',
+  description:
+    'As the signed-in user whose verified address was invited, or as a new user with `registration`: the mailed token verifies his address, and the answer carries his session.',
+  sessionOnly: true,
+  input: {
+    token,
+    registration: z
+      .strictObject({ name: text(1, 255), password })
+      .optional()
+      .meta({ description: 'For an address that nobody has verified; not together with a session.' }),
+  },
+  output: AcceptedInvitation,
+  emits: 'invitation.accepted',
+  codes: [
+    'UNAUTHENTICATED',
+    'FORBIDDEN',
+    'EMAIL_VERIFICATION_REQUIRED',
+    'NOT_FOUND',
+    'INVALID_TOKEN',
+    'INVALID_STATE',
+    'CONFLICT',
+  ],
+  limit: {
+    class: 'auth',
+    key: (input, { network }) => `acceptInvitation ${hashOneTimeToken(input.token)} ${network}`,
+  },
+  prepare: ({ tx, services, principal, input }) => prepareAcceptance(tx, services, principal, input),
+  run: (ctx) => accept(ctx, ctx.input.token, ctx.prepared),
+});
+
+export const invitation = query({
+  rest: 'GET /organization-invitations/:token',
+  access: 'public',
+  rate: 'network',
+  summary: 'Look at an invitation with the token of its mail',
+  input: { token },
+  output: PublicInvitation,
+  codes: ['NOT_FOUND'],
+  run: ({ tx, services, input }) => lookUp(tx, services, input.token),
+});
+
+export const organizationInvitations = query({
+  rest: 'GET /organization-invitations',
+  access: 'OrganizationInvitation:Query',
+  summary: 'List the invitations of an organization',
+  tenants,
+  input: { scope: Scope, ...paging(Invitation), status: InvitationStatus.optional() },
+  output: pageOf(Invitation),
+  run: ({ db, input, services }) =>
+    db.page(Invitation, input, [input.status && eq(invitationStatus(services.clock.now()), input.status)]),
+});
+
+export const resendInvitation = mutation({
+  rest: 'POST /organization-invitations/:id/resend-email',
+  access: 'OrganizationInvitation:ResendEmail',
+  summary: 'Mail a pending invitation again; the link sent before is dead',
+  keepsRights: true,
+  tenants,
+  input: { scope: Scope, id: uuid },
+  output: Invitation.schema,
+  target: Invitation,
+  codes: ['INVALID_STATE'],
+  run: (ctx) => resend(ctx, ctx.input.id),
+});
+
+export const renewInvitation = mutation({
+  rest: 'POST /organization-invitations/:id/renew',
+  access: 'OrganizationInvitation:Renew',
+  summary: 'Give a pending or expired invitation its whole time again, and mail it',
+  keepsRights: true,
+  tenants,
+  input: { scope: Scope, id: uuid },
+  output: Invitation.schema,
+  target: Invitation,
+  codes: ['INVALID_STATE', 'CONFLICT'],
+  run: (ctx) => renew(ctx, ctx.input.id),
+});
+
+export const revokeInvitation = mutation({
+  rest: 'DELETE /organization-invitations/:id',
+  access: 'OrganizationInvitation:Revoke',
+  summary: 'Take an invitation back',
+  keepsRights: true,
+  tenants,
+  input: { scope: Scope, id: uuid },
+  output: Invitation.schema,
+  target: Invitation,
+  codes: ['INVALID_STATE'],
+  emits: 'invitation.revoked',
+  run: (ctx) => revoke(ctx, ctx.input.id),
+});

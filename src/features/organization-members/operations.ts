@@ -1,0 +1,54 @@
+import { equals } from '../../db/filters.ts';
+import { pageOf, paging } from '../../kernel/inputs.ts';
+import { mutation, query } from '../../kernel/operation.ts';
+import { Scope, type Tenant } from '../../kernel/scope.ts';
+import { uuid } from '../../kernel/values.ts';
+import { changeMemberRole, leaveOrganization, lockMember } from '../memberships/organization.ts';
+import { Member } from './member.ts';
+
+const tenants: readonly Tenant[] = ['organization'];
+
+export const organizationMembers = query({
+  rest: 'GET /organization-members',
+  access: 'OrganizationMember:Query',
+  summary: 'List the members of an organization',
+  tenants,
+  input: { scope: Scope, ...paging(Member), roleId: uuid.optional() },
+  output: pageOf(Member),
+  run: ({ db, input }) => db.page(Member, input, [equals(Member, 'roleId', input.roleId)]),
+});
+
+export const updateOrganizationMember = mutation({
+  rest: 'PATCH /organization-members/:userId',
+  access: 'OrganizationMember:Update',
+  summary: 'Give a member another role; effective at once',
+  tenants,
+  input: { scope: Scope, userId: uuid, roleId: uuid },
+  output: Member.schema,
+  target: Member,
+  codes: ['PRIVILEGE_ESCALATION', 'LAST_OWNER', 'STEP_UP_REQUIRED'],
+  run: async (ctx) => {
+    const { db, input } = ctx;
+    if (!(await changeMemberRole(ctx, input.userId, input.roleId))) ctx.unchanged();
+    return db.get(Member, input.userId);
+  },
+});
+
+export const removeOrganizationMember = mutation({
+  rest: 'DELETE /organization-members/:userId',
+  access: 'OrganizationMember:Remove',
+  self: ({ userId }) => userId,
+  summary: 'Remove a member from the organization and all its projects, or leave it oneself',
+  tenants,
+  input: { scope: Scope, userId: uuid },
+  output: Member.schema,
+  target: Member,
+  codes: ['PRIVILEGE_ESCALATION', 'LAST_OWNER', 'STEP_UP_REQUIRED'],
+  run: async (ctx) => {
+    const { db, input } = ctx;
+    await lockMember(ctx, input.userId);
+    const was = await db.get(Member, input.userId);
+    await leaveOrganization(ctx, input.userId);
+    return was;
+  },
+});
