@@ -1,6 +1,6 @@
 import { createClient } from 'redis';
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DoorwardError } from '../errors.ts';
 import { rateClasses, type RateClass } from '../kernel/operation.ts';
 import { createRateLimiter, type RateLimit } from './rate-limit.ts';
@@ -130,22 +130,26 @@ describe.skipIf(!process.env['TEST_REDIS_URL'])('with Redis', () => {
   });
 
   it('asks without counting, and ends its windows', async () => {
-    const [a, b] = limiters(1, 1);
+    const [a, b] = limiters(1, 2);
     const key = randomUUID();
-    expect(await a?.consume('auth', key, 0)).toMatchObject({ left: 1, seconds: 1 });
-    expect(await a?.consume('auth', key)).toMatchObject({ left: 0, seconds: 1 });
-    expect((await refusal(() => b?.consume('auth', key))).params).toEqual({ seconds: 1 });
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
-    expect(await b?.consume('auth', key)).toMatchObject({ left: 0 });
+    expect(await a?.consume('auth', key, 0)).toMatchObject({ left: 1 });
+    expect(await a?.consume('auth', key)).toMatchObject({ left: 0 });
+    const seconds = (await refusal(() => b?.consume('auth', key))).params['seconds'];
+    expect([1, 2]).toContain(seconds);
+    await vi.waitFor(async () => expect(await b?.consume('auth', key)).toMatchObject({ left: 0 }), {
+      timeout: 10_000,
+      interval: 50,
+    });
   });
 
   it('keeps no address in the store', async () => {
-    const [a] = limiters(5, 5);
-    await a?.consume('mail', 'ada@example.org');
-    const keys = await clients[0].keys('doorward:rate:mail:*');
-    expect(keys.length).toBeGreaterThan(0);
-    // Other tests share the store, and a digest may spell any short word: only an address has this sign.
-    expect(keys.join()).not.toMatch(/@|example/);
+    const [redis] = clients;
+    const installation = randomUUID();
+    const config = configOf({ max: 5, windowSeconds: 5 });
+    const { consume } = createRateLimiter({ config, enabled: true, redis, installation });
+    await consume('mail', 'ada@example.org');
+    const keys = await redis.keys(`doorward:${installation}:*`);
+    expect(keys).toEqual([expect.stringMatching(/:rate:mail:[A-Za-z0-9_-]{43}$/)]);
   });
 
   it.each([
