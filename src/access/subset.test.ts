@@ -47,6 +47,15 @@ describe('a permission is held', () => {
     }
   });
 
+  it('unconditionally only, where the condition reads the role or group that gives it', () => {
+    for (const path of ['role.metadata.region', 'group.name']) {
+      const condition = { Equals: { 'resource.region': { $ref: path } } };
+      const wanted = want('invoice:read', condition);
+      expect(missing(holder([wanted]), wanted)).toEqual(['invoice:read']);
+      expect(missing(holder([wanted, want('invoice:read')]), wanted)).toEqual([]);
+    }
+  });
+
   it('on its own plane', () => {
     expect(missing(holder([want('project:query')]), want('Project:Query'))).toEqual(['Project:Query']);
     expect(missing(holder([want('Project:Query')]), want('project:query'))).toEqual(['project:query']);

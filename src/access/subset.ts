@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts';
-import { canonicalCondition } from './conditions.ts';
+import { canonicalCondition, compileCondition } from './conditions.ts';
 import { candidatesFor, consents } from './evaluate.ts';
 import type { Grants, Target } from './evaluate.ts';
 
@@ -60,7 +60,15 @@ function holds(holder: Holder, wanted: WantedPermission): boolean {
   const candidates = candidatesFor(holder, target);
   if (candidates === undefined) return false;
   if (candidates.allowed) return true;
+  if (dependsOnItsPath(wanted.condition)) return false;
   // What is wanted unconditionally equals none of these: they are all conditional.
   const canonical = canonicalCondition(wanted.condition);
   return candidates.conditional.some((held) => canonicalCondition(held.condition) === canonical);
 }
+
+/**
+ * A condition on the role or group that gives the permission means another thing on another path: whoever holds it where
+ * it is not met could hand it on, or rewrite his own role's metadata, to where it is.
+ */
+const dependsOnItsPath = (condition: unknown): boolean =>
+  compileCondition(condition).paths.some((path) => path.startsWith('role.') || path.startsWith('group.'));

@@ -1,7 +1,10 @@
 import { sql } from 'drizzle-orm';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { ORGANIZATION_OWNER, roleIdOf } from '../../src/access/built-in.ts';
 import { SYSTEM_NODE } from '../../src/db/nodes.ts';
+import { pgCode } from '../../src/db/pg-error.ts';
 import { rowsOf } from '../../src/db/rows.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -87,4 +90,36 @@ it(`keeps one owner in ${RACES} races of mutual removal`, { timeout: 120_000 }, 
     `last owner: ${RACES} races on ${one === other ? 'one process' : 'two processes'}, one owner left in each; the other was refused with ${JSON.stringify(refusals)}\n`,
   );
   expect(refusals['LAST_OWNER']).toBeGreaterThan(0);
+});
+
+describe('the rule of the database', () => {
+  const file = join(import.meta.dirname, '../../migrations/0002_last_owner.sql');
+
+  it('is about the role that is seeded', () => {
+    const ids = readFileSync(file, 'utf8').match(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? [];
+    expect([...new Set(ids)]).toEqual([ORGANIZATION_OWNER]);
+  });
+
+  it.each([
+    ['removed', (id: string) => sql`delete from organization_members where tenant_id = ${id}::uuid`],
+    [
+      'demoted',
+      (id: string) =>
+        sql`update organization_members set role_id = ${roleIdOf('Organization Viewer')}::uuid where tenant_id = ${id}::uuid`,
+    ],
+    ['disabled', () => sql`update users set status = 'disabled' where id = ${ada.userId}::uuid`],
+    ['deleted', () => sql`update users set deleted_at = now() where id = ${ada.userId}::uuid`],
+    ['no longer verified', () => sql`update users set email_verified = false where id = ${ada.userId}::uuid`],
+  ])('holds for statements by hand: %s', async (_, statement) => {
+    const { id } = await one.must(
+      'createOrganization',
+      { scope: ada.account, name: 'By hand' },
+      { token: ada.token },
+    );
+    const refusal = await one.database.pool.execute(statement(id)).then(
+      () => null,
+      (error: unknown) => pgCode(error),
+    );
+    expect(refusal).toBe('DW001');
+  });
 });

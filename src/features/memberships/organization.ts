@@ -1,5 +1,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
+import { assertMayGive } from '../../access/giving.ts';
 import { fail } from '../../errors.ts';
+import { callerOf } from '../../kernel/context.ts';
 import type { NodeRef } from '../../kernel/event.ts';
 import { projects } from '../projects/project.ts';
 import {
@@ -12,7 +14,7 @@ import {
 } from './giving-roles.ts';
 import type { MembershipRun, RoleRef } from './giving-roles.ts';
 import { endManagedUser } from './managed-user.ts';
-import { organizationMembers } from './membership.ts';
+import { organizationMembers, projectUserRoles } from './membership.ts';
 import { endParticipation, untag } from './project.ts';
 
 /**
@@ -107,7 +109,10 @@ export async function leaveOrganization(ctx: MembershipRun, userId: string): Pro
   const { tx, scope } = ctx;
   const member = await lockMember(ctx, userId);
   if (isHimself(ctx, userId)) assertRecentForOwner(ctx, [member.roleId]);
-  else await assertMayMove(ctx, [member.roleId]);
+  else {
+    await assertMayMove(ctx, [member.roleId]);
+    await assertHoldsAllInProjects(ctx, userId);
+  }
   await tx.delete(organizationMembers).where(isMembership(organizationMembers, scope.nodeId, userId));
   ctx.touch(`user:${userId}`);
   ctx.record({
@@ -127,4 +132,32 @@ export async function leaveOrganization(ctx: MembershipRun, userId: string): Pro
   await untag(tx, userId, [scope.nodeId]);
   await endManagedUser(ctx, userId);
   return member;
+}
+
+/**
+ * What he wears in the organization's projects goes too, so it is weighed where it counts: against what the caller
+ * holds there.
+ * @throws PRIVILEGE_ESCALATION
+ */
+async function assertHoldsAllInProjects(ctx: MembershipRun, userId: string): Promise<void> {
+  const { tx, scope, services } = ctx;
+  const worn = await tx
+    .select({ projectId: projectUserRoles.tenantId, roleId: projectUserRoles.roleId })
+    .from(projectUserRoles)
+    .innerJoin(projects, eq(projects.id, projectUserRoles.tenantId))
+    .where(
+      and(
+        eq(projects.ownerId, scope.nodeId),
+        isNull(projects.deletedAt),
+        eq(projectUserRoles.userId, userId),
+      ),
+    );
+  for (const projectId of new Set(worn.map((row) => row.projectId))) {
+    const id = `${scope.nodeId}:${projectId}`;
+    const inside = await services.resolver.scopeOf({ tenant: 'organizationProject', id }, tx);
+    if (!inside) continue;
+    const rights = await services.resolver.rightsOfUser(inside, callerOf(ctx).userId, tx);
+    const roleIds = worn.filter((row) => row.projectId === projectId).map(({ roleId }) => roleId);
+    await assertMayGive(tx, inside, rights, { roleIds });
+  }
 }

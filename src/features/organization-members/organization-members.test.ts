@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { joined, keyToken, member } from '../../../test/contract/world.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { transports, unique, type Person } from '../../../test/support/client.ts';
-import { roleIdOf } from '../../access/built-in.ts';
+import { permissionIdOf, roleIdOf } from '../../access/built-in.ts';
 import { rowsOf } from '../../db/rows.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
@@ -135,6 +135,35 @@ describe.each(transports)('over %s', (via) => {
     }
     expect((await change(bob.userId, ownRoles.id, ada)).ok).toBe(true);
     expect((await change(foreign.ada.userId, VIEWER, ada)).code).toBe('NOT_FOUND');
+  });
+
+  it('weighs what a member holds in the projects before another takes him out', async () => {
+    const { ada, scope, project } = await office();
+    const group = await app.must(
+      'createGroup',
+      { scope, name: 'Removing', permissionIds: [permissionIdOf('OrganizationMember:Remove')] },
+      as(ada),
+    );
+    const remover = await app.must('createRole', { scope, name: 'Remover', groupIds: [group.id] }, as(ada));
+    const nothing = await app.must('createRole', { scope, name: 'Nothing' }, as(ada));
+    const [bob, eve] = [
+      await member(app, scope.id, 'Organization Viewer'),
+      await member(app, scope.id, 'Organization Viewer'),
+    ];
+    for (const [userId, roleId] of [
+      [bob.userId, nothing.id],
+      [eve.userId, remover.id],
+    ] as const)
+      await app.must('updateOrganizationMember', { scope, userId, roleId }, as(ada));
+    const taking = { scope: project, userId: bob.userId, roleIds: [roleIdOf('Project Viewer')] };
+    await app.must('createUser', taking, as(ada));
+
+    const refused = await app.call('removeOrganizationMember', { scope, userId: bob.userId }, as(eve));
+    expect(refused.code).toBe('PRIVILEGE_ESCALATION');
+    expect(refused.details.map(({ path }) => path)).toContain('Role:Query');
+    expect(await membersOf({ ada, scope, project })).toContain(bob.userId);
+    await app.must('updateUser', { scope: project, id: bob.userId, roleIds: [] }, as(ada));
+    await app.must('removeOrganizationMember', { scope, userId: bob.userId }, as(eve));
   });
 
   it('shows a viewer the members and lets him change none', async () => {

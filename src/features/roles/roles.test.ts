@@ -1,6 +1,8 @@
+import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { transports, unique, type Person } from '../../../test/support/client.ts';
+import { permissionIdOf } from '../../access/built-in.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
 /** The chain resource → permission → group → role, as an administrator of a project builds it. */
@@ -123,6 +125,48 @@ describe.each(transports)('over %s', (via) => {
     expect(changed.code).toBe('SYSTEM_ENTITY');
     const removed = await app.call('deleteRole', { scope, id }, as());
     expect(removed.code).toBe('SYSTEM_ENTITY');
+  });
+
+  it('lets nobody meet the condition of a right by rewriting the role that he wears', async () => {
+    const member = await app.person({ type: 'organization' });
+    const resource = await app.must(
+      'createResource',
+      { scope, name: 'Site', slug: `site-${unique()}`, actions: ['enter'] },
+      as(),
+    );
+    const condition = { Equals: { 'role.metadata.region': 'eu' } };
+    const enter = await app.must(
+      'createPermission',
+      { scope, resourceId: resource.id, action: 'enter', condition },
+      as(),
+    );
+    const permissionIds = [enter.id, permissionIdOf('Role:Update'), permissionIdOf('Role:Create')];
+    const group = await app.must('createGroup', { scope, name: 'Guards', permissionIds }, as());
+    const role = await app.must(
+      'createRole',
+      { scope, name: 'Guard', groupIds: [group.id], metadata: { region: 'us' } },
+      as(),
+    );
+    await app.database.pool.execute(sql`
+      with joined as (insert into project_users (tenant_id, user_id)
+        values (${scope.id.split(':')[1]}::uuid, ${member.userId}::uuid))
+      insert into project_user_roles (tenant_id, user_id, role_id, role_tenant_id)
+      select ${scope.id.split(':')[1]}::uuid, ${member.userId}::uuid, ${role.id}::uuid, ${scope.id.split(':')[1]}::uuid`);
+    const his = { token: member.token, via };
+    const metadata = { region: 'eu' };
+    const rewritten = await app.call('updateRole', { scope, id: role.id, metadata }, his);
+    expect(rewritten.code).toBe('PRIVILEGE_ESCALATION');
+    const another = await app.call(
+      'createRole',
+      { scope, name: 'Mine', groupIds: [group.id], metadata },
+      his,
+    );
+    expect(another.code).toBe('PRIVILEGE_ESCALATION');
+    const permission = { resource: resource.slug, action: 'enter' };
+    const asked = await app.must('isAuthorized', { scope, permission }, his);
+    expect(asked).toMatchObject({ authorized: false, reason: 'CONDITION_NOT_MET' });
+    await app.must('updateRole', { scope, id: role.id, metadata }, as());
+    expect((await app.must('isAuthorized', { scope, permission }, his)).authorized).toBe(true);
   });
 
   it('deletes softly: the row is gone for every reader', async () => {
