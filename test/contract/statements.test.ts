@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { roleIdOf } from '../../src/access/built-in.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { transports, type Person } from '../support/client.ts';
@@ -7,6 +8,9 @@ import { transports, type Person } from '../support/client.ts';
 let app: TestApp;
 let owner: Person;
 let scope: ScopeRef;
+/** Owns an organization with people in it. */
+let head: Person;
+let organization: ScopeRef;
 
 beforeAll(async () => {
   app = await startApp();
@@ -18,6 +22,21 @@ beforeAll(async () => {
   for (let n = 0; n < 3; n++) groups.push((await app.must('createGroup', { scope, name: `G${n}` }, as)).id);
   for (let n = 0; n < 50; n++) {
     await app.must('createRole', { scope, name: `Row${n}`, groupIds: groups, tagIds: [tag.id] }, as);
+  }
+  head = await app.person({ type: 'organization' });
+  const his = { token: head.token };
+  const { id } = await app.must('createOrganization', { scope: head.account, name: 'Many' }, his);
+  organization = { tenant: 'organization', id };
+  const label = await app.must('createTag', { scope: organization, name: 't' }, his);
+  const viewer = roleIdOf('Organization Viewer');
+  for (let n = 0; n < 50; n++) {
+    const person = { scope: organization, name: `P${n}`, roleIds: [viewer], tagIds: [label.id] };
+    await app.must('createUser', person, his);
+  }
+  for (let n = 0; n < 3; n++) {
+    const email = `invited-${n}@example.test`;
+    await app.must('inviteMember', { scope: organization, email, roleId: viewer }, his);
+    await app.must('createProject', { scope: organization, name: `P${n}`, tagIds: [label.id] }, his);
   }
 });
 afterAll(() => app.close());
@@ -43,6 +62,23 @@ describe.each(transports)('over %s', (via) => {
       const { items } = await app.must('roles', { scope, ...list, ...relations }, options());
       expect(items).toHaveLength(50);
       expect(items[7]).toMatchObject({ groups: [{}, {}, {}], tags: [{}] });
+    });
+    expect(cost).toBeLessThanOrEqual(4);
+  });
+
+  it.each([
+    ['users', ['roles', 'tags']],
+    ['organizationMembers', []],
+    ['organizationInvitations', ['role', 'inviter']],
+    ['groups', ['permissions', 'tags']],
+    ['projects', ['tags']],
+  ] as const)('lists %s with %j of an organization in four at most', async (name, relations) => {
+    const select = `{ items { id ${relations.map((one) => `${one} { id }`).join(' ')} } totalCount }`;
+    const input = { scope: organization, limit: 50 };
+    const cost = await counted(async () => {
+      const asked = via === 'rest' && relations.length > 0 ? { ...input, relations } : input;
+      const { data } = await app.raw(name, asked, { token: head.token, via, select });
+      expect((data as { items: unknown[] }).items.length).toBeGreaterThan(1);
     });
     expect(cost).toBeLessThanOrEqual(4);
   });
