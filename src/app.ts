@@ -34,6 +34,7 @@ import { assertSound, declaredPermissions, operations } from './operations.ts';
 import { entities } from './entities.ts';
 import { registerInvitationPage } from './pages/invitation.ts';
 import { serveStylesheet } from './pages/page.ts';
+import { registerResetPasswordPage } from './pages/reset-password.ts';
 import { registerVerifyEmailPage } from './pages/verify-email.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
 import { registerBodyParser } from './transport/body-parser.ts';
@@ -239,6 +240,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   serveStylesheet(server);
   registerVerifyEmailPage(server);
   registerInvitationPage(server);
+  registerResetPasswordPage(server);
   await server.ready();
 
   return {

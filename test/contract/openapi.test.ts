@@ -361,6 +361,17 @@ describe('an answer over REST', () => {
     expect((await call('logout', {}, accessToken)).data).toEqual({ revoked: 1 });
   });
 
+  it('is as documented in changing and resetting a password', async () => {
+    const { email, password, token } = await app.person();
+    const input = { currentPassword: password, newPassword: `another ${password}` };
+    expect((await call('changeMyPassword', input, token)).data).toEqual({ changed: true });
+    expect((await call('changeMyPassword', input, token)).code).toBe('UNAUTHENTICATED');
+    expect((await call('requestPasswordReset', { email })).status).toBe(202);
+    const reset = { token: await app.mailedToken(email), newPassword: password };
+    expect((await call('resetPassword', reset)).data).toEqual({ reset: true });
+    expect((await call('resetPassword', reset)).code).toBe('INVALID_TOKEN');
+  });
+
   it('is as documented in registering', async () => {
     const register = operations.find(({ name }) => name === 'register') as NamedOperation;
     const answer = await call('register', sampleInput(register));

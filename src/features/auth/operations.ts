@@ -12,6 +12,7 @@ import { AccountType } from '../identity/account.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
 import { Locale } from '../users/user.ts';
 import { endPresented } from './logout.ts';
+import { mailReset, prepareReset, reset } from './password-reset.ts';
 import { canonicalAddress, checkPassword, password } from '../identity/password-sign-in.ts';
 import { isOverdue, prepareRefresh, presentedBy, refresh, verificationRequired } from './refresh.ts';
 import * as registration from '../identity/registration.ts';
@@ -226,5 +227,51 @@ export const resendVerification = mutation({
     if (allowed) await resendTo(ctx, ctx.input.email);
     else ctx.unchanged();
     return { accepted: true as const };
+  },
+});
+
+export const requestPasswordReset = mutation({
+  rest: 'POST /auth/request-password-reset',
+  summary: 'Ask for a mail with which a forgotten password is replaced',
+  description:
+    'The mail goes to a verified address of an active user; the answer is the same for every address.',
+  access: 'public',
+  keepsRights: true,
+  input: { email },
+  output: Accepted,
+  status: 202,
+  prepare: async ({ services, input }) => ({
+    startedAt: performance.now(),
+    allowed: await mayMail(services, input.email),
+  }),
+  run: async (ctx) => {
+    const { startedAt, allowed } = ctx.prepared;
+    ctx.afterCommit(() => evenly(startedAt));
+    if (allowed) await mailReset(ctx, ctx.input.email);
+    else ctx.unchanged();
+    return { accepted: true as const };
+  },
+});
+
+export const resetPassword = mutation({
+  rest: 'POST /auth/reset-password',
+  summary: 'Replace a forgotten password with the token of the mail',
+  description: 'Ends all sessions of the user and opens none: sign in with the new password.',
+  access: 'public',
+  keepsRights: true,
+  input: { token: z.string().min(1).max(128), newPassword: password },
+  output: z
+    .object({ reset: z.literal(true) })
+    .meta({ id: 'ResetPasswordResult', description: 'The password is the new one.' }),
+  emits: 'user.password_changed',
+  codes: ['INVALID_TOKEN'],
+  limit: {
+    class: 'auth',
+    key: ({ token }, { network }) => `resetPassword ${hashOneTimeToken(token)} ${network}`,
+  },
+  prepare: ({ tx, services, input }) => prepareReset(tx, services, input),
+  run: async (ctx) => {
+    await reset(ctx, ctx.input.token, ctx.prepared);
+    return { reset: true as const };
   },
 });

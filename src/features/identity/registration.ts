@@ -1,5 +1,4 @@
 import { and, eq, inArray, lte } from 'drizzle-orm';
-import { passwordProblems } from '../../crypto/password-policy.ts';
 import type { DoorwardError } from '../../errors.ts';
 import { fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
@@ -8,6 +7,7 @@ import { authenticationMethods, passwords } from '../me/authentication-method.ts
 import { nodeOfUser, userAsActor } from './user-node.ts';
 import { users } from '../users/user.ts';
 import { ownerOf } from './address.ts';
+import { assertPassword } from './new-password.ts';
 import { claimOf } from './password-sign-in.ts';
 import {
   createAccount,
@@ -69,7 +69,7 @@ export async function prepareRegistration(
     throw fail('FORBIDDEN', { fix: 'Registration is closed here; ask for an invitation.' });
   }
   assertReachable(services, address, 'providerId');
-  await assertPassword(services, newcomer, 'providerData.password');
+  await assertPassword(services, newcomer.password, ownerIn(newcomer), 'providerData.password');
   if (mode === 'immediate') {
     // This is an account oracle, so only so many addresses can be asked about from one network (identity §1).
     await limiter.consume('auth', `taken ${network}`, 0);
@@ -99,19 +99,7 @@ export function assertReachable({ config }: Services, address: string, path: str
   }
 }
 
-async function assertPassword(
-  { config }: Services,
-  { address, password, name }: Newcomer,
-  path: string,
-): Promise<void> {
-  const problems = await passwordProblems(password, {
-    minLength: config.auth.passwordMinLength,
-    identity: { email: address, name },
-  });
-  if (problems.length > 0) {
-    throw fail('VALIDATION_ERROR', { details: problems.map((code) => ({ path, code })) });
-  }
-}
+const ownerIn = ({ address, name }: Newcomer) => ({ addresses: [address], name });
 
 const isLapsed = (user: UserRow, now: Date): boolean =>
   !user.emailVerified && user.verificationDeadline !== null && user.verificationDeadline <= now;
@@ -224,7 +212,7 @@ export async function prepareInvited(
 ): Promise<PreparedInvited> {
   const newcomer: Newcomer = { address, name, password, locale: null, type: 'personal' };
   if (await ownerOf(db, address)) throw taken('registration');
-  await assertPassword(services, newcomer, 'registration.password');
+  await assertPassword(services, password, ownerIn(newcomer), 'registration.password');
   const userId = services.ids.next();
   return {
     newcomer,

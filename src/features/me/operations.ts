@@ -2,13 +2,15 @@ import { and, asc, eq, isNull } from 'drizzle-orm';
 import { z } from 'zod';
 import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
-import { query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../kernel/operation.ts';
 import { iso, uuid } from '../../kernel/values.ts';
 import { organizationMembers } from '../memberships/membership.ts';
 import { organizations } from '../organizations/organization.ts';
 import { roles } from '../roles/role.ts';
 import { Account, accounts } from '../identity/account.ts';
+import { password } from '../identity/password-sign-in.ts';
 import { User, users } from '../users/user.ts';
+import { changePassword, prepareChange } from './change-password.ts';
 
 const Me = z
   .object({
@@ -72,4 +74,31 @@ export const me = query({
       mfa: { enabled: false, verified: acr === 'aal2' },
     };
   },
+});
+
+export const changeMyPassword = mutation({
+  rest: 'POST /me/change-password',
+  summary: 'Replace the password',
+  description:
+    'Ends all other sessions of the user. A wrong current password is 401, and this session lives on.',
+  access: 'session',
+  keepsRights: true,
+  input: {
+    currentPassword: password,
+    newPassword: password,
+    confirmPassword: password.optional().meta({ description: 'If sent, the same as `newPassword`.' }),
+  },
+  output: z
+    .object({ changed: z.literal(true) })
+    .meta({ id: 'ChangePasswordResult', description: 'The password is the new one.' }),
+  emits: 'user.password_changed',
+  codes: ['UNAUTHENTICATED'],
+  limit: {
+    class: 'auth',
+    // By network too, so that a stolen session does not keep its user from changing the password.
+    key: (_, { authentication, network }) =>
+      authentication.ok ? `changeMyPassword ${authentication.principal.userId} ${network}` : null,
+  },
+  prepare: (ctx) => prepareChange(ctx.tx, ctx.services, callerOf(ctx), ctx.input),
+  run: (ctx) => changePassword(ctx, callerOf(ctx), ctx.prepared),
 });
