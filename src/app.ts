@@ -110,12 +110,14 @@ export async function createApp(options: AppOptions): Promise<App> {
     ids,
     log: (error, message) => log.error({ error, message }),
   });
+  const cursors = createCursors(kek.derive('cursor'), clock);
   let stopping = false;
   const services: Services = {
     config,
     clock,
     ids,
     kek,
+    cursors,
     keyring,
     keyPairs,
     passwords: createPasswords({ concurrency: 2, maxQueue: 200 }),
@@ -134,7 +136,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     }),
   };
 
-  const cursors = createCursors(kek.derive('cursor'), clock);
   const invoke = createInvoke({
     services,
     limit: (cls, key, call) => {

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, sql, type SQL } from 'drizzle-orm';
+import { and, eq, sql, type SQL } from 'drizzle-orm';
 import { isDeepStrictEqual } from 'node:util';
 import { fail } from '../errors.ts';
 import type { AnyEntity } from '../kernel/entity.ts';
@@ -9,7 +9,8 @@ import type { Executor, ListInput, ScopedDb } from '../kernel/scoped-db.ts';
 import type { Clock, Ids } from '../kernel/ports.ts';
 import { column, expression, selectionOf } from './columns.ts';
 import type { Cursors } from './cursor.ts';
-import { matching, sortable } from './listing.ts';
+import { matching } from './listing.ts';
+import { readPage } from './page.ts';
 import { takenField } from './pg-error.ts';
 import { none, parentKey, readRelation, relink } from './relations.ts';
 import { visible } from './visible.ts';
@@ -83,42 +84,16 @@ export function bindScope({ tx, scope, list, notes, cursors, ids, clock }: Bindi
     scope,
 
     async page(entity: AnyEntity, input: ListInput, filters: readonly (SQL | undefined)[] = []) {
-      if (input.page !== undefined && input.cursor !== undefined) {
-        throw fail('VALIDATION_ERROR', { details: [{ path: 'cursor', code: 'excluded' }] });
-      }
-      const limit = input.limit ?? 50;
-      const sortField = input.sortField ?? entity.sort[0] ?? 'createdAt';
-      const direction = input.sortOrder ?? entity.order;
-      const sortBy = sortable(expression(entity, sortField, at));
-      const id = column(entity, 'id');
-      const where = and(visible(entity, scope), ...matching(tx, entity, at, input), ...filters);
-      const { cursor, limit: _, page, relations: __, ...bound } = input as Row & ListInput;
-      const binding = JSON.stringify([list, scope.tenant, scope.id, sortField, direction, bound]);
-      const after = cursor === undefined ? null : cursors.open(cursor, binding);
-      const past = after
-        ? sql`(${sortBy}, ${id}) ${sql.raw(direction === 'ASC' ? '>' : '<')} (${after.value}, ${after.id})`
-        : undefined;
-      const order = direction === 'ASC' ? asc : desc;
-      const [counted] = (await tx
-        .select({ count: sql<number>`count(*)::int` })
-        .from(entity.table)
-        .where(where)) as { count: number }[];
-      const rows = (await tx
-        .select({ ...selectionOf(entity, at), cursorValue: sql<string>`(${sortBy})::text` })
-        .from(entity.table)
-        .where(and(where, past))
-        .orderBy(order(sortBy), order(id))
-        .limit(limit + 1)
-        .offset(after ? 0 : ((page ?? 1) - 1) * limit)) as (Row & { cursorValue: string })[];
-      const hasNextPage = rows.length > limit;
-      const items = rows.slice(0, limit);
-      const last = items.at(-1);
-      const nextCursor =
-        hasNextPage && last
-          ? cursors.seal({ value: last.cursorValue, id: last['id'] as string }, binding)
-          : null;
-      await withRelations(entity, items, input.relations);
-      return { items, totalCount: counted?.count ?? 0, hasNextPage, nextCursor };
+      const page = await readPage(tx, cursors, {
+        entity,
+        select: selectionOf(entity, at),
+        sortBy: (field) => expression(entity, field, at),
+        where: and(visible(entity, scope), ...matching(tx, entity, at, input), ...filters),
+        boundTo: [list, scope.tenant, scope.id],
+        input,
+      });
+      await withRelations(entity, page.items, input.relations);
+      return page;
     },
 
     async get(entity: AnyEntity, id: string, relations?: readonly string[]) {

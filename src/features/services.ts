@@ -1,6 +1,7 @@
 import type { Resolver } from '../access/resolve.ts';
 import type { BuiltIns } from '../access/built-in.ts';
 import type { Config } from '../config.ts';
+import type { Cursors } from '../db/cursor.ts';
 import type { Kek } from '../crypto/kek.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Passwords } from '../crypto/passwords.ts';
@@ -22,6 +23,8 @@ declare module '../kernel/context.ts' {
     readonly clock: Clock;
     readonly ids: Ids;
     readonly kek: Kek;
+    /** For lists of the caller's own rows; a scope's lists come with it. */
+    readonly cursors: Cursors;
     readonly keyring: Keyring;
     readonly keyPairs: Pick<KeyPairStock, 'take'>;
     readonly passwords: Passwords;

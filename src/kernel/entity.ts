@@ -171,7 +171,7 @@ export type AnyEntity = Entity;
 /** A row as it is answered. */
 export type RowOf<E> = E extends { schema: infer S extends Schema } ? z.output<S> : never;
 
-interface Definition<F extends Fields> {
+interface Definition<F extends Fields, W extends keyof Common> {
   table: PgTable;
   doc: string;
   fields: F;
@@ -184,15 +184,18 @@ interface Definition<F extends Fields> {
   order?: 'ASC' | 'DESC';
   within?: (scope: ResolvedScope) => SQL;
   /** Common fields that this noun lacks. */
-  without?: readonly (keyof Common)[];
+  without?: readonly W[];
 }
 
 /** Declares a noun. The name is its type in GraphQL and in the OpenAPI document. */
-export function entity<F extends Fields>(name: string, definition: Definition<F>): Entity<Common & F> {
+export function entity<F extends Fields, W extends keyof Common = never>(
+  name: string,
+  definition: Definition<F, W>,
+): Entity<Omit<Common, W> & F> {
   const base: Fields = Object.fromEntries(
-    Object.entries(common).filter(([key]) => !definition.without?.includes(key as keyof Common)),
+    Object.entries(common).filter(([key]) => !definition.without?.includes(key as W)),
   );
-  const fields = { ...base, ...definition.fields } as Common & F;
+  const fields: Fields = { ...base, ...definition.fields };
   const relations = definition.relations ?? {};
   const shape: Record<string, Schema> = {};
   for (const [key, field] of Object.entries<Field>(fields)) if (field.out) shape[key] = field.out;
@@ -214,7 +217,7 @@ export function entity<F extends Fields>(name: string, definition: Definition<F>
     name,
     table: definition.table,
     columns: { ...getTableColumns(definition.table), ...definition.columns },
-    fields,
+    fields: fields as never,
     relations,
     computed: definition.computed ?? {},
     search: definition.search ?? [],
@@ -222,10 +225,8 @@ export function entity<F extends Fields>(name: string, definition: Definition<F>
     order: definition.order ?? 'ASC',
     tagged: 'tags' in relations,
     within: definition.within,
-    schema: z.object(shape).meta({ id: name, description: definition.doc }) as unknown as Entity<
-      Common & F
-    >['schema'],
-    create: pick('create') as Entity<Common & F>['create'],
-    patch: pick('patch') as Entity<Common & F>['patch'],
+    schema: z.object(shape).meta({ id: name, description: definition.doc }) as never,
+    create: pick('create') as never,
+    patch: pick('patch') as never,
   };
 }

@@ -452,6 +452,15 @@ describe('an answer over REST', () => {
     expect((await call('removeOrganizationMember', { scope, userId }, token)).code).toBe('NOT_FOUND');
   });
 
+  it('is as documented of oneself', async () => {
+    const { token } = await app.person();
+    const sessions = await call('myUserSessions', {}, token);
+    const { id } = (sessions.data as { items: [{ id: string }] }).items[0];
+    await call('myUserSessions', { cursor: 'x' }, token);
+    await call('revokeMyUserSession', { id: randomUUID() }, token);
+    await call('revokeMyUserSession', { id }, token);
+  });
+
   it('was seen of every operation', () => {
     expect(operations.filter(({ name }) => !seen.has(name)).map(({ name }) => name)).toEqual([]);
   });

@@ -99,6 +99,7 @@ export const standing: readonly string[] = [
   'GraphQL: Authentication | mutation refreshSession',
   'GraphQL: Authentication | mutation verifyEmail',
   'GraphQL: Authentication | mutation resetPassword',
+  'GraphQL: Me | query myUserSessions',
   'GraphQL: Organizations | query organizations',
   'GraphQL: Organizations | query organizationInvitations',
   'GraphQL: Organizations | query organizationMembers',

@@ -1,7 +1,9 @@
 import { and, asc, eq, isNull } from 'drizzle-orm';
 import { z } from 'zod';
+import { pageOfOwn } from '../../db/page.ts';
 import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
+import { pageOf, paging } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { iso, uuid } from '../../kernel/values.ts';
 import { organizationMembers } from '../memberships/membership.ts';
@@ -9,8 +11,10 @@ import { organizations } from '../organizations/organization.ts';
 import { roles } from '../roles/role.ts';
 import { Account, accounts } from '../identity/account.ts';
 import { password } from '../identity/password-sign-in.ts';
-import { User, users } from '../users/user.ts';
 import { changePassword, prepareChange } from './change-password.ts';
+import { endSessions, liveSessions } from '../identity/sign-in.ts';
+import { User, users } from '../users/user.ts';
+import { Session, SessionKind, sessions } from './session.ts';
 
 const Me = z
   .object({
@@ -101,4 +105,42 @@ export const changeMyPassword = mutation({
   },
   prepare: (ctx) => prepareChange(ctx.tx, ctx.services, callerOf(ctx), ctx.input),
   run: (ctx) => changePassword(ctx, callerOf(ctx), ctx.prepared),
+});
+
+export const myUserSessions = query({
+  rest: 'GET /me/sessions',
+  summary: 'List the sessions in which you are signed in',
+  access: 'session',
+  input: { ...paging(Session), kind: SessionKind.optional() },
+  output: pageOf(Session),
+  run: async (ctx) => {
+    const { tx, services, input } = ctx;
+    const { userId, credentialId } = callerOf(ctx);
+    const page = await pageOfOwn(tx, services.cursors, {
+      entity: Session,
+      list: 'myUserSessions',
+      input,
+      userId,
+      filters: [liveSessions(services), input.kind && eq(sessions.kind, input.kind)],
+    });
+    const items = page.items as (typeof sessions.$inferSelect)[];
+    return { ...page, items: items.map((row) => ({ ...row, isCurrent: row.id === credentialId })) };
+  },
+});
+
+export const revokeMyUserSession = mutation({
+  rest: 'DELETE /me/sessions/:id',
+  summary: 'End one of your sessions',
+  description: 'Its access and refresh tokens are refused from now on.',
+  access: 'session',
+  keepsRights: true,
+  input: { id: uuid },
+  output: Session.schema,
+  emits: 'session.revoked',
+  run: async (ctx) => {
+    const { userId, credentialId } = callerOf(ctx);
+    const [row] = await endSessions(ctx, userId, eq(sessions.id, ctx.input.id));
+    if (!row) throw fail('NOT_FOUND');
+    return { ...row, isCurrent: row.id === credentialId };
+  },
 });

@@ -1,5 +1,8 @@
 import { index, integer, pgTable, text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
 import { time } from '../../db/columns.ts';
+import { entity, serverSet } from '../../kernel/entity.ts';
+import { iso, uuid } from '../../kernel/values.ts';
 import { users } from '../users/user.ts';
 
 /**
@@ -34,3 +37,25 @@ export const sessions = pgTable(
   },
   (table) => [index('sessions_user').on(table.userId)],
 );
+
+export const SessionKind = z.enum(['browser', 'cli', 'projectApp']).meta({ id: 'SessionKind' });
+
+/** A session as its user sees it. `isCurrent` is a matter of who asks, so no column holds it. */
+export const Session = entity('Session', {
+  table: sessions,
+  doc: 'A signed-in browser, command line or app.',
+  without: ['updatedAt', 'deletedAt'],
+  fields: {
+    kind: serverSet(SessionKind),
+    projectAppId: serverSet(uuid.nullable()),
+    acr: serverSet(z.enum(['aal1', 'aal2']).meta({ id: 'SessionAcr' })),
+    ipAddress: serverSet(z.string().nullable()),
+    userAgent: serverSet(z.string().nullable()),
+    isCurrent: serverSet(z.boolean()),
+    authenticatedAt: serverSet(iso),
+    lastUsedAt: serverSet(iso),
+    expiresAt: serverSet(iso),
+  },
+  sort: ['lastUsedAt', 'createdAt'],
+  order: 'DESC',
+});
