@@ -10,6 +10,7 @@ import { Role } from './features/roles/role.ts';
 import { SigningKey } from './features/signing-keys/signing-key.ts';
 import { Tag } from './features/tags/tag.ts';
 import { Account } from './features/identity/account.ts';
+import { AuthenticationMethod } from './features/me/authentication-method.ts';
 import { Session } from './features/me/session.ts';
 import { User } from './features/users/user.ts';
 import type { AnyEntity } from './kernel/entity.ts';
@@ -18,6 +19,7 @@ import type { AnyEntity } from './kernel/entity.ts';
 export const entities: readonly AnyEntity[] = [
   Account,
   User,
+  AuthenticationMethod,
   Session,
   Organization,
   Invitation,

@@ -457,6 +457,18 @@ describe('an answer over REST', () => {
     const sessions = await call('myUserSessions', {}, token);
     const { id } = (sessions.data as { items: [{ id: string }] }).items[0];
     await call('myUserSessions', { cursor: 'x' }, token);
+    await call('updateMe', { name: 'Ada', locale: 'de' }, token);
+    await call('updateMe', { pictureUrl: 'https://example.test/ada.png' }, token);
+    expect((await call('createMyAccount', {}, token)).status).toBe(201);
+    expect((await call('createMyAccount', {}, token)).code).toBe('CONFLICT');
+    const address = { provider: 'email', providerId: `${randomUUID()}@example.test` };
+    const method = (await call('addMyAuthenticationMethod', address, token)).data as { id: string };
+    expect((await call('addMyAuthenticationMethod', address, token)).code).toBe('CONFLICT');
+    const methods = (await call('myAuthenticationMethods', {}, token)).data as { items: { id: string }[] };
+    expect(methods.items).toHaveLength(2);
+    await call('removeMyAuthenticationMethod', { id: method.id }, token);
+    const last = await call('removeMyAuthenticationMethod', { id: methods.items[0]?.id }, token);
+    expect(last.code).toBe('LAST_SIGN_IN_METHOD');
     await call('revokeMyUserSession', { id: randomUUID() }, token);
     await call('revokeMyUserSession', { id }, token);
   });

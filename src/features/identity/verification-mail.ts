@@ -3,7 +3,7 @@ import { composeMail } from '../../events/mail-layout.ts';
 import type { Mail } from '../../kernel/ports.ts';
 
 /**
- * The mails of a registration. They go to an address that nobody has proved to own yet, so they carry no text of
+ * The mails of a registration and of a new address. They go to an address that nobody has proved to own yet, so they carry no text of
  * whoever typed it in: a name like "You won, see evil.example" must not travel under our sender.
  */
 type Language = 'en' | 'de' | 'es' | 'fr';
@@ -96,6 +96,37 @@ const taken: Record<Language, Omit<Texts, 'button'>> = {
   },
 };
 
+const owned: typeof taken = {
+  en: {
+    subject: 'Your e-mail address was entered elsewhere',
+    lines: [
+      'Another user of Doorward entered this e-mail address as a way to sign in. It belongs to your account.',
+    ],
+    small: ['Nothing has changed, and there is nothing to do.'],
+  },
+  de: {
+    subject: 'Ihre E-Mail-Adresse wurde anderswo eingetragen',
+    lines: [
+      'Jemand anderes hat diese E-Mail-Adresse bei Doorward als Anmeldeweg eingetragen. Sie gehört zu Ihrem Konto.',
+    ],
+    small: ['Es hat sich nichts geändert, Sie müssen nichts tun.'],
+  },
+  es: {
+    subject: 'Su dirección de correo se ha indicado en otra cuenta',
+    lines: [
+      'Otra persona ha indicado esta dirección de correo en Doorward para iniciar sesión. Pertenece a su cuenta.',
+    ],
+    small: ['Nada ha cambiado y no tiene que hacer nada.'],
+  },
+  fr: {
+    subject: 'Votre adresse e-mail a été saisie ailleurs',
+    lines: [
+      "Quelqu'un d'autre a saisi cette adresse e-mail chez Doorward pour se connecter. Elle appartient à votre compte.",
+    ],
+    small: ["Rien n'a changé et vous n'avez rien à faire."],
+  },
+};
+
 /** Where the link of a mail leads: to the frontend, or to our own page when there is none. */
 export const verificationLink = ({ appUrl, security }: Config, token: string): string =>
   security.frontendUrl === undefined
@@ -120,5 +151,11 @@ export function verificationMail(config: Config, to: string, language: Language,
 /** Tells the owner of an address that somebody tried to register with it; whoever tried is told nothing. */
 export function addressTakenMail(to: string, language: Language): Mail {
   const { subject, lines, small } = taken[language];
+  return composeMail({ to, language, subject, paragraphs: lines, footnotes: small });
+}
+
+/** Tells the owner of an address that another user tried to add it; that user is told nothing. */
+export function addressOwnedMail(to: string, language: Language): Mail {
+  const { subject, lines, small } = owned[language];
   return composeMail({ to, language, subject, paragraphs: lines, footnotes: small });
 }

@@ -9,6 +9,8 @@ import {
 } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { time } from '../../db/columns.ts';
+import { entity, serverSet } from '../../kernel/entity.ts';
+import { iso } from '../../kernel/values.ts';
 import { users } from '../users/user.ts';
 
 export const Provider = z.enum(['email', 'github']).meta({ id: 'Provider' });
@@ -45,4 +47,19 @@ export const passwords = pgTable('passwords', {
     .references(() => users.id),
   hash: textColumn('hash').notNull(),
   updatedAt: time('updated_at').notNull().defaultNow(),
+});
+
+/** A way to sign in, as its user sees it. */
+export const AuthenticationMethod = entity('AuthenticationMethod', {
+  table: authenticationMethods,
+  doc: 'A way to sign in.',
+  without: ['updatedAt', 'deletedAt'],
+  fields: {
+    provider: serverSet(Provider),
+    providerId: serverSet(z.string()),
+    label: serverSet(z.string()),
+    isVerified: serverSet(z.boolean()),
+    isPrimary: serverSet(z.boolean()),
+    lastUsedAt: serverSet(iso.nullable()),
+  },
 });

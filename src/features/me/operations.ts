@@ -5,16 +5,19 @@ import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
 import { pageOf, paging } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
-import { iso, uuid } from '../../kernel/values.ts';
+import { email, iso, text, url, uuid } from '../../kernel/values.ts';
 import { organizationMembers } from '../memberships/membership.ts';
 import { organizations } from '../organizations/organization.ts';
 import { roles } from '../roles/role.ts';
-import { Account, accounts } from '../identity/account.ts';
+import { Account, accounts, AccountType } from '../identity/account.ts';
 import { password } from '../identity/password-sign-in.ts';
 import { changePassword, prepareChange } from './change-password.ts';
 import { endSessions, liveSessions } from '../identity/sign-in.ts';
-import { User, users } from '../users/user.ts';
+import { Locale, User, users } from '../users/user.ts';
+import { AuthenticationMethod, Provider } from './authentication-method.ts';
+import { addAccount, changeSelf } from './profile.ts';
 import { Session, SessionKind, sessions } from './session.ts';
+import { addMethod, prepareMethod, removeMethod } from './sign-in-methods.ts';
 
 const Me = z
   .object({
@@ -105,6 +108,94 @@ export const changeMyPassword = mutation({
   },
   prepare: (ctx) => prepareChange(ctx.tx, ctx.services, callerOf(ctx), ctx.input),
   run: (ctx) => changePassword(ctx, callerOf(ctx), ctx.prepared),
+});
+
+/** A picture of one's own is uploaded, so that nobody is made to load an address of somebody's choice. */
+const noPicture = url
+  .nullable()
+  .refine((value) => value === null, { params: { code: 'not_allowed' } })
+  .meta({ description: 'Only null: removes the picture.' });
+
+export const updateMe = mutation({
+  rest: 'PATCH /me',
+  summary: 'Change your name or language, or remove your picture',
+  access: 'session',
+  input: {
+    name: text(1, 255).optional(),
+    locale: Locale.nullable().optional(),
+    pictureUrl: noPicture.optional(),
+  },
+  output: User.schema,
+  emits: 'user.updated',
+  run: async (ctx) => ({ ...(await changeSelf(ctx, ctx.input)), metadata: {} }),
+});
+
+const CreatedAccount = z
+  .object({ account: Account.schema, accounts: z.array(Account.schema) })
+  .meta({ id: 'CreatedAccount', description: 'The new account, and all that the user has.' });
+
+export const createMyAccount = mutation({
+  rest: 'POST /me/accounts',
+  summary: 'Create the account that you lack',
+  access: 'session',
+  input: { type: AccountType.optional().meta({ description: 'Default: the missing one.' }) },
+  output: CreatedAccount,
+  status: 201,
+  codes: ['CONFLICT'],
+  run: (ctx) => addAccount(ctx, ctx.input.type),
+});
+
+export const myAuthenticationMethods = query({
+  rest: 'GET /me/authentication-methods',
+  summary: 'List your ways to sign in',
+  access: 'session',
+  input: paging(AuthenticationMethod),
+  output: pageOf(AuthenticationMethod),
+  run: async (ctx) => {
+    const { tx, services, input } = ctx;
+    const { userId } = callerOf(ctx);
+    const list = 'myAuthenticationMethods';
+    const page = await pageOfOwn(tx, services.cursors, { entity: AuthenticationMethod, list, input, userId });
+    return { ...page, items: page.items as z.output<typeof AuthenticationMethod.schema>[] };
+  },
+});
+
+export const addMyAuthenticationMethod = mutation({
+  rest: 'POST /me/authentication-methods',
+  summary: 'Add an e-mail address to sign in with',
+  description:
+    'It signs in once the mailed link was opened. The answer is the same for an address of another user: only the mail tells.',
+  access: 'session',
+  stepUp: true,
+  keepsRights: true,
+  input: {
+    provider: Provider.refine((provider) => provider === 'email', { params: { code: 'not_allowed' } }),
+    providerId: email,
+    providerData: z
+      .strictObject({ password })
+      .optional()
+      .meta({ description: 'Needed, and allowed, only if you have no password yet.' }),
+  },
+  output: AuthenticationMethod.schema,
+  status: 201,
+  codes: ['CONFLICT'],
+  prepare: (ctx) => {
+    const { providerId, providerData } = ctx.input;
+    return prepareMethod(ctx.tx, ctx.services, callerOf(ctx).userId, providerId, providerData?.password);
+  },
+  run: (ctx) => addMethod(ctx, ctx.prepared),
+});
+
+export const removeMyAuthenticationMethod = mutation({
+  rest: 'DELETE /me/authentication-methods/:id',
+  summary: 'Remove a way to sign in',
+  description: 'When it was the primary one, the oldest verified one follows, and your address with it.',
+  access: 'session',
+  stepUp: true,
+  input: { id: uuid },
+  output: AuthenticationMethod.schema,
+  codes: ['LAST_SIGN_IN_METHOD'],
+  run: (ctx) => removeMethod(ctx, ctx.input.id),
 });
 
 export const myUserSessions = query({
