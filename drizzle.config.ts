@@ -4,7 +4,7 @@ import { defineConfig } from 'drizzle-kit';
 export default defineConfig({
   dialect: 'postgresql',
   schema: [
-    './src/db/*.ts',
+    './src/db/!(*.test).ts',
     './src/events/tables.ts',
     './src/crypto/signing-keys-table.ts',
     './src/features/*/!(operations|store|services|*.test).ts',

@@ -123,6 +123,7 @@ export function createPurge<Place>(options: PurgeOptions<Place>): Purge {
     }
     await attempt('users', () => untilEmpty((tx) => purgeStubs(tx, graph, deleted)));
     await older('one_time_tokens', 'expires_at', clock.now());
+    await older('failed_attempts', 'window_ends_at', clock.now());
     await older('sessions', 'ended_at', deleted);
     await older('sessions', 'expires_at', deleted);
     await older('events', 'occurred_at', daysAgo(retention.eventsDays));

@@ -8,6 +8,7 @@ import { mutation } from '../../kernel/operation.ts';
 import { refuse } from '../../kernel/reply.ts';
 import { email, text } from '../../kernel/values.ts';
 import { authenticationMethods, passwords, Provider } from '../me/authentication-method.ts';
+import { countFailure, isLockedOut } from '../me/failed-attempts.ts';
 import { AccountType } from '../identity/account.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
 import { Locale } from '../users/user.ts';
@@ -54,27 +55,37 @@ export const login = mutation({
   emits: 'session.created',
   codes: ['UNAUTHENTICATED', 'EMAIL_VERIFICATION_REQUIRED'],
   limit: { class: 'auth', key: ({ providerId }, call) => perAccount('login', providerId, call) },
-  prepare: async ({ tx, services, input }) => {
+  prepare: async ({ tx, services, call, input }) => {
     const startedAt = performance.now();
-    const checked = await checkPassword(tx, services, input.providerId, input.providerData.password);
+    const checked = await checkPassword(
+      tx,
+      services,
+      call.network,
+      input.providerId,
+      input.providerData.password,
+    );
     const { user, matched } = checked;
     const session = user && matched ? await newSession(services, user, { amr: ['pwd'] }) : null;
     return { ...checked, session, startedAt };
   },
   run: async (ctx) => {
-    const { tx, services, prepared } = ctx;
+    const { tx, services, call, prepared } = ctx;
     const { user: known, matched, rehashed, session, methodId, startedAt } = prepared;
-    if (!session) ctx.afterCommit(() => evenly(startedAt));
     if (!known) {
       ctx.unchanged();
+      ctx.afterCommit(() => evenly(startedAt));
       return refuse(fail('UNAUTHENTICATED'));
     }
     const target = { type: 'User', id: known.id };
     const node = await nodeOfUser(tx, known.id);
-    const user = session && (await lockUser(ctx, known.id));
+    const user = await lockUser(ctx, known.id);
     const [stored] = user ? await tx.select().from(passwords).where(eq(passwords.userId, user.id)) : [];
-    // Between the check and now the password may have been changed, or the user disabled.
-    if (!session || !user || !methodId || user.status !== 'active' || stored?.hash !== matched) {
+    const lockedOut = await isLockedOut(tx, services, known.id, call.network);
+    // Between the check and now the password may have been changed, the user disabled, or another guess counted.
+    const fits = user?.status === 'active' && !lockedOut && stored?.hash === matched;
+    if (!session || !user || !methodId || !fits) {
+      if (user && !lockedOut) await countFailure(tx, services, user.id, call.network);
+      ctx.afterCommit(() => evenly(startedAt));
       ctx.record({ outcome: 'failed', code: 'UNAUTHENTICATED', target, node });
       return refuse(fail('UNAUTHENTICATED'));
     }

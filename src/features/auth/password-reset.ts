@@ -3,6 +3,7 @@ import { hashOneTimeToken, newOneTimeToken } from '../../crypto/one-time-token.t
 import { fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
+import { endLockOut } from '../me/failed-attempts.ts';
 import { assertPassword, endResets, ownerOfPassword, replacePassword } from '../identity/new-password.ts';
 import { oneTimeTokens } from '../identity/one-time-token.ts';
 import { claimOf, mayExist } from '../identity/password-sign-in.ts';
@@ -81,7 +82,7 @@ export async function prepareReset(
 }
 
 /**
- * Uses up the token and replaces the password; all sessions of the user end. It signs nobody in, verifies nothing and
+ * Uses up the token and replaces the password; all sessions of the user end, and what keeps networks out. It signs nobody in, verifies nothing and
  * takes no second factor away (identity §5). Of several at once, one wins. @throws INVALID_TOKEN
  */
 export async function reset(
@@ -94,5 +95,6 @@ export async function reset(
   const [used] = await tx.delete(oneTimeTokens).where(isToken(token, services)).returning();
   const user = used && (await holderOf(tx, used));
   if (!user) throw fail('INVALID_TOKEN');
+  await endLockOut(tx, userId);
   await replacePassword(ctx, user, hash, { actor: userAsActor(user), proved: address });
 }

@@ -4,6 +4,7 @@ import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { email, refusal } from '../../kernel/values.ts';
 import { authenticationMethods, passwords } from '../me/authentication-method.ts';
+import { isLockedOut } from '../me/failed-attempts.ts';
 import { users } from '../users/user.ts';
 import type { UserRow } from './sign-in.ts';
 
@@ -12,7 +13,7 @@ export interface Checked {
   /** Whose address it is, right password or not; null when it is nobody's. */
   readonly user: UserRow | null;
   readonly methodId: string | null;
-  /** The hash that the password fitted; null when it did not, or when the user may not sign in. */
+  /** The hash that the password fitted; null when it did not, or when the user may not sign in, or not from here. */
   readonly matched: string | null;
   /** A stronger hash of the same password, when the stored one is weaker than today's. */
   readonly rehashed: string | null;
@@ -63,13 +64,16 @@ export const mayExist = (user: UserRow): boolean =>
 /** Hashes, so call it in `prepare`. @throws UNAVAILABLE when too many hashes wait */
 export async function checkPassword(
   db: Executor,
-  { passwords: hashing }: Services,
+  services: Services,
+  network: string,
   typedAddress: string,
   typedPassword: string,
 ): Promise<Checked> {
+  const { passwords: hashing } = services;
   const address = canonicalAddress(typedAddress);
   const found = address === null ? undefined : await claimOf(db, address);
-  const hash = found && mayExist(found.user) ? found.hash : null;
+  const lockedOut = found !== undefined && (await isLockedOut(db, services, found.user.id, network));
+  const hash = found && mayExist(found.user) && !lockedOut ? found.hash : null;
   const fits = await hashing.verify(hash, typedPassword);
   const matched = fits ? hash : null;
   return {

@@ -10,6 +10,7 @@ import { nodeOfUser, userAsActor } from '../identity/user-node.ts';
 import { lockUser } from '../identity/verification.ts';
 import { users } from '../users/user.ts';
 import { passwords } from './authentication-method.ts';
+import { countFailure, isLockedOut } from './failed-attempts.ts';
 import { sessions } from './session.ts';
 
 interface Typed {
@@ -26,13 +27,15 @@ const refused = (path: string, code: 'not_allowed' | 'password_unchanged') =>
 
 /**
  * A user without a password (signed in by a provider) gets the same work and the same answer as for a wrong one: he
- * proves nothing here, and comes to a password by adding an address to sign in with.
+ * proves nothing here, and comes to a password by adding an address to sign in with. The new password is judged first,
+ * so that no fault of it tells whether the current one was right.
  * @throws VALIDATION_ERROR, UNAVAILABLE
  */
 export async function prepareChange(
   db: Executor,
   services: Services,
   { userId }: Principal,
+  network: string,
   { currentPassword, newPassword, confirmPassword = newPassword }: Typed,
 ): Promise<PreparedChange> {
   if (confirmPassword !== newPassword) throw refused('confirmPassword', 'not_allowed');
@@ -41,14 +44,16 @@ export async function prepareChange(
     .from(users)
     .leftJoin(passwords, eq(passwords.userId, users.id))
     .where(and(eq(users.id, userId), isNull(users.deletedAt)));
-  const matched = found?.hash ?? null;
-  const fits = await services.passwords.verify(matched, currentPassword);
-  if (!found || matched === null || !fits) return null;
   // One password, however it was typed.
   if (newPassword.normalize('NFKC') === currentPassword.normalize('NFKC')) {
     throw refused('newPassword', 'password_unchanged');
   }
+  if (!found) return null;
   await assertPassword(services, newPassword, await ownerOfPassword(db, found.user), 'newPassword');
+  const lockedOut = await isLockedOut(db, services, userId, network);
+  const matched = lockedOut ? null : found.hash;
+  const fits = await services.passwords.verify(matched, currentPassword);
+  if (matched === null || !fits) return null;
   return { matched, hash: await services.passwords.hash(newPassword) };
 }
 
@@ -58,11 +63,14 @@ export async function changePassword(
   { userId, credentialId }: Principal,
   prepared: PreparedChange,
 ): Promise<{ changed: true } | Refusal> {
-  const { tx } = ctx;
+  const { tx, services, call } = ctx;
   const user = await lockUser(ctx, userId);
   const [stored] = await tx.select().from(passwords).where(eq(passwords.userId, userId));
-  // Between the check and now another change or a reset may have come first.
-  if (!prepared || !user || !mayExist(user) || stored?.hash !== prepared.matched) {
+  const lockedOut = await isLockedOut(tx, services, userId, call.network);
+  // Between the check and now another change or a reset may have come first, or another guess.
+  const fits = prepared !== null && stored?.hash === prepared.matched && !lockedOut;
+  if (!fits || !user || !mayExist(user)) {
+    if (user && !lockedOut) await countFailure(tx, services, userId, call.network);
     const target = { type: 'User', id: userId };
     ctx.record({ outcome: 'failed', code: 'UNAUTHENTICATED', target, node: await nodeOfUser(tx, userId) });
     return refuse(fail('UNAUTHENTICATED'));

@@ -106,7 +106,7 @@ export const changeMyPassword = mutation({
     key: (_, { authentication, network }) =>
       authentication.ok ? `changeMyPassword ${authentication.principal.userId} ${network}` : null,
   },
-  prepare: (ctx) => prepareChange(ctx.tx, ctx.services, callerOf(ctx), ctx.input),
+  prepare: (ctx) => prepareChange(ctx.tx, ctx.services, callerOf(ctx), ctx.call.network, ctx.input),
   run: (ctx) => changePassword(ctx, callerOf(ctx), ctx.prepared),
 });
 
