@@ -5,6 +5,7 @@ import * as authorization from './features/authorization/operations.ts';
 import * as groups from './features/groups/operations.ts';
 import * as health from './features/health/operations.ts';
 import * as me from './features/me/operations.ts';
+import * as mfa from './features/mfa/operations.ts';
 import * as organizationMembers from './features/organization-members/operations.ts';
 import * as organizationInvitations from './features/organization-invitations/operations.ts';
 import * as organizations from './features/organizations/operations.ts';
@@ -21,6 +22,7 @@ export const features = {
   Authentication: auth,
   Authorization: authorization,
   Me: me,
+  MFA: mfa,
   Organizations: organizations,
   'Organization Invitations': organizationInvitations,
   'Organization Members': organizationMembers,

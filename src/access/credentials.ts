@@ -16,6 +16,8 @@ export interface SessionState {
   readonly emailVerified: boolean;
   readonly verificationDeadline: Date | null;
   readonly acr: 'aal1' | 'aal2';
+  /** At `aal1` although its user has an enabled second factor; an app asks for it in its own sign-in. */
+  readonly mfaPending: boolean;
   readonly authenticatedAt: Date;
   readonly expiresAt: Date;
   readonly alive: boolean;
@@ -62,7 +64,10 @@ export function createCredentials(pool: Executor, changes: Changes): Credentials
       pool,
       sql`
       select s.kind, s.user_id as "userId", u.name, u.email_verified as "emailVerified",
-        u.verification_deadline as "verificationDeadline", s.acr, s.authenticated_at as "authenticatedAt",
+        u.verification_deadline as "verificationDeadline", s.acr,
+        s.kind <> 'projectApp' and s.acr = 'aal1' and exists (select 1 from mfa_factors f
+          where f.user_id = s.user_id and f.is_enabled) as "mfaPending",
+        s.authenticated_at as "authenticatedAt",
         s.expires_at as "expiresAt",
         s.ended_at is null and u.status = 'active' and u.deleted_at is null as alive
       from sessions s join users u on u.id = s.user_id where s.id = ${id}::uuid`,

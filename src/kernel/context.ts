@@ -17,6 +17,8 @@ export interface Principal {
   /** End of the time in which an unverified address is tolerated; null when verified or not applicable. */
   readonly verificationDeadline: Date | null;
   readonly acr: 'aal1' | 'aal2';
+  /** A session whose user has a second factor that it has not given: it may do next to nothing (identity §7). */
+  readonly mfaPending: boolean;
   /** Sign-in time of a session; null for keys. */
   readonly authenticatedAt: Date | null;
   /** The only project that a key or app token may touch, as camelCase scope; null for sessions. */

@@ -199,9 +199,11 @@ export function createInvoke(stages: Stages): Invoke {
   };
 }
 
-/** Everything that is not public needs a valid token; REST asks before it reads a body. */
+/** What is not public needs a valid token and, of who has one, the second factor; REST asks before it reads a body. */
 export function assertAuthenticated(op: NamedOperation, authentication: Authentication): void {
-  if (op.access !== 'public' && !authentication.ok) throw bearer(authentication.reason);
+  if (op.access === 'public') return;
+  if (!authentication.ok) throw bearer(authentication.reason);
+  if (authentication.principal.mfaPending && !op.beforeMfa) throw fail('MFA_REQUIRED');
 }
 
 /** Limits count a user or a key; without one, the network. */
@@ -249,10 +251,6 @@ const projected = (op: NamedOperation, value: unknown): unknown =>
 function derivedRecording(op: NamedOperation, out: Record<string, unknown>, notes: MutationNotes): Recording {
   const type = op.permissionNoun ?? null;
   const id = typeof out['id'] === 'string' ? out['id'] : null;
-  return {
-    event: op.emits,
-    data: out,
-    changes: notes.changes,
-    target: type && id ? { type, id } : null,
-  };
+  const target = type && id ? { type, id } : null;
+  return { event: op.emits, data: out, changes: notes.changes, target };
 }

@@ -76,6 +76,8 @@ export interface Declaration<
    * them, so that no declaration can forget to say so.
    */
   readonly keepsRights?: true;
+  /** Open to a session that has yet to give its second factor. */
+  readonly beforeMfa?: true;
   /** Recent sign-in needed (identity §6). */
   readonly stepUp?: boolean;
   /** Work that must not hold a transaction open: hashing, key generation. */

@@ -8,6 +8,7 @@ import type { NamedOperation } from '../../src/kernel/operation.ts';
 import { pascalTenant, type Tenant } from '../../src/kernel/scope.ts';
 import { operations } from '../../src/operations.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { codeShown } from '../support/authenticator.ts';
 import type { Answer } from '../support/client.ts';
 import { sampleInput, schemas } from './sample.ts';
 import { faultsOf, type Document } from './schema-check.ts';
@@ -471,6 +472,23 @@ describe('an answer over REST', () => {
     expect(last.code).toBe('LAST_SIGN_IN_METHOD');
     await call('revokeMyUserSession', { id: randomUUID() }, token);
     await call('revokeMyUserSession', { id }, token);
+  });
+
+  it('is as documented in giving a second factor', async () => {
+    const { token } = await app.person();
+    const created = await call('createMfaFactor', {}, token);
+    const { factor, secret } = created.data as { factor: { id: string }; secret: string };
+    const { id } = factor;
+    const code = codeShown(secret, app.clock.now());
+    const verified = await call('verifyMfaFactor', { id, code }, token);
+    expect((verified.data as { recoveryCodes: string[] }).recoveryCodes).toHaveLength(10);
+    expect((await call('verifyMfa', { code }, token)).code).toBe('UNAUTHENTICATED');
+    const next = codeShown(secret, app.clock.now(), 1);
+    expect((await call('verifyMfa', { code: next }, token)).data).toMatchObject({ mfaVerified: true });
+    expect((await call('regenerateMfaRecoveryCodes', {}, token)).ok).toBe(true);
+    expect((await call('myMfa', {}, token)).data).toMatchObject({ enabled: true, recoveryCodesLeft: 10 });
+    expect((await call('deleteMfaFactor', { id }, token)).data).toMatchObject({ id });
+    expect((await call('regenerateMfaRecoveryCodes', {}, token)).code).toBe('INVALID_STATE');
   });
 
   it('was seen of every operation', () => {

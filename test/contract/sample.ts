@@ -28,6 +28,7 @@ const byName: Readonly<Record<string, () => unknown>> = {
   name: () => `Sample ${unique()}`,
   slug: () => `sample-${unique()}`,
   action: () => 'query',
+  code: () => '123456',
   color: () => 'teal',
   provider: () => 'email',
   providerId: () => `${unique()}@example.test`,
@@ -52,6 +53,7 @@ const needed: Readonly<Record<string, (scope: ScopeRef | undefined) => Record<st
     name: `Sample ${unique()}`,
     roleIds: scope?.tenant === 'organization' ? [roleIdOf('Organization Viewer')] : [],
   }),
+  verifyMfa: () => ({ code: '123456' }),
 };
 
 export function sampleInput(

@@ -7,6 +7,7 @@ import { refuse, type Refusal } from '../../kernel/reply.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { sessions } from '../me/session.ts';
+import { isEnrolled } from '../mfa/mfa-factor.ts';
 import { nodeOfUser, userAsActor } from '../identity/user-node.ts';
 import { users } from '../users/user.ts';
 import { mayExist } from '../identity/password-sign-in.ts';
@@ -117,13 +118,13 @@ export async function refresh(ctx: Run, prepared: PreparedRefresh) {
   const { tx, services } = ctx;
   const { sessionId, hash, successor, accessToken } = prepared;
   const now = services.clock.now();
-  const answer = (token: string, row: SessionRow) => {
+  const answer = async (token: string, row: SessionRow) => {
     setCookie(ctx, successor, row.expiresAt);
     return {
       accessToken: token,
       refreshToken: successor,
       expiresIn: accessTokenSeconds(services),
-      mfaRequired: false,
+      mfaRequired: row.acr === 'aal1' && (await isEnrolled(tx, row.userId)),
     };
   };
   if (accessToken !== null) {

@@ -8,6 +8,7 @@ import { projector } from '../../kernel/project.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { iso } from '../../kernel/values.ts';
 import { sessions } from '../me/session.ts';
+import { isEnrolled } from '../mfa/mfa-factor.ts';
 import { Account, accounts } from './account.ts';
 import { nodeOfUser, userAsActor } from './user-node.ts';
 import type { users } from '../users/user.ts';
@@ -152,7 +153,7 @@ export async function openSession(
     accessToken: session.accessToken,
     refreshToken: session.refreshToken,
     expiresIn: accessTokenSeconds(services),
-    mfaRequired: false,
+    mfaRequired: await isEnrolled(tx, user.id),
     emailVerified: user.emailVerified,
     emailVerificationDeadline: user.emailVerified ? null : user.verificationDeadline,
     user,

@@ -6,6 +6,7 @@ import { callerOf } from '../../kernel/context.ts';
 import { pageOf, paging } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { email, iso, text, url, uuid } from '../../kernel/values.ts';
+import { isEnrolled } from '../mfa/mfa-factor.ts';
 import { organizationMembers } from '../memberships/membership.ts';
 import { organizations } from '../organizations/organization.ts';
 import { roles } from '../roles/role.ts';
@@ -45,6 +46,7 @@ export const me = query({
   rest: 'GET /me',
   summary: 'The signed-in user',
   access: 'session',
+  beforeMfa: true,
   input: {},
   output: Me,
   run: async (ctx) => {
@@ -78,7 +80,7 @@ export const me = query({
       memberships,
       emailVerified: user.emailVerified,
       emailVerificationDeadline: user.emailVerified ? null : user.verificationDeadline,
-      mfa: { enabled: false, verified: acr === 'aal2' },
+      mfa: { enabled: await isEnrolled(tx, userId), verified: acr === 'aal2' },
     };
   },
 });

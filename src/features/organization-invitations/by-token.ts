@@ -113,7 +113,7 @@ interface Acceptance {
  * What accepting needs beforehand: nothing for somebody who has signed in, a hashed password for a new user. Only the
  * holder of a token that is good gets as far as the hash: others cost no work, and learn no more from the time of their
  * answer than from the answer itself.
- * @throws UNAUTHENTICATED, VALIDATION_ERROR, CONFLICT, UNAVAILABLE, and as `assertPending`
+ * @throws UNAUTHENTICATED, MFA_REQUIRED, VALIDATION_ERROR, CONFLICT, UNAVAILABLE, and as `assertPending`
  */
 export async function prepareAcceptance(
   db: Executor,
@@ -124,6 +124,8 @@ export async function prepareAcceptance(
   if (principal && registration) {
     throw fail('VALIDATION_ERROR', { details: [{ path: 'registration', code: 'excluded' }] });
   }
+  // A public operation, so the gate of step 4 did not ask; whoever accepts as himself acts as a session.
+  if (principal?.mfaPending) throw fail('MFA_REQUIRED');
   if (principal) return null;
   if (!registration) {
     throw fail('UNAUTHENTICATED', {

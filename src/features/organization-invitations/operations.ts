@@ -46,6 +46,7 @@ export const acceptInvitation = mutation({
   emits: 'invitation.accepted',
   codes: [
     'UNAUTHENTICATED',
+    'MFA_REQUIRED',
     'FORBIDDEN',
     'EMAIL_VERIFICATION_REQUIRED',
     'NOT_FOUND',

@@ -1,0 +1,136 @@
+import { and, eq, isNull, lt, or } from 'drizzle-orm';
+import { matchingStep } from '../../crypto/totp.ts';
+import { fail } from '../../errors.ts';
+import type { Call, Principal, Services } from '../../kernel/context.ts';
+import { credentialKey } from '../../kernel/invoke.ts';
+import { refuse, type Refusal } from '../../kernel/reply.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { signAccessToken, type Run, type UserRow } from '../identity/sign-in.ts';
+import { nodeOfUser } from '../identity/user-node.ts';
+import { lockUser } from '../identity/verification.ts';
+import { sessions } from '../me/session.ts';
+import { countFailure, isLockedOut } from './attempts.ts';
+import { isEnrolled, mfaFactors } from './mfa-factor.ts';
+
+/**
+ * Giving a code, and what it makes of the session. Everything here runs under the lock of the user's row, so that
+ * attempts are counted, steps used and factors changed one after the other.
+ */
+export type FactorRow = typeof mfaFactors.$inferSelect;
+
+export const sealedFor = (factorId: string): string => `mfa_factors:${factorId}`;
+
+/** One bucket for all codes of a user from one network, before the five of `attempts.ts` (conventions §10). */
+export const perUser = (_input: unknown, call: Call): string => {
+  const { authentication } = call;
+  return `mfa ${credentialKey(authentication.ok ? authentication.principal : null, call)} ${call.network}`;
+};
+
+export const factorsOf = (tx: Executor, userId: string): PromiseLike<FactorRow[]> =>
+  tx
+    .select()
+    .from(mfaFactors)
+    .where(eq(mfaFactors.userId, userId))
+    .orderBy(mfaFactors.createdAt, mfaFactors.id);
+
+/** The user's row, locked until commit. @throws UNAUTHENTICATED when he was deleted meanwhile */
+export async function lockCaller(ctx: Pick<Run, 'tx'>, { userId }: Principal): Promise<UserRow> {
+  const user = await lockUser(ctx, userId);
+  if (!user) throw fail('UNAUTHENTICATED');
+  return user;
+}
+
+/**
+ * `lockCaller` for changes of factors and codes. The gate has asked before, but of a state that another request may
+ * have changed: the first factor may have been enabled since.
+ * @throws MFA_REQUIRED, UNAUTHENTICATED
+ */
+export async function lockForChange(ctx: Pick<Run, 'tx'>, principal: Principal): Promise<UserRow> {
+  const user = await lockCaller(ctx, principal);
+  if (await isEnrolled(ctx.tx, user.id)) {
+    const session = await sessionOf(ctx.tx, principal);
+    if (session?.acr !== 'aal2') throw fail('MFA_REQUIRED');
+  }
+  return user;
+}
+
+async function sessionOf(tx: Executor, { credentialId }: Principal) {
+  const [session] = await tx.select().from(sessions).where(eq(sessions.id, credentialId));
+  return session;
+}
+
+/** What a session becomes by a right code; the token is signed before the transaction, and given away only after. */
+export interface Raised {
+  readonly amr: string[];
+  readonly authenticatedAt: Date;
+  readonly accessToken: string;
+}
+
+/** Call it in `prepare`. @throws UNAUTHENTICATED */
+export async function prepareRaise(
+  tx: Executor,
+  services: Services,
+  principal: Principal,
+  method: 'otp' | 'rc',
+): Promise<Raised> {
+  const session = await sessionOf(tx, principal);
+  if (!session) throw fail('UNAUTHENTICATED');
+  const { id, userId } = session;
+  const amr = [...new Set([...session.amr, method])];
+  const authenticatedAt = services.clock.now();
+  const { emailVerified } = principal;
+  const facts = { id, userId, acr: 'aal2', amr, authenticatedAt, emailVerified } as const;
+  return { amr, authenticatedAt, accessToken: await signAccessToken(services, facts) };
+}
+
+/** Raises this session, and only this one, to `aal2`. It counts as signed in now (identity §6). */
+export async function raise(ctx: Run, { credentialId }: Principal, raised: Raised): Promise<void> {
+  const { amr, authenticatedAt } = raised;
+  const changed = await ctx.tx
+    .update(sessions)
+    .set({ acr: 'aal2', amr, authenticatedAt })
+    .where(and(eq(sessions.id, credentialId), isNull(sessions.endedAt)))
+    .returning({ id: sessions.id });
+  if (changed.length === 0) throw fail('UNAUTHENTICATED');
+  ctx.touch(`session:${credentialId}`);
+}
+
+/** Whether the code counts. After five wrong ones nothing is looked at, and nothing more is counted. */
+export async function accepted(ctx: Run, userId: string, fits: () => Promise<boolean>): Promise<boolean> {
+  if (await isLockedOut(ctx, userId)) return false;
+  if (await fits()) return true;
+  await countFailure(ctx, userId);
+  return false;
+}
+
+/** The factor whose code this is, and whose step it uses up; undefined when it is none's. */
+export async function useCode(
+  { tx, services }: Run,
+  factors: readonly FactorRow[],
+  typed: string,
+): Promise<FactorRow | undefined> {
+  const { kek, clock } = services;
+  const [code, now] = [typed.replaceAll(' ', ''), clock.now()];
+  for (const { id, sealedSecret, lastStep } of factors) {
+    const step = matchingStep(kek.open(sealedSecret, sealedFor(id)), code, now, lastStep);
+    if (step === null) continue;
+    const [used] = await tx
+      .update(mfaFactors)
+      .set({ lastStep: step, lastUsedAt: now })
+      .where(and(eq(mfaFactors.id, id), or(isNull(mfaFactors.lastStep), lt(mfaFactors.lastStep, step))))
+      .returning();
+    if (used) return used;
+  }
+  return undefined;
+}
+
+export const targetOf = (user: UserRow) => ({ type: 'User', id: user.id }) as const;
+
+/** The one answer of a wrong, used or locked-out code. The count and the audit entry stay. */
+export async function refuseCode(ctx: Run, user: UserRow): Promise<Refusal> {
+  const node = await nodeOfUser(ctx.tx, user.id);
+  ctx.record({ outcome: 'failed', code: 'UNAUTHENTICATED', target: targetOf(user), node });
+  const fix =
+    'Send a code that your authenticator app shows now, or an unused recovery code; or wait 15 minutes.';
+  return refuse(fail('UNAUTHENTICATED', { fix }));
+}
