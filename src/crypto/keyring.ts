@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { and, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm';
+import type { PgInsertValue } from 'drizzle-orm/pg-core';
 import type { Changes } from '../db/changes.ts';
 import { createFreshCache } from '../db/fresh-cache.ts';
 import { SYSTEM_NODE } from '../db/nodes.ts';
@@ -41,8 +42,13 @@ interface ActiveKey {
 export interface Keyring {
   /** Null for unknown and revoked keys. */
   verification(kid: string): Promise<VerificationKey | null>;
-  /** Signs with the active key of the tenant; `iss` is that key's issuer, whatever the claims say. */
-  sign(tenantId: string, claims: Readonly<Record<string, unknown>>): Promise<string>;
+  /**
+   * Signs with the active key of the tenant; `iss` is that key's issuer, whatever the claims say. `seen`: the `kid`
+   * that the caller has just read as active; another one that is still in the cache is not used.
+   */
+  sign(tenantId: string, claims: Readonly<Record<string, unknown>>, seen?: string): Promise<string>;
+  /** The same inside a transaction, with the key that is active there. */
+  signIn(tx: Executor, tenantId: string, claims: Readonly<Record<string, unknown>>): Promise<string>;
   /** Published keys of a tenant: next, active, and retired ones while their tokens may live. */
   jwks(tenantId: string, db: Executor): Promise<Jwk[]>;
 }
@@ -58,8 +64,8 @@ export function createKeyring(options: {
   const verifying = createFreshCache<VerificationKey>(changes, 10_000);
   const signing = createFreshCache<ActiveKey>(changes, 1_000);
 
-  async function loadActive(tenantId: string) {
-    const [row] = await pool
+  async function loadActive(db: Executor, tenantId: string) {
+    const [row] = await db
       .select({
         id: signingKeys.id,
         kid: signingKeys.kid,
@@ -73,6 +79,15 @@ export function createKeyring(options: {
     const { id, kid, issuer, sealed } = row;
     const privateKey = createPrivateKey(kek.open(sealed, sealedAs(id)).toString());
     return { value: { kid, issuer, privateKey }, topics: [keysTopic(tenantId)] };
+  }
+
+  const signWith = (key: ActiveKey, claims: Readonly<Record<string, unknown>>): Promise<string> =>
+    signJwt(key.privateKey, key.kid, { ...claims, iss: key.issuer });
+
+  async function signIn(db: Executor, tenantId: string, claims: Readonly<Record<string, unknown>>) {
+    const active = await loadActive(db, tenantId);
+    if (!active) throw new Error(`no active signing key for ${tenantId}`);
+    return signWith(active.value, claims);
   }
 
   return {
@@ -89,11 +104,13 @@ export function createKeyring(options: {
         return { value: { publicKey, issuer, tenantId, types }, topics: [keysTopic(tenantId)] };
       }),
 
-    async sign(tenantId, claims) {
-      const key = await signing.get(tenantId, () => loadActive(tenantId));
-      if (!key) throw new Error(`no active signing key for ${tenantId}`);
-      return signJwt(key.privateKey, key.kid, { ...claims, iss: key.issuer });
+    async sign(tenantId, claims, seen) {
+      const key = await signing.get(tenantId, () => loadActive(pool, tenantId));
+      if (!key || (seen !== undefined && key.kid !== seen)) return signIn(pool, tenantId, claims);
+      return signWith(key, claims);
     },
+
+    signIn,
 
     async jwks(tenantId, db) {
       const rows = await db
@@ -115,20 +132,34 @@ export function createKeyring(options: {
   };
 }
 
+interface Issuer {
+  readonly tenantId: string;
+  readonly issuer: string;
+}
+
 /** Stores the first keys of an issuer: one that signs at once, and one published ahead of its time. */
 export async function establishKeys(
   tx: Executor,
-  { kek, ids }: { readonly kek: Kek; readonly ids: Ids },
-  owner: { readonly tenantId: string; readonly issuer: string },
-  pairs: readonly SigningKeyPair[],
+  services: { readonly kek: Kek; readonly ids: Ids },
+  owner: Issuer,
+  [first, second]: readonly SigningKeyPair[],
 ): Promise<void> {
-  for (const [index, { kid, publicKeyPem, privateKeyPem }] of pairs.slice(0, 2).entries()) {
-    const id = ids.next();
-    const state =
-      index === 0 ? { status: 'active' as const, activatedAt: sql`now()` } : { status: 'next' as const };
-    await tx.insert(signingKeys).values({ id, ...owner, kid, publicKeyPem, ...state });
-    await tx.insert(signingKeySecrets).values({ keyId: id, sealed: kek.seal(privateKeyPem, sealedAs(id)) });
-  }
+  if (!first || !second) throw new Error('an issuer begins with two keys');
+  await storeKey(tx, services, owner, first, { status: 'active', activatedAt: sql`now()` });
+  await storeKey(tx, services, owner, second, { status: 'next' });
+}
+
+/** Stores a key pair, the private half sealed. */
+export async function storeKey(
+  tx: Executor,
+  { kek, ids }: { readonly kek: Kek; readonly ids: Ids },
+  owner: Issuer,
+  { kid, publicKeyPem, privateKeyPem }: SigningKeyPair,
+  state: Pick<PgInsertValue<typeof signingKeys>, 'status' | 'activatedAt'>,
+): Promise<void> {
+  const id = ids.next();
+  await tx.insert(signingKeys).values({ id, ...owner, kid, publicKeyPem, ...state });
+  await tx.insert(signingKeySecrets).values({ keyId: id, sealed: kek.seal(privateKeyPem, sealedAs(id)) });
 }
 
 const sealedAs = (id: string): string => `signing_key_secrets:${id}`;

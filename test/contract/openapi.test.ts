@@ -391,6 +391,7 @@ describe('an answer over REST', () => {
       const credentials = { clientId: key.clientId, scope: { tenant: pascalTenant(tenant), id: scope.id } };
       await call('exchangeApiKey', { ...credentials, clientSecret: key.clientSecret });
       await call('exchangeApiKey', { ...credentials, clientSecret: 'wrong' });
+      await call('rotateApiKey', { scope, id: key.id }, token);
       for (const action of ['Create', 'Nothing']) {
         await call('isAuthorized', { scope, permission: { resource: 'Role', action } }, token);
       }
@@ -398,6 +399,7 @@ describe('an answer over REST', () => {
     await call('isAuthorized', { permission: { resource: 'Role', action: 'Query' } }, owner.keyToken);
     await call('isAuthorized', { permission: { resource: 'Role', action: 'Query' } }, token);
     await call('signingKeys', { scope: owner.places.accountProject.scope }, token);
+    await call('rotateSigningKey', { scope: owner.places.accountProject.scope }, token);
     for (const name of ['health', 'healthLive', 'healthReady', 'systemJwks']) await call(name, {});
     const [accountId, projectId] = owner.places.accountProject.scope.id.split(':');
     const [organizationId, inOrganization] = owner.places.organizationProject.scope.id.split(':');

@@ -8,8 +8,8 @@ import { refuse, type Refusal } from '../../kernel/reply.ts';
 import { canonicalTenant, type ScopeInput, type ScopeRef } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { covers } from '../../access/cidrs.ts';
-import { apiKeys } from './api-key.ts';
-import { peppersOf } from './store.ts';
+import { apiKeys, apiKeySecrets } from './api-key.ts';
+import { isActive, peppersOf } from './store.ts';
 
 /**
  * Client credentials → token. Everything that is wrong answers the same 401 (identity §11); what was wrong stands
@@ -42,7 +42,13 @@ export interface Candidate {
     readonly userId: string;
     readonly userName: string;
     readonly expiresAt: Date | null;
+    /** As the database writes it, to be compared with itself. */
+    readonly rotatedAt: string | null;
   };
+  /** The stored secret that was sent. */
+  readonly secretId: string | null;
+  /** The key that signs the project's tokens. */
+  readonly kid: string;
   readonly fault: Fault | null;
   /** Whether the last use was written down less than a minute ago. */
   readonly useIsNoted: boolean;
@@ -65,7 +71,9 @@ interface KeyRow {
   revoked: boolean;
   allowed_cidrs: string[];
   use_is_noted: boolean;
-  hashes: string[] | null;
+  rotated_at: string | null;
+  kid: string;
+  secrets: { id: string; hash: string }[] | null;
 }
 
 async function findKey(db: Executor, clientId: string): Promise<KeyRow | undefined> {
@@ -76,8 +84,10 @@ async function findKey(db: Executor, clientId: string): Promise<KeyRow | undefin
       k.user_id, u.name as user_name, u.status = 'active' and u.deleted_at is null as user_alive,
       k.expires_at, coalesce(k.expires_at <= now(), false) as expired, k.revoked_at is not null as revoked, k.allowed_cidrs,
       coalesce(k.last_used_at > now() - interval '1 minute', false) as use_is_noted,
-      (select json_agg(encode(s.hash, 'hex')) from api_key_secrets s
-        where s.key_id = k.id and (s.expires_at is null or s.expires_at > now())) as hashes
+      k.rotated_at::text as rotated_at,
+      (select json_agg(json_build_object('id', s.id, 'hash', encode(s.hash, 'hex'))) from api_key_secrets s
+        where s.key_id = k.id and (s.expires_at is null or s.expires_at > now())) as secrets,
+      (select sk.kid from signing_keys sk where sk.tenant_id = k.tenant_id and sk.status = 'active') as kid
     from api_keys k join nodes n on n.id = k.tenant_id and n.deleted_at is null
     join nodes o on o.id = n.parent_id and o.deleted_at is null
     join users u on u.id = k.user_id
@@ -108,28 +118,38 @@ export async function loadCandidate({ input, call, services, tx }: Exchange): Pr
     userId: row.user_id,
     userName: row.user_name,
     expiresAt,
+    rotatedAt: row.rotated_at,
   };
-  const fault = faultOf(row, input, given, call.address);
-  const useIsNoted = row.use_is_noted;
+  const secretId = matching(row, given);
+  const fault = faultOf(row, input, secretId, call.address);
   await (fault === null
     ? services.limiter.consume('exchange', key.clientId)
     : services.limiter.consume('auth', guesses));
-  return { key, fault, useIsNoted, token: fault === null ? await sign(services, key, input.scope) : null };
+  const { kid, use_is_noted: useIsNoted } = row;
+  const token =
+    fault === null
+      ? await issue(services, key, input.scope, (claims) => services.keyring.sign(key.projectId, claims, kid))
+      : null;
+  return { key, secretId, kid, fault, useIsNoted, token };
+}
+
+/** Every stored hash is compared, whatever comes first, in constant time each. */
+function matching({ secrets }: KeyRow, given: readonly Buffer[]): string | null {
+  const found = (secrets ?? []).filter(({ hash }) =>
+    given.map((one) => equalHashes(Buffer.from(hash, 'hex'), one)).includes(true),
+  );
+  return found[0]?.id ?? null;
 }
 
 function faultOf(
   row: KeyRow,
   { clientSecret, scope }: Input,
-  given: readonly Buffer[],
+  secretId: string | null,
   address: string,
 ): Fault | null {
-  // Every stored hash is compared, whatever comes first, in constant time each.
-  const matches = (row.hashes ?? [])
-    .flatMap((hash) => given.map((one) => equalHashes(Buffer.from(hash, 'hex'), one)))
-    .includes(true);
   if (row.revoked) return 'revoked';
   if (row.expired) return 'expired';
-  if (!matches || !isDoorwardSecret(clientSecret)) return 'secret';
+  if (secretId === null || !isDoorwardSecret(clientSecret)) return 'secret';
   if (canonicalTenant(scope.tenant) !== canonicalTenant(row.scope_tenant as ScopeInput['tenant']))
     return 'scope';
   if (scope.id !== row.scope_id) return 'scope';
@@ -139,13 +159,17 @@ function faultOf(
   return null;
 }
 
-async function sign(services: Services, key: Candidate['key'], scope: ScopeInput) {
-  const { config, clock, keyring } = services;
+async function issue(
+  { config, clock }: Services,
+  key: Candidate['key'],
+  scope: ScopeInput,
+  sign: (claims: Readonly<Record<string, unknown>>) => Promise<string>,
+) {
   const iat = Math.floor(clock.now().getTime() / 1000);
   const lifetime = config.tokens.accessTokenMinutes * 60;
   const end = key.expiresAt ? Math.floor(key.expiresAt.getTime() / 1000) : Infinity;
   const exp = Math.min(iat + lifetime, end);
-  const accessToken = await keyring.sign(key.projectId, {
+  const accessToken = await sign({
     sub: key.userId,
     aud: config.appUrl,
     jti: key.id,
@@ -166,11 +190,20 @@ export async function exchange(
     fix: 'Check clientId, clientSecret and scope; the key must be active and its scope named as it was created.',
   });
   if (!prepared) throw denied;
-  const { key, token } = prepared;
-  let { fault } = prepared;
+  const { key } = prepared;
+  let { fault, token } = prepared;
   if (token) {
-    const alive = await holdAlive(tx, prepared, call.address);
-    if (!alive) fault = 'revoked';
+    const held = await holdAlive(tx, prepared, call.address);
+    if (!held) fault = 'revoked';
+    // Rotated since the secret was compared: it may have been one that ended.
+    else if (held.rotatedAt !== key.rotatedAt && !(await secretLives(tx, prepared))) fault = 'secret';
+    // Nobody could verify what a signing key has signed that was revoked meanwhile.
+    else if (!held.published) {
+      const { keyring } = ctx.services;
+      token = await issue(ctx.services, key, ctx.input.scope, (claims) =>
+        keyring.signIn(tx, key.projectId, claims),
+      );
+    }
   }
   const metadata = { clientId: key.clientId, scope: key.scope, roleId: key.roleId, expiresAt: key.expiresAt };
   const common = {
@@ -195,19 +228,28 @@ export async function exchange(
  * Share-locks the key if it is still good. Once a minute the lock is the update of its last use instead, so that a
  * busy key is not one hot row, and two exchanges never both share and then both want to write.
  */
-async function holdAlive(tx: Executor, { key, useIsNoted }: Candidate, address: string): Promise<boolean> {
-  const alive = and(
-    eq(apiKeys.id, key.id),
-    isNull(apiKeys.deletedAt),
-    isNull(apiKeys.revokedAt),
-    or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, sql`now()`)),
-  );
-  const rows = useIsNoted
-    ? await tx.select({ id: apiKeys.id }).from(apiKeys).where(alive).for('share')
+async function holdAlive(tx: Executor, { key, kid, useIsNoted }: Candidate, address: string) {
+  const seen = {
+    rotatedAt: sql<string | null>`${apiKeys.rotatedAt}::text`,
+    published: sql<boolean>`exists (select 1 from signing_keys where kid = ${kid} and status <> 'revoked')`,
+  };
+  const alive = isActive(key.id);
+  const [held] = useIsNoted
+    ? await tx.select(seen).from(apiKeys).where(alive).for('share')
     : await tx
         .update(apiKeys)
         .set({ lastUsedAt: sql`now()`, lastUsedIp: address })
         .where(alive)
-        .returning({ id: apiKeys.id });
+        .returning(seen);
+  return held;
+}
+
+async function secretLives(tx: Executor, { secretId }: Candidate): Promise<boolean> {
+  if (secretId === null) return false;
+  const { id, expiresAt } = apiKeySecrets;
+  const rows = await tx
+    .select({ id })
+    .from(apiKeySecrets)
+    .where(and(eq(id, secretId), or(isNull(expiresAt), gt(expiresAt, sql`now()`))));
   return rows.length > 0;
 }

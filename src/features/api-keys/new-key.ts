@@ -1,14 +1,16 @@
 import { and, eq, inArray, isNull } from 'drizzle-orm';
 import { ACCOUNT_OWNER } from '../../access/built-in.ts';
+import { evaluate } from '../../access/evaluate.ts';
 import { assertMayGive } from '../../access/giving.ts';
 import { rolesOf } from '../../access/grants.ts';
 import { SYSTEM_NODE } from '../../db/nodes.ts';
 import { fail } from '../../errors.ts';
 import { callerOf, type CallerRights, type Principal, type Services } from '../../kernel/context.ts';
+import type { RowOf } from '../../kernel/entity.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { roles } from '../roles/role.ts';
-import { apiKeys } from './api-key.ts';
+import { apiKeys, type ApiKey } from './api-key.ts';
 
 interface Creation {
   readonly input: { readonly roleId?: string | null | undefined };
@@ -69,11 +71,38 @@ function defaultRole({ keyRoleId, standing }: CallerRights): string {
 }
 
 /** A key for somebody else holds what that user holds, so the caller must hold it too. */
-async function assertMayActFor(ctx: Creation, principal: Principal, userId: string): Promise<void> {
+async function assertMayActFor(
+  ctx: Omit<Creation, 'input'>,
+  principal: Principal,
+  userId: string,
+): Promise<void> {
   if (principal.type !== 'session' && userId !== principal.userId) throw fail('SESSION_REQUIRED');
   const { scope, rights, services, tx } = ctx;
   const held = await services.resolver.rightsOfUser(scope, userId, tx);
   await assertMayGive(tx, scope, rights, { roleIds: rolesOf(held.standing) });
+}
+
+/**
+ * Whoever gets the new secret of a key can act with it, so rotating one is judged as making it would be: what the key
+ * holds now must be held, and a key that acts as another user needs the right to make keys for users.
+ *
+ * @throws FORBIDDEN, PRIVILEGE_ESCALATION, SESSION_REQUIRED
+ */
+export async function assertMayRotate(
+  ctx: Omit<Creation, 'input'>,
+  key: Pick<RowOf<typeof ApiKey>, 'scope' | 'roleId' | 'userId'>,
+): Promise<void> {
+  const { tx, scope, rights } = ctx;
+  const principal = callerOf(ctx);
+  if (principal.type === 'projectApp') throw fail('SESSION_REQUIRED');
+  if (key.scope.tenant !== 'ProjectUser') {
+    return assertMayGive(tx, scope, rights, { roleIds: key.roleId ? [key.roleId] : [] });
+  }
+  const forOthers = evaluate(rights.grants, { resource: 'ApiKey', action: 'CreateForUser' });
+  if (key.userId !== principal.userId && !forOthers.authorized) {
+    throw fail('FORBIDDEN', { reason: forOthers.reason, fix: 'Only its user can rotate this key.' });
+  }
+  await assertMayActFor(ctx, principal, key.userId);
 }
 
 const MAX_YEARS = 10;

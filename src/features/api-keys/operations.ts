@@ -1,3 +1,4 @@
+import { eq } from 'drizzle-orm';
 import { z } from 'zod';
 import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
@@ -7,10 +8,9 @@ import { callerOf } from '../../kernel/context.ts';
 import { fail } from '../../errors.ts';
 import { newApiKeySecret } from '../../crypto/secrets.ts';
 import { ApiKey, ApiKeyStatus, statusSql } from './api-key.ts';
-import { assertExpiry, roleForNewKey } from './new-key.ts';
+import { assertExpiry, assertMayRotate, roleForNewKey } from './new-key.ts';
 import { exchange, loadCandidate } from './exchange.ts';
-import { auditMetadata, hardDelete, markRevoked, scopeColumns, storeSecret } from './store.ts';
-import { eq } from 'drizzle-orm';
+import { auditMetadata, hardDelete, markRevoked, replaceSecret, scopeColumns, storeSecret } from './store.ts';
 
 const tenants: readonly Tenant[] = ['accountProject', 'organizationProject', 'projectUser'];
 
@@ -80,6 +80,45 @@ export const createApiKey = mutation({
       metadata: auditMetadata(created),
     });
     return { ...created, clientSecret };
+  },
+});
+
+const DAY_SECONDS = 86_400;
+
+export const rotateApiKey = mutation({
+  rest: 'POST /api-keys/:id/rotate',
+  access: 'ApiKey:Rotate',
+  summary: 'Give an active API key another secret; the old one works on for a while',
+  description:
+    'The id, the clientId and the tokens that were minted stay as they are. A further rotation ends the oldest secret at once.',
+  tenants,
+  input: {
+    scope: Scope,
+    id: uuid,
+    graceSeconds: z
+      .int()
+      .min(0)
+      .max(30 * DAY_SECONDS)
+      .default(DAY_SECONDS)
+      .meta({ description: 'How long the old secret still works; 0 ends it at once.' }),
+  },
+  output: ApiKeyWithSecret,
+  secrets: ['clientSecret'],
+  target: ApiKey,
+  codes: ['INVALID_STATE', 'PRIVILEGE_ESCALATION', 'SESSION_REQUIRED'],
+  stepUp: true,
+  run: async (ctx) => {
+    const { id, graceSeconds } = ctx.input;
+    await assertMayRotate(ctx, await ctx.db.get(ApiKey, id));
+    const clientSecret = newApiKeySecret();
+    const rotated = await replaceSecret(ctx, id, clientSecret, graceSeconds);
+    ctx.record({
+      event: 'api_key.rotated',
+      data: rotated,
+      target: { type: 'ApiKey', id },
+      metadata: { ...auditMetadata(rotated), graceSeconds },
+    });
+    return { ...rotated, clientSecret };
   },
 });
 

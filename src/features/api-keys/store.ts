@@ -1,4 +1,5 @@
-import { and, eq, isNull, or, gt, sql } from 'drizzle-orm';
+import { and, eq, gt, isNotNull, isNull, or, sql } from 'drizzle-orm';
+import type { PgUpdateSetSource } from 'drizzle-orm/pg-core';
 import { hashApiKeySecret } from '../../crypto/secrets.ts';
 import { fail } from '../../errors.ts';
 import type { Principal, Services } from '../../kernel/context.ts';
@@ -31,37 +32,65 @@ export async function storeSecret(
   await tx.insert(apiKeySecrets).values({ id: services.ids.next(), keyId, hash });
 }
 
-/**
- * active → revoked by one conditional update: of two that race, one wins and the other is told the new state.
- * @throws NOT_FOUND, INVALID_STATE
- */
-export async function markRevoked(
-  ctx: { readonly tx: Executor; readonly db: ScopedDb; readonly principal: Principal | null },
-  id: string,
-  reason: string | null,
-): Promise<Row> {
-  const { tx, db, principal } = ctx;
+/** A key that can be exchanged, as far as its own row tells. */
+export const isActive = (id: string) =>
+  and(
+    eq(apiKeys.id, id),
+    isNull(apiKeys.deletedAt),
+    isNull(apiKeys.revokedAt),
+    or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, sql`now()`)),
+  );
+
+interface InScope {
+  readonly tx: Executor;
+  readonly db: ScopedDb;
+}
+
+/** Moves an active key on by one conditional update: of two that race, one wins and the other is told the new state. */
+async function move({ tx, db }: InScope, id: string, set: PgUpdateSetSource<typeof apiKeys>): Promise<Row> {
   const changed = await tx
     .update(apiKeys)
-    .set({
-      revokedAt: sql`now()`,
-      revokedBy: principal?.userId ?? null,
-      revokedReason: reason,
-      updatedAt: sql`now()`,
-    })
-    .where(
-      and(
-        eq(apiKeys.id, id),
-        eq(apiKeys.tenantId, db.scope.nodeId),
-        isNull(apiKeys.deletedAt),
-        isNull(apiKeys.revokedAt),
-        or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, sql`now()`)),
-      ),
-    )
+    .set({ ...set, updatedAt: sql`now()` })
+    .where(and(isActive(id), eq(apiKeys.tenantId, db.scope.nodeId)))
     .returning({ id: apiKeys.id });
   const row = await db.get(ApiKey, id);
   if (changed.length === 0) throw fail('INVALID_STATE', { params: { state: row.status } });
-  await tx.delete(apiKeySecrets).where(eq(apiKeySecrets.keyId, id));
+  return row;
+}
+
+/**
+ * active → revoked.
+ * @throws NOT_FOUND, INVALID_STATE
+ */
+export async function markRevoked(
+  ctx: InScope & { readonly principal: Principal | null },
+  id: string,
+  reason: string | null,
+): Promise<Row> {
+  const revokedBy = ctx.principal?.userId ?? null;
+  const row = await move(ctx, id, { revokedAt: sql`now()`, revokedBy, revokedReason: reason });
+  await ctx.tx.delete(apiKeySecrets).where(eq(apiKeySecrets.keyId, id));
+  return row;
+}
+
+/**
+ * Gives an active key another secret. The one that was current works for `graceSeconds` more, 0 ends it at once; what
+ * an earlier rotation left over ends now, so that never more than two are good.
+ * @throws NOT_FOUND, INVALID_STATE
+ */
+export async function replaceSecret(
+  ctx: InScope & { readonly services: Services },
+  id: string,
+  secret: string,
+  graceSeconds: number,
+): Promise<Row> {
+  const until = graceSeconds > 0 ? sql`now() + make_interval(secs => ${graceSeconds})` : null;
+  // First the key's row: its lock puts rotations, and the exchanges beside them, in an order.
+  const row = await move(ctx, id, { rotatedAt: sql`now()`, previousSecretExpiresAt: until });
+  const ofKey = eq(apiKeySecrets.keyId, id);
+  await ctx.tx.delete(apiKeySecrets).where(until ? and(ofKey, isNotNull(apiKeySecrets.expiresAt)) : ofKey);
+  if (until) await ctx.tx.update(apiKeySecrets).set({ expiresAt: until }).where(ofKey);
+  await storeSecret(ctx, id, secret);
   return row;
 }
 

@@ -1,10 +1,12 @@
 import { eq } from 'drizzle-orm';
 import { z } from 'zod';
+import { keysTopic } from '../../crypto/keyring.ts';
+import { rotateKeys } from '../../crypto/rotation.ts';
 import { signingKeys as signingKeysTable } from '../../crypto/signing-keys-table.ts';
 import { SYSTEM_NODE } from '../../db/nodes.ts';
 import type { Services } from '../../kernel/context.ts';
 import { pageOf, paging } from '../../kernel/inputs.ts';
-import { query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../kernel/operation.ts';
 import { bare } from '../../kernel/reply.ts';
 import { Scope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -21,6 +23,45 @@ export const signingKeys = query({
   output: pageOf(SigningKey),
   run: ({ db, input }) =>
     db.page(SigningKey, input, [input.status && eq(signingKeysTable.status, input.status)]),
+});
+
+export const rotateSigningKey = mutation({
+  rest: 'POST /signing-keys/rotate',
+  access: 'SigningKey:Rotate',
+  sessionOnly: true,
+  stepUp: true,
+  summary: 'Sign with the next key from now on',
+  description:
+    'The key that signed so far stays published while its tokens may live, and the answer is the one that signs now. A fresh key is published as the next.',
+  tenants: ['accountProject', 'organizationProject'],
+  input: {
+    scope: Scope,
+    revokeOld: z.boolean().default(false).meta({
+      description:
+        'For a key that leaked: earlier keys leave the JWKS at once, and every token that they signed is refused.',
+    }),
+  },
+  output: SigningKey.schema,
+  prepare: ({ services }) => services.keyPairs.take(),
+  run: async (ctx) => {
+    const { db, input, scope, services, tx, prepared: pair } = ctx;
+    const { revokeOld } = input;
+    const id = await rotateKeys(tx, services, {
+      tenantId: scope.nodeId,
+      pair,
+      tokenMinutes: services.config.tokens.accessTokenMinutes,
+      revokeOld,
+    });
+    ctx.touch(keysTopic(scope.nodeId));
+    const active = await db.get(SigningKey, id);
+    ctx.record({
+      event: 'signing_key.rotated',
+      data: { ...active, oldRevoked: revokeOld },
+      target: { type: 'SigningKey', id },
+      metadata: { kid: active.kid, oldRevoked: revokeOld },
+    });
+    return active;
+  },
 });
 
 const Jwks = z
