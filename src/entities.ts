@@ -1,4 +1,5 @@
 import { ApiKey } from './features/api-keys/api-key.ts';
+import { AuditLogEntry } from './features/audit/entry.ts';
 import { Group } from './features/groups/group.ts';
 import { Invitation } from './features/organization-invitations/invitation.ts';
 import { Member } from './features/organization-members/member.ts';
@@ -32,4 +33,5 @@ export const entities: readonly AnyEntity[] = [
   Tag,
   ApiKey,
   SigningKey,
+  AuditLogEntry,
 ];

@@ -1,5 +1,6 @@
 import type { NamedOperation, Operation } from './kernel/operation.ts';
 import * as apiKeys from './features/api-keys/operations.ts';
+import * as audit from './features/audit/operations.ts';
 import * as auth from './features/auth/operations.ts';
 import * as authorization from './features/authorization/operations.ts';
 import * as groups from './features/groups/operations.ts';
@@ -35,6 +36,7 @@ export const features = {
   Tags: tags,
   'API Keys': apiKeys,
   'Signing Keys': signingKeys,
+  Audit: audit,
   Health: health,
 } as const;
 

@@ -399,6 +399,7 @@ describe('an answer over REST', () => {
     await call('isAuthorized', { permission: { resource: 'Role', action: 'Query' } }, owner.keyToken);
     await call('isAuthorized', { permission: { resource: 'Role', action: 'Query' } }, token);
     await call('signingKeys', { scope: owner.places.accountProject.scope }, token);
+    await call('auditLogs', { scope: owner.places.accountProject.scope }, token);
     await call('rotateSigningKey', { scope: owner.places.accountProject.scope }, token);
     for (const name of ['health', 'healthLive', 'healthReady', 'systemJwks']) await call(name, {});
     const [accountId, projectId] = owner.places.accountProject.scope.id.split(':');

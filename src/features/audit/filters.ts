@@ -1,0 +1,58 @@
+import { and, eq, gte, like, lt, or, sql, type SQL } from 'drizzle-orm';
+import { z } from 'zod';
+import { auditLog } from '../../events/tables.ts';
+import { fail } from '../../errors.ts';
+import type { InputOf } from '../../kernel/operation.ts';
+import type { ResolvedScope } from '../../kernel/scope.ts';
+import { isoInput, uuid } from '../../kernel/values.ts';
+import { AuditOutcome } from './entry.ts';
+
+/** What entries are asked for (events §7), the same for the list and the export. */
+export const auditFilters = {
+  actorId: uuid.optional().meta({ description: 'Of a user, whatever he used, or of a key.' }),
+  operation: z.string().min(1).max(100).optional(),
+  event: z
+    .string()
+    .regex(/^[a-z_]+\.([a-z_]+|\*)$/)
+    .max(100)
+    .optional()
+    .meta({ description: 'A name, or all of a noun: api_key.*' }),
+  targetType: z.string().min(1).max(100).optional(),
+  targetId: z.string().min(1).max(100).optional(),
+  outcome: AuditOutcome.optional(),
+  from: isoInput.optional().meta({ description: 'At or after.' }),
+  to: isoInput.optional().meta({ description: 'Before.' }),
+  includeProjects: z
+    .boolean()
+    .default(false)
+    .meta({ description: "In an organization: its projects' entries too." }),
+};
+
+/** @throws VALIDATION_ERROR for projects of what has none */
+export function entriesAsked(
+  input: InputOf<typeof auditFilters>,
+  { tenant, nodeId }: ResolvedScope,
+): (SQL | undefined)[] {
+  const { actorId, operation, event, targetType, targetId, outcome, from, to, includeProjects } = input;
+  if (includeProjects && tenant !== 'organization') {
+    throw fail('VALIDATION_ERROR', { details: [{ path: 'includeProjects', code: 'not_allowed' }] });
+  }
+  return [
+    includeProjects ? undefined : eq(auditLog.tenantId, nodeId),
+    actorId === undefined
+      ? undefined
+      : or(sql`${auditLog.actor}->>'userId' = ${actorId}`, sql`${auditLog.actor}->>'id' = ${actorId}`),
+    operation === undefined ? undefined : eq(auditLog.operation, operation),
+    event === undefined ? undefined : named(event),
+    targetType === undefined ? undefined : sql`${auditLog.target}->>'type' = ${targetType}`,
+    targetId === undefined ? undefined : sql`${auditLog.target}->>'id' = ${targetId}`,
+    outcome && eq(auditLog.outcome, outcome),
+    and(from && gte(auditLog.occurredAt, from), to && lt(auditLog.occurredAt, to)),
+  ];
+}
+
+/** A name, or what begins as it does. `_` is one of ours, and no wildcard. */
+const named = (event: string): SQL =>
+  event.endsWith('*')
+    ? like(auditLog.event, `${event.slice(0, -1).replaceAll('_', '\\_')}%`)
+    : eq(auditLog.event, event);
