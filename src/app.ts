@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { createClient } from 'redis';
 import { sql } from 'drizzle-orm';
 import { v7 } from 'uuid';
 import { builtIns } from './access/built-in.ts';
@@ -13,6 +12,7 @@ import { createKeyring } from './crypto/keyring.ts';
 import { resolveEncryptionKeys } from './crypto/encryption-keys.ts';
 import { createPasswords } from './crypto/passwords.ts';
 import { createKeyPairStock, type KeyPairStock } from './crypto/rsa.ts';
+import { connectRedis } from './db/redis.ts';
 import { openChanges } from './db/changes.ts';
 import { createCursors } from './db/cursor.ts';
 import { createIdempotency } from './db/idempotency.ts';
@@ -25,11 +25,15 @@ import { establishInstallation } from './crypto/installation.ts';
 import { erasePage } from './events/erasure.ts';
 import { createMailOutbox } from './events/mail-outbox.ts';
 import { createRecorder } from './events/record.ts';
+import { createSystemActs } from './events/system-act.ts';
+import { rotateSystemKeyIfDue } from './features/signing-keys/system-rotation.ts';
+import { startJobs } from './jobs.ts';
 import type { Services } from './kernel/context.ts';
 import type { AnyEntity } from './kernel/entity.ts';
 import { createInvoke } from './kernel/invoke.ts';
 import { schemasOf } from './kernel/json-schema.ts';
 import type { Clock, Ids, Mailer } from './kernel/ports.ts';
+import type { Executor } from './kernel/scoped-db.ts';
 import { assertSound, declaredPermissions, operations } from './operations.ts';
 import { entities } from './entities.ts';
 import { registerInvitationPage } from './pages/invitation.ts';
@@ -72,11 +76,12 @@ export interface App {
   readonly flushMails: () => Promise<void>;
   /** Removes what was deleted long enough ago, as the job does from time to time. */
   readonly purge: () => Promise<PurgeCounts>;
+  /** Rotates the key of session tokens if it is due, as the job does; answers whether it was. */
+  readonly rotateSystemKey: () => Promise<boolean>;
   readonly close: () => Promise<void>;
 }
 
-const MAIL_RETRY_MS = 10_000;
-const PURGE_EVERY_MS = 15 * 60_000;
+const MINUTE_MS = 60_000;
 const realIds: Ids = { next: () => v7(), random: () => randomUUID() };
 const realClock: Clock = { now: () => new Date() };
 
@@ -96,7 +101,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   const changes = await openChanges(database, (error, message) => log.error({ error, message }));
   const resolver = createResolver(pool, changes, rows.nouns);
   const keyring = createKeyring({ pool, kek, changes });
-  const redis = config.redisUrl === undefined ? undefined : await connectRedis(config.redisUrl, log);
+  const redis =
+    config.redisUrl === undefined
+      ? undefined
+      : await connectRedis(config.redisUrl, (error) => log.warn({ error, message: 'redis' }));
   const limiter = createRateLimiter({
     config: config.rateLimits.classes,
     enabled: config.rateLimits.enabled,
@@ -136,6 +144,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     }),
   };
 
+  const record = createRecorder(ids);
+  const changed = (topics: ReadonlySet<string>) => changes.apply(topics);
+  const announce = (tx: Executor, topics: ReadonlySet<string>) => changes.announce(tx, topics);
+  const transaction: Database['transaction'] = (work) => database.transaction(work);
+  const actAsSystem = createSystemActs({ transaction, record, announce, changed, ids });
   const invoke = createInvoke({
     services,
     limit: (cls, key, call) => {
@@ -148,16 +161,16 @@ export async function createApp(options: AppOptions): Promise<App> {
     pool,
     scopedDb: (tx, scope, op, notes, principal) =>
       bindScope({ tx, scope, notes, cursors, ids, clock, list: `${op.name} ${principal?.credentialId}` }),
-    transaction: (work) => database.transaction(work),
+    transaction,
     once: createIdempotency({
       database,
       clock,
       hashKeys: kek.deriveAll('idempotency'),
       log: (error, message) => log.error({ error, message }),
     }),
-    record: createRecorder(ids),
-    changed: (topics) => changes.apply(topics),
-    announce: (tx, topics) => changes.announce(tx, topics),
+    record,
+    changed,
+    announce,
     log: (error, message, call) => log.error({ error, message, requestId: call.requestId }),
   });
 
@@ -218,9 +231,6 @@ export async function createApp(options: AppOptions): Promise<App> {
         requestId: request.id,
       }),
   });
-  // What could not be sent at once is tried again, also what a process that died left behind.
-  const mailing = config.jobs.enabled ? setInterval(() => void mail.flush(), MAIL_RETRY_MS) : undefined;
-  mailing?.unref();
   const purge = createPurge({
     database,
     clock,
@@ -229,8 +239,21 @@ export async function createApp(options: AppOptions): Promise<App> {
     log: (error, message) => log.error({ error, message }),
     told: (purged) => log.info({ message: 'purged', purged }),
   });
-  const purging = config.jobs.enabled ? setInterval(() => void purge.run(), PURGE_EVERY_MS) : undefined;
-  purging?.unref();
+  const rotateSystemKey = () =>
+    rotateSystemKeyIfDue(services, pool, actAsSystem).catch((error: unknown) => {
+      log.error({ error, message: 'the key of session tokens could not be rotated' });
+      return false;
+    });
+  const stopJobs = startJobs(
+    !config.jobs.enabled
+      ? []
+      : [
+          // What could not be sent at once is tried again, also what a process that died left behind.
+          { everyMs: 10_000, run: () => mail.flush() },
+          { everyMs: 15 * MINUTE_MS, run: () => purge.run() },
+          { everyMs: 60 * MINUTE_MS, run: rotateSystemKey },
+        ],
+  );
   const document = buildOpenapi({ operations, schemas, version });
   registerDocsPage(server, {
     enabled: config.docs.enabled,
@@ -249,11 +272,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     kek,
     flushMails: () => mail.flush(),
     purge: () => purge.run(),
+    rotateSystemKey,
     async close() {
       stopping = true;
       await server.close();
-      clearInterval(mailing);
-      clearInterval(purging);
+      stopJobs();
       await purge.stop();
       await mail.flush();
       await changes.close();
@@ -271,18 +294,4 @@ async function answers(ask: () => PromiseLike<unknown>): Promise<'ok' | 'failing
   } catch {
     return 'failing';
   }
-}
-
-/** Redis may vanish at any time: it is waited for at the start, for a second, and never again. */
-async function connectRedis(url: string, log: Log) {
-  const client = createClient({
-    url,
-    disableOfflineQueue: true,
-    pingInterval: 1000,
-    socket: { connectTimeout: 1000 },
-  });
-  client.on('error', (error) => log.warn({ error, message: 'redis' }));
-  const connecting = client.connect().catch(() => undefined);
-  await Promise.race([connecting, new Promise((resolve) => setTimeout(resolve, 1000).unref())]);
-  return client;
 }

@@ -63,7 +63,9 @@ const below: Readonly<Record<string, readonly string[]>> = {
   'operations.ts': ['kernel', 'features'],
   transport: ['errors.ts', 'kernel', 'db', 'access', 'crypto', 'i18n', 'config.ts'],
   pages: ['transport', 'i18n', 'events'],
+  'jobs.ts': [],
   'app.ts': [
+    'jobs.ts',
     'errors.ts',
     'kernel',
     'db',

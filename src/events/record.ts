@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm';
 import { nodes } from '../db/nodes.ts';
-import type { Principal } from '../kernel/context.ts';
+import type { Call, Principal } from '../kernel/context.ts';
 import type { Actor, NodeRef, Recording } from '../kernel/event.ts';
 import type { MutationNotes, Recorded } from '../kernel/invoke.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
@@ -9,6 +9,14 @@ import { nodeRef, unknownScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { sealEntry, type ChainEntry } from './audit-chain.ts';
 import { auditLog, events } from './tables.ts';
+
+/** Of the operation, or of a job that is none. */
+type Act = Pick<NamedOperation, 'name' | 'keepsRights'>;
+/** A job has no address. */
+type Author = Pick<Recorded, 'scope' | 'principal'> & {
+  readonly call: Pick<Call, 'userAgent' | 'requestId'> & { readonly address: string | null };
+};
+export type Recorder = (tx: Executor, op: Act, by: Author, notes: MutationNotes) => Promise<void>;
 
 /**
  * Writes what a mutation leaves behind, in its own transaction: one audit entry, its events, and the next
@@ -20,8 +28,8 @@ import { auditLog, events } from './tables.ts';
  *
  * @throws FORBIDDEN, as for a scope that never existed, when the node was deleted while the mutation ran
  */
-export function createRecorder(ids: Ids) {
-  return async (tx: Executor, op: NamedOperation, by: Recorded, notes: MutationNotes): Promise<void> => {
+export function createRecorder(ids: Ids): Recorder {
+  return async (tx, op, by, notes) => {
     const fallback = by.scope && { id: by.scope.nodeId, scope: nodeRef(by.scope) };
     // Whatever a tenant's mutation changed, cached rights of that tenant are stale: nobody has to remember it.
     const stale = (nodeId: string): void => {
@@ -93,7 +101,7 @@ const needsLiveNode = ({ node, outcome = 'success' }: Recording): boolean =>
 /** The envelope of events §2, as it is stored and later delivered. */
 function eventRow(
   id: string,
-  { principal, call }: Recorded,
+  { principal, call }: Author,
   node: NodeRef,
   recording: Recording,
   sequence: number,
@@ -131,8 +139,8 @@ export function actorOf(principal: Principal | null): Actor {
 
 function auditEntry(
   id: string,
-  op: NamedOperation,
-  { principal, call }: Recorded,
+  op: Act,
+  { principal, call }: Author,
   node: NodeRef,
   recording: Recording,
   sequence: number,

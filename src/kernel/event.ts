@@ -11,7 +11,7 @@ export type Changes = Readonly<Record<string, { readonly from: unknown; readonly
 /** The tenant node that an entry belongs to, and how it is shown. */
 export interface NodeRef {
   readonly id: string;
-  readonly scope: ScopeRef;
+  readonly scope: ScopeRef | { readonly tenant: 'installation'; readonly id: string };
   /**
    * Written down even if the node is deleted, because it tells of the deletion or of a person rather than of the
    * node's rows. Without it, a mutation whose node was deleted meanwhile fails, so that it leaves no live row behind.

@@ -1,0 +1,15 @@
+import { createClient } from 'redis';
+
+/** Redis may vanish at any time: it is waited for at the start, for a second, and never again. */
+export async function connectRedis(url: string, onError: (error: unknown) => void) {
+  const client = createClient({
+    url,
+    disableOfflineQueue: true,
+    pingInterval: 1000,
+    socket: { connectTimeout: 1000 },
+  });
+  client.on('error', onError);
+  const connecting = client.connect().catch(() => undefined);
+  await Promise.race([connecting, new Promise((resolve) => setTimeout(resolve, 1000).unref())]);
+  return client;
+}

@@ -1,0 +1,62 @@
+import { and, eq, sql } from 'drizzle-orm';
+import { keysTopic } from '../../crypto/keyring.ts';
+import { rotateKeys } from '../../crypto/rotation.ts';
+import { signingKeys } from '../../crypto/signing-keys-table.ts';
+import { SYSTEM_NODE } from '../../db/nodes.ts';
+import type { ActAsSystem } from '../../events/system-act.ts';
+import type { Services } from '../../kernel/context.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+
+/**
+ * The key of session tokens rotates by itself (identity §10, `JWT_SYSTEM_KEY_ROTATION_DAYS`; 0 = never). Of several
+ * processes that find it due at once, one rotates: the others wait for its lock, look again and find it fresh.
+ *
+ * @returns whether this call rotated it
+ */
+export async function rotateSystemKeyIfDue(
+  services: Pick<Services, 'config' | 'clock' | 'kek' | 'ids' | 'keyPairs'>,
+  pool: Executor,
+  actAsSystem: ActAsSystem,
+): Promise<boolean> {
+  const { config, clock } = services;
+  const days = config.tokens.systemKeyRotationDays;
+  if (days === 0) return false;
+  const isDue = async (db: Executor): Promise<boolean> => {
+    const before = new Date(clock.now().getTime() - days * 86_400_000);
+    const due = await db
+      .select({ id: signingKeys.id })
+      .from(signingKeys)
+      .where(
+        and(
+          eq(signingKeys.tenantId, SYSTEM_NODE),
+          eq(signingKeys.status, 'active'),
+          sql`${signingKeys.activatedAt} <= ${before.toISOString()}::timestamptz`,
+        ),
+      );
+    return due.length > 0;
+  };
+  if (!(await isDue(pool))) return false;
+  const pair = await services.keyPairs.take();
+  return actAsSystem('rotateSystemKey', async (act) => {
+    const { tx } = act;
+    await tx.execute(
+      sql`select 1 from signing_keys where tenant_id = ${SYSTEM_NODE} and status = 'next' for update`,
+    );
+    if (!(await isDue(tx))) return false;
+    const tokenMinutes = config.tokens.accessTokenMinutes;
+    const id = await rotateKeys(tx, services, {
+      tenantId: SYSTEM_NODE,
+      pair,
+      tokenMinutes,
+      revokeOld: false,
+    });
+    act.touch(keysTopic(SYSTEM_NODE));
+    act.record({
+      node: { id: SYSTEM_NODE, scope: { tenant: 'installation', id: SYSTEM_NODE } },
+      event: 'signing_key.rotated',
+      data: { id, oldRevoked: false },
+      target: { type: 'SigningKey', id },
+    });
+    return true;
+  });
+}
