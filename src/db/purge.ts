@@ -124,6 +124,9 @@ export function createPurge<Place>(options: PurgeOptions<Place>): Purge {
     await attempt('users', () => untilEmpty((tx) => purgeStubs(tx, graph, deleted)));
     await older('one_time_tokens', 'expires_at', clock.now());
     await older('failed_attempts', 'window_ends_at', clock.now());
+    await older('mfa_attempts', 'window_ends_at', clock.now());
+    await older('account_failures', 'failed_at', daysAgo(1));
+    await older('known_networks', 'signed_in_at', daysAgo(30));
     await older('sessions', 'ended_at', deleted);
     await older('sessions', 'expires_at', deleted);
     await older('events', 'occurred_at', daysAgo(retention.eventsDays));

@@ -7,6 +7,7 @@ import type { Actor } from '../../kernel/event.ts';
 import { projector } from '../../kernel/project.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { iso } from '../../kernel/values.ts';
+import { rememberNetwork } from '../me/failed-attempts.ts';
 import { sessions } from '../me/session.ts';
 import { isEnrolled } from '../mfa/mfa-factor.ts';
 import { Account, accounts } from './account.ts';
@@ -149,11 +150,14 @@ export async function openSession(
   });
   await endLeastUsed(ctx, user, session.id);
   if (session.kind === 'browser') setCookie(ctx, session.refreshToken, session.expiresAt);
+  const mfaRequired = await isEnrolled(tx, user.id);
+  // With half of a sign-in a network would become one that may go on guessing codes.
+  if (!mfaRequired) await rememberNetwork(tx, services, user.id, call.network);
   return {
     accessToken: session.accessToken,
     refreshToken: session.refreshToken,
     expiresIn: accessTokenSeconds(services),
-    mfaRequired: await isEnrolled(tx, user.id),
+    mfaRequired,
     emailVerified: user.emailVerified,
     emailVerificationDeadline: user.emailVerified ? null : user.verificationDeadline,
     user,

@@ -7,6 +7,7 @@ import { mutation, query } from '../../kernel/operation.ts';
 import { text, uuid } from '../../kernel/values.ts';
 import { accessTokenSeconds, userData, type Run, type UserRow } from '../identity/sign-in.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
+import { rememberNetwork } from '../me/failed-attempts.ts';
 import { isEnrolled, MfaFactor, mfaFactors } from './mfa-factor.ts';
 import {
   recoveryCodesLeft,
@@ -218,7 +219,7 @@ export const verifyMfa = mutation({
     return { method, ...(await factor.prepareRaise(tx, services, callerOf(ctx), method)) };
   },
   run: async (ctx) => {
-    const { tx, input, prepared, services } = ctx;
+    const { tx, input, prepared, services, call } = ctx;
     const user = await factor.lockCaller(ctx, callerOf(ctx));
     const enabled = (await factor.factorsOf(tx, user.id)).filter(({ isEnabled }) => isEnabled);
     const fits = async () =>
@@ -227,6 +228,7 @@ export const verifyMfa = mutation({
         : (await factor.useCode(ctx, enabled, input.code)) !== undefined;
     if (!(await factor.accepted(ctx, user.id, fits))) return factor.refuseCode(ctx, user);
     await factor.raise(ctx, callerOf(ctx), prepared);
+    await rememberNetwork(tx, services, user.id, call.network);
     ctx.record({
       target: factor.targetOf(user),
       node: await nodeOfUser(tx, user.id),

@@ -8,6 +8,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { signAccessToken, type Run, type UserRow } from '../identity/sign-in.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
 import { lockUser } from '../identity/verification.ts';
+import * as lockOut from '../me/failed-attempts.ts';
 import { sessions } from '../me/session.ts';
 import { countFailure, isLockedOut } from './attempts.ts';
 import { isEnrolled, mfaFactors } from './mfa-factor.ts';
@@ -95,11 +96,17 @@ export async function raise(ctx: Run, { credentialId }: Principal, raised: Raise
   ctx.touch(`session:${credentialId}`);
 }
 
-/** Whether the code counts. After five wrong ones nothing is looked at, and nothing more is counted. */
+/**
+ * Whether the code counts. After five wrong ones, or where too many secrets of any kind were wrong, nothing is looked
+ * at, and nothing more is counted.
+ */
 export async function accepted(ctx: Run, userId: string, fits: () => Promise<boolean>): Promise<boolean> {
+  const { tx, services, call } = ctx;
   if (await isLockedOut(ctx, userId)) return false;
+  if (await lockOut.isLockedOut(tx, services, userId, call.network)) return false;
   if (await fits()) return true;
   await countFailure(ctx, userId);
+  await lockOut.countFailure(tx, services, userId, call.network);
   return false;
 }
 
