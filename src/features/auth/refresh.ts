@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import { readHeader, verifyJwt } from '../../crypto/jwt.ts';
 import { hashRefreshToken, isAuthentic, parseRefreshToken, successorOf } from '../../crypto/refresh-token.ts';
 import type { DoorwardError } from '../../errors.ts';
@@ -162,10 +162,18 @@ export async function refresh(ctx: Run, prepared: PreparedRefresh) {
   throw await unauthenticated(tx, services, ctx.call);
 }
 
-/** Kept although the caller gets a 401: from now on neither the thief's nor the user's copy works. */
+/**
+ * Kept although the caller gets a 401: from now on neither the thief's nor the user's copy works. Of many at once one
+ * gives the alarm.
+ */
 async function endFamily(ctx: Run, session: SessionRow): Promise<Refusal> {
   const { tx, services, call } = ctx;
-  await tx.update(sessions).set({ endedAt: services.clock.now() }).where(eq(sessions.id, session.id));
+  const ended = await tx
+    .update(sessions)
+    .set({ endedAt: services.clock.now() })
+    .where(and(eq(sessions.id, session.id), isNull(sessions.endedAt)))
+    .returning({ id: sessions.id });
+  if (ended.length === 0) throw await unauthenticated(tx, services, call);
   ctx.touch(`session:${session.id}`);
   ctx.record({
     event: 'session.reuse_detected',
