@@ -75,7 +75,7 @@ export async function startApp(
     database,
     migrations: null,
     version: '0.0.0-test',
-    log: createLog({ level: 'info', pretty: false, write: (text) => void logs.push(text) }),
+    log: createLog({ level: 'debug', pretty: false, write: (text) => void logs.push(text) }),
     mailer,
     clock,
     keyPairs: keyPairsFrom(inject('keyPairs')),
