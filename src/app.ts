@@ -132,6 +132,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     resolver,
     builtIns: rows,
     mail,
+    purgeUrgent: () => purge.runUrgent(),
     limiter,
     readiness: async () => ({
       serving: !stopping,

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { bigint, char, index, pgTable, text, timestamp, uuid } from 'drizzle-orm/pg-core';
 
 /** The node of built-in rows. No scope ever resolves to it. */
@@ -19,6 +20,13 @@ export const nodes = pgTable(
     auditHash: char('audit_hash', { length: 64 }).notNull().default('0'.repeat(64)),
     eventSequence: bigint('event_sequence', { mode: 'number' }).notNull().default(0),
     deletedAt: timestamp('deleted_at', { withTimezone: true, precision: 3 }),
+    /** From when on a deleted node is purged, if not after its retention; null again once it was. */
+    purgeAt: timestamp('purge_at', { withTimezone: true, precision: 3 }),
   },
-  (table) => [index('nodes_parent').on(table.parentId)],
+  (table) => [
+    index('nodes_parent').on(table.parentId),
+    index('nodes_purge')
+      .on(table.purgeAt)
+      .where(sql`purge_at is not null`),
+  ],
 );

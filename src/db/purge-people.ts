@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../kernel/scoped-db.ts';
-import { add, BATCH, instantOf, listOf, removeSome, unreferenced, type Counts } from './purge-rows.ts';
+import { add, BATCH, isDue, listOf, removeSome, unreferenced, type Counts, type Due } from './purge-rows.ts';
 import { rowsOf } from './rows.ts';
 import type { Reference, TableGraph } from './table-graph.ts';
 
@@ -15,26 +15,19 @@ export interface Person {
   readonly addresses: readonly string[];
 }
 
-/** Several at once, as the logs are searched for them. */
-export interface People {
-  readonly ids: readonly string[];
-  readonly addresses: readonly string[];
-}
-
 /** Stands where an address was, in a form that can be answered as one. Nobody can have it (RFC 2606). */
 export const ERASED_ADDRESS = 'erased@erased.invalid';
 
-/** Few enough that one walk through the logs can look for all of them. */
 const PEOPLE = 100;
 
-/** Users who were deleted before and are still known by name, in pages by id. */
-export const expiredPeople = (tx: Executor, before: Date, after: string | null): Promise<Person[]> =>
+/** Users whose time has come and who are still known by name, in pages by id. */
+export const expiredPeople = (tx: Executor, due: Due, after: string | null): Promise<Person[]> =>
   rowsOf<Person>(
     tx,
     sql`select u.id, coalesce((select json_agg(address) from (
         select m.provider_id as address from authentication_methods m where m.user_id = u.id and m.provider = 'email'
         union select u.email where u.email is not null) known), '[]') as addresses
-      from users u where u.deleted_at <= ${instantOf(before)} and u.name <> ''
+      from users u where ${isDue('u', due)} and u.name <> ''
         and (${after}::uuid is null or u.id > ${after}::uuid) order by u.id limit ${PEOPLE}`,
   );
 
@@ -53,6 +46,11 @@ export async function purgePerson(tx: Executor, graph: TableGraph, person: Perso
       if (gone > 0) add(counts, { [from.name]: gone });
     }
   }
+  // His own wherever they were, deleted or not: a ProjectUser key is nobody else's. Secrets go with them.
+  const keys = await removeSome(tx, 'api_keys', sql`user_id = ${id}::uuid and scope_tenant = 'ProjectUser'`);
+  if (keys > 0) add(counts, { api_keys: keys });
+  // Kept answers to what he asked.
+  await tx.execute(sql`delete from idempotency_keys where credential = ${id}`);
   if (addresses.length > 0) {
     // In a final state nothing is sent to the address any more; a pending one is the organization's, not the person's.
     await tx.execute(sql`update organization_invitations set email = ${ERASED_ADDRESS}
@@ -67,10 +65,10 @@ export async function purgePerson(tx: Executor, graph: TableGraph, person: Perso
 }
 
 /** Removes stubs to which nothing refers any more. */
-export async function purgeStubs(tx: Executor, graph: TableGraph, before: Date): Promise<Counts> {
+export async function purgeStubs(tx: Executor, graph: TableGraph, due: Due): Promise<Counts> {
   const rows = await rowsOf<{ id: string }>(
     tx,
-    sql`select t.id from users t where t.deleted_at <= ${instantOf(before)} and t.name = ''
+    sql`select t.id from users t where ${isDue('t', due)} and t.name = ''
       and ${unreferenced(graph.referencesTo('users'))} order by t.id limit ${BATCH} for update of t skip locked`,
   );
   if (rows.length === 0) return {};

@@ -10,6 +10,16 @@ export const BATCH = 500;
 /** How many rows of which table are gone. */
 export type Counts = Record<string, number>;
 
+/** Whose time has come: deleted before a moment, or to be purged from one on. */
+export interface Due {
+  readonly column: 'deleted_at' | 'purge_at';
+  readonly at: Date;
+}
+
+export const isDue = (alias: string, { column, at }: Due): SQL =>
+  sql`${sql.identifier(alias)}.deleted_at is not null
+    and ${sql.identifier(alias)}.${sql.identifier(column)} <= ${instantOf(at)}`;
+
 /** Tables that outlive their node. Its row in `nodes` stays too, nameless: the head of the audit chain is in it. */
 const kept: ReadonlySet<string> = new Set(['audit_log']);
 
@@ -24,18 +34,18 @@ export async function removeSome(tx: Executor, table: string, where: SQL, limit 
   return row?.count ?? 0;
 }
 
-/** Nodes of a kind, by the table of the thing itself, that were deleted before; in pages by id. */
+/** Nodes of a kind, by the table of the thing itself, whose time has come; in pages by id. */
 export async function expiredNodes(
   tx: Executor,
   table: string,
-  before: Date,
+  due: Due,
   after: string | null,
 ): Promise<string[]> {
   const rows = await rowsOf<{ id: string }>(
     tx,
     // Both must say so: what lives in either is not touched.
     sql`select t.id from ${sql.identifier(table)} t join nodes n on n.id = t.id
-      where t.deleted_at <= ${instantOf(before)} and n.deleted_at <= ${instantOf(before)}
+      where ${due.column === 'deleted_at' ? isDue('t', due) : sql`t.deleted_at is not null`} and ${isDue('n', due)}
         and (${after}::uuid is null or t.id > ${after}::uuid) order by t.id limit ${BATCH}`,
   );
   return rows.map(({ id }) => id);
@@ -55,6 +65,7 @@ export async function purgeNode(tx: Executor, graph: TableGraph, table: string, 
     left -= gone;
     if (left === 0) return counts;
   }
+  await tx.execute(sql`update nodes set purge_at = null where id = ${id}::uuid and purge_at is not null`);
   return add(counts, await removeWithLinks(tx, graph, table, [id]));
 }
 

@@ -3,8 +3,9 @@ import type { Clock } from '../kernel/ports.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { purgeIdempotencyKeys } from './idempotency.ts';
 import type { Database } from './open.ts';
-import { expiredPeople, purgePerson, purgeStubs, type People, type Person } from './purge-people.ts';
-import { add, expiredNodes, instantOf, purgeNode, purgeRows, removeSome, type Counts } from './purge-rows.ts';
+import { expiredPeople, purgePerson, purgeStubs, type Person } from './purge-people.ts';
+import { add, expiredNodes, instantOf, purgeNode, purgeRows, removeSome } from './purge-rows.ts';
+import type { Counts, Due } from './purge-rows.ts';
 import { rowsOf } from './rows.ts';
 import { readTableGraph } from './table-graph.ts';
 import { nodeTables } from './tenant-tree.ts';
@@ -20,6 +21,11 @@ import { nodeTables } from './tenant-tree.ts';
 export interface Purge {
   /** Never rejects. Calls that meet share one run; empty when another process is at it. */
   run(): Promise<PurgeCounts>;
+  /**
+   * Removes now what is not to wait for its retention (`purge_at`), also while another run is at work. Never rejects:
+   * what fails, or is cut off by the end of the process, is left to the next run.
+   */
+  runUrgent(): Promise<void>;
   /** Ends a run with its batch. */
   stop(): Promise<void>;
 }
@@ -31,14 +37,16 @@ export interface PurgeOptions<Place> {
   readonly database: Pick<Database, 'transaction'>;
   readonly clock: Clock;
   readonly retention: { readonly deletionDays: number; readonly eventsDays: number };
-  /** Takes people out of one page of the logs, and answers where the next begins. */
-  readonly eraseFromLogs: (tx: Executor, people: People, after: Place | null) => Promise<Place | null>;
+  /** Takes a person out of one page of the logs, and answers where the next begins. */
+  readonly eraseFromLogs: (tx: Executor, person: Person, after: Place | null) => Promise<Place | null>;
   readonly log: (error: unknown, message: string) => void;
   readonly told: (counts: PurgeCounts) => void;
 }
 
 const DAY_MS = 86_400_000;
 const PURGE_LOCK = 7_363_027_452;
+const tryLock = sql`pg_try_advisory_xact_lock(${PURGE_LOCK})`;
+const waitForLock = sql`pg_advisory_xact_lock(${PURGE_LOCK}) is not null`;
 
 /** Another process is purging, or this one is closing: nothing is left to do here. */
 class Over extends Error {}
@@ -48,18 +56,21 @@ export function createPurge<Place>(options: PurgeOptions<Place>): Purge {
 
   let stopping = false;
   let running: Promise<PurgeCounts> | null = null;
+  const urgentRuns = new Set<Promise<PurgeCounts>>();
 
-  const batch = <T>(work: (tx: Executor) => Promise<T>): Promise<T> =>
-    database.transaction(async (tx) => {
-      const [lock] = await rowsOf<{ taken: boolean }>(
-        tx,
-        sql`select pg_try_advisory_xact_lock(${PURGE_LOCK}) as taken`,
-      );
-      if (!lock?.taken || stopping) throw new Over();
-      return work(tx);
-    });
+  /** `wait`: for the batch that another run is at, instead of leaving it the work. */
+  const batched =
+    (wait: boolean) =>
+    <T>(work: (tx: Executor) => Promise<T>): Promise<T> =>
+      database.transaction(async (tx) => {
+        const lock = wait ? waitForLock : tryLock;
+        const [held] = await rowsOf<{ taken: boolean }>(tx, sql`select ${lock} as taken`);
+        if (!held?.taken || stopping) throw new Over();
+        return work(tx);
+      });
 
-  async function purge(counts: Counts): Promise<void> {
+  async function purge(counts: Counts, urgentOnly: boolean): Promise<void> {
+    const batch = batched(urgentOnly);
     const daysAgo = (days: number): Date => new Date(clock.now().getTime() - days * DAY_MS);
     const deleted = daysAgo(retention.deletionDays);
 
@@ -88,40 +99,49 @@ export function createPurge<Place>(options: PurgeOptions<Place>): Purge {
           return gone > 0 ? { [table]: gone } : {};
         }),
       );
-
     const graph = await batch(readTableGraph);
-    for (const table of nodeTables) {
-      let after: string | null = null;
-      for (;;) {
-        const ids: string[] = await batch((tx) => expiredNodes(tx, table, deleted, after));
-        for (const id of ids) await attempt(table, () => untilEmpty((tx) => purgeNode(tx, graph, table, id)));
-        after = ids.at(-1) ?? null;
-        if (after === null) break;
+
+    const purgeNodes = async (due: Due): Promise<void> => {
+      for (const table of nodeTables) {
+        let after: string | null = null;
+        for (;;) {
+          const ids: string[] = await batch((tx) => expiredNodes(tx, table, due, after));
+          for (const id of ids)
+            await attempt(table, () => untilEmpty((tx) => purgeNode(tx, graph, table, id)));
+          after = ids.at(-1) ?? null;
+          if (after === null) break;
+        }
       }
-    }
+    };
+    const purgePeople = async (due: Due): Promise<void> => {
+      for (let after: string | null = null; ;) {
+        const people: Person[] = await batch((tx) => expiredPeople(tx, due, after));
+        after = people.at(-1)?.id ?? null;
+        if (after === null) break;
+        for (const person of people) {
+          await attempt('a user', async () => {
+            // The logs first: as long as a user has his name, his purge is not done.
+            for (let place = await batch((tx) => eraseFromLogs(tx, person, null)); place !== null;) {
+              const from: Place = place;
+              place = await batch((tx) => eraseFromLogs(tx, person, from));
+            }
+            await counted((tx) => purgePerson(tx, graph, person));
+          });
+        }
+      }
+      await attempt('users', () => untilEmpty((tx) => purgeStubs(tx, graph, due)));
+    };
+
+    const urgent: Due = { column: 'purge_at', at: clock.now() };
+    await purgeNodes(urgent);
+    await purgePeople(urgent);
+    if (urgentOnly) return;
+    const expired: Due = { column: 'deleted_at', at: deleted };
+    await purgeNodes(expired);
     for (const table of graph.order.filter(({ ofTenant, isMarked }) => ofTenant && isMarked)) {
       await attempt(table.name, () => untilEmpty((tx) => purgeRows(tx, graph, table, deleted)));
     }
-    for (let after: string | null = null; ;) {
-      const people: Person[] = await batch((tx) => expiredPeople(tx, deleted, after));
-      after = people.at(-1)?.id ?? null;
-      if (after === null) break;
-      await attempt('users', async () => {
-        // The logs first: as long as a user has his name, his purge is not done.
-        const all = {
-          ids: people.map(({ id }) => id),
-          addresses: people.flatMap(({ addresses }) => addresses),
-        };
-        for (let place = await batch((tx) => eraseFromLogs(tx, all, null)); place !== null;) {
-          const from: Place = place;
-          place = await batch((tx) => eraseFromLogs(tx, all, from));
-        }
-        for (const person of people) {
-          await attempt('a user', async () => void (await counted((tx) => purgePerson(tx, graph, person))));
-        }
-      });
-    }
-    await attempt('users', () => untilEmpty((tx) => purgeStubs(tx, graph, deleted)));
+    await purgePeople(expired);
     await older('one_time_tokens', 'expires_at', clock.now());
     await older('failed_attempts', 'window_ends_at', clock.now());
     await older('mfa_attempts', 'window_ends_at', clock.now());
@@ -133,10 +153,10 @@ export function createPurge<Place>(options: PurgeOptions<Place>): Purge {
     await attempt('idempotency_keys', () => batch((tx) => purgeIdempotencyKeys(tx, daysAgo(1))));
   }
 
-  async function whole(): Promise<PurgeCounts> {
+  async function whole(urgentOnly: boolean): Promise<PurgeCounts> {
     const counts: Counts = {};
     try {
-      await purge(counts);
+      await purge(counts, urgentOnly);
     } catch (error) {
       if (!(error instanceof Over)) log(error, 'the purge stopped');
     }
@@ -145,10 +165,15 @@ export function createPurge<Place>(options: PurgeOptions<Place>): Purge {
   }
 
   return {
-    run: () => (running ??= whole().finally(() => (running = null))),
+    run: () => (running ??= whole(false).finally(() => (running = null))),
+    async runUrgent() {
+      const run = whole(true);
+      urgentRuns.add(run);
+      await run.finally(() => urgentRuns.delete(run));
+    },
     async stop() {
       stopping = true;
-      await running;
+      await Promise.all([running, ...urgentRuns]);
     },
   };
 }

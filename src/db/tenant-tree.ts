@@ -73,15 +73,34 @@ export const untouched: Readonly<Record<string, string>> = {
  *
  * @returns the topics of all that is gone, so that no cached right or key outlives it
  */
-export async function deleteNode(tx: Executor, nodeId: string): Promise<string[]> {
-  await lockRows(tx, nodeId);
+export const deleteNode = async (tx: Executor, nodeId: string): Promise<string[]> =>
+  (await deleteNodes(tx, [nodeId])).topics;
+
+/** What went with a deletion. */
+interface Felled {
+  readonly ids: ReadonlySet<string>;
+  readonly topics: string[];
+}
+
+/**
+ * Several at once, whose locks are taken together. `unlessShared` are organizations that go only if nobody belongs to
+ * them but the owners of the accounts that go; whether somebody does is decided under the lock that a new member needs.
+ */
+export async function deleteNodes(
+  tx: Executor,
+  rootIds: readonly string[],
+  unlessShared: readonly string[] = [],
+): Promise<Felled> {
+  const felling = { rootIds, unlessShared };
+  await lockRows(tx, felling);
   const rows = await rowsOf<{ id: string }>(
     tx,
-    sql`update nodes set deleted_at = now() where deleted_at is null and id in ${list(await subtree(tx, nodeId))}
+    sql`update nodes set deleted_at = now() where deleted_at is null and id in ${list(await subtree(tx, felling))}
       returning id`,
   );
-  if (rows.length === 0) return [];
-  const dead = list(rows.map(({ id }) => id));
+  const ids = rows.map(({ id }) => id);
+  if (ids.length === 0) return { ids: new Set(), topics: [] };
+  const dead = list(ids);
   const mark = (table: string, column: 'id' | 'tenant_id') =>
     tx.execute(
       sql`update ${sql.identifier(table)} set deleted_at = now()
@@ -103,60 +122,97 @@ export async function deleteNode(tx: Executor, nodeId: string): Promise<string[]
         and not exists (select 1 from project_users p where p.user_id = u.id)
       returning id`,
   );
-  return [
-    ...rows.flatMap(({ id }) => [`node:${id}`, `keys:${id}`]),
+  const topics = [
+    ...ids.flatMap((id) => [`node:${id}`, `keys:${id}`]),
     ...stranded.map(({ id }) => `user:${id}`),
   ];
+  return { ids: new Set(ids), topics };
 }
 
+interface Felling {
+  readonly rootIds: readonly string[];
+  readonly unlessShared: readonly string[];
+}
+
+/** Nobody belongs to the node `n` but owners of accounts that go. Only organizations have members. */
+const isUnshared = ({ rootIds }: Felling): SQL => sql`not exists (
+  select 1 from organization_members m join users u on u.id = m.user_id and u.deleted_at is null
+  where m.tenant_id = n.id
+    and m.user_id not in (select owner_id from accounts where id in ${list(rootIds)}))`;
+
 /**
- * Waits for whoever is changing a row below the node, and makes others wait. Every mutation locks its rows first and
- * its node last; a deletion that held the node already would run into a deadlock with each of them.
+ * Waits for whoever is changing a row of what goes, and makes others wait. Every mutation locks its rows first and its
+ * node last; a deletion that held the node already would run into a deadlock with each of them.
  */
-async function lockRows(tx: Executor, rootId: string): Promise<void> {
-  const tree = sql`(with recursive tree as (
-    select id from nodes where id = ${rootId}::uuid
-    union all select n.id from nodes n join tree t on n.parent_id = t.id where n.deleted_at is null)
-    select id from tree)`;
+async function lockRows(tx: Executor, felling: Felling): Promise<void> {
+  const { rootIds, unlessShared } = felling;
+  const tree = await rowsOf<{ id: string }>(
+    tx,
+    sql`with recursive tree as (
+      select n.id from nodes n where n.id in ${list(rootIds)}
+        or (n.id in ${list(unlessShared)} and ${isUnshared(felling)})
+      union select n.id from nodes n join tree t on n.parent_id = t.id
+        where n.deleted_at is null and ${isUnshared(felling)})
+      select id from tree`,
+  );
+  const ids = list(tree.map(({ id }) => id));
   const lock = (table: string, column: 'id' | 'tenant_id') =>
     tx.execute(
       sql`select count(*) from (select 1 from ${sql.identifier(table)}
-        where ${sql.identifier(column)} in ${tree} for update) locked`,
+        where ${sql.identifier(column)} in ${ids} for update) locked`,
     );
   for (const table of nodeTables) await lock(table, 'id');
   for (const table of [...emptied, ...marked]) await lock(table, 'tenant_id');
 }
 
 /**
- * A node and what goes with it, from the top. Parents are locked against new children before their children are looked
- * up, each in a statement of its own, which sees what the lock waited for. Projects have no children, and are left
- * unlocked so that a busy one does not hold up its own deletion.
+ * The nodes that go, from the top. Parents are locked against new children before their children are looked up, each
+ * in a statement of its own, which sees what the lock waited for. Projects have no children, and are left unlocked so
+ * that a busy one does not hold up its own deletion.
  */
-async function subtree(tx: Executor, rootId: string): Promise<string[]> {
-  const found: string[] = [];
-  for (let level = [rootId]; level.length > 0;) {
-    await tx.execute(
-      sql`select 1 from nodes where id in ${list(level)} and kind <> 'project' order by id for update`,
-    );
-    if (found.length > 0) level = await unshared(tx, level);
-    found.push(...level);
+async function subtree(tx: Executor, felling: Felling): Promise<string[]> {
+  const { rootIds, unlessShared } = felling;
+  await lockNodes(tx, [...rootIds, ...unlessShared]);
+  let level = [...rootIds, ...(await unshared(tx, unlessShared, felling))];
+  const found = new Set<string>();
+  while (level.length > 0) {
+    for (const id of level) found.add(id);
     const children = await rowsOf<{ id: string }>(
       tx,
       sql`select id from nodes where parent_id in ${list(level)} and deleted_at is null`,
     );
-    level = children.map(({ id }) => id);
+    const below = children.map(({ id }) => id).filter((id) => !found.has(id));
+    await lockNodes(tx, below);
+    level = await unshared(tx, below, felling);
   }
-  return found;
+  return [...found];
 }
 
-/** Without organizations that somebody other than the owner of their account belongs to. */
-async function unshared(tx: Executor, ids: readonly string[]): Promise<string[]> {
+/** In a fixed order, so that two deletions cannot deadlock. */
+const lockNodes = (tx: Executor, ids: readonly string[]): PromiseLike<unknown> =>
+  tx.execute(sql`select 1 from nodes where id in ${list(ids)} and kind <> 'project' order by id for update`);
+
+/**
+ * Lets what was deleted with these nodes, or below them before, be purged from this moment on and not after its
+ * retention: their rows, and managed users who went with them.
+ */
+export async function purgeFrom(tx: Executor, nodeIds: Iterable<string>, at: Date): Promise<void> {
+  const moment = sql`${at.toISOString()}::timestamptz`;
   const rows = await rowsOf<{ id: string }>(
     tx,
-    sql`select n.id from nodes n where n.id in ${list(ids)} and not exists (
-      select 1 from organization_members m join accounts a on a.id = n.parent_id
-      join users u on u.id = m.user_id and u.deleted_at is null
-      where m.tenant_id = n.id and m.user_id <> a.owner_id)`,
+    sql`with recursive tree as (
+      select n.id from nodes n where n.id in ${list([...nodeIds])} and n.deleted_at is not null
+      union select n.id from nodes n join tree t on n.parent_id = t.id where n.deleted_at is not null)
+      update nodes set purge_at = ${moment} where id in (select id from tree) returning id`,
+  );
+  await tx.execute(sql`update users set purge_at = ${moment}
+    where deleted_at is not null and managed_by in ${list(rows.map(({ id }) => id))}`);
+}
+
+async function unshared(tx: Executor, ids: readonly string[], felling: Felling): Promise<string[]> {
+  const rows = await rowsOf<{ id: string }>(
+    tx,
+    sql`select n.id from nodes n where n.id in ${list(ids)} and ${isUnshared(felling)}`,
   );
   return rows.map(({ id }) => id);
 }

@@ -35,10 +35,10 @@ beforeEach(async () => {
   await database.pool.delete(mails);
 });
 
-const outboxWith = (send: (sent: Mail) => Promise<void>) =>
+const outboxWith = (send: (sent: Mail) => Promise<void>, sealing = kek) =>
   createMailOutbox({
     pool: database.pool,
-    kek,
+    kek: sealing,
     mailer: { send },
     clock: { now: () => now },
     ids: { next: () => v7(), random: () => v7() },
@@ -50,6 +50,21 @@ const broken = async () => {
 };
 
 describe('the outbox', () => {
+  test('forgets what waits for an address, under a former key too, and tells no address', async () => {
+    const former = outboxWith(broken);
+    await former.queue(database.pool, mail);
+    const changed = createKek({ current: Buffer.alloc(32, 2), old: [Buffer.alloc(32, 1)] });
+    const outbox = outboxWith(broken, changed);
+    await outbox.queue(database.pool, mail);
+    await outbox.queue(database.pool, { ...mail, to: 'bob@example.test' });
+    const [first, second, other] = await rows();
+    expect(new Set([first?.recipient, second?.recipient, other?.recipient]).size).toBe(3);
+    await outbox.discard(database.pool, []);
+    expect(await rows()).toHaveLength(3);
+    await outbox.discard(database.pool, ['ada@example.test', 'eve@example.test']);
+    expect((await rows()).map(({ id }) => id)).toEqual([other?.id]);
+  });
+
   test('keeps mails sealed, sends them once and forgets them', async () => {
     const sent: Mail[] = [];
     const outbox = outboxWith(async (one) => void sent.push(one));

@@ -1,4 +1,5 @@
-import { asc, eq, lte, sql } from 'drizzle-orm';
+import { asc, eq, inArray, lte, sql } from 'drizzle-orm';
+import { createHmac } from 'node:crypto';
 import type { Kek } from '../crypto/kek.ts';
 import type { Clock, Ids, Mail, Mailer } from '../kernel/ports.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
@@ -15,6 +16,8 @@ import { mails } from './tables.ts';
 export interface MailOutbox {
   /** Stores the mail, sealed, as part of the open transaction. */
   queue(tx: Executor, mail: Mail): Promise<void>;
+  /** Forgets what waits for these addresses, as part of the open transaction. */
+  discard(tx: Executor, addresses: readonly string[]): Promise<void>;
   /** Sends what is due and resolves when nothing is left to try; never rejects. Calls that meet share one pass. */
   flush(): Promise<void>;
 }
@@ -43,6 +46,10 @@ const waitAfter = (attempts: number): number =>
 const sealedAs = (id: string): string => `mails:${id}`;
 
 export function createMailOutbox({ pool, kek, mailer, clock, ids, log }: MailOutboxOptions): MailOutbox {
+  /** Tells the mails of an address without telling the address. */
+  const recipientOf = (key: Buffer, address: string): string =>
+    createHmac('sha256', key).update(address).digest('base64url');
+
   const later = (milliseconds: number): Date => new Date(clock.now().getTime() + milliseconds);
 
   /** Takes the mail that has been due for longest; undefined when none is. */
@@ -111,7 +118,15 @@ export function createMailOutbox({ pool, kek, mailer, clock, ids, log }: MailOut
       const id = ids.next();
       const now = clock.now();
       const sealed = kek.seal(JSON.stringify(mail), sealedAs(id));
-      await tx.insert(mails).values({ id, sealed, nextAttemptAt: now, createdAt: now });
+      const recipient = recipientOf(kek.derive('mail-recipient'), mail.to);
+      await tx.insert(mails).values({ id, sealed, recipient, nextAttemptAt: now, createdAt: now });
+    },
+
+    async discard(tx, addresses) {
+      const recipients = kek
+        .deriveAll('mail-recipient')
+        .flatMap((key) => addresses.map((address) => recipientOf(key, address)));
+      if (recipients.length > 0) await tx.delete(mails).where(inArray(mails.recipient, recipients));
     },
 
     flush() {

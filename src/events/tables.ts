@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { bigint, char, index, integer, jsonb, pgTable, text, unique, uuid } from 'drizzle-orm/pg-core';
 import { time } from '../db/columns.ts';
 import { nodes } from '../db/nodes.ts';
@@ -30,7 +31,13 @@ export const auditLog = pgTable(
     personalDigest: char('personal_digest', { length: 64 }).notNull(),
     salt: text('salt'),
   },
-  (table) => [unique('audit_log_sequence').on(table.tenantId, table.sequence)],
+  (table) => [
+    unique('audit_log_sequence').on(table.tenantId, table.sequence),
+    index('audit_log_actor').on(sql`(actor->>'userId')`, table.id),
+    index('audit_log_user')
+      .on(sql`(target->>'id')`, table.id)
+      .where(sql`target->>'type' = 'User'`),
+  ],
 );
 
 /** The outbox: what happened, in commit order per tenant node. */
@@ -47,7 +54,15 @@ export const events = pgTable(
     /** The envelope of events §2. */
     body: jsonb('body').notNull(),
   },
-  (table) => [unique('events_sequence').on(table.tenantId, table.sequence)],
+  (table) => [
+    unique('events_sequence').on(table.tenantId, table.sequence),
+    index('events_user')
+      .on(sql`(body->'data'->>'id')`, table.id)
+      .where(sql`type like 'user.%'`),
+    index('events_invited')
+      .on(sql`(body->'data'->>'email')`, table.id)
+      .where(sql`type like 'invitation.%'`),
+  ],
 );
 
 /** Mails wait here from the transaction that wants them sent until they are handed over. */
@@ -57,6 +72,8 @@ export const mails = pgTable(
     id: uuid('id').primaryKey(),
     /** Address, subject and bodies, sealed: a mail carries a token that no database dump may show. */
     sealed: text('sealed').notNull(),
+    /** A keyed hash of the address, by which the mails of a user who is deleted are found. */
+    recipient: text('recipient'),
     attempts: integer('attempts').notNull().default(0),
     nextAttemptAt: time('next_attempt_at').notNull().defaultNow(),
     createdAt: time('created_at').notNull().defaultNow(),

@@ -31,6 +31,8 @@ declare module '../kernel/context.ts' {
     readonly resolver: Resolver;
     readonly builtIns: BuiltIns;
     readonly mail: MailOutbox;
+    /** Removes for good what is to be purged from now on. Never rejects; what is left, the next purge takes. */
+    readonly purgeUrgent: () => Promise<void>;
     /** For limits that cannot be declared: of failures only, or such that answer as if nothing were refused. */
     readonly limiter: { consume(cls: RateClass, key: string, points?: number): unknown };
     /** Database, schema, key and change channel, for the readiness answer. */

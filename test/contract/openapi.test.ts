@@ -475,6 +475,8 @@ describe('an answer over REST', () => {
     expect(last.code).toBe('LAST_SIGN_IN_METHOD');
     await call('revokeMyUserSession', { id: randomUUID() }, token);
     await call('revokeMyUserSession', { id }, token);
+    const leaving = await app.person();
+    expect((await call('deleteMe', {}, leaving.token)).data).toMatchObject({ id: leaving.userId });
   });
 
   it('is as documented in giving a second factor', async () => {

@@ -9,14 +9,13 @@ import { roleIdOf } from '../../src/access/built-in.ts';
 import { SYSTEM_NODE } from '../../src/db/nodes.ts';
 import { createPurge, type PurgeCounts } from '../../src/db/purge.ts';
 import { rowsOf } from '../../src/db/rows.ts';
-import { deleteNode } from '../../src/db/tenant-tree.ts';
 import { entryHash, type ChainEntry } from '../../src/events/audit-chain.ts';
 import { erasePage } from '../../src/events/erasure.ts';
 import { auditLog } from '../../src/events/tables.ts';
 import type { Executor } from '../../src/kernel/scoped-db.ts';
 import { house, joined, type House } from '../contract/world.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { unique, type Person } from '../support/client.ts';
+import { unique } from '../support/client.ts';
 
 const DAYS = 30;
 let app: TestApp;
@@ -82,20 +81,11 @@ async function invite(organizationId: string, by: string, email: string, status 
   return id;
 }
 
-/** Deletes it all as its operations do; of a person's own end there is none yet. */
+/** Deletes it all as its operations do. */
 async function deleteEverything({ house: { person, places }, organizationId }: Household): Promise<void> {
   const as = { token: person.token };
   await app.must('deleteOrganization', { scope: places.organization.scope, id: organizationId }, as);
-  await deletePerson(person);
-}
-
-async function deletePerson({ userId, account }: Person): Promise<void> {
-  await app.database.transaction(async (tx) => {
-    await tx.execute(sql`delete from organization_members where user_id = ${userId}::uuid`);
-    await tx.execute(sql`update users set deleted_at = now() where id = ${userId}::uuid`);
-    await tx.execute(sql`update sessions set ended_at = now() where user_id = ${userId}::uuid`);
-    await deleteNode(tx, account.id);
-  });
+  await app.must('deleteMe', {}, as);
 }
 
 const marked = ['nodes', 'users', 'accounts', 'organizations', 'projects', 'organization_invitations'];
@@ -256,7 +246,7 @@ describe('a person', () => {
     const nodes = await rows<{ id: string }>(
       sql`select id from accounts where owner_id = ${bob.userId}::uuid`,
     );
-    await deletePerson(bob);
+    await app.must('deleteMe', {}, { token: bob.token });
     await app.must('exchangeApiKey', exchange);
     await age([bob.userId, ...nodes.map((node) => node.id)], DAYS * DAY_MS);
 

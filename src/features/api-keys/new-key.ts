@@ -9,6 +9,7 @@ import { callerOf, type CallerRights, type Principal, type Services } from '../.
 import type { RowOf } from '../../kernel/entity.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
+import { lockUser } from '../identity/verification.ts';
 import { roles } from '../roles/role.ts';
 import { apiKeys, type ApiKey } from './api-key.ts';
 
@@ -70,7 +71,10 @@ function defaultRole({ keyRoleId, standing }: CallerRights): string {
   });
 }
 
-/** A key for somebody else holds what that user holds, so the caller must hold it too. */
+/**
+ * A key for somebody else holds what that user holds, so the caller must hold it too. The user's row is share-locked, so
+ * that his own end waits for the key, and ends it too, or is waited for. @throws NOT_FOUND, and as `roleForNewKey`
+ */
 async function assertMayActFor(
   ctx: Omit<Creation, 'input'>,
   principal: Principal,
@@ -78,6 +82,7 @@ async function assertMayActFor(
 ): Promise<void> {
   if (principal.type !== 'session' && userId !== principal.userId) throw fail('SESSION_REQUIRED');
   const { scope, rights, services, tx } = ctx;
+  if (!(await lockUser(ctx, userId, 'share'))) throw fail('NOT_FOUND');
   const held = await services.resolver.rightsOfUser(scope, userId, tx);
   await assertMayGive(tx, scope, rights, { roleIds: rolesOf(held.standing) });
 }

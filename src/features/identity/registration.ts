@@ -191,7 +191,8 @@ async function tellOwner(
 ): Promise<void> {
   const { tx, services, call } = ctx;
   const claim = await claimOf(tx, address);
-  if (!claim || !allowed) return ctx.unchanged();
+  // Until the purge the address of a deleted user is nobody's, and it has nobody to be told.
+  if (!claim || claim.user.deletedAt !== null || !allowed) return ctx.unchanged();
   await services.mail.queue(tx, addressTakenMail(address, claim.user.locale ?? call.language));
   flushMails(ctx);
   ctx.record({ target: { type: 'User', id: claim.user.id }, node: await nodeOfUser(tx, claim.user.id) });

@@ -1,14 +1,14 @@
 import { and, asc, desc, eq, gt, inArray, isNull, ne, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/one-time-token.ts';
-import { deleteNode } from '../../db/tenant-tree.ts';
 import { DoorwardError, fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import { authenticationMethods } from '../me/authentication-method.ts';
+import { endUser } from '../memberships/end-of-user.ts';
 import { nodeOfUser, systemActor, userAsActor } from './user-node.ts';
 import { users } from '../users/user.ts';
 import { oneTimeTokens } from './one-time-token.ts';
-import { accountsOf, endSessions, userData, type Run, type UserRow } from './sign-in.ts';
+import { userData, type Run, type UserRow } from './sign-in.ts';
 import { verificationMail } from './verification-mail.ts';
 
 /**
@@ -122,13 +122,21 @@ export async function resendTo(ctx: Run, address: string): Promise<void> {
   ctx.record({ target: { type: 'User', id: user.id }, node: await nodeOfUser(tx, user.id) });
 }
 
-/** The user's row, locked until commit; undefined for a deleted one. */
-export async function lockUser({ tx }: Pick<Run, 'tx'>, id: string): Promise<UserRow | undefined> {
+/**
+ * The user's row, locked until commit; undefined for a deleted one. Before all other rows, and those before nodes. With
+ * `share` for whoever makes something that goes with him; `no key update` waits for these, and not for rows that merely
+ * name him.
+ */
+export async function lockUser(
+  { tx }: Pick<Run, 'tx'>,
+  id: string,
+  strength: 'update' | 'no key update' | 'share' = 'update',
+): Promise<UserRow | undefined> {
   const [user] = await tx
     .select()
     .from(users)
     .where(and(eq(users.id, id), isNull(users.deletedAt)))
-    .for('update');
+    .for(strength);
   return user;
 }
 
@@ -209,7 +217,7 @@ async function loseAddress(ctx: Run, userId: string): Promise<void> {
     .orderBy(desc(authenticationMethods.isVerified), asc(authenticationMethods.createdAt));
   const [oldest] = left;
   ctx.touch(`user:${userId}`);
-  if (!oldest) return deleteUnverified(ctx, user);
+  if (!oldest) return void (await endUser(ctx, user, systemActor));
   if (left.some(({ isPrimary }) => isPrimary)) return;
   await tx
     .update(authenticationMethods)
@@ -219,23 +227,4 @@ async function loseAddress(ctx: Run, userId: string): Promise<void> {
     .update(users)
     .set({ email: oldest.label, updatedAt: services.clock.now() })
     .where(eq(users.id, userId));
-}
-
-/** Deletes a user who never proved an address, with his accounts and what is in them. */
-async function deleteUnverified(ctx: Run, user: UserRow): Promise<void> {
-  const { tx, services } = ctx;
-  const now = services.clock.now();
-  const node = await nodeOfUser(tx, user.id);
-  const ended = { deletedAt: now, updatedAt: now };
-  const [row] = await tx.update(users).set(ended).where(eq(users.id, user.id)).returning();
-  ctx.record({
-    actor: systemActor,
-    event: 'user.deleted',
-    data: userData(row as UserRow),
-    target: { type: 'User', id: user.id },
-    node,
-  });
-  await endSessions(ctx, user.id, undefined, systemActor);
-  await tx.delete(oneTimeTokens).where(eq(oneTimeTokens.userId, user.id));
-  for (const { id } of await accountsOf(tx, user.id)) ctx.touch(...(await deleteNode(tx, id)));
 }

@@ -16,6 +16,7 @@ import { changePassword, prepareChange } from './change-password.ts';
 import { endSessions, liveSessions } from '../identity/sign-in.ts';
 import { Locale, User, users } from '../users/user.ts';
 import { AuthenticationMethod, Provider } from './authentication-method.ts';
+import { deleteSelf, DeletedMe } from './deletion.ts';
 import { addAccount, changeSelf } from './profile.ts';
 import { Session, SessionKind, sessions } from './session.ts';
 import { addMethod, prepareMethod, removeMethod } from './sign-in-methods.ts';
@@ -130,6 +131,20 @@ export const updateMe = mutation({
   output: User.schema,
   emits: 'user.updated',
   run: async (ctx) => ({ ...(await changeSelf(ctx, ctx.input)), metadata: {} }),
+});
+
+export const deleteMe = mutation({
+  rest: 'DELETE /me',
+  summary: 'Delete yourself, with your accounts and all that only you belong to',
+  description:
+    'Ends every session and every ProjectUser key. Your address stays taken until purgeAt; hardDelete=true purges at once. 409 while you are the last owner of an organization that has other members.',
+  access: 'session',
+  stepUp: true,
+  input: { hardDelete: z.boolean().default(false) },
+  output: DeletedMe,
+  emits: 'user.deleted',
+  codes: ['LAST_OWNER'],
+  run: (ctx) => deleteSelf(ctx, ctx.input.hardDelete),
 });
 
 const CreatedAccount = z

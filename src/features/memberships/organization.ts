@@ -106,16 +106,31 @@ export async function changeMemberRole(ctx: MembershipRun, userId: string, roleI
  * @throws NOT_FOUND, PRIVILEGE_ESCALATION, STEP_UP_REQUIRED, LAST_OWNER
  */
 export async function leaveOrganization(ctx: MembershipRun, userId: string): Promise<MemberRow> {
-  const { tx, scope } = ctx;
   const member = await lockMember(ctx, userId);
   if (isHimself(ctx, userId)) assertRecentForOwner(ctx, [member.roleId]);
   else {
     await assertMayMove(ctx, [member.roleId]);
     await assertHoldsAllInProjects(ctx, userId);
   }
-  await tx.delete(organizationMembers).where(isMembership(organizationMembers, scope.nodeId, userId));
+  await endMembership(ctx, member);
+  await endManagedUser(ctx, userId);
+  return member;
+}
+
+/**
+ * The membership ends, with the user's roles, tags and ProjectUser keys in the organization and all its projects.
+ * Records `organization.member_removed`. Asks nothing of the caller. @throws LAST_OWNER
+ */
+export async function endMembership(
+  ctx: Pick<MembershipRun, 'tx' | 'record' | 'touch'>,
+  member: MemberRow,
+): Promise<void> {
+  const { tx } = ctx;
+  const { tenantId: organizationId, userId } = member;
+  await tx.delete(organizationMembers).where(isMembership(organizationMembers, organizationId, userId));
   ctx.touch(`user:${userId}`);
   ctx.record({
+    node: organizationNode(organizationId),
     event: 'organization.member_removed',
     data: memberData(member),
     target: { type: 'OrganizationMember', id: userId },
@@ -123,15 +138,13 @@ export async function leaveOrganization(ctx: MembershipRun, userId: string): Pro
   const inside = await tx
     .select({ id: projects.id })
     .from(projects)
-    .where(and(eq(projects.ownerId, scope.nodeId), isNull(projects.deletedAt)));
+    .where(and(eq(projects.ownerId, organizationId), isNull(projects.deletedAt)));
   await endParticipation(
     ctx,
     userId,
     inside.map(({ id }) => id),
   );
-  await untag(tx, userId, [scope.nodeId]);
-  await endManagedUser(ctx, userId);
-  return member;
+  await untag(tx, userId, [organizationId]);
 }
 
 /**

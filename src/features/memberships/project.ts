@@ -1,7 +1,8 @@
-import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, sql, type SQL } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { apiKeys } from '../api-keys/api-key.ts';
+import { projects } from '../projects/project.ts';
 import { userTags } from '../users/user.ts';
 import { assertHoldsAllOf, assertNotOwnRoles, isHimself, isMembership, rolesToGive } from './giving-roles.ts';
 import type { MembershipRun, RoleRef } from './giving-roles.ts';
@@ -107,6 +108,40 @@ export async function leaveProject(ctx: MembershipRun, userId: string): Promise<
   await endManagedUser(ctx, userId);
 }
 
+/** Takes the user out of every project, with what he has in it. Records `project.user_removed` in each. */
+export async function leaveEveryProject(
+  ctx: Pick<MembershipRun, 'tx' | 'record' | 'touch'>,
+  userId: string,
+): Promise<void> {
+  const { tx } = ctx;
+  const left = await tx
+    .select({
+      id: projects.id,
+      ownerId: projects.ownerId,
+      ownerKind: projects.ownerKind,
+      roleIds: sql<string[]>`array(select ${projectUserRoles.roleId} from ${projectUserRoles}
+        where ${projectUserRoles.tenantId} = ${projectUsers.tenantId}
+          and ${projectUserRoles.userId} = ${projectUsers.userId} order by 1)`,
+    })
+    .from(projectUsers)
+    .innerJoin(projects, eq(projects.id, projectUsers.tenantId))
+    .where(eq(projectUsers.userId, userId))
+    .orderBy(projects.id);
+  for (const { id, ownerId, ownerKind, roleIds } of left) {
+    ctx.record({
+      node: { id, scope: { tenant: `${ownerKind}Project`, id: `${ownerId}:${id}` } },
+      event: 'project.user_removed',
+      data: participantData(id, userId, roleIds),
+      target: { type: 'User', id: userId },
+    });
+  }
+  await endParticipation(
+    ctx,
+    userId,
+    left.map(({ id }) => id),
+  );
+}
+
 /** Roles, metadata, tags and ProjectUser keys of a user in these projects end; tokens of the keys at once. */
 export async function endParticipation(
   { tx, touch }: Pick<MembershipRun, 'tx' | 'touch'>,
@@ -120,19 +155,29 @@ export async function endParticipation(
     .delete(projectUsers)
     .where(and(inArray(projectUsers.tenantId, inside), eq(projectUsers.userId, userId)));
   await untag(tx, userId, inside);
+  await endOwnKeys({ tx, touch }, userId, inArray(apiKeys.tenantId, inside));
+  touch(`user:${userId}`);
+}
+
+/** ProjectUser keys of the user end, their tokens at once: those that `which` names, or all. */
+export async function endOwnKeys(
+  { tx, touch }: Pick<MembershipRun, 'tx' | 'touch'>,
+  userId: string,
+  which?: SQL,
+): Promise<void> {
   const ended = await tx
     .update(apiKeys)
     .set({ deletedAt: sql`now()`, updatedAt: sql`now()` })
     .where(
       and(
-        inArray(apiKeys.tenantId, inside),
         eq(apiKeys.userId, userId),
         eq(apiKeys.scopeTenant, 'ProjectUser'),
         isNull(apiKeys.deletedAt),
+        which,
       ),
     )
     .returning({ id: apiKeys.id });
-  touch(`user:${userId}`, ...ended.map(({ id }) => `credential:${id}`));
+  touch(...ended.map(({ id }) => `credential:${id}`));
 }
 
 /** Tags that these tenants put on the user go with him. */

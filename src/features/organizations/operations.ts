@@ -7,6 +7,7 @@ import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/values.ts';
+import { lockUser } from '../identity/verification.ts';
 import { joinOrganization } from '../memberships/organization.ts';
 import { Organization } from './organization.ts';
 
@@ -52,6 +53,8 @@ export const createOrganization = mutation({
     }
     const id = services.ids.next();
     const { userId } = callerOf(ctx);
+    // Its first member is locked before the account: his own end takes both, in this order.
+    if (!(await lockUser(ctx, userId, 'share'))) throw fail('UNAUTHENTICATED');
     await createNode(tx, { id, kind: 'organization', parentId: scope.nodeId });
     const slug = input.slug ?? (await freeSlug(tx, 'organizations', input.name, null));
     const created = await db.insert(Organization, { ...input, id, slug, accountId: scope.nodeId });

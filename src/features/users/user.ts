@@ -36,8 +36,15 @@ export const users = pgTable(
     managedBy: uuidColumn('managed_by').references(() => nodes.id),
     /** Until then an unverified address is tolerated; null for managed users. */
     verificationDeadline: time('verification_deadline'),
+    /** From when on a deleted user is purged, if not after the retention. */
+    purgeAt: time('purge_at'),
   },
-  (table) => [index('users_email').on(table.email)],
+  (table) => [
+    index('users_email').on(table.email),
+    index('users_deleted')
+      .on(table.deletedAt)
+      .where(sql`deleted_at is not null`),
+  ],
 );
 
 /** Tags of a user belong to the scope that put them on him. */
