@@ -122,7 +122,9 @@ function operationSection(op: NamedOperation, schemas: Schemas): string {
     ...(op.emits ? [`- Event: ${code(op.emits)}`] : []),
     ...(op.limit ? [`- Rate limit class: ${code(op.limit.class)}`] : []),
   ];
-  const answer = `Answer: ${op.status ?? 200}, ${typeOf(output)}${op.bare ? ' without envelope' : ''}.`;
+  const { status = 200 } = op;
+  const form = status >= 300 ? 'the next address of the browser' : typeOf(output);
+  const answer = `Answer: ${status}, ${form}${op.bare ? ' without envelope' : ''}.`;
   return [
     `## ${op.name}`,
     `${op.summary.replace(/[?!.]?$/, (end) => end || '.')}${op.description ? ` ${op.description}` : ''}`,

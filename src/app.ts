@@ -39,6 +39,7 @@ import { entities } from './entities.ts';
 import { registerInvitationPage } from './pages/invitation.ts';
 import { serveStylesheet } from './pages/page.ts';
 import { registerResetPasswordPage } from './pages/reset-password.ts';
+import { registerSignedInPage } from './pages/signed-in.ts';
 import { registerVerifyEmailPage } from './pages/verify-email.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
 import { registerBodyParser } from './transport/body-parser.ts';
@@ -134,6 +135,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     mail,
     purgeUrgent: () => purge.runUrgent(),
     limiter,
+    warn: (error, message) => log.warn({ error, message }),
     readiness: async () => ({
       serving: !stopping,
       checks: {
@@ -199,13 +201,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     callOf: (request) => callOf(request, config, 'rest'),
     applyEffects: (call, reply) => applyEffects(call.effects, reply, https),
   });
-  const unbound = {
-    recordings: [],
-    topics: new Set<string>(),
-    afterCommit: [],
-    changes: undefined,
-    unchanged: false,
-  };
+  const unbound = { recordings: [], topics: new Set<string>(), afterCommit: [] };
   registerGraphql(server, {
     operations,
     schemas,
@@ -266,6 +262,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   registerVerifyEmailPage(server);
   registerInvitationPage(server);
   registerResetPasswordPage(server);
+  registerSignedInPage(server);
   await server.ready();
 
   return {

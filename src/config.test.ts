@@ -220,6 +220,26 @@ describe('production', () => {
     expect(loadConfig({ ...http, APP_URL_ALLOW_HTTP: 'true' }).security.https).toBe(false);
   });
 
+  it.each(['GITHUB_WEB_URL', 'GITHUB_API_URL'])(
+    'sends secrets over http to this machine only: %s',
+    (name) => {
+      for (const host of [
+        'ghe.internal',
+        'localhost.evil.example',
+        '127.0.0.1.evil.example',
+        '10.0.0.1:8080',
+      ]) {
+        expect(problemsOf({ ...production, [name]: `http://${host}` })).toEqual([
+          expect.stringContaining(name),
+        ]);
+        expect(problemsOf({ [name]: `http://${host}` })).toEqual([]);
+      }
+      for (const url of ['https://ghe.internal/api/v3', 'http://127.0.0.1:4010', 'http://[::1]:4010/x']) {
+        expect(problemsOf({ ...production, [name]: url })).toEqual([]);
+      }
+    },
+  );
+
   it.each(['WEBHOOKS_ALLOW_HTTP', 'DEV_SEED'])('refuses %s', (name) => {
     expect(problemsOf({ ...production, [name]: 'true' })).toEqual([expect.stringContaining(name)]);
     expect(problemsOf({ [name]: 'true' })).toEqual([]);

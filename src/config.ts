@@ -89,6 +89,12 @@ function conflicts(env: Environment, values: Values): string[] {
   if (values.WEBHOOKS_ALLOW_HTTP) {
     problems.push('WEBHOOKS_ALLOW_HTTP is refused in production: remove it and use https targets.');
   }
+  for (const name of ['GITHUB_WEB_URL', 'GITHUB_API_URL'] as const) {
+    // On this machine nobody listens in; anywhere else the client secret and tokens of users go over the wire.
+    if (/^http:(?!\/\/(127\.0\.0\.1|\[::1\]|localhost)([:/]|$))/.test(values[name] ?? '')) {
+      problems.push(`${name} must be https in production: the client secret and tokens go there.`);
+    }
+  }
   if (values.DEV_SEED) problems.push('DEV_SEED is refused in production: remove it.');
   return problems;
 }

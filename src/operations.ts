@@ -2,6 +2,7 @@ import type { NamedOperation, Operation } from './kernel/operation.ts';
 import * as apiKeys from './features/api-keys/operations.ts';
 import * as audit from './features/audit/operations.ts';
 import * as auth from './features/auth/operations.ts';
+import * as federated from './features/auth/federated-operations.ts';
 import * as authorization from './features/authorization/operations.ts';
 import * as groups from './features/groups/operations.ts';
 import * as health from './features/health/operations.ts';
@@ -18,9 +19,9 @@ import * as signingKeys from './features/signing-keys/operations.ts';
 import * as tags from './features/tags/operations.ts';
 import * as users from './features/users/operations.ts';
 
-/** The table of contents of the API: a tag, and the file with its operations. */
+/** The table of contents of the API: a tag, and the file, or two, with its operations. */
 export const features = {
-  Authentication: auth,
+  Authentication: { ...auth, ...federated },
   Authorization: authorization,
   Me: me,
   MFA: mfa,

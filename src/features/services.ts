@@ -35,6 +35,8 @@ declare module '../kernel/context.ts' {
     readonly purgeUrgent: () => Promise<void>;
     /** For limits that cannot be declared: of failures only, or such that answer as if nothing were refused. */
     readonly limiter: { consume(cls: RateClass, key: string, points?: number): unknown };
+    /** For the operator: what failed without being anybody's fault here. */
+    readonly warn: (error: unknown, message: string) => void;
     /** Database, schema, key and change channel, for the readiness answer. */
     readonly readiness: () => Promise<Readiness>;
   }

@@ -46,14 +46,19 @@ export interface Call {
   /** Best match of `Accept-Language`; for mails, the user's own locale comes first. */
   readonly language: 'en' | 'de' | 'es' | 'fr';
   readonly refreshCookie: string | null;
+  /** Binds a sign-in that leads through other sites to the browser that began it. */
+  readonly flowCookie: string | null;
   /** Whether the request's origin may use the cookie (conventions §5.5). */
   readonly originAllowed: boolean;
   readonly effects: Effects;
 }
 
+export type CookieEffect = { readonly value: string; readonly maxAgeSeconds: number } | 'clear';
+
 /** Headers that the answer must carry, whatever the transport; applied after commit. */
 export interface Effects {
-  refreshCookie?: { readonly value: string; readonly maxAgeSeconds: number } | 'clear';
+  refreshCookie?: CookieEffect;
+  flowCookie?: CookieEffect;
   readonly headers: Record<string, string>;
 }
 

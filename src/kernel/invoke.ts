@@ -73,9 +73,9 @@ export interface MutationNotes {
   readonly recordings: Recording[];
   readonly topics: Set<string>;
   readonly afterCommit: (() => void | Promise<void>)[];
-  changes: Recording['changes'];
+  changes?: Recording['changes'];
   /** Set when the mutation turned out to change nothing. */
-  unchanged: boolean;
+  unchanged?: boolean;
 }
 
 /** `seen` tells the scope that the call resolved to, so that a transport can load relations in it. */
@@ -129,13 +129,7 @@ export function createInvoke(stages: Stages): Invoke {
     const settled = guarded && rights && !own ? stages.guard.permit(op, rights) : true;
     if (principal) stages.guard.gates(op, principal, found);
 
-    const notes: MutationNotes = {
-      recordings: [],
-      topics: new Set(),
-      afterCommit: [],
-      changes: undefined,
-      unchanged: false,
-    };
+    const notes: MutationNotes = { recordings: [], topics: new Set(), afterCommit: [] };
     const bind = (tx: Executor) => scope && stages.scopedDb(tx, scope, op, notes, principal);
     const reading = bind(stages.pool);
     const id = op.pathParameter && (input[op.pathParameter] as string);

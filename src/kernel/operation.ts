@@ -41,8 +41,11 @@ export interface Declaration<
   readonly scopeOptional?: boolean;
   readonly input: I;
   readonly output: O;
-  readonly status?: 200 | 201 | 202;
+  /** 302 and 303: every answer is a `redirect`. */
+  readonly status?: 200 | 201 | 202 | 302 | 303;
   readonly only?: 'rest';
+  /** Its body may also be a form: a page without script posts it. */
+  readonly takesForm?: true;
   /** Members of the answer that are shown once: not kept for an idempotent replay, which answers `null` for them. */
   readonly secrets?: readonly (keyof z.output<O> & string)[];
   /** Answered without envelope (conventions §2). */

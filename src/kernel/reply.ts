@@ -21,6 +21,9 @@ export class BareReply {
 export const bare = (body: unknown, headers?: Readonly<Record<string, string>>, status?: number) =>
   new BareReply(body, headers, status);
 
+/** Sends a browser elsewhere: 303 asks there with GET, whatever was asked here. */
+export const redirect = (location: string, status: 302 | 303 = 303) => bare(null, { location }, status);
+
 /** Commit what was written, then answer this error. */
 export class Refusal {
   readonly error: DoorwardError;

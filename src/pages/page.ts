@@ -1,27 +1,28 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { escapeHtml } from '../events/mail-layout.ts';
-import { languages, type Language } from '../i18n/translate.ts';
+import type { Language } from '../i18n/translate.ts';
 import { brandIcon, pageHeaders, sendText, withHeaders } from '../transport/docs-page.ts';
 import { languageOf } from '../transport/http.ts';
 
 /** What the hosted pages have in common: their frame, their look and their policy. Nothing is inline. */
-const pagePolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  'img-src data:',
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const pagePolicy = (formAction = "'none'"): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    'img-src data:',
+    "connect-src 'self'",
+    "base-uri 'none'",
+    `form-action ${formAction}`,
+    "frame-ancestors 'none'",
+  ].join('; ');
 
-/** `body` is HTML; `title` is text. Scripts and styles are files of our own. */
+/** `body` is HTML; `title` is text. Script and style are files of our own. */
 export const hostedPage = (options: {
   readonly language: Language;
   readonly title: string;
   readonly body: string;
-  readonly script: string;
+  readonly script?: string;
 }): string => `<!doctype html>
 <html lang="${options.language}">
   <head>
@@ -38,31 +39,34 @@ export const hostedPage = (options: {
       <p class="brand"><img src="${brandIcon}" alt="" width="26" height="26">Doorward</p>
 ${options.body}
     </main>
-    <script src="${options.script}"></script>
+    ${options.script === undefined ? '' : `<script src="${options.script}"></script>`}
   </body>
 </html>
 `;
 
-/** Serves a page at `path` in the language of the browser, and its script at `path` with `.js`. */
+/** A page, or one with a form: `formAction` says where its policy lets the form lead, redirects included. */
+export type Page = string | { readonly html: string; readonly formAction: string };
+
+/** Serves a page at `path` in the language of the browser, and its script, if it has one, at `path` with `.js`. */
 export function servePage(
   app: FastifyInstance,
   options: {
     readonly path: string;
-    readonly page: (language: Language) => string;
-    readonly script: string;
+    readonly page: (language: Language, request: FastifyRequest) => Page | Promise<Page>;
+    readonly script?: string;
   },
 ): void {
-  const pages = new Map(languages.map((language) => [language, options.page(language)]));
-  withHeaders(app, { ...pageHeaders(pagePolicy, 'no-store'), vary: 'Accept-Language' }, (scope) => {
-    scope.get(options.path, (request, reply) => {
-      const language = languageOf(request);
-      return reply
-        .header('content-language', language)
-        .type('text/html; charset=utf-8')
-        .send(pages.get(language));
-    });
+  app.get(options.path, async (request, reply) => {
+    const language = languageOf(request);
+    const page = await options.page(language, request);
+    const { html, formAction } = typeof page === 'string' ? { html: page, formAction: undefined } : page;
+    return reply
+      .headers({ ...pageHeaders(pagePolicy(formAction), 'no-store'), vary: 'Accept-Language' })
+      .header('content-language', language)
+      .type('text/html; charset=utf-8')
+      .send(html);
   });
-  serveFile(app, `${options.path}.js`, 'text/javascript', options.script);
+  if (options.script !== undefined) serveFile(app, `${options.path}.js`, 'text/javascript', options.script);
 }
 
 /** Serves the style of the hosted pages. */
@@ -70,7 +74,7 @@ export const serveStylesheet = (app: FastifyInstance): void =>
   serveFile(app, '/hosted/page.css', 'text/css', stylesheet);
 
 function serveFile(app: FastifyInstance, path: string, type: string, text: string): void {
-  withHeaders(app, pageHeaders(pagePolicy, 'no-cache'), (scope) => {
+  withHeaders(app, pageHeaders(pagePolicy(), 'no-cache'), (scope) => {
     scope.get(path, (request, reply) => sendText(request, reply, `${type}; charset=utf-8`, text));
   });
 }

@@ -3,7 +3,10 @@ import { fail } from '../errors.ts';
 
 const MAX_DEPTH = 32;
 
-/** JSON in UTF-8 only (conventions §1): everything else is 415, an absent body is no error by itself. */
+/**
+ * JSON in UTF-8 (conventions §1), and forms where the operation takes them: everything else is 415. An absent body is no
+ * error by itself.
+ */
 export function registerBodyParser(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
@@ -18,6 +21,20 @@ export function registerBodyParser(app: FastifyInstance): void {
     }
     void parse(request, body, done);
   });
+  app.addContentTypeParser<string>(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string' },
+    (request, body, done) => {
+      if (!request.routeOptions.config.takesForm) return done(fail('UNSUPPORTED_MEDIA_TYPE'), undefined);
+      const fields = new URLSearchParams(body);
+      const names = [...fields.keys()];
+      const twice = names.find((name, index) => names.indexOf(name) !== index);
+      if (twice !== undefined) {
+        return done(fail('VALIDATION_ERROR', { details: [{ path: twice, code: 'duplicate' }] }), undefined);
+      }
+      done(null, Object.fromEntries(fields));
+    },
+  );
 }
 
 /** Counted on the text, before anything recursive touches the value. */

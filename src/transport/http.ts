@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import { fail } from '../errors.ts';
 import { pickLanguage, type Language } from '../i18n/translate.ts';
 import { credentialKey } from '../kernel/invoke.ts';
-import type { Authentication, Call, Effects } from '../kernel/context.ts';
+import type { Authentication, Call, CookieEffect, Effects } from '../kernel/context.ts';
 import type { Authenticate } from './authenticate.ts';
 import { restErrorBody, toDoorwardError } from './error-body.ts';
 import { clientNetwork, trustedProxies } from './network.ts';
@@ -33,8 +33,10 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     /** Limits: `exempt` (health), `network` (JWKS), `check` (counted by the operation alone). */
-    readonly rate?: 'exempt' | 'network' | 'check';
+    readonly rate?: 'exempt' | 'network' | 'check' | undefined;
     readonly operation?: string;
+    /** Whether a body may be a form too. */
+    readonly takesForm?: true | undefined;
   }
 }
 
@@ -211,9 +213,9 @@ function assertHost({ security }: Config, request: FastifyRequest): void {
     throw fail('MISDIRECTED_REQUEST');
 }
 
-/** The refresh cookie's name; `__Host-` binds it to https, this host and the root path (RFC 6265bis §4.1.3.2). */
-export const cookieName = (https: boolean): string =>
-  https ? '__Host-doorward_refresh' : 'doorward_refresh';
+/** The name of a cookie; `__Host-` binds it to https, this host and the root path (RFC 6265bis §4.1.3.2). */
+export const cookieName = (of: 'refresh' | 'flow', https: boolean): string =>
+  `${https ? '__Host-' : ''}doorward_${of}`;
 
 /** What the operation sees of this request. */
 export function callOf(request: FastifyRequest, config: Config, transport: Call['transport']): Call {
@@ -227,7 +229,8 @@ export function callOf(request: FastifyRequest, config: Config, transport: Call[
     userAgent: agent ? agent.slice(0, 512) : null,
     // Sent twice it is joined by ", ", which no key may contain.
     idempotencyKey: key === undefined ? null : [key].flat().join(', '),
-    refreshCookie: request.cookies[cookieName(config.security.https)] ?? null,
+    refreshCookie: request.cookies[cookieName('refresh', config.security.https)] ?? null,
+    flowCookie: request.cookies[cookieName('flow', config.security.https)] ?? null,
     originAllowed:
       site === 'same-origin' || (origin !== undefined && config.security.origins.includes(origin)),
     language: languageOf(request),
@@ -238,12 +241,12 @@ export function callOf(request: FastifyRequest, config: Config, transport: Call[
 /** Sets what an operation wants on the answer. */
 export function applyEffects(effects: Effects, reply: FastifyReply, https: boolean): void {
   reply.headers(effects.headers);
-  const { refreshCookie } = effects;
-  if (!refreshCookie) return;
   const attributes = { path: '/', httpOnly: true, sameSite: 'lax', secure: https } as const;
-  if (refreshCookie === 'clear') void reply.clearCookie(cookieName(https), attributes);
-  else {
-    const { value, maxAgeSeconds } = refreshCookie;
-    void reply.setCookie(cookieName(https), value, { ...attributes, maxAge: maxAgeSeconds });
-  }
+  const apply = (name: string, effect: CookieEffect | undefined) => {
+    if (effect === 'clear') void reply.clearCookie(name, attributes);
+    else if (effect)
+      void reply.setCookie(name, effect.value, { ...attributes, maxAge: effect.maxAgeSeconds });
+  };
+  apply(cookieName('refresh', https), effects.refreshCookie);
+  apply(cookieName('flow', https), effects.flowCookie);
 }

@@ -34,7 +34,7 @@ export function buildOpenapi(options: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
       schemas: { ...renamed(schemas), Error: errorSchema },
     },
-  }) as Record<string, unknown>;
+  });
 }
 
 /** A name that reads differently in inputs and outputs keeps its name for outputs. */
@@ -74,6 +74,7 @@ function describe(op: NamedOperation, schemas: Schemas, template: PathTemplate):
   }
   const bodyNames = inQuery ? [] : Object.keys(properties);
   const needed = bodyNames.filter((name) => required.has(name));
+  const body = { schema: { type: 'object', properties, required: needed, additionalProperties: false } };
   return {
     operationId: op.name,
     tags: [op.tag],
@@ -88,9 +89,8 @@ function describe(op: NamedOperation, schemas: Schemas, template: PathTemplate):
           requestBody: {
             required: needed.length > 0,
             content: {
-              'application/json': {
-                schema: { type: 'object', properties, required: needed, additionalProperties: false },
-              },
+              'application/json': body,
+              ...(op.takesForm ? { 'application/x-www-form-urlencoded': body } : {}),
             },
           },
         }
@@ -107,12 +107,18 @@ const idempotencyKey = {
 };
 const replayed = { description: 'A stored answer: one-time secrets are null.', schema: { const: 'true' } };
 
+const redirection = {
+  description: 'The browser goes on there',
+  headers: { Location: { schema: { type: 'string', format: 'uri' } } },
+};
+
 function successes(op: NamedOperation, answers: Readonly<Record<number, JsonSchema>>) {
   const enveloped = (data: JsonSchema) => ({
     type: 'object',
     properties: { success: { const: true }, data },
     required: ['success', 'data'],
   });
+  if ((op.status ?? 200) >= 300) return { [op.status ?? 303]: redirection };
   return Object.fromEntries(
     Object.entries(answers).map(([status, data]) => [
       status,
@@ -178,15 +184,7 @@ function failures(codes: readonly Code[]) {
 }
 
 /** Definitions stand under `components.schemas` in an OpenAPI document. */
-function referred(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(referred);
-  if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name,
-      name === '$ref' && typeof member === 'string'
-        ? member.replace('#/$defs/', '#/components/schemas/')
-        : referred(member),
-    ]),
-  );
+function referred(document: object): Record<string, unknown> {
+  const text = JSON.stringify(document).replaceAll('"$ref":"#/$defs/', '"$ref":"#/components/schemas/');
+  return JSON.parse(text) as Record<string, unknown>;
 }

@@ -27,7 +27,7 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
     app.route({
       method: op.method,
       url: op.path,
-      config: { operation: op.name, ...(op.rate ? { rate: op.rate } : {}) },
+      config: { operation: op.name, rate: op.rate, takesForm: op.takesForm },
       onRequest: (request, _reply, done) => {
         assertAuthenticated(op, request.authentication);
         assertEncoding(request);
@@ -35,16 +35,12 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
       },
       handler: async (request, reply) => {
         const call = callOf(request);
-        try {
-          const answer = await invoke(op, reader.read(request), call);
-          applyEffects(call, reply);
-          return answer instanceof BareReply
-            ? sendBare(answer, request, reply)
-            : sendEnvelope(op, answer, reply);
-        } catch (error) {
-          applyEffects(call, reply);
-          throw reader.respelled(error);
-        }
+        const answer = await invoke(op, reader.read(request), call)
+          .finally(() => applyEffects(call, reply))
+          .catch(reader.respell);
+        return answer instanceof BareReply
+          ? sendBare(answer, request, reply)
+          : sendEnvelope(op, answer, reply);
       },
     });
   }
@@ -59,8 +55,9 @@ function sendEnvelope(op: NamedOperation, answer: unknown, reply: FastifyReply) 
 }
 
 function sendBare({ body, headers, status }: BareReply, request: FastifyRequest, reply: FastifyReply) {
-  const text = JSON.stringify(body);
-  reply.headers({ 'content-type': 'application/json; charset=utf-8', ...headers }).status(status ?? 200);
+  const text = body === null ? '' : JSON.stringify(body);
+  const type = text && { 'content-type': 'application/json; charset=utf-8' };
+  reply.headers({ ...type, ...headers }).status(status ?? 200);
   if ('etag' in headers) {
     const etag = headers['etag'] || `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
     reply.header('etag', etag);
@@ -138,8 +135,8 @@ function inputReader(op: NamedOperation, schemas: Schemas) {
   }
 
   /** A caller who wrote `scopeId` is told of `scopeId`, not of `scope.id`. */
-  function respelled(error: unknown): unknown {
-    if (!fromQuery || !(error instanceof DoorwardError) || !error.extras.details) return error;
+  function respell(error: unknown): never {
+    if (!fromQuery || !(error instanceof DoorwardError) || !error.extras.details) throw error;
     const spellings = new Map([
       ['scope.id', 'scopeId'],
       ['scope.tenant', 'tenant'],
@@ -148,10 +145,10 @@ function inputReader(op: NamedOperation, schemas: Schemas) {
       ...one,
       path: spellings.get(one.path) ?? one.path,
     }));
-    return new DoorwardError(error.code, { ...error.extras, params: error.params, details });
+    throw new DoorwardError(error.code, { ...error.extras, params: error.params, details });
   }
 
-  return { read, respelled };
+  return { read, respell };
 }
 
 function kindOf(schema: JsonSchema | undefined, definitions: Schemas['inputs']): string | undefined {

@@ -62,6 +62,7 @@ describe('when it is purged', () => {
       organizations: 'the node itself',
       projects: 'the node itself',
       idempotency_keys: 'a day',
+      sign_in_flows: 'ten minutes',
       mails: 'a day, by the outbox',
     };
     const reached = (name: string): boolean =>

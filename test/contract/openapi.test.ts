@@ -10,6 +10,7 @@ import { operations } from '../../src/operations.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { codeShown } from '../support/authenticator.ts';
 import type { Answer } from '../support/client.ts';
+import { startGithub, type GithubDouble } from '../support/github.ts';
 import { sampleInput, schemas } from './sample.ts';
 import { faultsOf, type Document } from './schema-check.ts';
 import { house, member, nounOf, type House } from './world.ts';
@@ -48,12 +49,14 @@ interface OpenApi extends Document {
 }
 
 let app: TestApp;
+let github: GithubDouble;
 let document: OpenApi;
 let owner: House;
 const described = new Map<string, { method: string; path: string; entry: Described }>();
 
 beforeAll(async () => {
-  app = await startApp();
+  github = await startGithub();
+  app = await startApp(github.env);
   owner = await house(app);
   document = (await app.server.inject('/api-docs.json')).json<OpenApi>();
   for (const [path, item] of Object.entries(document.paths)) {
@@ -62,7 +65,10 @@ beforeAll(async () => {
     }
   }
 });
-afterAll(() => app.close());
+afterAll(async () => {
+  await app.close();
+  await github.close();
+});
 
 /** The list of a noun's rows. */
 const listOf = (noun: string) =>
@@ -257,6 +263,12 @@ describe('an answer over REST', () => {
     const response = entry.responses[String(answer.status)];
     expect(response, `${name}: ${answer.status} is not documented: ${answer.body}`).toBeDefined();
     const schema = response?.content?.['application/json']?.schema;
+    if (answer.status === 302 || answer.status === 303) {
+      expect([schema, answer.body], name).toEqual([undefined, '']);
+      expect(URL.canParse(String(answer.headers['location'])), name).toBe(true);
+      seen.add(name);
+      return answer;
+    }
     if (answer.ok) expect(faultsOf(document, schema ?? {}, JSON.parse(answer.body)), name).toEqual([]);
     else {
       expect(faultsOf(document, schema ?? {}, JSON.parse(answer.body)), name).toEqual([]);
@@ -267,8 +279,8 @@ describe('an answer over REST', () => {
     return answer;
   }
 
-  const call = async (name: string, input: unknown, token?: string) =>
-    expectDocumented(name, await app.raw(name, input, { token }));
+  const call = async (name: string, input: unknown, token?: string, headers = {}) =>
+    expectDocumented(name, await app.raw(name, input, { token, headers }));
 
   const families = operations.filter(({ access, status }) => status === 201 && access.endsWith(':Create'));
 
@@ -496,6 +508,21 @@ describe('an answer over REST', () => {
     expect((await call('regenerateMfaRecoveryCodes', {}, token)).code).toBe('INVALID_STATE');
   });
 
+  it('is as documented in signing in with GitHub', async () => {
+    github.account = github.newAccount();
+    const begin = async (more = {}) => {
+      const { headers, cookies } = await call('startGithubSignIn', more);
+      const { searchParams } = new URL(await github.visit(String(headers['location'])));
+      return { back: Object.fromEntries(searchParams), cookie: `doorward_flow=${cookies[0]?.value}` };
+    };
+    const { back, cookie } = await begin();
+    expect((await call('finishGithubSignIn', back)).code).toBe('INVALID_TOKEN');
+    expect((await call('finishGithubSignIn', back, undefined, { cookie })).status).toBe(303);
+    expect((await call('startGithubSignIn', { redirect: 'https://evil.test' })).code).toBe(
+      'INVALID_REDIRECT_URI',
+    );
+  });
+
   it('was seen of every operation', () => {
     expect(operations.filter(({ name }) => !seen.has(name)).map(({ name }) => name)).toEqual([]);
   });
@@ -549,7 +576,9 @@ describe('GraphQL', () => {
 
   it('reads and writes where REST does', () => {
     for (const op of operations) {
-      if (op.method === 'GET') expect(op.kind, op.name).toBe('query');
+      // An address for browsers may also write down where one is on its way.
+      const leadsOn = (op.status ?? 200) >= 300;
+      if (op.method === 'GET' && !leadsOn) expect(op.kind, op.name).toBe('query');
       if (['PATCH', 'PUT', 'DELETE'].includes(op.method)) expect(op.kind, op.name).toBe('mutation');
     }
   });

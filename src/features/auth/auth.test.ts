@@ -636,6 +636,16 @@ test('closed registration is refused', async () => {
   }
 });
 
+test('GitHub is not there while it is not configured', async () => {
+  for (const input of ['github', 'github/callback?state=x&code=y']) {
+    const answer = await app.server.inject(`/api/auth/${input}`);
+    expect([answer.statusCode, answer.json<{ code: string }>().code]).toEqual([
+      404,
+      'PROVIDER_NOT_CONFIGURED',
+    ]);
+  }
+});
+
 describe('limits', () => {
   let limited: TestApp;
   beforeAll(async () => {

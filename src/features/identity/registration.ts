@@ -42,6 +42,8 @@ interface Newcomer {
   readonly type: 'personal' | 'organization';
 }
 
+type Method = typeof authenticationMethods.$inferInsert;
+
 interface Prepared<S extends NewSession | null> {
   readonly newcomer: Newcomer;
   readonly userId: string;
@@ -74,7 +76,7 @@ export async function prepareRegistration(
     // This is an account oracle, so only so many addresses can be asked about from one network (identity §1).
     await limiter.consume('auth', `taken ${network}`, 0);
     const claim = await claimOf(db, address);
-    if (claim && !isLapsed(claim.user, clock.now())) {
+    if ((claim && !isLapsed(claim.user, clock.now())) || (await ownerOf(db, address))) {
       await limiter.consume('auth', `taken ${network}`);
       throw taken('providerId');
     }
@@ -128,7 +130,10 @@ export async function register(ctx: Run, prepared: PreparedRegistration) {
       ),
     );
   const graceMs = services.config.auth.verificationGraceDays * 86_400_000;
-  const user = await createUser(ctx, prepared, new Date(now.getTime() + graceMs));
+  // Who signs in through a provider has no method that the unique index would know.
+  const isOwned = (await ownerOf(tx, address)) !== undefined;
+  const asked = { ...prepared, signsIn: session !== null };
+  const user = isOwned ? undefined : await createUser(ctx, asked, new Date(now.getTime() + graceMs));
   if (!user) {
     if (session) throw taken('providerId');
     await tellOwner(ctx, prepared);
@@ -138,14 +143,23 @@ export async function register(ctx: Run, prepared: PreparedRegistration) {
   return session ? openSession(ctx, session, user) : null;
 }
 
+interface NewUser {
+  readonly newcomer: Omit<Newcomer, 'password'>;
+  readonly userId: string;
+  /** Null for a user without a password. */
+  readonly hash: string | null;
+  readonly signsIn: boolean;
+}
+
 /**
  * The new user with method, password and account, of whom `user.created` is recorded; undefined, and nothing written,
- * when the address is taken. `verificationDeadline` null: the address is proved already.
+ * when the method is taken. `verificationDeadline` null: the address is proved already.
  */
-async function createUser(
+export async function createUser(
   { tx, services, record }: Run,
-  { newcomer, userId, hash, session }: Prepared<NewSession | null>,
+  { newcomer, userId, hash, signsIn }: NewUser,
   verificationDeadline: Date | null,
+  method: Pick<Method, 'provider' | 'providerId'> = { provider: 'email', providerId: newcomer.address },
 ): Promise<UserRow | undefined> {
   const { address, name, locale, type } = newcomer;
   const isVerified = verificationDeadline === null;
@@ -154,26 +168,25 @@ async function createUser(
     .values({ id: userId, name, email: address, emailVerified: isVerified, locale, verificationDeadline })
     .returning();
   // The unique index decides a race: the loser writes nothing.
-  const [method] = await tx
+  const [added] = await tx
     .insert(authenticationMethods)
     .values({
+      ...method,
       id: services.ids.next(),
       userId,
-      provider: 'email',
-      providerId: address,
       label: address,
       isVerified,
       isPrimary: true,
       claims: true,
-      lastUsedAt: session ? services.clock.now() : null,
+      lastUsedAt: signsIn ? services.clock.now() : null,
     })
     .onConflictDoNothing()
     .returning({ id: authenticationMethods.id });
-  if (!method) {
+  if (!added) {
     await tx.delete(users).where(eq(users.id, userId));
     return undefined;
   }
-  await tx.insert(passwords).values({ userId, hash });
+  if (hash !== null) await tx.insert(passwords).values({ userId, hash });
   await createAccount({ tx, services }, userId, type);
   record({
     actor: userAsActor(user as UserRow),
@@ -190,12 +203,12 @@ async function tellOwner(
   { newcomer: { address }, mayMail: allowed }: PreparedRegistration,
 ): Promise<void> {
   const { tx, services, call } = ctx;
-  const claim = await claimOf(tx, address);
+  const holder = (await ownerOf(tx, address)) ?? (await claimOf(tx, address))?.user;
   // Until the purge the address of a deleted user is nobody's, and it has nobody to be told.
-  if (!claim || claim.user.deletedAt !== null || !allowed) return ctx.unchanged();
-  await services.mail.queue(tx, addressTakenMail(address, claim.user.locale ?? call.language));
+  if (!holder || holder.deletedAt !== null || !allowed) return ctx.unchanged();
+  await services.mail.queue(tx, addressTakenMail(address, holder.locale ?? call.language));
   flushMails(ctx);
-  ctx.record({ target: { type: 'User', id: claim.user.id }, node: await nodeOfUser(tx, claim.user.id) });
+  ctx.record({ target: { type: 'User', id: holder.id }, node: await nodeOfUser(tx, holder.id) });
 }
 
 export type PreparedInvited = Prepared<NewSession>;
@@ -232,7 +245,7 @@ export async function registerInvited(ctx: Run, prepared: PreparedInvited): Prom
   const claims = await claimsOn(ctx, address);
   if (await ownerOf(ctx.tx, address)) throw taken('registration');
   await removeClaims(ctx, claims);
-  const user = await createUser(ctx, prepared, null);
+  const user = await createUser(ctx, { ...prepared, signsIn: true }, null);
   if (!user) throw taken('registration');
   await settleLosers(ctx, claims);
   return user;

@@ -20,7 +20,8 @@ import { SignedInUser, User } from '../users/user.ts';
  *
  * A door does it in two steps. `newSession` makes ids and tokens in `prepare`, because signing must not hold a
  * transaction; if the transaction fails, the session never exists and its token is refused. `openSession` writes the
- * rows, sets the cookie and builds the answer.
+ * rows, sets the cookie and builds the answer. A door that answers no token, but leads a browser on, needs neither:
+ * `startSession` and the cookie will do.
  */
 export type Run = Pick<
   Context,
@@ -78,33 +79,28 @@ export function signAccessToken(services: Services, facts: TokenFacts): Promise<
 
 export const refreshKeys = ({ kek }: Services) => kek.deriveAll('refresh-token');
 
-/** A session that is about to be opened. */
-export interface NewSession {
-  readonly id: string;
-  readonly kind: 'browser' | 'cli';
+/** How a session comes about. */
+interface Entrance {
+  readonly kind?: 'browser' | 'cli';
   readonly amr: readonly string[];
+}
+
+/** A session that is about to be started. */
+interface PlannedSession extends Required<Entrance> {
+  readonly id: string;
   readonly authenticatedAt: Date;
   readonly expiresAt: Date;
   readonly refreshToken: string;
+}
+
+/** One whose user is known, with a token for him. */
+export interface NewSession extends PlannedSession {
   readonly accessToken: string;
 }
 
-/** Ids and tokens of a new session: at `aal1`, since no sign-in inherits a second factor. */
-export async function newSession(
-  services: Services,
-  user: { readonly id: string; readonly emailVerified: boolean },
-  { kind = 'browser', amr }: { readonly kind?: NewSession['kind']; readonly amr: readonly string[] },
-): Promise<NewSession> {
+export function plannedSession(services: Services, { kind = 'browser', amr }: Entrance): PlannedSession {
   const id = services.ids.next();
   const authenticatedAt = services.clock.now();
-  const facts = {
-    id,
-    userId: user.id,
-    acr: 'aal1',
-    amr,
-    authenticatedAt,
-    emailVerified: user.emailVerified,
-  } as const;
   return {
     id,
     kind,
@@ -112,16 +108,42 @@ export async function newSession(
     authenticatedAt,
     expiresAt: new Date(authenticatedAt.getTime() + services.config.tokens.refreshTokenDays * DAY_MS),
     refreshToken: firstRefreshToken(refreshKeys(services), id),
-    accessToken: await signAccessToken(services, facts),
   };
 }
 
-/** Writes the session and answers the sign-in. The caller holds the user's row lock, so sign-ins are counted one by one. */
+/** Ids and tokens of a new session: at `aal1`, since no sign-in inherits a second factor. */
+export async function newSession(
+  services: Services,
+  user: { readonly id: string; readonly emailVerified: boolean },
+  entrance: Entrance,
+): Promise<NewSession> {
+  const session = plannedSession(services, entrance);
+  const facts = { userId: user.id, acr: 'aal1', emailVerified: user.emailVerified } as const;
+  return { ...session, accessToken: await signAccessToken(services, { ...session, ...facts }) };
+}
+
+/** Starts the session and answers the sign-in. The caller holds the user's row lock, so sign-ins are counted one by one. */
 export async function openSession(
   ctx: Run,
   session: NewSession,
   user: UserRow,
 ): Promise<z.output<typeof SignIn>> {
+  const { services } = ctx;
+  const { accounts: owned, mfaRequired } = await startSession(ctx, session, user);
+  return {
+    accessToken: session.accessToken,
+    refreshToken: session.refreshToken,
+    expiresIn: accessTokenSeconds(services),
+    mfaRequired,
+    emailVerified: user.emailVerified,
+    emailVerificationDeadline: user.emailVerified ? null : user.verificationDeadline,
+    user,
+    accounts: owned,
+  };
+}
+
+/** Writes and records the session, gives a browser its cookie, and answers the user's accounts. He has one now. */
+export async function startSession(ctx: Run, session: PlannedSession, user: UserRow) {
   const { tx, call, services } = ctx;
   const owned = await accountsOf(tx, user.id);
   if (owned.length === 0) owned.push(await createAccount(ctx, user.id, 'personal'));
@@ -153,16 +175,7 @@ export async function openSession(
   const mfaRequired = await isEnrolled(tx, user.id);
   // With half of a sign-in a network would become one that may go on guessing codes.
   if (!mfaRequired) await rememberNetwork(tx, services, user.id, call.network);
-  return {
-    accessToken: session.accessToken,
-    refreshToken: session.refreshToken,
-    expiresIn: accessTokenSeconds(services),
-    mfaRequired,
-    emailVerified: user.emailVerified,
-    emailVerificationDeadline: user.emailVerified ? null : user.verificationDeadline,
-    user,
-    accounts: owned,
-  };
+  return { accounts: owned, mfaRequired };
 }
 
 /** The cookie lives as long as the session may. A browser must never get a token that a rollback took back. */

@@ -15,6 +15,9 @@ import { users } from '../users/user.ts';
 
 export const Provider = z.enum(['email', 'github']).meta({ id: 'Provider' });
 
+/** As many as a user may have. */
+export const MOST_METHODS = 5;
+
 /** A way to sign in. `claims` is true while it keeps its address from others: verified, or a registration's. */
 export const authenticationMethods = pgTable(
   'authentication_methods',
@@ -25,6 +28,7 @@ export const authenticationMethods = pgTable(
       .references(() => users.id),
     provider: textColumn('provider', { enum: ['email', 'github'] }).notNull(),
     providerId: textColumn('provider_id').notNull(),
+    /** The address that it proves: typed in and verified by mail, or vouched for by the provider. */
     label: textColumn('label').notNull(),
     isVerified: boolean('is_verified').notNull().default(false),
     isPrimary: boolean('is_primary').notNull().default(false),
@@ -34,6 +38,7 @@ export const authenticationMethods = pgTable(
   },
   (table) => [
     index('authentication_methods_user').on(table.userId),
+    index('authentication_methods_label').on(table.label),
     uniqueIndex('authentication_methods_provider_id_taken')
       .on(table.provider, table.providerId)
       .where(sql`claims`),

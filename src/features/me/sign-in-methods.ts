@@ -11,7 +11,7 @@ import { flushMails, lockAddress, mayMail, sendVerification } from '../identity/
 import { nodeOfUser } from '../identity/user-node.ts';
 import type { UserRow } from '../identity/sign-in.ts';
 import { users } from '../users/user.ts';
-import { authenticationMethods, passwords } from './authentication-method.ts';
+import { authenticationMethods, MOST_METHODS, passwords } from './authentication-method.ts';
 import { lockSelf, recordUpdated, type OwnRun } from './profile.ts';
 
 /**
@@ -19,8 +19,6 @@ import { lockSelf, recordUpdated, type OwnRun } from './profile.ts';
  * from whoever has it; and whether somebody has it only the mail tells, to the owner of the address.
  */
 type MethodRow = typeof authenticationMethods.$inferSelect;
-
-const MOST = 5;
 
 export interface PreparedMethod {
   readonly address: string;
@@ -66,8 +64,8 @@ export async function addMethod(ctx: OwnRun, prepared: PreparedMethod): Promise<
   if (own.some(({ provider, providerId }) => provider === 'email' && providerId === address)) {
     throw fail('CONFLICT', { details: [{ path: 'providerId', code: 'taken' }] });
   }
-  if (own.length >= MOST) {
-    throw fail('CONFLICT', { fix: `A user has at most ${MOST} sign-in methods: remove one first.` });
+  if (own.length >= MOST_METHODS) {
+    throw fail('CONFLICT', { fix: `A user has at most ${MOST_METHODS} sign-in methods: remove one first.` });
   }
   const [row] = await tx
     .insert(authenticationMethods)

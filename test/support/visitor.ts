@@ -1,0 +1,66 @@
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import type { GithubDouble } from './github.ts';
+
+/** A browser as far as sign-ins go: it keeps cookies and goes where it is led, one step at a time. */
+export interface Visitor {
+  readonly cookies: Map<string, string>;
+  get(address: string, headers?: Record<string, string>): Promise<LightMyRequestResponse>;
+  post(
+    address: string,
+    form: Record<string, string>,
+    headers?: Record<string, string>,
+  ): Promise<LightMyRequestResponse>;
+  /** Begins a sign-in and answers the address that GitHub leads back to. */
+  toGithub(github: GithubDouble, query?: Record<string, string>): Promise<string>;
+  /** The whole way; answers the last step. */
+  signIn(github: GithubDouble, query?: Record<string, string>): Promise<LightMyRequestResponse>;
+}
+
+export function visitor(server: FastifyInstance): Visitor {
+  const cookies = new Map<string, string>();
+  const ask = async (
+    method: 'GET' | 'POST',
+    address: string,
+    headers: Record<string, string>,
+    payload?: string,
+  ) => {
+    const { pathname, search } = new URL(address, 'http://localhost:4000');
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const answer = await server.inject({
+      method,
+      url: pathname + search,
+      headers: { ...(cookie ? { cookie } : {}), ...headers },
+      ...(payload === undefined ? {} : { payload }),
+    });
+    for (const { name, value, maxAge, expires } of answer.cookies) {
+      const over = maxAge === 0 || (expires !== undefined && expires.getTime() <= Date.now());
+      if (over) cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    return answer;
+  };
+  const self: Visitor = {
+    cookies,
+    get: (address, headers = {}) => ask('GET', address, headers),
+    post: (address, form, headers = {}) =>
+      ask(
+        'POST',
+        address,
+        {
+          'content-type': 'application/x-www-form-urlencoded',
+          origin: 'http://localhost:4000',
+          ...headers,
+        },
+        new URLSearchParams(form).toString(),
+      ),
+    async toGithub(github, query = {}) {
+      const start = await self.get(`/api/auth/github?${new URLSearchParams(query).toString()}`);
+      if (start.statusCode !== 302) throw new Error(`the sign-in did not begin: ${start.body}`);
+      return github.visit(String(start.headers.location));
+    },
+    async signIn(github, query) {
+      return self.get(await self.toGithub(github, query));
+    },
+  };
+  return self;
+}
