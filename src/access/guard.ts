@@ -66,7 +66,10 @@ export function createGuard(options: { readonly stepUpMaxAgeMinutes: number; rea
 
 /** @throws STEP_UP_REQUIRED when a session signed in too long ago; keys and apps have nobody to ask (identity §6) */
 export function assertRecentSignIn(principal: Principal, maxAgeMinutes: number, now: Date): void {
-  if (principal.type !== 'session' || maxAgeMinutes === 0) return;
-  const age = now.getTime() - (principal.authenticatedAt?.getTime() ?? 0);
-  if (age > maxAgeMinutes * 60_000) throw fail('STEP_UP_REQUIRED');
+  if (principal.type !== 'session') return;
+  if (!isRecent(principal.authenticatedAt, maxAgeMinutes, now)) throw fail('STEP_UP_REQUIRED');
 }
+
+/** Whether a sign-in at this time satisfies a step-up; 0 minutes: any does. */
+export const isRecent = (authenticatedAt: Date | null, maxAgeMinutes: number, now: Date): boolean =>
+  maxAgeMinutes === 0 || now.getTime() - (authenticatedAt?.getTime() ?? 0) <= maxAgeMinutes * 60_000;

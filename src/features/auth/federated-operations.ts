@@ -2,10 +2,7 @@ import { z } from 'zod';
 import { mutation } from '../../kernel/operation.ts';
 import { redirect } from '../../kernel/reply.ts';
 import { AccountType } from '../identity/account.ts';
-import { assertOwnPage } from '../federation/destination.ts';
-import { beginFlow } from '../federation/flow.ts';
-import { newVerifier } from '../federation/github.ts';
-import { comeBack, finish, github } from '../federation/sign-in.ts';
+import { begin, comeBack, finish } from '../federation/sign-in.ts';
 
 /**
  * Signing in through another site (identity §8): the browser is led there and back. These are addresses for browsers, so
@@ -22,22 +19,16 @@ export const startGithubSignIn = mutation({
   keepsRights: true,
   input: {
     redirect: z.string().max(2048).optional(),
-    action: z.enum(['login', 'register']).default('login'),
+    action: z
+      .enum(['login', 'register', 'connect'])
+      .default('login')
+      .meta({ description: '`connect` links the account to the user of the refresh cookie.' }),
     accountType: AccountType.default('personal').meta({ description: 'Of a user who is new.' }),
   },
   output: z.null(),
   status: 302,
   codes: ['INVALID_REDIRECT_URI', 'PROVIDER_NOT_CONFIGURED'],
-  run: async (ctx) => {
-    const { input, services } = ctx;
-    const provider = github(services);
-    if (input.redirect !== undefined) assertOwnPage(services.config, input.redirect);
-    ctx.unchanged();
-    const verifier = newVerifier();
-    const { accountType, redirect: destination = null } = input;
-    const state = await beginFlow(ctx, { verifier, accountType, redirect: destination });
-    return redirect(await provider.signInPage(state, verifier), 302);
-  },
+  run: async (ctx) => redirect(await begin(ctx, ctx.input), 302),
 });
 
 const word = (max: number) => z.string().min(1).max(max);

@@ -367,6 +367,153 @@ describe('a user who may not sign in', () => {
   });
 });
 
+describe('connecting', () => {
+  const page = `${frontend}/settings`;
+  const query = { action: 'connect', redirect: page };
+
+  async function signedIn(options = {}): Promise<Person> {
+    const person = await app.person(options);
+    browser.cookies.set(REFRESH, person.refreshToken);
+    return person;
+  }
+  const githubOf = async (userId: string) =>
+    (await methodsOf(userId)).filter(({ provider }) => provider === 'github');
+
+  test('links the account to whoever is signed in, and opens no session', async () => {
+    const person = await signedIn();
+    const account = github.account as GithubAccount;
+    for (const _ of ['first', 'again']) {
+      const end = await browser.signIn(github, query);
+      expect([end.statusCode, end.headers.location]).toEqual([303, page]);
+      expect(end.cookies.map(({ name }) => name)).toEqual([FLOW]);
+    }
+    expect(await githubOf(person.userId)).toMatchObject([
+      { providerId: String(account.id), label: addressOf(account), isVerified: true, isPrimary: false },
+    ]);
+    const listed = await app.must('myUserSessions', {}, { token: person.token });
+    expect(listed.totalCount).toBe(1);
+    const [entry, ...more] = await app.database.pool
+      .select()
+      .from(auditLog)
+      .where(
+        sql`${auditLog.actor} ->> 'id' = ${person.userId} and ${auditLog.operation} = 'finishGithubSignIn'`,
+      );
+    expect(more).toEqual([]);
+    expect(entry).toMatchObject({ outcome: 'success', target: { type: 'AuthenticationMethod' } });
+    // The address that is shown is his now: nobody else comes to it.
+    const registration = { provider: 'email', providerId: addressOf(account) } as const;
+    const providerData = { password: 'correct horse of another' };
+    expect((await app.call('register', { ...registration, providerData })).code).toBe('CONFLICT');
+    const elsewhere = visitor(app.server);
+    await elsewhere.signIn(github);
+    expect((await me(elsewhere)).user).toMatchObject({ id: person.userId, email: person.email });
+  });
+
+  test('gives a user who has proved no address his first one', async () => {
+    const { userId } = await signedIn({ verified: false });
+    await browser.signIn(github, query);
+    const address = addressOf(github.account as GithubAccount);
+    expect((await me()).user).toMatchObject({ id: userId, email: address, emailVerified: true });
+    const methods = await methodsOf(userId);
+    expect(methods.filter(({ isPrimary }) => isPrimary)).toMatchObject([{ provider: 'github' }]);
+    const told = await app.database.pool
+      .select()
+      .from(events)
+      .where(sql`${events.type} = 'user.email_verified' and ${events.body} -> 'actor' ->> 'id' = ${userId}`);
+    expect(told).toHaveLength(1);
+  });
+
+  test('asks who it is before it leads anywhere', async () => {
+    const refused = async (cookie: string | undefined, headers = {}) => {
+      browser.cookies.clear();
+      if (cookie !== undefined) browser.cookies.set(REFRESH, cookie);
+      const answer = await browser.get(`/api/auth/github?${new URLSearchParams(query).toString()}`, headers);
+      expect([answer.statusCode, answer.headers.location]).toEqual([302, `${page}?error=stepUpRequired`]);
+      expect(answer.cookies).toEqual([]);
+    };
+    const person = await app.person();
+    await refused(undefined);
+    await refused('dwr_invented');
+    await refused(undefined, { authorization: `Bearer ${person.token}` });
+    const { refreshToken } = await app.must('refreshSession', {
+      accessToken: person.token,
+      refreshToken: person.refreshToken,
+    });
+    await refused(person.refreshToken);
+    const { factor, secret } = await app.must('createMfaFactor', {}, { token: person.token });
+    const code = codeShown(secret, app.clock.now());
+    await app.must('verifyMfaFactor', { id: factor.id, code }, { token: person.token });
+    const half = await app.must('login', {
+      provider: 'email',
+      providerId: person.email,
+      providerData: { password: person.password },
+    });
+    await refused(half.refreshToken);
+    // With the second factor given it is allowed, until the sign-in is no longer recent.
+    browser.cookies.set(REFRESH, refreshToken);
+    expect((await browser.get('/api/auth/github?action=connect')).headers.location).toContain(github.url);
+    app.clock.advance(15 * 60_000 + 1000);
+    await refused(refreshToken);
+  });
+
+  test('takes nobody’s account, nobody’s address, and not more than five methods', async () => {
+    const taken = github.account as GithubAccount;
+    await visitor(app.server).signIn(github);
+    const other = await app.person();
+    const person = await signedIn();
+    const refused = async (account: GithubAccount, error = 'alreadyLinked') => {
+      github.account = account;
+      const end = await browser.signIn(github, query);
+      expect(end.headers.location).toBe(`${page}?error=${error}`);
+    };
+    await refused(taken);
+    await refused(withAddress(other.email));
+    await refused(withAddress(addressOf(taken)));
+    await refused(github.newAccount({ emails: [] }), 'emailNotVerified');
+    expect(await githubOf(person.userId)).toEqual([]);
+    for (let i = 0; i < 4; i++) {
+      github.account = github.newAccount();
+      await browser.signIn(github, query);
+    }
+    await refused(github.newAccount());
+    expect(await githubOf(person.userId)).toHaveLength(4);
+  });
+
+  test('ends with the session in which it was begun', async () => {
+    const person = await signedIn();
+    const back = await browser.toGithub(github, query);
+    const other = await app.person();
+    browser.cookies.set(REFRESH, other.refreshToken);
+    expect((await browser.get(back)).headers.location).toBe(`${page}?error=invalidState`);
+    browser.cookies.set(REFRESH, person.refreshToken);
+    const late = await browser.toGithub(github, query);
+    await app.must('logout', {}, { token: person.token });
+    expect((await browser.get(late)).headers.location).toBe(`${page}?error=stepUpRequired`);
+    expect([...(await githubOf(person.userId)), ...(await githubOf(other.userId))]).toEqual([]);
+  });
+
+  test('is undone like any other method, but for the last one', async () => {
+    await browser.signIn(github);
+    const { user } = await me();
+    const token = await tokenOf();
+    const [method] = await githubOf(user.id);
+    const id = method?.id ?? '';
+    expect((await app.call('removeMyAuthenticationMethod', { id }, { token })).code).toBe(
+      'LAST_SIGN_IN_METHOD',
+    );
+    const providerId = `${unique()}@example.test`;
+    const providerData = { password: 'correct horse for later' };
+    await app.must('addMyAuthenticationMethod', { provider: 'email', providerId, providerData }, { token });
+    await app.must('verifyEmail', { token: await app.mailedToken(providerId) });
+    expect((await app.must('removeMyAuthenticationMethod', { id }, { token })).provider).toBe('github');
+    expect((await me()).user).toMatchObject({ id: user.id, email: providerId });
+    // The account and its address are free again: they make another user.
+    const again = visitor(app.server);
+    await again.signIn(github);
+    expect((await me(again)).user.id).not.toBe(user.id);
+  });
+});
+
 describe('a way back that was not begun here', () => {
   const expectInvalid = async (one: Visitor, address: string) => {
     const before = await state();

@@ -31,6 +31,8 @@ export interface Flow {
   /** PKCE (RFC 7636): without it a code that got lost on the way is of no use to whoever finds it. */
   readonly verifier: string;
   readonly accountType: 'personal' | 'organization';
+  /** The session to whose user the account is to be linked; null: somebody signs in. */
+  readonly connecting: string | null;
   /** Where the browser goes at the end; null: the default page. */
   readonly redirect: string | null;
 }

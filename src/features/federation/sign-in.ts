@@ -1,9 +1,10 @@
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { plannedSession, startSession, type Run } from '../identity/sign-in.ts';
-import { defaultPage, withQuery, type FlowError } from './destination.ts';
-import { forgetFlow, takeFlow, type Flow } from './flow.ts';
-import { githubAt, ProviderFault, type Github, type Identity } from './github.ts';
+import { connect, connectingUser } from './connecting.ts';
+import { assertOwnPage, defaultPage, withQuery, type FlowError } from './destination.ts';
+import { beginFlow, forgetFlow, takeFlow, type Flow } from './flow.ts';
+import { githubAt, newVerifier, ProviderFault, type Github, type Identity } from './github.ts';
 import { refused, userOf } from './matching.ts';
 
 /** The way back from GitHub: from what it answered to a session and the next address of the browser. */
@@ -11,6 +12,29 @@ import { refused, userOf } from './matching.ts';
 /** @throws PROVIDER_NOT_CONFIGURED */
 export const github = ({ config }: Services): Github =>
   githubAt(config.github, `${config.appUrl}/api/auth/github/callback`);
+
+interface Asked {
+  readonly redirect?: string | undefined;
+  readonly action: 'login' | 'register' | 'connect';
+  readonly accountType: 'personal' | 'organization';
+}
+
+/** Stores what is to happen at the end, and answers where the browser goes now. @throws INVALID_REDIRECT_URI */
+export async function begin(ctx: Run, { redirect, action, accountType }: Asked): Promise<string> {
+  const { tx, services, call } = ctx;
+  const provider = github(services);
+  if (redirect !== undefined) assertOwnPage(services.config, redirect);
+  ctx.unchanged();
+  let connecting = null;
+  if (action === 'connect') {
+    const holder = await connectingUser(tx, services, call);
+    if (!holder) return withQuery(redirect ?? defaultPage(services.config), { error: 'stepUpRequired' });
+    connecting = holder.sessionId;
+  }
+  const verifier = newVerifier();
+  const state = await beginFlow(ctx, { verifier, accountType, connecting, redirect: redirect ?? null });
+  return provider.signInPage(state, verifier);
+}
 
 interface Answered {
   readonly state: string;
@@ -48,14 +72,22 @@ export async function comeBack(
   }
 }
 
-/** Signs the user in and answers where the browser goes on: it has the session, or the address tells what failed. */
+/**
+ * Signs the user in, or links the account to the one who is, and answers where the browser goes on: it has its session,
+ * or the address tells what failed.
+ */
 export async function finish(ctx: Run, { flow, outcome }: Returned): Promise<string> {
   const { services } = ctx;
   forgetFlow(ctx);
   const page = flow.redirect ?? defaultPage(services.config);
-  const matched =
-    typeof outcome === 'string' ? refused(ctx, outcome) : await userOf(ctx, outcome, flow.accountType);
-  if ('error' in matched) return withQuery(page, { error: matched.error });
+  const failed = ({ error }: { readonly error: FlowError }) => withQuery(page, { error });
+  if (typeof outcome === 'string') return failed(refused(ctx, outcome));
+  if (flow.connecting !== null) {
+    const refusal = await connect(ctx, outcome, flow.connecting);
+    return refusal ? failed(refusal) : withQuery(page, {});
+  }
+  const matched = await userOf(ctx, outcome, flow.accountType);
+  if ('error' in matched) return failed(matched);
   await startSession(ctx, plannedSession(services, { amr: ['fed'] }), matched.user);
   return withQuery(page, {});
 }
