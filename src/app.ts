@@ -25,7 +25,9 @@ import { establishInstallation } from './crypto/installation.ts';
 import { erasePage } from './events/erasure.ts';
 import { createMailOutbox } from './events/mail-outbox.ts';
 import { createRecorder } from './events/record.ts';
+import { createRelay } from './events/relay.ts';
 import { createSystemActs } from './events/system-act.ts';
+import { createNotifier } from './features/notifications/notifier.ts';
 import { rotateSystemKeyIfDue } from './features/signing-keys/system-rotation.ts';
 import { startJobs } from './jobs.ts';
 import type { Services } from './kernel/context.ts';
@@ -49,7 +51,7 @@ import { registerGraphql } from './transport/graphql.ts';
 import { applyEffects, callOf, createHttp, languageOf, rememberRoutes } from './transport/http.ts';
 import { buildOpenapi } from './transport/openapi.ts';
 import { createRateLimiter, type RateState } from './transport/rate-limit.ts';
-import { registerRest } from './transport/rest.ts';
+import { registerRest, type RestOptions } from './transport/rest.ts';
 import { registerExplorer } from './transport/explorer-page.ts';
 import type { Log } from './log.ts';
 
@@ -73,7 +75,7 @@ export interface AppOptions {
 export interface App {
   readonly server: FastifyInstance;
   readonly kek: Kek;
-  /** Sends queued mails now, as the job does from time to time. */
+  /** Relays events and sends queued mails now, as the job does from time to time. */
   readonly flushMails: () => Promise<void>;
   /** Removes what was deleted long enough ago, as the job does from time to time. */
   readonly purge: () => Promise<PurgeCounts>;
@@ -99,7 +101,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   });
 
   const { pool } = database;
-  const changes = await openChanges(database, (error, message) => log.error({ error, message }));
+  const logged = (error: unknown, message: string): void => log.error({ error, message });
+  const changes = await openChanges(database, logged);
   const resolver = createResolver(pool, changes, rows.nouns);
   const keyring = createKeyring({ pool, kek, changes });
   const redis =
@@ -111,14 +114,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     enabled: config.rateLimits.enabled,
     ...(redis ? { redis, installation } : {}),
   });
-  const mail = createMailOutbox({
-    pool,
-    kek,
-    mailer,
-    clock,
-    ids,
-    log: (error, message) => log.error({ error, message }),
-  });
+  const mail = createMailOutbox({ pool, kek, mailer, clock, ids, log: logged });
   const cursors = createCursors(kek.derive('cursor'), clock);
   let stopping = false;
   const services: Services = {
@@ -147,7 +143,18 @@ export async function createApp(options: AppOptions): Promise<App> {
     }),
   };
 
-  const record = createRecorder(ids);
+  const relay = createRelay({
+    database,
+    consumers: [createNotifier(services)],
+    relayed: () => void mail.flush(),
+    log: logged,
+  });
+  /** Also what could not be done at once, and what a process that died left behind. */
+  const flush = async (): Promise<void> => {
+    await relay.flush();
+    await mail.flush();
+  };
+  const record = createRecorder(ids, relay);
   const changed = (topics: ReadonlySet<string>) => changes.apply(topics);
   const announce = (tx: Executor, topics: ReadonlySet<string>) => changes.announce(tx, topics);
   const transaction: Database['transaction'] = (work) => database.transaction(work);
@@ -169,7 +176,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       database,
       clock,
       hashKeys: kek.deriveAll('idempotency'),
-      log: (error, message) => log.error({ error, message }),
+      log: logged,
     }),
     record,
     changed,
@@ -194,21 +201,18 @@ export async function createApp(options: AppOptions): Promise<App> {
   registerBodyParser(server);
   const schemas = schemasOf(operations);
   const https = config.security.https;
-  registerRest(server, {
+  const served: Omit<RestOptions, 'callOf'> = {
     operations,
     schemas,
     invoke,
-    callOf: (request) => callOf(request, config, 'rest'),
     applyEffects: (call, reply) => applyEffects(call.effects, reply, https),
-  });
+  };
+  registerRest(server, { ...served, callOf: (request) => callOf(request, config, 'rest') });
   const unbound = { recordings: [], topics: new Set<string>(), afterCommit: [] };
   registerGraphql(server, {
-    operations,
-    schemas,
+    ...served,
     entities: new Map<string, AnyEntity>(entities.map((entity) => [entity.name, entity])),
-    invoke,
     callOf: (request) => callOf(request, config, 'graphql'),
-    applyEffects: (call, reply) => applyEffects(call.effects, reply, https),
     related: (scope, entity, relation, keys) =>
       bindScope({ tx: pool, scope, notes: unbound, cursors, ids, clock, list: '' }).related(
         entity,
@@ -233,7 +237,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     clock,
     retention: config.retention,
     eraseFromLogs: erasePage,
-    log: (error, message) => log.error({ error, message }),
+    log: logged,
     told: (purged) => log.info({ message: 'purged', purged }),
   });
   const rotateSystemKey = () =>
@@ -245,8 +249,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     !config.jobs.enabled
       ? []
       : [
-          // What could not be sent at once is tried again, also what a process that died left behind.
-          { everyMs: 10_000, run: () => mail.flush() },
+          { everyMs: 10_000, run: flush },
           { everyMs: 15 * MINUTE_MS, run: () => purge.run() },
           { everyMs: 60 * MINUTE_MS, run: rotateSystemKey },
         ],
@@ -268,7 +271,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   return {
     server,
     kek,
-    flushMails: () => mail.flush(),
+    flushMails: flush,
     purge: () => purge.run(),
     rotateSystemKey,
     async close() {
@@ -276,6 +279,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       await server.close();
       stopJobs();
       await purge.stop();
+      await relay.stop();
       await mail.flush();
       await changes.close();
       keyPairs.close();

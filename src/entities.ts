@@ -13,6 +13,7 @@ import { Tag } from './features/tags/tag.ts';
 import { Account } from './features/identity/account.ts';
 import { AuthenticationMethod } from './features/me/authentication-method.ts';
 import { Session } from './features/me/session.ts';
+import { Notification } from './features/notifications/notification.ts';
 import { User } from './features/users/user.ts';
 import type { AnyEntity } from './kernel/entity.ts';
 
@@ -22,6 +23,7 @@ export const entities: readonly AnyEntity[] = [
   User,
   AuthenticationMethod,
   Session,
+  Notification,
   Organization,
   Invitation,
   Member,

@@ -38,7 +38,7 @@ function described(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return typeof error;
   const { code, constraint, table } = error as { code?: unknown; constraint?: unknown; table?: unknown };
   const fromDatabase =
-    constraint !== undefined || /^(DrizzleQueryError|DatabaseError|error)$/.test(error.name);
+    constraint !== undefined || 'query' in error || /^(DatabaseError|error)$/.test(error.name);
   return {
     name: error.name,
     ...(code === undefined ? {} : { code }),

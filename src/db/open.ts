@@ -94,15 +94,17 @@ export async function openEmbedded(
 const LAST_OWNER = 'DW001';
 const retryable = new Set(['40001', '40P01']);
 
+/** Whether nothing is wrong but the moment: the same transaction may go through when it is run again. */
+export const isRetryable = (error: unknown): boolean => retryable.has(pgCode(error) ?? '');
+
 async function retried<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
-      const code = pgCode(error) ?? '';
       // The database's own rule, whatever the path that ran into it (migrations/0002).
-      if (code === LAST_OWNER) throw fail('LAST_OWNER', { cause: error });
-      if (attempt > 3 || !retryable.has(code)) throw error;
+      if (pgCode(error) === LAST_OWNER) throw fail('LAST_OWNER', { cause: error });
+      if (attempt > 3 || !isRetryable(error)) throw error;
     }
   }
 }

@@ -31,9 +31,12 @@ export const expiredPeople = (tx: Executor, due: Due, after: string | null): Pro
         and (${after}::uuid is null or u.id > ${after}::uuid) order by u.id limit ${PEOPLE}`,
   );
 
-/** A row that is marked before it goes leads a life of its own, and so does one that only mentions the user. */
+/** Columns that make a row the person's own, or a text with his name in it. */
+const OWN = ['user_id', 'named_user_id'];
+
+/** A row that is marked before it goes leads a life of its own, and so does one that only mentions the user by id. */
 const isOwn = ({ from, column, cascades }: Reference): boolean =>
-  column === 'user_id' && !from.isMarked && !cascades;
+  OWN.includes(column) && !from.isMarked && !cascades;
 
 /** Removes everything that is the person's own, and his row or what it says. */
 export async function purgePerson(tx: Executor, graph: TableGraph, person: Person): Promise<Counts> {

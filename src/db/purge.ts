@@ -44,6 +44,8 @@ export interface PurgeOptions<Place> {
 }
 
 const DAY_MS = 86_400_000;
+/** How long a notification is kept, read or not (model §3). */
+const NOTIFICATION_DAYS = 90;
 const PURGE_LOCK = 7_363_027_452;
 const tryLock = sql`pg_try_advisory_xact_lock(${PURGE_LOCK})`;
 const waitForLock = sql`pg_advisory_xact_lock(${PURGE_LOCK}) is not null`;
@@ -151,6 +153,7 @@ export function createPurge<Place>(options: PurgeOptions<Place>): Purge {
     await older('sessions', 'ended_at', deleted);
     await older('sessions', 'expires_at', deleted);
     await older('events', 'occurred_at', daysAgo(retention.eventsDays));
+    await older('notifications', 'created_at', daysAgo(NOTIFICATION_DAYS));
     await attempt('idempotency_keys', () => batch((tx) => purgeIdempotencyKeys(tx, daysAgo(1))));
   }
 

@@ -30,6 +30,16 @@ const entities: Record<string, string> = {
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign);
 
+/**
+ * A name that somebody chose. He must not get links of his own under our sender, and mail programs make one of anything
+ * like `evil.example`; a space of no width keeps them from it.
+ */
+export const withoutLinks = (name: string): string => name.replace(/\.(?=[\p{L}\p{N}])/gu, '.\u200B');
+
+/** `1 January 2030 at 12:00 UTC`, in the reader's language. */
+export const timeInWords = (language: MailParts['language'], time: Date): string =>
+  `${new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(time)} UTC`;
+
 /** Text and HTML of one mail; whatever stands in the parts is escaped. */
 export function composeMail({ to, language, subject, paragraphs, action, footnotes = [] }: MailParts): Mail {
   const html = escapeHtml;

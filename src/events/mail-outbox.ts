@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import type { Kek } from '../crypto/kek.ts';
 import type { Clock, Ids, Mail, Mailer } from '../kernel/ports.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
+import { sharedPass } from './shared-pass.ts';
 import { mails } from './tables.ts';
 
 /**
@@ -97,22 +98,6 @@ export function createMailOutbox({ pool, kek, mailer, clock, ids, log }: MailOut
     return true;
   }
 
-  let pass: Promise<void> | null = null;
-  let again = false;
-
-  async function sendAll(): Promise<void> {
-    try {
-      do {
-        again = false;
-        while (await sendNext());
-      } while (again);
-    } catch (error) {
-      log(error, 'mails could not be read from the database');
-    } finally {
-      pass = null;
-    }
-  }
-
   return {
     async queue(tx, mail) {
       const id = ids.next();
@@ -129,11 +114,6 @@ export function createMailOutbox({ pool, kek, mailer, clock, ids, log }: MailOut
       if (recipients.length > 0) await tx.delete(mails).where(inArray(mails.recipient, recipients));
     },
 
-    flush() {
-      // A pass that runs may have looked before the caller's mail was committed, so it looks once more.
-      again = true;
-      pass ??= sendAll();
-      return pass;
-    },
+    flush: sharedPass(sendNext, (error) => log(error, 'mails could not be read from the database')),
   };
 }

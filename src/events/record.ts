@@ -8,6 +8,7 @@ import type { Ids } from '../kernel/ports.ts';
 import { nodeRef, unknownScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { sealEntry, type ChainEntry } from './audit-chain.ts';
+import type { Relay } from './relay.ts';
 import { auditLog, events } from './tables.ts';
 
 /** Of the operation, or of a job that is none. */
@@ -26,9 +27,11 @@ export type Recorder = (tx: Executor, op: Act, by: Author, notes: MutationNotes)
  * The same lock orders a mutation and the deletion of its node (`deleteNode`, which marks nodes before it looks for
  * their rows): either the deletion comes second and finds the rows, or the mutation does and is refused here.
  *
+ * Events that the relay takes are due at once: it is told after commit, and looks for itself from time to time.
+ *
  * @throws FORBIDDEN, as for a scope that never existed, when the node was deleted while the mutation ran
  */
-export function createRecorder(ids: Ids): Recorder {
+export function createRecorder(ids: Ids, relay: Pick<Relay, 'takes' | 'flush'>): Recorder {
   return async (tx, op, by, notes) => {
     const fallback = by.scope && { id: by.scope.nodeId, scope: nodeRef(by.scope) };
     // Whatever a tenant's mutation changed, cached rights of that tenant are stale: nobody has to remember it.
@@ -55,7 +58,10 @@ export function createRecorder(ids: Ids): Recorder {
       });
       if (at.deleted && recordings.some((recording) => needsLiveNode(recording))) throw unknownScope();
       const first = at.eventSequence - emitted.length + 1;
-      const rows = emitted.map((one, index) => eventRow(ids.next(), by, node, one, first + index, at.now));
+      const rows = emitted
+        .map((one, index) => eventRow(ids.next(), by, node, one, first + index, at.now))
+        .map((row) => ({ ...row, relayAt: relay.takes(row.type) ? at.now : null }));
+      if (rows.some(({ relayAt }) => relayAt)) notes.afterCommit.push(() => void relay.flush());
       const emit = rows.length > 0 ? tx.insert(events).values(rows) : null;
       if (!audited) return void (await emit);
       const entry = auditEntry(ids.next(), op, by, node, audited, at.auditSequence, at.now);

@@ -27,30 +27,23 @@ export function createSystemActs(
 ): ActAsSystem {
   return async (name, work) => {
     const call = { address: null, userAgent: null, requestId: `job-${stages.ids.random()}` };
-    const topics = new Set<string>();
+    const notes: MutationNotes = { recordings: [], topics: new Set(), afterCommit: [] };
     const committing = stages.transaction(async (tx) => {
-      topics.clear();
-      const notes: MutationNotes = {
-        recordings: [],
-        topics,
-        afterCommit: [],
-        changes: undefined,
-        unchanged: false,
-      };
+      // A retried transaction starts with nothing noted.
+      notes.recordings.length = notes.afterCommit.length = 0;
+      notes.topics.clear();
       const result = await work({
         tx,
         record: (recording) => void notes.recordings.push({ actor: system, ...recording }),
-        touch: (...names) => names.forEach((topic) => topics.add(topic)),
+        touch: (...topics) => topics.forEach((topic) => notes.topics.add(topic)),
       });
-      await stages.record(
-        tx,
-        { name, keepsRights: true },
-        { scope: undefined, principal: null, call },
-        notes,
-      );
-      if (topics.size > 0) await stages.announce(tx, topics);
+      const by = { scope: undefined, principal: null, call };
+      await stages.record(tx, { name, keepsRights: true }, by, notes);
+      if (notes.topics.size > 0) await stages.announce(tx, notes.topics);
       return result;
     });
-    return committing.finally(() => stages.changed(topics));
+    const result = await committing.finally(() => stages.changed(notes.topics));
+    for (const after of notes.afterCommit) await after();
+    return result;
   };
 }

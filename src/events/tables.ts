@@ -53,6 +53,9 @@ export const events = pgTable(
     occurredAt: time('occurred_at').notNull(),
     /** The envelope of events §2. */
     body: jsonb('body').notNull(),
+    /** When the relay is to take it; null: it has, or nothing takes events of this type. */
+    relayAt: time('relay_at'),
+    relayAttempts: integer('relay_attempts').notNull().default(0),
   },
   (table) => [
     unique('events_sequence').on(table.tenantId, table.sequence),
@@ -62,6 +65,9 @@ export const events = pgTable(
     index('events_invited')
       .on(sql`(body->'data'->>'email')`, table.id)
       .where(sql`type like 'invitation.%'`),
+    index('events_to_relay')
+      .on(table.relayAt, table.id)
+      .where(sql`relay_at is not null`),
   ],
 );
 

@@ -1,4 +1,5 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
+import { networkOf } from '../access/cidrs.ts';
 
 /**
  * Who is calling, for rate limits and the audit record (conventions §10): the socket's address, or what a trusted proxy
@@ -106,16 +107,4 @@ function canonical(address: string): string | undefined {
     .split(':')
     .map((group) => parseInt(group, 16));
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
-}
-
-/** Of a canonical address. */
-function networkOf(address: string): string {
-  if (!address.includes(':')) return address;
-  const [head = '', tail = ''] = address.split('::');
-  const front = head === '' ? [] : head.split(':');
-  const back = tail === '' ? [] : tail.split(':');
-  const prefix = [...front, ...Array<string>(8 - front.length - back.length).fill('0'), ...back].slice(0, 4);
-  // The 64 zero bits behind it are the longest run, so that is what `::` stands for, with zeros before it included.
-  while (prefix.at(-1) === '0') prefix.pop();
-  return `${prefix.join(':')}::/64`;
 }

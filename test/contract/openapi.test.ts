@@ -523,6 +523,21 @@ describe('an answer over REST', () => {
     );
   });
 
+  it('is as documented in notifications', async () => {
+    const { token, password } = await app.person();
+    await call('changeMyPassword', { currentPassword: password, newPassword: `${password}!` }, token);
+    await app.app.flushMails();
+    const page = (await call('myNotifications', {}, token)).data as { items: [{ id: string }] };
+    const { id } = page.items[0];
+    expect((await call('markMyNotificationRead', { id }, token)).data).toMatchObject({ id });
+    await call('markMyNotificationRead', { id: randomUUID() }, token);
+    expect((await call('markAllMyNotificationsRead', {}, token)).data).toEqual({ updated: 0 });
+    await call('myNotificationPreferences', {}, token);
+    const choice = { type: 'mfa_changed', channel: 'email', enabled: true };
+    expect((await call('setMyNotificationPreference', choice, token)).data).toMatchObject(choice);
+    await call('setMyNotificationPreference', { ...choice, enabled: false }, token);
+  });
+
   it('was seen of every operation', () => {
     expect(operations.filter(({ name }) => !seen.has(name)).map(({ name }) => name)).toEqual([]);
   });

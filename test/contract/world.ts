@@ -178,8 +178,9 @@ export async function member(app: TestApp, organizationId: string, role: RoleNam
   return person;
 }
 
-/** A digest of every table, to be compared with a later one. */
+/** A digest of every table, to be compared with a later one; what follows from earlier calls has happened before. */
 export async function digest(app: TestApp): Promise<Record<string, string>> {
+  await app.app.flushMails();
   const tables = await select<{ name: string }>(
     app,
     sql`select table_name as name from information_schema.tables where table_schema = 'public' order by 1`,

@@ -50,7 +50,8 @@ export async function ownerOfPassword(db: Executor, user: UserRow): Promise<Owne
 /**
  * Stores the password and ends what the old one may have opened: sessions, all but those that `endedSessions` leaves
  * out, and mailed reset links. Records `user.password_changed` and mails it, to `proved` and to the verified primary
- * address: whoever got into one mailbox does not stay unnoticed in the other.
+ * address: whoever got into one mailbox does not stay unnoticed in the other. The mail is queued here and not by the
+ * notification of the event, which knows nothing of the link's address.
  * The caller holds the user's row lock, so no sign-in with the old password slips in between.
  */
 export async function replacePassword(

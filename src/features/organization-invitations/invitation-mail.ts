@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts';
-import { composeMail } from '../../events/mail-layout.ts';
+import { composeMail, timeInWords, withoutLinks } from '../../events/mail-layout.ts';
 import type { Mail } from '../../kernel/ports.ts';
 
 /** The mail that invites somebody into an organization: the only place where the token stands in plain. */
@@ -69,15 +69,6 @@ const texts: Record<Language, (names: Names, until: string) => Texts> = {
   }),
 };
 
-/**
- * The mail goes to whomever the inviter names, and the names in it are chosen by him. He must not get links of his own
- * under our sender, and mail programs make one of anything like `evil.example`; a space of no width keeps them from it.
- */
-const withoutLinks = (name: string): string => name.replace(/\.(?=[\p{L}\p{N}])/gu, '.\u200B');
-
-const timeIn = (language: Language, time: Date): string =>
-  `${new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(time)} UTC`;
-
 /** Where the link of a mail leads: to the frontend, or to our own page when there is none. */
 const invitationLink = ({ appUrl, security }: Config, token: string): string =>
   security.frontendUrl === undefined
@@ -91,13 +82,14 @@ interface Inviting extends Names {
   readonly expiresAt: Date;
 }
 
+/** The mail goes to whomever the inviter names, and the names in it are chosen by him. */
 export function invitationMail(config: Config, { to, language, token, expiresAt, ...names }: Inviting): Mail {
   const shown: Names = {
     organization: withoutLinks(names.organization),
     role: withoutLinks(names.role),
     inviter: withoutLinks(names.inviter),
   };
-  const { subject, lines, button, small } = texts[language](shown, timeIn(language, expiresAt));
+  const { subject, lines, button, small } = texts[language](shown, timeInWords(language, expiresAt));
   return composeMail({
     to,
     language,

@@ -1,0 +1,209 @@
+import { timeInWords } from '../../events/mail-layout.ts';
+import type { NotificationType } from './notification.ts';
+
+/** What notifications say, in the four languages. Names in them were chosen by whoever they belong to. */
+export type Language = 'en' | 'de' | 'es' | 'fr';
+
+/** What stands in the holes of a text. */
+export interface Words {
+  readonly invitation_received: {
+    readonly organization: string;
+    readonly role: string;
+    readonly inviter: string;
+  };
+  readonly member_joined: { readonly organization: string; readonly role: string; readonly person: string };
+  readonly role_changed: { readonly place: string; readonly roles: string };
+  readonly removed_from_organization: { readonly organization: string };
+  readonly api_key_created: { readonly project: string; readonly key: string };
+  readonly new_sign_in: { readonly address: string; readonly device: string };
+  readonly password_changed: object;
+  readonly mfa_changed: object;
+  readonly session_reuse: object;
+}
+/** Types of which an event tells. */
+export type ToldType = keyof Words & NotificationType;
+
+export interface Text {
+  readonly title: string;
+  readonly body: string;
+}
+
+type Texts = { readonly [T in ToldType]: (words: Words[T], time: string) => Text };
+
+const en: Texts = {
+  invitation_received: ({ organization, role, inviter }) => ({
+    title: `Invitation to ${organization}`,
+    body: `${inviter} invites you to join the organization “${organization}” as “${role}”. The link to answer is in the mail that you got.`,
+  }),
+  member_joined: ({ organization, role, person }) => ({
+    title: `New member in ${organization}`,
+    body: `${person} joined the organization “${organization}” as “${role}”.`,
+  }),
+  role_changed: ({ place, roles }) => ({
+    title: `Your role in ${place} has changed`,
+    body: roles ? `In “${place}” you now have: ${roles}.` : `In “${place}” you now have no role.`,
+  }),
+  removed_from_organization: ({ organization }) => ({
+    title: `You were removed from ${organization}`,
+    body: `You are no longer a member of the organization “${organization}”, nor of its projects.`,
+  }),
+  api_key_created: ({ project, key }) => ({
+    title: `New API key in ${project}`,
+    body: `An API key ${key ? `named “${key}” ` : ''}that acts in your name was created in the project “${project}”.`,
+  }),
+  new_sign_in: ({ address, device }, time) => ({
+    title: 'Sign-in from a new network',
+    body: `Somebody signed in to your account on ${time} from ${address}${device ? ` (${device})` : ''}. You have not signed in from there in the last 30 days. If it was not you, change your password and end this session.`,
+  }),
+  password_changed: (_, time) => ({
+    title: 'Your password was changed',
+    body: `The password of your account was changed on ${time}. If it was not you, reset it at once.`,
+  }),
+  mfa_changed: (_, time) => ({
+    title: 'Your second factor was changed',
+    body: `An authenticator app was added to your account or removed from it on ${time}. If it was not you, change your password at once and look at your authenticator apps.`,
+  }),
+  session_reuse: (_, time) => ({
+    title: 'A session was ended for safety',
+    body: `On ${time} a token of one of your sessions was used a second time. Somebody may have copied it, so the session was ended. If you do not know why, change your password.`,
+  }),
+};
+
+const de: Texts = {
+  invitation_received: ({ organization, role, inviter }) => ({
+    title: `Einladung zu ${organization}`,
+    body: `${inviter} lädt Sie in die Organisation „${organization}“ ein, als „${role}“. Der Link zum Antworten steht in der E-Mail, die Sie bekommen haben.`,
+  }),
+  member_joined: ({ organization, role, person }) => ({
+    title: `Neues Mitglied in ${organization}`,
+    body: `${person} ist der Organisation „${organization}“ als „${role}“ beigetreten.`,
+  }),
+  role_changed: ({ place, roles }) => ({
+    title: `Ihre Rolle in ${place} hat sich geändert`,
+    body: roles ? `In „${place}“ haben Sie jetzt: ${roles}.` : `In „${place}“ haben Sie jetzt keine Rolle.`,
+  }),
+  removed_from_organization: ({ organization }) => ({
+    title: `Sie wurden aus ${organization} entfernt`,
+    body: `Sie gehören der Organisation „${organization}“ und ihren Projekten nicht mehr an.`,
+  }),
+  api_key_created: ({ project, key }) => ({
+    title: `Neuer API-Schlüssel in ${project}`,
+    body: `Im Projekt „${project}“ wurde ein API-Schlüssel ${key ? `namens „${key}“ ` : ''}angelegt, der in Ihrem Namen handelt.`,
+  }),
+  new_sign_in: ({ address, device }, time) => ({
+    title: 'Anmeldung aus einem neuen Netz',
+    body: `Jemand hat sich am ${time} von ${address} aus${device ? ` (${device})` : ''} in Ihrem Konto angemeldet. Von dort haben Sie sich in den letzten 30 Tagen nicht angemeldet. Wenn Sie es nicht waren, ändern Sie Ihr Passwort und beenden Sie diese Sitzung.`,
+  }),
+  password_changed: (_, time) => ({
+    title: 'Ihr Passwort wurde geändert',
+    body: `Das Passwort Ihres Kontos wurde am ${time} geändert. Wenn Sie es nicht waren, setzen Sie es sofort zurück.`,
+  }),
+  mfa_changed: (_, time) => ({
+    title: 'Ihr zweiter Faktor wurde geändert',
+    body: `Am ${time} wurde Ihrem Konto eine Authenticator-App hinzugefügt oder eine entfernt. Wenn Sie es nicht waren, ändern Sie sofort Ihr Passwort und prüfen Sie Ihre Authenticator-Apps.`,
+  }),
+  session_reuse: (_, time) => ({
+    title: 'Eine Sitzung wurde zur Sicherheit beendet',
+    body: `Am ${time} wurde ein Token einer Ihrer Sitzungen ein zweites Mal verwendet. Jemand könnte es kopiert haben, darum wurde die Sitzung beendet. Wenn Sie den Grund nicht kennen, ändern Sie Ihr Passwort.`,
+  }),
+};
+
+const es: Texts = {
+  invitation_received: ({ organization, role, inviter }) => ({
+    title: `Invitación a ${organization}`,
+    body: `${inviter} le invita a unirse a la organización «${organization}» como «${role}». El enlace para responder está en el mensaje que ha recibido.`,
+  }),
+  member_joined: ({ organization, role, person }) => ({
+    title: `Nuevo miembro en ${organization}`,
+    body: `${person} se ha unido a la organización «${organization}» como «${role}».`,
+  }),
+  role_changed: ({ place, roles }) => ({
+    title: `Su rol en ${place} ha cambiado`,
+    body: roles ? `En «${place}» ahora tiene: ${roles}.` : `En «${place}» ahora no tiene ningún rol.`,
+  }),
+  removed_from_organization: ({ organization }) => ({
+    title: `Se le ha quitado de ${organization}`,
+    body: `Ya no pertenece a la organización «${organization}» ni a sus proyectos.`,
+  }),
+  api_key_created: ({ project, key }) => ({
+    title: `Nueva clave de API en ${project}`,
+    body: `En el proyecto «${project}» se ha creado una clave de API ${key ? `llamada «${key}» ` : ''}que actúa en su nombre.`,
+  }),
+  new_sign_in: ({ address, device }, time) => ({
+    title: 'Inicio de sesión desde una red nueva',
+    body: `Alguien ha iniciado sesión en su cuenta el ${time} desde ${address}${device ? ` (${device})` : ''}. Usted no ha iniciado sesión desde allí en los últimos 30 días. Si no ha sido usted, cambie su contraseña y termine esa sesión.`,
+  }),
+  password_changed: (_, time) => ({
+    title: 'Su contraseña ha cambiado',
+    body: `La contraseña de su cuenta se cambió el ${time}. Si no ha sido usted, restablézcala de inmediato.`,
+  }),
+  mfa_changed: (_, time) => ({
+    title: 'Su segundo factor ha cambiado',
+    body: `El ${time} se añadió una aplicación de autenticación a su cuenta o se quitó una. Si no ha sido usted, cambie su contraseña de inmediato y revise sus aplicaciones de autenticación.`,
+  }),
+  session_reuse: (_, time) => ({
+    title: 'Se ha terminado una sesión por seguridad',
+    body: `El ${time} se usó por segunda vez un token de una de sus sesiones. Es posible que alguien lo haya copiado, por eso se ha terminado la sesión. Si no sabe por qué, cambie su contraseña.`,
+  }),
+};
+
+const fr: Texts = {
+  invitation_received: ({ organization, role, inviter }) => ({
+    title: `Invitation à ${organization}`,
+    body: `${inviter} vous invite à rejoindre l'organisation « ${organization} » avec le rôle « ${role} ». Le lien pour répondre est dans l'e-mail que vous avez reçu.`,
+  }),
+  member_joined: ({ organization, role, person }) => ({
+    title: `Nouveau membre dans ${organization}`,
+    body: `${person} a rejoint l'organisation « ${organization} » avec le rôle « ${role} ».`,
+  }),
+  role_changed: ({ place, roles }) => ({
+    title: `Votre rôle dans ${place} a changé`,
+    body: roles
+      ? `Dans « ${place} », vous avez maintenant : ${roles}.`
+      : `Dans « ${place} », vous n'avez plus aucun rôle.`,
+  }),
+  removed_from_organization: ({ organization }) => ({
+    title: `Vous avez été retiré de ${organization}`,
+    body: `Vous n'êtes plus membre de l'organisation « ${organization} » ni de ses projets.`,
+  }),
+  api_key_created: ({ project, key }) => ({
+    title: `Nouvelle clé d'API dans ${project}`,
+    body: `Une clé d'API ${key ? `nommée « ${key} » ` : ''}qui agit en votre nom a été créée dans le projet « ${project} ».`,
+  }),
+  new_sign_in: ({ address, device }, time) => ({
+    title: 'Connexion depuis un nouveau réseau',
+    body: `Quelqu'un s'est connecté à votre compte le ${time} depuis ${address}${device ? ` (${device})` : ''}. Vous ne vous êtes pas connecté de là au cours des 30 derniers jours. Si ce n'était pas vous, changez votre mot de passe et mettez fin à cette session.`,
+  }),
+  password_changed: (_, time) => ({
+    title: 'Votre mot de passe a été modifié',
+    body: `Le mot de passe de votre compte a été modifié le ${time}. Si ce n'était pas vous, réinitialisez-le tout de suite.`,
+  }),
+  mfa_changed: (_, time) => ({
+    title: 'Votre second facteur a été modifié',
+    body: `Le ${time}, une application d'authentification a été ajoutée à votre compte ou en a été retirée. Si ce n'était pas vous, changez tout de suite votre mot de passe et vérifiez vos applications d'authentification.`,
+  }),
+  session_reuse: (_, time) => ({
+    title: 'Une session a été fermée par sécurité',
+    body: `Le ${time}, un jeton de l'une de vos sessions a été utilisé une seconde fois. Quelqu'un l'a peut-être copié, la session a donc été fermée. Si vous ne savez pas pourquoi, changez votre mot de passe.`,
+  }),
+};
+
+const texts: Record<Language, Texts> = { en, de, es, fr };
+
+const TITLE = 255;
+const BODY = 2000;
+const cut = (text: string, max: number): string => [...text].slice(0, max).join('');
+
+/** The text of a type with its words; cut where names are too long for it. */
+export function textOf<T extends ToldType>(language: Language, type: T, words: Words[T], time: Date): Text {
+  const { title, body } = texts[language][type](words, timeInWords(language, time));
+  return { title: cut(title, TITLE), body: cut(body, BODY) };
+}
+
+/** Small print of the mails that can be switched off. */
+export const whyMailed: Record<Language, string> = {
+  en: 'You get this mail because of your notification preferences, where you can switch it off.',
+  de: 'Sie erhalten diese E-Mail aufgrund Ihrer Benachrichtigungseinstellungen; dort können Sie sie abschalten.',
+  es: 'Recibe este mensaje por sus preferencias de notificación; en ellas puede desactivarlo.',
+  fr: 'Vous recevez cet e-mail en raison de vos préférences de notification, où vous pouvez le désactiver.',
+};
