@@ -5,7 +5,7 @@
  */
 import type { DoorwardError } from '../errors.ts';
 
-/** An answer without envelope, at the addresses of conventions §13 and for downloads. */
+/** An answer without envelope, at the addresses of conventions §13 and for downloads. A stream is sent as it is. */
 export class BareReply {
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { DoorwardError, fail, type Detail } from '../errors.ts';
 import type { Call } from '../kernel/context.ts';
 import { assertAuthenticated, type Invoke } from '../kernel/invoke.ts';
@@ -38,9 +39,8 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
         const answer = await invoke(op, reader.read(request), call)
           .finally(() => applyEffects(call, reply))
           .catch(reader.respell);
-        return answer instanceof BareReply
-          ? sendBare(answer, request, reply)
-          : sendEnvelope(op, answer, reply);
+        const sent = answer instanceof BareReply;
+        return sent ? sendBare(answer, request, reply) : sendEnvelope(op, answer, reply);
       },
     });
   }
@@ -55,9 +55,10 @@ function sendEnvelope(op: NamedOperation, answer: unknown, reply: FastifyReply) 
 }
 
 function sendBare({ body, headers, status }: BareReply, request: FastifyRequest, reply: FastifyReply) {
-  const text = body === null ? '' : JSON.stringify(body);
-  const type = text && { 'content-type': 'application/json; charset=utf-8' };
+  const type = body !== null && { 'content-type': 'application/json; charset=utf-8' };
   reply.headers({ ...type, ...headers }).status(status ?? 200);
+  if (body instanceof Readable) return reply.send(body);
+  const text = body === null ? '' : JSON.stringify(body);
   if ('etag' in headers) {
     const etag = headers['etag'] || `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
     reply.header('etag', etag);

@@ -16,6 +16,8 @@ import { changePassword, prepareChange } from './change-password.ts';
 import { endSessions, liveSessions } from '../identity/sign-in.ts';
 import { Locale, User, users } from '../users/user.ts';
 import { AuthenticationMethod, Provider } from './authentication-method.ts';
+import { attachment, exportPerson, PersonalExport } from '../personal-data/export.ts';
+import { nodeOfUser } from '../identity/user-node.ts';
 import { deleteSelf, DeletedMe } from './deletion.ts';
 import { addAccount, changeSelf } from './profile.ts';
 import { Session, SessionKind, sessions } from './session.ts';
@@ -145,6 +147,26 @@ export const deleteMe = mutation({
   emits: 'user.deleted',
   codes: ['LAST_OWNER'],
   run: (ctx) => deleteSelf(ctx, ctx.input.hardDelete),
+});
+
+export const exportMe = mutation({
+  rest: 'GET /me/export',
+  only: 'rest',
+  bare: true,
+  summary: 'Download what the service knows of you',
+  description: 'A JSON file of one moment. It is recorded, so it is a mutation although it is read.',
+  access: 'session',
+  stepUp: true,
+  keepsRights: true,
+  input: {},
+  output: PersonalExport,
+  limit: { class: 'export', key: () => '' },
+  prepare: (ctx) => exportPerson(ctx.tx, ctx.services, callerOf(ctx)),
+  run: async (ctx) => {
+    const { userId } = callerOf(ctx);
+    ctx.record({ target: { type: 'User', id: userId }, node: await nodeOfUser(ctx.tx, userId) });
+    return attachment(`doorward-export-${userId}.json`, ctx.prepared);
+  },
 });
 
 const CreatedAccount = z

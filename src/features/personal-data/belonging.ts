@@ -1,0 +1,65 @@
+import { and, asc, eq, getTableColumns, isNull, sql, type SQL } from 'drizzle-orm';
+import { z } from 'zod';
+import { iso, uuid } from '../../kernel/values.ts';
+import { ApiKey, apiKeys } from '../api-keys/api-key.ts';
+import { organizationMembers, projectUserRoles, projectUsers } from '../memberships/membership.ts';
+import { organizations } from '../organizations/organization.ts';
+import { projects } from '../projects/project.ts';
+import { roles } from '../roles/role.ts';
+import { list } from './section.ts';
+
+/** Where he belongs, and the keys that act as him. Of the places themselves no more than their names. */
+const Role = z
+  .object({ id: uuid, name: z.string() })
+  .meta({ id: 'ExportedRole', description: 'A role that is worn.' });
+
+const OrganizationMembership = z
+  .object({ organizationId: uuid, organizationName: z.string(), role: Role, joinedAt: iso })
+  .meta({ id: 'ExportedOrganizationMembership', description: 'An organization that the user belongs to.' });
+
+const ProjectMembership = z
+  .object({ projectId: uuid, projectName: z.string(), roles: z.array(Role), joinedAt: iso })
+  .meta({ id: 'ExportedProjectMembership', description: 'A project that the user takes part in.' });
+
+export const inOrganizations = list(OrganizationMembership, ({ tx, userId }) =>
+  tx
+    .select({
+      organizationId: organizations.id,
+      organizationName: organizations.name,
+      role: { id: roles.id, name: roles.name },
+      joinedAt: organizationMembers.createdAt,
+    })
+    .from(organizationMembers)
+    .innerJoin(organizations, eq(organizations.id, organizationMembers.tenantId))
+    .innerJoin(roles, eq(roles.id, organizationMembers.roleId))
+    .where(and(eq(organizationMembers.userId, userId), isNull(organizations.deletedAt)))
+    .orderBy(asc(organizationMembers.createdAt), asc(organizations.id)),
+);
+
+const worn = sql`coalesce((select json_agg(json_build_object('id', ${roles.id}, 'name', ${roles.name}) order by ${roles.name}, ${roles.id})
+  from ${projectUserRoles} join ${roles} on ${roles.id} = ${projectUserRoles.roleId} and ${roles.deletedAt} is null
+  where ${projectUserRoles.tenantId} = ${projectUsers.tenantId}
+    and ${projectUserRoles.userId} = ${projectUsers.userId}), '[]')`;
+
+export const inProjects = list(ProjectMembership, ({ tx, userId }) =>
+  tx
+    .select({
+      projectId: projects.id,
+      projectName: projects.name,
+      roles: worn,
+      joinedAt: projectUsers.createdAt,
+    })
+    .from(projectUsers)
+    .innerJoin(projects, eq(projects.id, projectUsers.tenantId))
+    .where(and(eq(projectUsers.userId, userId), isNull(projects.deletedAt)))
+    .orderBy(asc(projectUsers.createdAt), asc(projects.id)),
+);
+
+/** ProjectUser keys: those of a project are the project's, whoever made them. */
+export const keys = list(ApiKey.schema, ({ tx, userId }) =>
+  tx
+    .select({ ...getTableColumns(apiKeys), ...(ApiKey.computed as Record<string, SQL>) })
+    .from(apiKeys)
+    .where(and(eq(apiKeys.userId, userId), eq(apiKeys.scopeTenant, 'ProjectUser'), isNull(apiKeys.deletedAt)))
+    .orderBy(asc(apiKeys.createdAt), asc(apiKeys.id)),
+);
