@@ -8,7 +8,7 @@ import * as groups from './features/groups/operations.ts';
 import * as health from './features/health/operations.ts';
 import * as me from './features/me/operations.ts';
 import * as mfa from './features/mfa/operations.ts';
-import * as notifications from './features/notifications/operations.ts';
+import * as notifications from './features/me/notification-operations.ts';
 import * as organizationMembers from './features/organization-members/operations.ts';
 import * as organizationInvitations from './features/organization-invitations/operations.ts';
 import * as organizations from './features/organizations/operations.ts';

@@ -49,6 +49,7 @@ it('has all that is known of the user, under the names of the contract', async (
   const { secret, factor } = await app.must('createMfaFactor', {}, as(ada));
   await app.must('verifyMfaFactor', { id: factor.id, code: codeShown(secret, app.clock.now()) }, as(ada));
 
+  await app.app.flushMails();
   const before = app.clock.now().getTime();
   const answer = await app.call('exportMe', {}, as(ada));
   expect(answer.headers).toMatchObject({
@@ -69,6 +70,8 @@ it('has all that is known of the user, under the names of the contract', async (
     'organizationMemberships',
     'projectMemberships',
     'apiKeys',
+    'notifications',
+    'notificationPreferences',
     'auditEntries',
   ]);
   expect(new Date(data.exportedAt).getTime()).toBeGreaterThanOrEqual(before);
@@ -77,6 +80,14 @@ it('has all that is known of the user, under the names of the contract', async (
   expect(data.accounts).toEqual(me.accounts);
   expect(data.authenticationMethods).toEqual((await app.must('myAuthenticationMethods', {}, as(ada))).items);
   expect(data.sessions).toEqual((await app.must('myUserSessions', {}, as(ada))).items);
+  expect(data.notificationPreferences).toEqual(
+    (await app.must('myNotificationPreferences', {}, as(ada))).items,
+  );
+  const told = (await app.must('myNotifications', { sortOrder: 'ASC' }, as(ada))).items;
+  expect(data.notifications).toEqual(told);
+  expect(told.map(({ type }) => type)).toEqual(
+    expect.arrayContaining(['invitation_received', 'mfa_changed']),
+  );
   expect(data.sessions).toMatchObject([{ isCurrent: true, acr: 'aal2' }]);
   expect(data.mfaFactors).toEqual((await app.must('myMfa', {}, as(ada))).factors);
   expect(data.organizationMemberships).toEqual([
@@ -158,7 +169,9 @@ it('has no secret, and nothing of anybody else but what the user did', async () 
       union all select hash from audit_log union all select personal_digest from audit_log`,
   );
 
-  const { auditEntries, ...rest } = await exported(ada);
+  const { auditEntries, notifications, ...rest } = await exported(ada);
+  // What she was told names who did it; nobody's address stands there.
+  expect(JSON.stringify(notifications)).not.toContain('@');
   const said = JSON.stringify({ auditEntries, ...rest });
   const secrets = [secret, reset, key.clientSecret, ada.password, ada.refreshToken, ada.token];
   for (const text of [...secrets, ...stored.map((row) => row.text)]) expect(said).not.toContain(text);

@@ -7,6 +7,7 @@ import { iso } from '../../kernel/values.ts';
 import { acts } from './acts.ts';
 import { inOrganizations, inProjects, keys } from './belonging.ts';
 import { accounts, factors, methods, signedIn, user } from './identity.ts';
+import { preferences, told } from './notifications.ts';
 import type { Exporting, Section } from './section.ts';
 
 /** Everything that an export has, in its order. A new kind of personal data is a section more. */
@@ -19,6 +20,8 @@ const sections = {
   organizationMemberships: inOrganizations,
   projectMemberships: inProjects,
   apiKeys: keys,
+  notifications: told,
+  notificationPreferences: preferences,
   auditEntries: acts,
 } satisfies Record<string, Section>;
 

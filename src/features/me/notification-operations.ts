@@ -7,9 +7,9 @@ import { pageOf, paging } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { uuid } from '../../kernel/values.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
-import { Notification, NotificationChannel, NotificationPreference } from './notification.ts';
-import { notifications, NotificationTypeName } from './notification.ts';
-import { choose, preferencesOf } from './preferences.ts';
+import { Notification, NotificationChannel, NotificationPreference } from '../notifications/notification.ts';
+import { notifications, NotificationTypeName } from '../notifications/notification.ts';
+import { choose, preferencesOf } from '../notifications/preferences.ts';
 
 type Row = z.output<typeof Notification.schema>;
 
