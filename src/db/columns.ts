@@ -1,5 +1,5 @@
 import { check, foreignKey, index, jsonb, pgTable, primaryKey, timestamp, uuid } from 'drizzle-orm/pg-core';
-import type { AnyPgTable, PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import type { AnyPgColumn, AnyPgTable, PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { AnyEntity, Reading } from '../kernel/entity.ts';
 import { nodes, SYSTEM_NODE } from './nodes.ts';
@@ -14,6 +14,12 @@ export const rowColumns = () => ({
   updatedAt: time('updated_at').notNull().defaultNow(),
   deletedAt: time('deleted_at'),
 });
+
+/** For the purge, which looks for what was deleted long ago among much that lives. */
+export const deletedIndex = (table: string, { deletedAt }: { readonly deletedAt: AnyPgColumn }) =>
+  index(`${table}_deleted`)
+    .on(deletedAt)
+    .where(sql`deleted_at is not null`);
 
 /** The tenant node that owns the row; built-in rows belong to the installation's own node. */
 export const tenantColumn = () =>
@@ -61,6 +67,7 @@ export function links(
           columns: [table.toTenantId, table.toId],
           foreignColumns: [target.tenantId as PgColumn, target.id],
         }),
+        index(`${name}_from`).on(table.fromId),
         index(`${name}_to`).on(table.toId),
         check(
           `${name}_one_tenant`,

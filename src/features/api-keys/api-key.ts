@@ -9,7 +9,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { rowColumns, tenantColumn, time } from '../../db/columns.ts';
+import { deletedIndex, rowColumns, tenantColumn, time } from '../../db/columns.ts';
 import { entity, fixedOptional, serverSet } from '../../kernel/entity.ts';
 import { ScopeOutput } from '../../kernel/scope.ts';
 import { iso, isoInput, refusal, text, uuid } from '../../kernel/values.ts';
@@ -48,6 +48,7 @@ export const apiKeys = pgTable(
     previousSecretExpiresAt: time('previous_secret_expires_at'),
   },
   (table) => [
+    deletedIndex('api_keys', table),
     unique('api_keys_client_id').on(table.clientId),
     index('api_keys_tenant').on(table.tenantId, table.createdAt, table.id),
     index('api_keys_role').on(table.roleId),

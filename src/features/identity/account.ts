@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { pgTable, text as textColumn, uniqueIndex, uuid as uuidColumn } from 'drizzle-orm/pg-core';
+import { index, pgTable, text as textColumn, uniqueIndex, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { rowColumns } from '../../db/columns.ts';
+import { deletedIndex, rowColumns } from '../../db/columns.ts';
 import { entity, serverSet } from '../../kernel/entity.ts';
 import { uuid } from '../../kernel/values.ts';
 import { users } from '../users/user.ts';
@@ -17,6 +17,8 @@ export const accounts = pgTable(
       .references(() => users.id),
   },
   (table) => [
+    deletedIndex('accounts', table),
+    index('accounts_owner').on(table.ownerId),
     uniqueIndex('accounts_type_taken')
       .on(table.ownerId, table.type)
       .where(sql`deleted_at is null`),

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { index, integer, pgTable, text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { time } from '../../db/columns.ts';
@@ -35,7 +36,13 @@ export const sessions = pgTable(
     previousHash: textColumn('previous_hash'),
     rotatedAt: time('rotated_at'),
   },
-  (table) => [index('sessions_user').on(table.userId)],
+  (table) => [
+    index('sessions_user').on(table.userId),
+    index('sessions_expires').on(table.expiresAt),
+    index('sessions_ended')
+      .on(table.endedAt)
+      .where(sql`ended_at is not null`),
+  ],
 );
 
 export const SessionKind = z.enum(['browser', 'cli', 'projectApp']).meta({ id: 'SessionKind' });

@@ -8,7 +8,7 @@ import {
   uuid as uuidColumn,
 } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { rowColumns, tenantColumn, time } from '../../db/columns.ts';
+import { deletedIndex, rowColumns, tenantColumn, time } from '../../db/columns.ts';
 import { entity, fixed, serverSet, type AnyEntity } from '../../kernel/entity.ts';
 import { email, iso, uuid } from '../../kernel/values.ts';
 import { Organization } from '../organizations/organization.ts';
@@ -38,6 +38,9 @@ export const invitations = pgTable(
     revokedAt: time('revoked_at'),
   },
   (table) => [
+    deletedIndex('organization_invitations', table),
+    index('organization_invitations_email').on(table.email),
+    index('organization_invitations_inviter').on(table.invitedBy),
     foreignKey({
       name: 'organization_invitations_role_fk',
       columns: [table.roleTenantId, table.roleId],

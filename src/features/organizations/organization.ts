@@ -8,7 +8,7 @@ import {
   uuid as uuidColumn,
 } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { links, metadataColumn, rowColumns } from '../../db/columns.ts';
+import { deletedIndex, links, metadataColumn, rowColumns } from '../../db/columns.ts';
 import { nodes } from '../../db/nodes.ts';
 import { derivable, entity, given, optional, serverSet, type AnyEntity } from '../../kernel/entity.ts';
 import { metadata, slug, text, uuid } from '../../kernel/values.ts';
@@ -29,6 +29,7 @@ export const organizations = pgTable(
     metadata: metadataColumn(),
   },
   (table) => [
+    deletedIndex('organizations', table),
     index('organizations_account').on(table.accountId),
     uniqueIndex('organizations_slug_taken')
       .on(table.slug)

@@ -11,7 +11,7 @@ import {
   uuid as uuidColumn,
 } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { links, metadataColumn, rowColumns, tenantColumn } from '../../db/columns.ts';
+import { deletedIndex, links, metadataColumn, rowColumns, tenantColumn } from '../../db/columns.ts';
 import { SYSTEM_NODE } from '../../db/nodes.ts';
 import { derivable, entity, fixed, optional, serverSet, type AnyEntity } from '../../kernel/entity.ts';
 import { metadata, text, uuid } from '../../kernel/values.ts';
@@ -34,6 +34,7 @@ export const permissions = pgTable(
     isSystem: boolean('is_system').notNull().default(false),
   },
   (table) => [
+    deletedIndex('permissions', table),
     unique('permissions_tenant_id_id').on(table.tenantId, table.id),
     index('permissions_resource').on(table.resourceId),
     foreignKey({

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { pgTable, text as textColumn, uniqueIndex, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { links, metadataColumn, rowColumns } from '../../db/columns.ts';
+import { deletedIndex, links, metadataColumn, rowColumns } from '../../db/columns.ts';
 import { nodes } from '../../db/nodes.ts';
 import { derivable, entity, given, optional, serverSet } from '../../kernel/entity.ts';
 import { metadata, slug, text, uuid } from '../../kernel/values.ts';
@@ -23,6 +23,7 @@ export const projects = pgTable(
     metadata: metadataColumn(),
   },
   (table) => [
+    deletedIndex('projects', table),
     uniqueIndex('projects_slug_taken')
       .on(table.ownerId, table.slug)
       .where(sql`deleted_at is null`),

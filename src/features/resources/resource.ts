@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { boolean, pgTable, text as textColumn, unique, uniqueIndex } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { links, metadataColumn, rowColumns, tenantColumn } from '../../db/columns.ts';
+import { deletedIndex, links, metadataColumn, rowColumns, tenantColumn } from '../../db/columns.ts';
 import { createOnly, entity, fixed, given, optional, serverSet } from '../../kernel/entity.ts';
 import { metadata, text } from '../../kernel/values.ts';
 import { Permission } from '../permissions/permission.ts';
@@ -21,6 +21,7 @@ export const resources = pgTable(
     isSystem: boolean('is_system').notNull().default(false),
   },
   (table) => [
+    deletedIndex('resources', table),
     unique('resources_tenant_id_id').on(table.tenantId, table.id),
     uniqueIndex('resources_slug_taken')
       .on(table.tenantId, table.slug)

@@ -9,7 +9,7 @@ import {
   type PgTable,
 } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { links, rowColumns, time } from '../../db/columns.ts';
+import { deletedIndex, links, rowColumns, time } from '../../db/columns.ts';
 import { nodes } from '../../db/nodes.ts';
 import { entity, given, optional, serverSet, type Reading } from '../../kernel/entity.ts';
 import { metadata, text, url, uuid } from '../../kernel/values.ts';
@@ -39,12 +39,7 @@ export const users = pgTable(
     /** From when on a deleted user is purged, if not after the retention. */
     purgeAt: time('purge_at'),
   },
-  (table) => [
-    index('users_email').on(table.email),
-    index('users_deleted')
-      .on(table.deletedAt)
-      .where(sql`deleted_at is not null`),
-  ],
+  (table) => [deletedIndex('users', table), index('users_email').on(table.email)],
 );
 
 /** Tags of a user belong to the scope that put them on him. */
