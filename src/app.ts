@@ -198,7 +198,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     logLine: log.writes('info') ? (line) => log.info(line) : null,
   });
   rememberRoutes(server);
-  registerBodyParser(server);
+  registerBodyParser(server, operations);
   const schemas = schemasOf(operations);
   const https = config.security.https;
   const served: Omit<RestOptions, 'callOf'> = {

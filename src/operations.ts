@@ -13,6 +13,7 @@ import * as organizationMembers from './features/organization-members/operations
 import * as organizationInvitations from './features/organization-invitations/operations.ts';
 import * as organizations from './features/organizations/operations.ts';
 import * as permissions from './features/permissions/operations.ts';
+import { picture, uploadMyPicture } from './features/pictures/operations.ts';
 import * as projects from './features/projects/operations.ts';
 import * as resources from './features/resources/operations.ts';
 import * as roles from './features/roles/operations.ts';
@@ -24,13 +25,14 @@ import * as users from './features/users/operations.ts';
 export const features = {
   Authentication: { ...auth, ...federated },
   Authorization: authorization,
-  Me: { ...me, ...notifications },
+  Me: { ...me, ...notifications, uploadMyPicture },
   MFA: mfa,
   Organizations: organizations,
   'Organization Invitations': organizationInvitations,
   'Organization Members': organizationMembers,
   Projects: projects,
   Users: users,
+  Pictures: { picture },
   Roles: roles,
   Groups: groups,
   Permissions: permissions,

@@ -1,4 +1,14 @@
-import { check, foreignKey, index, jsonb, pgTable, primaryKey, timestamp, uuid } from 'drizzle-orm/pg-core';
+import {
+  check,
+  customType,
+  foreignKey,
+  index,
+  jsonb,
+  pgTable,
+  primaryKey,
+  timestamp,
+  uuid,
+} from 'drizzle-orm/pg-core';
 import type { AnyPgColumn, AnyPgTable, PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { getTableColumns, sql, type SQL } from 'drizzle-orm';
 import type { AnyEntity, Reading } from '../kernel/entity.ts';
@@ -6,6 +16,11 @@ import { nodes, SYSTEM_NODE } from './nodes.ts';
 
 /** Times are kept to the millisecond, so that what a caller reads is what a cursor compares. */
 export const time = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
+
+export const bytea = customType<{ data: Buffer; driverData: Uint8Array }>({
+  dataType: () => 'bytea',
+  fromDriver: (value) => Buffer.from(value),
+});
 
 /** Columns of every noun. */
 export const rowColumns = () => ({

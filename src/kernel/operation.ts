@@ -48,8 +48,10 @@ export interface Declaration<
   readonly takesForm?: true;
   /** Members of the answer that are shown once: not kept for an idempotent replay, which answers `null` for them. */
   readonly secrets?: readonly (keyof z.output<O> & string)[];
-  /** Answered without envelope (conventions §2). */
-  readonly bare?: boolean;
+  /** Answered without envelope (conventions §2); a media type where it is not JSON. */
+  readonly bare?: true | `${string}/${string}`;
+  /** Of a request that may be larger than others: a file. */
+  readonly bodyLimitBytes?: number;
   /** Counted otherwise than in class `general`: not at all, by network only, or by the operation alone. */
   readonly rate?: 'exempt' | 'network' | 'check';
   /** Row that the path names (`:id`): loaded in the scope (404) before conditions are asked. */

@@ -1,13 +1,29 @@
 import type { FastifyInstance } from 'fastify';
 import { fail } from '../errors.ts';
+import type { NamedOperation } from '../kernel/operation.ts';
 
 const MAX_DEPTH = 32;
+const GRAPHQL = '/graphql';
+
+type Limits = Pick<NamedOperation, 'name' | 'bodyLimitBytes'>;
 
 /**
  * JSON in UTF-8 (conventions §1), and forms where the operation takes them: everything else is 415. An absent body is no
- * error by itself.
+ * error by itself, and nothing is decompressed. An operation that takes files has a limit of its own; on GraphQL so has a request that names it.
  */
-export function registerBodyParser(app: FastifyInstance): void {
+export function registerBodyParser(app: FastifyInstance, operations: readonly Limits[] = []): void {
+  const usual = app.initialConfig.bodyLimit ?? 0;
+  const large = operations.filter(({ bodyLimitBytes = 0 }) => bodyLimitBytes > usual);
+  app.addHook('onRoute', (route) => {
+    const own = large.filter(({ name }) => route.url === GRAPHQL || route.config?.operation === name);
+    const limit = Math.max(...own.map(({ bodyLimitBytes = 0 }) => bodyLimitBytes));
+    if (own.length > 0) route.bodyLimit = limit;
+  });
+  app.addHook('preParsing', (request, _reply, _payload, done) => {
+    const encoding = request.headers['content-encoding'];
+    if (encoding !== undefined && encoding !== 'identity') done(fail('UNSUPPORTED_MEDIA_TYPE'));
+    else done();
+  });
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
@@ -16,6 +32,10 @@ export function registerBodyParser(app: FastifyInstance): void {
       return done(fail('UNSUPPORTED_MEDIA_TYPE'), undefined);
     }
     if (body === '') return done(null, undefined);
+    const isLarge = request.routeOptions.url === GRAPHQL && Buffer.byteLength(body) > usual;
+    if (isLarge && !large.some(({ name }) => body.includes(name))) {
+      return done(fail('PAYLOAD_TOO_LARGE'), undefined);
+    }
     if (isTooDeep(body)) {
       return done(fail('VALIDATION_ERROR', { details: [{ path: '', code: 'too_deep' }] }), undefined);
     }

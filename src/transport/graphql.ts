@@ -200,9 +200,7 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
   });
 }
 
-function fromBody({ body, headers }: FastifyRequest, most: number): { bodies: Body[]; batch: boolean } {
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') throw fail('UNSUPPORTED_MEDIA_TYPE');
+function fromBody({ body }: FastifyRequest, most: number): { bodies: Body[]; batch: boolean } {
   if (body === undefined) throw fail('VALIDATION_ERROR', { details: [{ path: '', code: 'empty_body' }] });
   if (!Array.isArray(body)) return { bodies: [parseInput(Body, body)], batch: false };
   if (body.length > most) throw tooComplex(`batch > ${most}`);

@@ -105,6 +105,7 @@ const idempotencyKey = {
   description: 'The same key and the same input within 24 hours get the stored answer.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
 };
+const mediaTypeOf = ({ bare = true }: NamedOperation) => (bare === true ? 'application/json' : bare);
 const replayed = { description: 'A stored answer: one-time secrets are null.', schema: { const: 'true' } };
 
 const redirection = {
@@ -125,7 +126,7 @@ function successes(op: NamedOperation, answers: Readonly<Record<number, JsonSche
       {
         description: 'Success',
         ...(takesIdempotencyKey(op) ? { headers: { 'Idempotency-Replayed': replayed } } : {}),
-        content: { 'application/json': { schema: op.bare ? data : enveloped(data) } },
+        content: { [mediaTypeOf(op)]: { schema: op.bare ? data : enveloped(data) } },
       },
     ]),
   );

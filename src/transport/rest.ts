@@ -31,7 +31,6 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
       config: { operation: op.name, rate: op.rate, takesForm: op.takesForm },
       onRequest: (request, _reply, done) => {
         assertAuthenticated(op, request.authentication);
-        assertEncoding(request);
         done();
       },
       handler: async (request, reply) => {
@@ -58,19 +57,13 @@ function sendBare({ body, headers, status }: BareReply, request: FastifyRequest,
   const type = body !== null && { 'content-type': 'application/json; charset=utf-8' };
   reply.headers({ ...type, ...headers }).status(status ?? 200);
   if (body instanceof Readable) return reply.send(body);
-  const text = body === null ? '' : JSON.stringify(body);
+  const text = body === null ? '' : Buffer.isBuffer(body) ? body : JSON.stringify(body);
   if ('etag' in headers) {
     const etag = headers['etag'] || `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
     reply.header('etag', etag);
     if (request.headers['if-none-match']?.split(/\s*,\s*/).includes(etag)) return reply.status(304).send();
   }
   return reply.send(text);
-}
-
-/** Bodies are read as they are: nothing is decompressed here. */
-function assertEncoding({ headers }: FastifyRequest): void {
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') throw fail('UNSUPPORTED_MEDIA_TYPE');
 }
 
 type Members = Record<string, unknown>;

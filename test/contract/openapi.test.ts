@@ -539,6 +539,19 @@ describe('an answer over REST', () => {
     await call('setMyNotificationPreference', { ...choice, enabled: false }, token);
   });
 
+  it('is as documented in pictures', async () => {
+    const { token } = await app.person();
+    const file = 'R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAkQBADs=';
+    const { data } = await call('uploadMyPicture', { file }, token);
+    await call('uploadMyPicture', { file: 'PHN2Zy8+' }, token);
+    await call('picture', { name: 'none' });
+    const answer = await app.server.inject(new URL((data as { pictureUrl: string }).pictureUrl).pathname);
+    const { content } = described.get('picture')?.entry.responses['200'] ?? {};
+    expect(Object.keys(content ?? {})).toEqual(['image/*']);
+    expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'image/gif']);
+    seen.add('picture');
+  });
+
   it('was seen of every operation', () => {
     expect(operations.filter(({ name }) => !seen.has(name)).map(({ name }) => name)).toEqual([]);
   });

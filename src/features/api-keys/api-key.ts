@@ -1,15 +1,8 @@
 import { and, eq, sql } from 'drizzle-orm';
-import {
-  index,
-  pgTable,
-  text as textColumn,
-  unique,
-  uuid as uuidColumn,
-  customType,
-} from 'drizzle-orm/pg-core';
+import { index, pgTable, text as textColumn, unique, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { deletedIndex, rowColumns, tenantColumn, time } from '../../db/columns.ts';
+import { bytea, deletedIndex, rowColumns, tenantColumn, time } from '../../db/columns.ts';
 import { entity, fixedOptional, serverSet } from '../../kernel/entity.ts';
 import { ScopeOutput } from '../../kernel/scope.ts';
 import { iso, isoInput, refusal, text, uuid } from '../../kernel/values.ts';
@@ -55,11 +48,6 @@ export const apiKeys = pgTable(
     index('api_keys_user').on(table.userId),
   ],
 );
-
-const bytea = customType<{ data: Buffer; driverData: Uint8Array }>({
-  dataType: () => 'bytea',
-  fromDriver: (value) => Buffer.from(value),
-});
 
 /** HMACs of secrets: the current one, and for the overlap of a rotation the one before. No answer reads this. */
 export const apiKeySecrets = pgTable(

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { firstRefreshToken, hashRefreshToken } from '../../crypto/refresh-token.ts';
 import { nodes, SYSTEM_NODE } from '../../db/nodes.ts';
 import type { Context, Services } from '../../kernel/context.ts';
-import type { Actor } from '../../kernel/event.ts';
+import type { Actor, Changes } from '../../kernel/event.ts';
 import { projector } from '../../kernel/project.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { iso } from '../../kernel/values.ts';
@@ -285,3 +285,15 @@ const projectUser = projector(User.schema);
 /** The public form of a user, outside of any scope. */
 export const userData = (row: UserRow) =>
   projectUser({ ...row, metadata: {} }) as z.output<typeof User.schema>;
+
+/** Says who the user is from now on, and that cached states of his sessions no longer do. */
+export async function recordUpdated(ctx: Run, row: UserRow, changes: Changes): Promise<void> {
+  ctx.touch(`user:${row.id}`);
+  ctx.record({
+    event: 'user.updated',
+    data: userData(row),
+    changes,
+    target: { type: 'User', id: row.id },
+    node: await nodeOfUser(ctx.tx, row.id),
+  });
+}

@@ -9,6 +9,7 @@ import { email, iso, text, url, uuid } from '../../kernel/values.ts';
 import { isEnrolled } from '../mfa/mfa-factor.ts';
 import { organizationMembers } from '../memberships/membership.ts';
 import { organizations } from '../organizations/organization.ts';
+import { removePicture } from '../pictures/picture.ts';
 import { roles } from '../roles/role.ts';
 import { Account, accounts, AccountType } from '../identity/account.ts';
 import { password } from '../identity/password-sign-in.ts';
@@ -132,7 +133,11 @@ export const updateMe = mutation({
   },
   output: User.schema,
   emits: 'user.updated',
-  run: async (ctx) => ({ ...(await changeSelf(ctx, ctx.input)), metadata: {} }),
+  run: async (ctx) => {
+    const changed = await changeSelf(ctx, ctx.input);
+    if (ctx.input.pictureUrl === null) await removePicture(ctx.tx, changed.id);
+    return { ...changed, metadata: {} };
+  },
 });
 
 export const deleteMe = mutation({

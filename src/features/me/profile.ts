@@ -4,8 +4,7 @@ import { fail } from '../../errors.ts';
 import { callerOf, type Principal } from '../../kernel/context.ts';
 import type { Changes } from '../../kernel/event.ts';
 import type { accounts } from '../identity/account.ts';
-import { accountsOf, createAccount, userData, type Run, type UserRow } from '../identity/sign-in.ts';
-import { nodeOfUser } from '../identity/user-node.ts';
+import { accountsOf, createAccount, recordUpdated, type Run, type UserRow } from '../identity/sign-in.ts';
 import { lockUser } from '../identity/verification.ts';
 import { users } from '../users/user.ts';
 
@@ -45,18 +44,6 @@ export async function changeSelf(ctx: OwnRun, patch: Patch): Promise<UserRow> {
   );
   await recordUpdated(ctx, row, changes);
   return row;
-}
-
-/** Says who the user is from now on, and that cached states of his sessions no longer do. */
-export async function recordUpdated(ctx: OwnRun, row: UserRow, changes: Changes): Promise<void> {
-  ctx.touch(`user:${row.id}`);
-  ctx.record({
-    event: 'user.updated',
-    data: userData(row),
-    changes,
-    target: { type: 'User', id: row.id },
-    node: await nodeOfUser(ctx.tx, row.id),
-  });
 }
 
 type AccountRow = typeof accounts.$inferSelect;

@@ -9,10 +9,10 @@ import { assertReachable } from '../identity/registration.ts';
 import { addressOwnedMail } from '../identity/verification-mail.ts';
 import { flushMails, lockAddress, mayMail, sendVerification } from '../identity/verification.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
-import type { UserRow } from '../identity/sign-in.ts';
+import { recordUpdated, type UserRow } from '../identity/sign-in.ts';
 import { users } from '../users/user.ts';
 import { authenticationMethods, MOST_METHODS, passwords } from './authentication-method.ts';
-import { lockSelf, recordUpdated, type OwnRun } from './profile.ts';
+import { lockSelf, type OwnRun } from './profile.ts';
 
 /**
  * The addresses with which a user signs in. One that he adds claims nothing until he proves it, so it takes nothing
