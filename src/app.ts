@@ -125,7 +125,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     cursors,
     keyring,
     keyPairs,
-    passwords: createPasswords({ concurrency: 2, maxQueue: 200 }),
+    passwords: createPasswords({ concurrency: 2, maxQueue: 100 }),
     resolver,
     builtIns: rows,
     mail,

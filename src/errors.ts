@@ -150,6 +150,11 @@ export class DoorwardError extends Error {
   get status(): number {
     return catalogue[this.code].status;
   }
+
+  /** Whether something went wrong that the log must explain. Refusing more work than there is room for is no fault. */
+  get isFault(): boolean {
+    return this.status >= 500 && (this.code !== 'UNAVAILABLE' || this.extras.cause !== undefined);
+  }
 }
 
 /** Builds the error of a code; the caller throws it, so that control flow stays visible. */

@@ -74,6 +74,17 @@ describe('the queue', () => {
     expect(await small.verify(null, 'x')).toBe(false);
   });
 
+  it('tells beforehand whether there is room', async () => {
+    const small = createPasswords({ concurrency: 1, maxQueue: 1 });
+    const first = small.verify(null, 'x');
+    expect(() => small.assertRoom()).not.toThrow();
+    const second = small.verify(null, 'x');
+    expect(() => small.assertRoom()).toThrow('UNAVAILABLE');
+    await first;
+    expect(() => small.assertRoom()).not.toThrow();
+    await second;
+  });
+
   it('gives the place free after a failure', async () => {
     const small = createPasswords({ concurrency: 1, maxQueue: 0 });
     await expect(small.verify('not a hash', 'x')).rejects.toThrow();

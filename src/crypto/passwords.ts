@@ -17,6 +17,11 @@ export interface Passwords {
    * the time does not tell whether a user exists. @throws DoorwardError UNAVAILABLE when the queue is full
    */
   verify(hash: string | null, password: string): Promise<boolean>;
+  /**
+   * Ask before anything else is done for a caller who may be anybody: in a flood a refusal costs nothing then, and the
+   * database is left to the others. @throws DoorwardError UNAVAILABLE when the queue is full
+   */
+  assertRoom(): void;
   /** Whether the hash was made with weaker parameters than today's. */
   needsRehash(hash: string): boolean;
 }
@@ -29,7 +34,7 @@ export function createPasswords({
   readonly concurrency: number;
   readonly maxQueue: number;
 }): Passwords {
-  const queued = bounded(concurrency, maxQueue);
+  const queue = bounded(concurrency, maxQueue);
   // A well-formed hash of nothing: a random salt and tag cost the same to verify, and no password fits.
   const part = (bytes: number) => randomBytes(bytes).toString('base64').replaceAll('=', '');
   const dummy = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${part(16)}$${part(32)}`;
@@ -37,9 +42,10 @@ export function createPasswords({
   const normal = (password: string) => password.normalize('NFKC');
 
   return {
-    hash: (password) => queued(() => hash(normal(password), cost)),
+    assertRoom: queue.assertRoom,
+    hash: (password) => queue.run(() => hash(normal(password), cost)),
     verify: (stored, password) =>
-      queued(async () => (await verify(stored ?? dummy, normal(password))) && stored !== null),
+      queue.run(async () => (await verify(stored ?? dummy, normal(password))) && stored !== null),
     needsRehash(stored) {
       const [, memory, time, lanes] = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$/.exec(stored) ?? [];
       return !(
@@ -55,11 +61,15 @@ export function createPasswords({
 function bounded(concurrency: number, maxQueue: number) {
   let running = 0;
   const waiting: (() => void)[] = [];
-  return async <T>(task: () => Promise<T>): Promise<T> => {
+  const assertRoom = (): void => {
+    if (running < concurrency || waiting.length < maxQueue) return;
+    throw fail('UNAVAILABLE', { headers: { 'Retry-After': '1' } });
+  };
+  const run = async <T>(task: () => Promise<T>): Promise<T> => {
+    assertRoom();
     if (running < concurrency) {
       running += 1;
     } else {
-      if (waiting.length >= maxQueue) throw fail('UNAVAILABLE', { headers: { 'Retry-After': '1' } });
       // The finished task hands its place over, so `running` stays and no newcomer slips in between.
       await new Promise<void>((resolve) => waiting.push(resolve));
     }
@@ -71,4 +81,5 @@ function bounded(concurrency: number, maxQueue: number) {
       else running -= 1;
     }
   };
+  return { assertRoom, run };
 }

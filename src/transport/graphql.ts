@@ -136,7 +136,7 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
     const causes = new Map(errors.map((error) => [error.originalError ?? error, error]));
     const faults = [...causes].map(([cause, { path, locations }]) => {
       const error = toDoorwardError(cause);
-      if (error.status >= 500) options.log(error.extras.cause ?? error, request);
+      if (error.isFault) options.log(error.extras.cause ?? error, request);
       return { error, path, locations };
     });
     return { executed: true, data: faults.length > 0 ? null : data, faults };
@@ -177,7 +177,7 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
   function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
     const error = toDoorwardError(thrown);
     const { status } = error;
-    if (status >= 500) options.log(error.extras.cause ?? error, request);
+    if (error.isFault) options.log(error.extras.cause ?? error, request);
     reply.headers({ ...error.extras.headers });
     send([{ executed: false, data: null, faults: [{ error }] }], { status }, request, reply);
   }

@@ -128,7 +128,7 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
 
   app.setErrorHandler((thrown, request, reply) => {
     const error = toDoorwardError(thrown);
-    if (error.status >= 500) log(error.extras.cause ?? thrown, error.code, request.id);
+    if (error.isFault) log(error.extras.cause ?? thrown, error.code, request.id);
     return sendError(error, request, reply);
   });
   app.setNotFoundHandler((request, reply) => {

@@ -70,6 +70,7 @@ export async function checkPassword(
   typedPassword: string,
 ): Promise<Checked> {
   const { passwords: hashing } = services;
+  hashing.assertRoom();
   const address = canonicalAddress(typedAddress);
   const found = address === null ? undefined : await claimOf(db, address);
   const lockedOut = found !== undefined && (await isLockedOut(db, services, found.user.id, network));

@@ -70,6 +70,7 @@ export async function prepareRegistration(
   if (mode === 'closed') {
     throw fail('FORBIDDEN', { fix: 'Registration is closed here; ask for an invitation.' });
   }
+  services.passwords.assertRoom();
   assertReachable(services, address, 'providerId');
   await assertPassword(services, newcomer.password, ownerIn(newcomer), 'providerData.password');
   if (mode === 'immediate') {
