@@ -70,7 +70,7 @@ export function createRelay({ database, consumers, relayed, log }: RelayOptions)
       const due = await tx
         .select()
         .from(events)
-        .where(and(isNotNull(events.relayAt), lte(events.relayAt, sql`clock_timestamp()`)))
+        .where(and(isNotNull(events.relayAt), lte(events.relayAt, sql`now()`)))
         .orderBy(asc(events.relayAt), asc(events.id))
         .limit(BATCH)
         .for('update', { skipLocked: true });
@@ -85,7 +85,7 @@ export function createRelay({ database, consumers, relayed, log }: RelayOptions)
         } catch (error) {
           if (isRetryable(error)) throw error;
           log(error, `an event of type ${type} could not be relayed and will be tried again`);
-          const wait = sql`clock_timestamp() + ${waitAfter(relayAttempts)} * interval '1 millisecond'`;
+          const wait = sql`now() + ${waitAfter(relayAttempts)} * interval '1 millisecond'`;
           await tx
             .update(events)
             .set({ relayAt: wait, relayAttempts: relayAttempts + 1 })

@@ -177,6 +177,37 @@ describe('what happens in an organization', () => {
   });
 });
 
+it('mails what others do only so often, and keeps no other mail from its reader', async () => {
+  const limited = await startApp({ SECURITY_RATE_LIMIT_MAIL_MAX: '2' });
+  try {
+    const owner = await limited.person({ type: 'organization' });
+    const bob = await limited.person();
+    const as = { token: owner.token };
+    const { id } = await limited.must('createOrganization', { scope: owner.account, name: 'Loud' }, as);
+    await limited.database.pool
+      .execute(sql`insert into organization_members (tenant_id, user_id, role_id, role_tenant_id)
+      select ${id}::uuid, ${bob.userId}::uuid, id, tenant_id from roles
+      where id = ${roleIdOf('Organization Viewer')}::uuid`);
+    for (const role of ['Admin', 'Viewer', 'Admin', 'Viewer'] as const) {
+      const member = { scope: { tenant: 'organization', id } as const, userId: bob.userId };
+      await limited.must(
+        'updateOrganizationMember',
+        { ...member, roleId: roleIdOf(`Organization ${role}`) },
+        as,
+      );
+    }
+    await limited.app.flushMails();
+    expect((await limited.must('myNotifications', {}, { token: bob.token })).totalCount).toBe(4);
+    await limited.must('requestPasswordReset', { email: bob.email });
+    await limited.app.flushMails();
+    const subjects = limited.mails.filter(({ to }) => to === bob.email).map(({ subject }) => subject);
+    const changed = 'Your role in Loud has changed';
+    expect(subjects).toEqual(['Verify your e-mail address', changed, changed, 'Reset your password']);
+  } finally {
+    await limited.close();
+  }
+});
+
 describe('security', () => {
   it('tells of a sign-in from a network of which there was none in the last 30 days', async () => {
     const person = await app.person();
