@@ -27,6 +27,7 @@ import { createMailOutbox } from './events/mail-outbox.ts';
 import { createRecorder } from './events/record.ts';
 import { createRelay } from './events/relay.ts';
 import { createSystemActs } from './events/system-act.ts';
+import { questionFor } from './features/federation/cli.ts';
 import { createNotifier } from './features/notifications/notifier.ts';
 import { rotateSystemKeyIfDue } from './features/signing-keys/system-rotation.ts';
 import { startJobs } from './jobs.ts';
@@ -38,13 +39,9 @@ import type { Clock, Ids, Mailer } from './kernel/ports.ts';
 import type { Executor } from './kernel/scoped-db.ts';
 import { assertSound, declaredPermissions, operations } from './operations.ts';
 import { entities } from './entities.ts';
-import { registerInvitationPage } from './pages/invitation.ts';
-import { serveStylesheet } from './pages/page.ts';
-import { registerResetPasswordPage } from './pages/reset-password.ts';
-import { registerSignedInPage } from './pages/signed-in.ts';
-import { registerVerifyEmailPage } from './pages/verify-email.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
 import { registerBodyParser } from './transport/body-parser.ts';
+import { registerHostedPages } from './pages/hosted.ts';
 import { registerDocsPage } from './transport/docs-page.ts';
 import { toDoorwardError } from './transport/error-body.ts';
 import { registerGraphql } from './transport/graphql.ts';
@@ -261,11 +258,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     explorer: config.graphql.explorer,
   });
   registerExplorer(server, { enabled: config.graphql.explorer });
-  serveStylesheet(server);
-  registerVerifyEmailPage(server);
-  registerInvitationPage(server);
-  registerResetPasswordPage(server);
-  registerSignedInPage(server);
+  registerHostedPages(server, { https, questionFor: (cookie) => questionFor(pool, services, cookie) });
   await server.ready();
 
   return {

@@ -60,11 +60,15 @@ export function servePage(
     const language = languageOf(request);
     const page = await options.page(language, request);
     const { html, formAction } = typeof page === 'string' ? { html: page, formAction: undefined } : page;
-    return reply
-      .headers({ ...pageHeaders(pagePolicy(formAction), 'no-store'), vary: 'Accept-Language' })
-      .header('content-language', language)
-      .type('text/html; charset=utf-8')
-      .send(html);
+    return (
+      reply
+        .headers({ ...pageHeaders(pagePolicy(formAction), 'no-store'), vary: 'Accept-Language' })
+        // Without a referrer a browser would call the origin of a posted form "null".
+        .headers(formAction === undefined ? {} : { 'referrer-policy': 'same-origin' })
+        .header('content-language', language)
+        .type('text/html; charset=utf-8')
+        .send(html)
+    );
   });
   if (options.script !== undefined) serveFile(app, `${options.path}.js`, 'text/javascript', options.script);
 }
@@ -93,7 +97,7 @@ body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding
 .brand { display: flex; align-items: center; gap: .6rem; margin: 0 0 1.5rem; font-weight: 650; }
 .brand img { border-radius: 7px; }
 h1 { margin: 0 0 .5rem; font-size: 1.35rem; line-height: 1.3; }
-p { margin: 0 0 1.25rem; color: var(--soft); }
+p { margin: 0 0 1.25rem; color: var(--soft); overflow-wrap: anywhere; }
 .brand, .brand + * { color: var(--ink); }
 label { display: block; margin: 0 0 .35rem; font-size: .9rem; font-weight: 600; }
 input { width: 100%; margin: 0 0 1.1rem; padding: .65rem .75rem; border: 1px solid var(--soft); border-radius: 6px;

@@ -29,10 +29,10 @@ export interface Watched {
   readonly requests: string[];
 }
 
-/** Opens an empty page that may talk to `origin` only. `mayFail`: addresses whose refusals are part of the test. */
+/** Opens an empty page that may talk to `origin`, one or several, only. `mayFail`: addresses whose refusals are part of the test. */
 export async function watched(
   browser: Browser,
-  origin: string,
+  origin: string | readonly string[],
   mayFail: (url: string) => boolean,
   options: BrowserContextOptions = {},
 ): Promise<Watched> {
@@ -43,7 +43,7 @@ export async function watched(
   await context.route('**/*', async (route) => {
     const url = route.request().url();
     requests.push(url);
-    if (new URL(url).origin === origin) return route.continue();
+    if ([origin].flat().includes(new URL(url).origin)) return route.continue();
     offences.push(`request to ${url}`);
     return route.abort();
   });

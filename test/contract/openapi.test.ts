@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roleIdOf } from '../../src/access/built-in.ts';
 import { entities } from '../../src/entities.ts';
@@ -11,6 +11,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { codeShown } from '../support/authenticator.ts';
 import type { Answer } from '../support/client.ts';
 import { startGithub, type GithubDouble } from '../support/github.ts';
+import { visitor } from '../support/visitor.ts';
 import { sampleInput, schemas } from './sample.ts';
 import { faultsOf, type Document } from './schema-check.ts';
 import { house, member, nounOf, type House } from './world.ts';
@@ -550,6 +551,31 @@ describe('an answer over REST', () => {
     expect(Object.keys(content ?? {})).toEqual(['image/*']);
     expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'image/gif']);
     seen.add('picture');
+  });
+
+  it('is as documented in signing in from a command line', async () => {
+    github.account = github.newAccount();
+    const codeVerifier = 'v'.repeat(43);
+    const asked = {
+      redirect: 'http://127.0.0.1:8976/',
+      state: 'of-the-command-line',
+      code_challenge: createHash('sha256').update(codeVerifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    };
+    expect((await call('startGithubSignIn', { ...asked, state: undefined })).code).toBe('VALIDATION_ERROR');
+    const browser = visitor(app.server);
+    await browser.signIn(github, asked);
+    const { body } = await browser.get('/hosted/cli-sign-in');
+    const formToken = /name="formToken" value="([^"]+)"/.exec(body)?.[1];
+    const confirm = { decision: 'approve', formToken };
+    const cookie = `doorward_flow=${browser.cookies.get('doorward_flow')}`;
+    expect((await call('confirmCliSignIn', confirm, undefined, { cookie })).code).toBe('ORIGIN_NOT_ALLOWED');
+    expect((await call('confirmCliSignIn', confirm)).code).toBe('INVALID_TOKEN');
+    const headers = { cookie, origin: 'http://localhost:4000' };
+    const confirmed = await call('confirmCliSignIn', confirm, undefined, headers);
+    const code = new URL(String(confirmed.headers['location'])).searchParams.get('code');
+    expect((await call('exchangeCliCode', { code, codeVerifier })).ok).toBe(true);
+    expect((await call('exchangeCliCode', { code, codeVerifier })).code).toBe('INVALID_TOKEN');
   });
 
   it('was seen of every operation', () => {

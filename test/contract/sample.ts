@@ -29,6 +29,7 @@ const byName: Readonly<Record<string, () => unknown>> = {
   slug: () => `sample-${unique()}`,
   action: () => 'query',
   code: () => '123456',
+  codeVerifier: () => 'v'.repeat(43),
   color: () => 'teal',
   provider: () => 'email',
   providerId: () => `${unique()}@example.test`,

@@ -92,6 +92,7 @@ export const standing: readonly string[] = [
   'Authentication endpoints | POST /auth/is-authorized',
   'Authentication endpoints | GET /auth/github',
   'Authentication endpoints | GET /auth/github/callback',
+  'Authentication endpoints | POST /auth/cli-callback',
   'Authentication endpoints | logout',
   'Authentication endpoints | email verification',
   'Authentication endpoints | password reset',

@@ -1,13 +1,34 @@
 import { z } from 'zod';
+import { hashOneTimeToken } from '../../crypto/one-time-token.ts';
 import { mutation } from '../../kernel/operation.ts';
 import { redirect } from '../../kernel/reply.ts';
 import { AccountType } from '../identity/account.ts';
+import { SignIn } from '../identity/sign-in.ts';
+import { decide, exchange, prepareExchange } from '../federation/cli.ts';
 import { begin, comeBack, finish } from '../federation/sign-in.ts';
 
 /**
  * Signing in through another site (identity §8): the browser is led there and back. These are addresses for browsers, so
  * they answer with the next address, and the session is in the cookie: no token stands in any address.
  */
+
+const fromCli = (description: string) => ({ description: `From a command line: ${description}` });
+
+const cliParameters = {
+  state: z
+    .string()
+    .min(8)
+    .max(256)
+    .regex(/^[!-~]+$/)
+    .optional()
+    .meta(fromCli('comes back with the code.')),
+  code_challenge: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{43,128}$/)
+    .optional()
+    .meta(fromCli('base64url of the SHA-256 of `codeVerifier`.')),
+  code_challenge_method: z.literal('S256').optional().meta(fromCli('how the challenge was made.')),
+};
 
 export const startGithubSignIn = mutation({
   rest: 'GET /auth/github',
@@ -24,6 +45,7 @@ export const startGithubSignIn = mutation({
       .default('login')
       .meta({ description: '`connect` links the account to the user of the refresh cookie.' }),
     accountType: AccountType.default('personal').meta({ description: 'Of a user who is new.' }),
+    ...cliParameters,
   },
   output: z.null(),
   status: 302,
@@ -53,4 +75,43 @@ export const finishGithubSignIn = mutation({
   codes: ['INVALID_TOKEN', 'PROVIDER_NOT_CONFIGURED'],
   prepare: ({ tx, services, call, input }) => comeBack(tx, services, call, input),
   run: async (ctx) => redirect(await finish(ctx, ctx.prepared)),
+});
+
+export const confirmCliSignIn = mutation({
+  rest: 'POST /auth/cli/confirm',
+  summary: 'Let a command line sign in, or not',
+  description:
+    'The form of the page `/hosted/cli-sign-in`. Leads on to the command line, with a code or an error.',
+  access: 'public',
+  only: 'rest',
+  keepsRights: true,
+  takesForm: true,
+  input: { decision: z.enum(['approve', 'deny']), formToken: word(128) },
+  output: z.null(),
+  status: 303,
+  codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED'],
+  run: async (ctx) => redirect(await decide(ctx, ctx.input)),
+});
+
+export const exchangeCliCode = mutation({
+  rest: 'POST /auth/cli-callback',
+  summary: 'Exchange the code of a command line for a session',
+  description:
+    'The code works once, within 60 seconds. A second use ends the session of the first. Sets no cookie.',
+  access: 'public',
+  only: 'rest',
+  keepsRights: true,
+  input: {
+    code: word(128),
+    codeVerifier: z.string().regex(/^[A-Za-z0-9._~-]{43,128}$/),
+  },
+  output: SignIn,
+  emits: 'session.created',
+  codes: ['INVALID_TOKEN'],
+  limit: {
+    class: 'auth',
+    key: ({ code }, { network }) => `exchangeCliCode ${hashOneTimeToken(code)} ${network}`,
+  },
+  prepare: ({ tx, services, input }) => prepareExchange(tx, services, input.code),
+  run: (ctx) => exchange(ctx, ctx.prepared, ctx.input),
 });

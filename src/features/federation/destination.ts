@@ -29,9 +29,17 @@ export function assertOwnPage({ security }: Config, redirect: string): void {
   if (!own || misleading.test(redirect) || !URL.canParse(redirect)) throw invalidRedirect();
 }
 
+/** A command line that listens on this computer, at any port. `localhost` may be resolved to something else (RFC 8252 §8.3). */
+const loopback = /^http:\/\/(?:127\.0\.0\.1|\[::1\]):([1-9]\d{0,4})(?:[/?]|$)/;
+
+export function isLoopback(redirect: string): boolean {
+  const port = Number(loopback.exec(redirect)?.[1]);
+  return port <= 65_535 && !misleading.test(redirect) && URL.canParse(redirect);
+}
+
 export const invalidRedirect = () =>
   fail('INVALID_REDIRECT_URI', {
-    fix: 'Use an address on the origin of APP_URL, SECURITY_FRONTEND_URL or SECURITY_ADDITIONAL_ORIGINS, written as there.',
+    fix: 'Use an address on the origin of APP_URL, SECURITY_FRONTEND_URL or SECURITY_ADDITIONAL_ORIGINS, written as there; from a command line http://127.0.0.1:<port>/ or http://[::1]:<port>/.',
   });
 
 /** The frontend, or our own page when there is none. */

@@ -9,45 +9,64 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import type { Run } from '../identity/sign-in.ts';
 
 /**
- * A sign-in on its way through another site. The browser that began it holds the flow cookie, the other site hands back
- * the state; only both together end it, once. So nobody can be led into the end of somebody else's sign-in. What is to
- * happen at the end is sealed in the row: it is decided at the beginning, by nothing that comes back.
+ * A sign-in on its way through another site, or through a page that asks the user. The browser that began it holds the
+ * flow cookie, the other site or the page hands back the state; only both together end it, once. So nobody can be led
+ * into the end of somebody else's sign-in. What is to happen at the end is sealed in the row: it is decided at the
+ * beginning, by nothing that comes back.
  */
 export const signInFlows = pgTable(
   'sign_in_flows',
   {
     /** Of the state. */
     hash: textColumn('hash').primaryKey(),
-    /** Of the flow cookie. */
+    /** Of the flow cookie, which is new for each. */
     browserHash: textColumn('browser_hash').notNull(),
     sealed: textColumn('sealed').notNull(),
     expiresAt: time('expires_at').notNull(),
     createdAt: time('created_at').notNull().defaultNow(),
   },
-  (table) => [index('sign_in_flows_expiry').on(table.expiresAt)],
+  (table) => [
+    index('sign_in_flows_expiry').on(table.expiresAt),
+    index('sign_in_flows_browser').on(table.browserHash),
+  ],
 );
 
-export interface Flow {
-  /** PKCE (RFC 7636): without it a code that got lost on the way is of no use to whoever finds it. */
-  readonly verifier: string;
-  readonly accountType: 'personal' | 'organization';
-  /** The session to whose user the account is to be linked; null: somebody signs in. */
-  readonly connecting: string | null;
-  /** Where the browser goes at the end; null: the default page. */
-  readonly redirect: string | null;
+/** A command line that waits for its code at a loopback address (identity §9). */
+export interface WaitingCli {
+  readonly state: string;
+  /** PKCE challenge of the code: only who began can exchange it. */
+  readonly challenge: string;
 }
 
-export const FLOW_SECONDS = 600;
+/** What each kind of flow keeps. A state of one kind does not end the other. */
+interface Kinds {
+  readonly github: {
+    /** PKCE (RFC 7636): without it a code that got lost on the way is of no use to whoever finds it. */
+    readonly verifier: string;
+    readonly accountType: 'personal' | 'organization';
+    /** The session to whose user the account is to be linked; null: somebody signs in. */
+    readonly connecting: string | null;
+    /** Where the browser goes at the end; null: the default page. */
+    readonly redirect: string | null;
+    readonly cli: WaitingCli | null;
+  };
+  /** The user is known and has yet to say yes. */
+  readonly cli: WaitingCli & { readonly userId: string; readonly redirect: string };
+}
+/** `handle`: the state it is under. */
+export type Flow<K extends keyof Kinds> = Kinds[K] & { readonly handle: string };
 
-/** Stores the flow under a fresh state and binds it to this browser. Older flows of the browser end there. */
-export async function beginFlow(ctx: Run, flow: Flow): Promise<string> {
+const FLOW_SECONDS = 600;
+
+/** Stores the flow under a fresh state and binds it to this browser, whose older flow ends there. */
+export async function beginFlow<K extends keyof Kinds>(ctx: Run, kind: K, kept: Kinds[K]): Promise<string> {
   const { tx, services, call } = ctx;
   const [state, browser] = [newOneTimeToken(), newOneTimeToken()];
   const hash = hashOneTimeToken(state);
   await tx.insert(signInFlows).values({
     hash,
     browserHash: hashOneTimeToken(browser),
-    sealed: services.kek.seal(JSON.stringify(flow), placeOf(hash)),
+    sealed: services.kek.seal(JSON.stringify([state, kept]), placeOf(kind, hash)),
     expiresAt: new Date(services.clock.now().getTime() + FLOW_SECONDS * 1000),
   });
   ctx.afterCommit(() => {
@@ -56,33 +75,51 @@ export async function beginFlow(ctx: Run, flow: Flow): Promise<string> {
   return state;
 }
 
+const isOfBrowser = ({ clock }: Services, cookie: string) =>
+  and(eq(signInFlows.browserHash, hashOneTimeToken(cookie)), gt(signInFlows.expiresAt, clock.now()));
+
 /** Uses up the flow of this state, if it is this browser's. @throws INVALID_TOKEN */
-export async function takeFlow(db: Executor, services: Services, call: Call, state: string): Promise<Flow> {
-  const hash = hashOneTimeToken(state);
-  const taken =
-    call.flowCookie === null
-      ? []
-      : await db
-          .delete(signInFlows)
-          .where(
-            and(
-              eq(signInFlows.hash, hash),
-              eq(signInFlows.browserHash, hashOneTimeToken(call.flowCookie)),
-              gt(signInFlows.expiresAt, services.clock.now()),
-            ),
-          )
-          .returning();
-  const flow = taken[0] && opened(services, hash, taken[0].sealed);
+export async function takeFlow<K extends keyof Kinds>(
+  db: Executor,
+  services: Services,
+  { flowCookie }: Call,
+  kind: K,
+  state: string,
+): Promise<Flow<K>> {
+  const isIt = flowCookie !== null && eq(signInFlows.hash, hashOneTimeToken(state));
+  const [row] = isIt
+    ? await db
+        .delete(signInFlows)
+        .where(and(isIt, isOfBrowser(services, flowCookie)))
+        .returning()
+    : [];
+  const flow = row && opened(services, kind, row);
   if (!flow) throw fail('INVALID_TOKEN', { fix: 'Start the sign-in again, in this browser.' });
   return flow;
 }
 
-const placeOf = (hash: string): string => `sign_in_flows:${hash}`;
+/** The flow of the browser that holds this cookie, without using it up. */
+export async function seeFlow<K extends keyof Kinds>(
+  db: Executor,
+  services: Services,
+  kind: K,
+  cookie: string,
+): Promise<Flow<K> | undefined> {
+  const [row] = await db.select().from(signInFlows).where(isOfBrowser(services, cookie));
+  return row && opened(services, kind, row);
+}
 
-/** Undefined when the key it was sealed under is gone: the user starts again. */
-function opened({ kek }: Services, hash: string, sealed: string): Flow | undefined {
+const placeOf = (kind: keyof Kinds, hash: string): string => `sign_in_flows:${kind}:${hash}`;
+
+/** Undefined for a flow of another kind, and when the key it was sealed under is gone: the user starts again. */
+function opened<K extends keyof Kinds>(
+  { kek }: Services,
+  kind: K,
+  { hash, sealed }: typeof signInFlows.$inferSelect,
+): Flow<K> | undefined {
   try {
-    return JSON.parse(kek.open(sealed, placeOf(hash)).toString()) as Flow;
+    const [handle, kept] = JSON.parse(kek.open(sealed, placeOf(kind, hash)).toString()) as [string, Kinds[K]];
+    return { ...kept, handle };
   } catch (error) {
     if (error instanceof SealError) return undefined;
     throw error;

@@ -1,6 +1,7 @@
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { plannedSession, startSession, type Run } from '../identity/sign-in.ts';
+import { askUser, waitingCli, type AskedByCli } from './cli.ts';
 import { connect, connectingUser } from './connecting.ts';
 import { assertOwnPage, defaultPage, withQuery, type FlowError } from './destination.ts';
 import { beginFlow, forgetFlow, takeFlow, type Flow } from './flow.ts';
@@ -13,17 +14,20 @@ import { refused, userOf } from './matching.ts';
 export const github = ({ config }: Services): Github =>
   githubAt(config.github, `${config.appUrl}/api/auth/github/callback`);
 
-interface Asked {
-  readonly redirect?: string | undefined;
-  readonly action: 'login' | 'register' | 'connect';
+interface Asked extends AskedByCli {
   readonly accountType: 'personal' | 'organization';
 }
 
-/** Stores what is to happen at the end, and answers where the browser goes now. @throws INVALID_REDIRECT_URI */
-export async function begin(ctx: Run, { redirect, action, accountType }: Asked): Promise<string> {
+/**
+ * Stores what is to happen at the end, and answers where the browser goes now.
+ * @throws INVALID_REDIRECT_URI, VALIDATION_ERROR
+ */
+export async function begin(ctx: Run, asked: Asked): Promise<string> {
   const { tx, services, call } = ctx;
+  const { redirect, action, accountType } = asked;
   const provider = github(services);
-  if (redirect !== undefined) assertOwnPage(services.config, redirect);
+  const cli = waitingCli(services.config, asked);
+  if (redirect !== undefined && !cli) assertOwnPage(services.config, redirect);
   ctx.unchanged();
   let connecting = null;
   if (action === 'connect') {
@@ -32,8 +36,8 @@ export async function begin(ctx: Run, { redirect, action, accountType }: Asked):
     connecting = holder.sessionId;
   }
   const verifier = newVerifier();
-  const state = await beginFlow(ctx, { verifier, accountType, connecting, redirect: redirect ?? null });
-  return provider.signInPage(state, verifier);
+  const kept = { verifier, accountType, connecting, cli, redirect: redirect ?? null };
+  return provider.signInPage(await beginFlow(ctx, 'github', kept), verifier);
 }
 
 interface Answered {
@@ -43,7 +47,7 @@ interface Answered {
 }
 
 export interface Returned {
-  readonly flow: Flow;
+  readonly flow: Flow<'github'>;
   readonly outcome: Identity | FlowError;
 }
 
@@ -58,7 +62,7 @@ export async function comeBack(
   { state, code, error }: Answered,
 ): Promise<Returned> {
   const provider = github(services);
-  const flow = await takeFlow(db, services, call, state);
+  const flow = await takeFlow(db, services, call, 'github', state);
   if (error !== undefined) {
     return { flow, outcome: error === 'access_denied' ? 'accessDenied' : 'providerUnavailable' };
   }
@@ -79,8 +83,10 @@ export async function comeBack(
 export async function finish(ctx: Run, { flow, outcome }: Returned): Promise<string> {
   const { services } = ctx;
   forgetFlow(ctx);
-  const page = flow.redirect ?? defaultPage(services.config);
-  const failed = ({ error }: { readonly error: FlowError }) => withQuery(page, { error });
+  const { cli, redirect } = flow;
+  const page = redirect ?? defaultPage(services.config);
+  const failed = ({ error }: { readonly error: FlowError }) =>
+    withQuery(page, { error, ...(cli ? { state: cli.state } : {}) });
   if (typeof outcome === 'string') return failed(refused(ctx, outcome));
   if (flow.connecting !== null) {
     const refusal = await connect(ctx, outcome, flow.connecting);
@@ -88,6 +94,7 @@ export async function finish(ctx: Run, { flow, outcome }: Returned): Promise<str
   }
   const matched = await userOf(ctx, outcome, flow.accountType);
   if ('error' in matched) return failed(matched);
+  if (cli) return askUser(ctx, matched.user, { ...cli, redirect: page });
   await startSession(ctx, plannedSession(services, { amr: ['fed'] }), matched.user);
   return withQuery(page, {});
 }

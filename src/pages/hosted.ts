@@ -1,0 +1,20 @@
+import type { FastifyInstance } from 'fastify';
+import { registerCliSignInPage } from './cli-sign-in.ts';
+import { registerInvitationPage } from './invitation.ts';
+import { serveStylesheet } from './page.ts';
+import { registerResetPasswordPage } from './reset-password.ts';
+import { registerSignedInPage } from './signed-in.ts';
+import { registerVerifyEmailPage } from './verify-email.ts';
+
+/** Every page below `/hosted`, with the one style sheet that they share. */
+export function registerHostedPages(
+  app: FastifyInstance,
+  options: Parameters<typeof registerCliSignInPage>[1],
+): void {
+  serveStylesheet(app);
+  registerVerifyEmailPage(app);
+  registerInvitationPage(app);
+  registerResetPasswordPage(app);
+  registerSignedInPage(app);
+  registerCliSignInPage(app, options);
+}
