@@ -16,8 +16,8 @@ function anywhereInBase64(bytes: Buffer): string[] {
 /** What would give the secret away: itself and its encodings. Bytes are looked for in their encodings only. */
 export function needlesOf(secret: string | Buffer): (string | RegExp)[] {
   if (typeof secret === 'string' && secret.length < 10) {
-    // Six digits mean nothing inside others, in a time or an id.
-    return [new RegExp(`(?<![\\w.-])${secret}(?![\\w-])`)];
+    // Six digits mean nothing inside others, in a time, an id or the state of a rate limit: they are a value by themselves.
+    return [new RegExp(`(?<=["'(,: ])${secret}(?=["'), ])`)];
   }
   const bytes = Buffer.from(secret as string);
   const hex = bytes.toString('hex');
