@@ -8,6 +8,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    // Loading the modules anew costs each file two seconds. State of a test lives in its app, not in modules.
+    isolate: false,
     globalSetup: './test/support/global-setup.ts',
   },
 });

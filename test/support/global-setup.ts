@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import type { TestProject } from 'vitest/node';
 import { builtIns } from '../../src/access/built-in.ts';
 import { generateSigningKeyPair } from '../../src/crypto/rsa.ts';
@@ -43,8 +44,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
   const embedded = await openEmbedded(null);
   await prepareDatabase(embedded, migrations, seed);
-  const archive = join(directory, 'archive.tar.gz');
-  await writeFile(archive, Buffer.from(await ((await embedded.dump?.()) as Blob).arrayBuffer()));
+  // Unpacked once here and not again by every app.
+  const archive = join(directory, 'archive.tar');
+  await writeFile(archive, gunzipSync(await ((await embedded.dump?.()) as Blob).arrayBuffer()));
   await embedded.close();
   const pairs = await Promise.all(Array.from({ length: PAIRS }, () => generateSigningKeyPair(2048)));
   const keyPairs = join(directory, 'key-pairs.json');

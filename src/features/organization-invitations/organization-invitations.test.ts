@@ -16,7 +16,11 @@ import { users } from '../users/user.ts';
 import { invitations, invitationTokens } from './invitation.ts';
 
 /** How often a password was hashed: an unknown token must not cost any work. */
-const hashing = vi.hoisted(() => ({ calls: 0 }));
+const hashing = vi.hoisted(() => {
+  // Files share their modules; what another file loaded would not see the mock.
+  vi.resetModules();
+  return { calls: 0 };
+});
 vi.mock('@node-rs/argon2', async (original) => {
   const real = await original<typeof argon2>();
   const hash: typeof real.hash = (...input) => {
