@@ -90,6 +90,11 @@ describe('the document', () => {
     }
   });
 
+  it('has exactly the seventeen endpoints of the specification under Me', () => {
+    const mine = [...described.values()].filter(({ entry }) => entry.tags.includes('Me'));
+    expect(mine).toHaveLength(17);
+  });
+
   it('names the parameters of a path like the operations, and all their names where they differ', () => {
     for (const op of operations) {
       const { path = '', entry } = described.get(op.name) ?? {};

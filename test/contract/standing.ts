@@ -23,6 +23,7 @@ export const standing: readonly string[] = [
   'Transport choice | introspection on outside production',
   'Transport choice | introspection off in production',
   'Transport choice | an environment variable toggles introspection',
+  'Resource kinds | Me (17)',
   'Resource kinds | Organizations (5)',
   'Resource kinds | Organization Invitations (7)',
   'Resource kinds | Organization Members (3)',
