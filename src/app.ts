@@ -23,6 +23,7 @@ import { bindScope } from './db/scoped-db.ts';
 import { seedBuiltIns } from './db/seed.ts';
 import { establishInstallation } from './crypto/installation.ts';
 import { erasePage } from './events/erasure.ts';
+import { createDenials } from './events/denials.ts';
 import { createMailOutbox } from './events/mail-outbox.ts';
 import { createRecorder } from './events/record.ts';
 import { createRelay } from './events/relay.ts';
@@ -156,30 +157,33 @@ export async function createApp(options: AppOptions): Promise<App> {
   const announce = (tx: Executor, topics: ReadonlySet<string>) => changes.announce(tx, topics);
   const transaction: Database['transaction'] = (work) => database.transaction(work);
   const actAsSystem = createSystemActs({ transaction, record, announce, changed, ids });
-  const invoke = createInvoke({
-    services,
-    limit: (cls, key, call) => {
-      const counted = (state: RateState) => void Object.assign(call.effects.headers, state.headers());
-      const state = limiter.consume(cls, key);
-      return state instanceof Promise ? state.then(counted) : counted(state);
-    },
-    resolve: (principal, scope) => resolver.resolve(principal, scope),
-    guard: createGuard({ stepUpMaxAgeMinutes: config.auth.stepUpMaxAgeMinutes, clock }),
-    pool,
-    scopedDb: (tx, scope, op, notes, principal) =>
-      bindScope({ tx, scope, notes, cursors, ids, clock, list: `${op.name} ${principal?.credentialId}` }),
-    transaction,
-    once: createIdempotency({
-      database,
-      clock,
-      hashKeys: kek.deriveAll('idempotency'),
-      log: logged,
+  const denials = createDenials({ transaction, record, clock, log: logged });
+  const invoke = denials.watch(
+    createInvoke({
+      services,
+      limit: (cls, key, call) => {
+        const counted = (state: RateState) => void Object.assign(call.effects.headers, state.headers());
+        const state = limiter.consume(cls, key);
+        return state instanceof Promise ? state.then(counted) : counted(state);
+      },
+      resolve: (principal, scope) => resolver.resolve(principal, scope),
+      guard: createGuard({ stepUpMaxAgeMinutes: config.auth.stepUpMaxAgeMinutes, clock }),
+      pool,
+      scopedDb: (tx, scope, op, notes, principal) =>
+        bindScope({ tx, scope, notes, cursors, ids, clock, list: `${op.name} ${principal?.credentialId}` }),
+      transaction,
+      once: createIdempotency({
+        database,
+        clock,
+        hashKeys: kek.deriveAll('idempotency'),
+        log: logged,
+      }),
+      record,
+      changed,
+      announce,
+      log: (error, message, call) => log.error({ error, message, requestId: call.requestId }),
     }),
-    record,
-    changed,
-    announce,
-    log: (error, message, call) => log.error({ error, message, requestId: call.requestId }),
-  });
+  );
 
   const server = await createHttp({
     config,
@@ -247,6 +251,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       ? []
       : [
           { everyMs: 10_000, run: flush },
+          { everyMs: MINUTE_MS, run: () => denials.flush() },
           { everyMs: 15 * MINUTE_MS, run: () => purge.run() },
           { everyMs: 60 * MINUTE_MS, run: rotateSystemKey },
         ],
@@ -272,6 +277,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       await server.close();
       stopJobs();
       await purge.stop();
+      await denials.flush(true);
       await relay.stop();
       await mail.flush();
       await changes.close();

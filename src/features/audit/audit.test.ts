@@ -125,4 +125,34 @@ describe.each(transports)('over %s', (via) => {
       reason: 'INVALID_SCOPE',
     });
   });
+
+  it('tells what members were refused, equal refusals of a minute as one, and nothing of strangers', async () => {
+    const as = { token: owner.token };
+    const { scope } = await app.must('createProject', { scope: owner.account, name: 'Closed' }, as);
+    const key = await app.must('createApiKey', { scope, roleId: roleIdOf('Project Viewer') }, as);
+    const credentials = {
+      clientId: key.clientId,
+      clientSecret: key.clientSecret as string,
+      scope: key.scope,
+    };
+    const { accessToken: token } = await app.must('exchangeApiKey', credentials);
+    const knock = (caller: string) => app.raw('createTag', { scope, name: 'T' }, { via, token: caller });
+    const stranger = await app.person();
+    for (const caller of [token, token, token, stranger.token]) {
+      expect((await knock(caller)).code).toBe('FORBIDDEN');
+    }
+    const refused = async () =>
+      (await entries({ scope, outcome: 'denied', sortOrder: 'ASC' })).map((one) => [
+        one.operation,
+        one.code,
+        one.reason,
+        one.actor['id'],
+        one.metadata,
+      ]);
+    const entry = (count: number) => ['createTag', 'FORBIDDEN', 'NO_PERMISSION', key.id, { count }];
+    expect(await refused()).toEqual([entry(1)]);
+    app.clock.advance(61_000);
+    await knock(token);
+    expect(await refused()).toEqual([entry(1), entry(2), entry(1)]);
+  });
 });
