@@ -1,6 +1,15 @@
 import { randomBytes, randomInt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { firstRefreshToken } from './refresh-token.ts';
 import { equalHashes, hashApiKeySecret, isDoorwardSecret, newApiKeySecret } from './secrets.ts';
+
+/** The rules as scanners read them: in their own words, from the published file. */
+const published = readFileSync(join(import.meta.dirname, '../../security/gitleaks.toml'), 'utf8');
+const ruleOf = (id: string): RegExp =>
+  new RegExp(new RegExp(`^id = "${id}"\\n[^[]*?regex = '''(.+)'''$`, 'm').exec(published)?.[1] ?? '(?!)');
+const rule = ruleOf('doorward-api-key-secret');
 
 describe('a secret', () => {
   it('has 56 characters and is valid base64url, 10,000 times', () => {
@@ -10,6 +19,7 @@ describe('a secret', () => {
       if (!/^dwk_[A-Za-z0-9_-]{46}[0-9A-Za-z]{6}$/.test(secret) || !isDoorwardSecret(secret)) {
         expect.fail('a new secret is refused');
       }
+      if (rule.exec(secret)?.[1] !== secret) expect.fail('a new secret is not found by the published rule');
       seen.add(secret);
     }
     expect(seen.size).toBe(10_000);
@@ -18,12 +28,12 @@ describe('a secret', () => {
     expect(Buffer.from(one, 'base64url').toString('base64url')).toBe(one);
   });
 
-  it('is refused after any change of one character, 10,000 times', () => {
+  it('is refused after any change of one character, 10,000 times and at every place', () => {
     const characters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     let changes = 0;
     while (changes < 10_000) {
       const secret = newApiKeySecret();
-      const at = randomInt(secret.length);
+      const at = changes % secret.length;
       const other = characters.charAt(randomInt(characters.length));
       if (other === secret[at]) continue;
       changes += 1;
@@ -44,6 +54,32 @@ describe('a secret', () => {
     // python3: zlib.crc32(b'dwk_' + b'A' * 46) == 0xfcfe9d6b, in base 62
     const body = `dwk_${'A'.repeat(46)}`;
     expect(isDoorwardSecret(`${body}4dFg1D`)).toBe(true);
+  });
+});
+
+describe('the published rule', () => {
+  const secret = newApiKeySecret();
+
+  it.each([
+    `DOORWARD_SECRET=${secret}`,
+    `{"clientSecret":"${secret}"}`,
+    `-H 'x: ${secret}' \\`,
+    `first line\n${secret}\nlast line`,
+  ])('finds a secret in %j', (text) => {
+    expect(rule.exec(text)?.[1]).toBe(secret);
+  });
+
+  it.each([`x${secret}`, `${secret}x`, `${secret}-`, secret.slice(0, -1), secret.replace('dwk_', 'dwr_')])(
+    'finds none in %j',
+    (text) => {
+      expect(rule.test(text)).toBe(false);
+    },
+  );
+
+  it('finds refresh tokens with a rule of their own', () => {
+    const token = firstRefreshToken([randomBytes(32)], '5f0c7b0e-8a0b-4f43-9d55-2f1f6a1f0a11');
+    expect(ruleOf('doorward-refresh-token').exec(`token: ${token}\n`)?.[1]).toBe(token);
+    expect(rule.test(token)).toBe(false);
   });
 });
 
