@@ -1,3 +1,4 @@
+import { eventCatalogue } from '../src/features/events/catalogue.ts';
 import { builtIns } from '../src/access/built-in.ts';
 import { variables } from '../src/config.ts';
 import { catalogue, decisionReasons, detailMessages } from '../src/errors.ts';
@@ -154,7 +155,7 @@ export function indexPage(operations: readonly NamedOperation[]): string {
   });
   return page(
     'Reference',
-    `${operations.length} operations. Also: [types](types.md), [errors](errors.md), [built-in roles](built-in-roles.md), [events](events.md), [configuration](configuration.md), [GraphQL schema](schema.graphql).`,
+    `${operations.length} operations. Also: [types](types.md), [errors](errors.md), [built-in roles](built-in-roles.md), [event types](event-types.md), [configuration](configuration.md), [GraphQL schema](schema.graphql).`,
     ...sections,
   );
 }
@@ -223,23 +224,28 @@ export function rolesPage(operations: readonly NamedOperation[]): string {
 }
 
 /** `sources`: event name → source files that write it, beside the operations that declare it. */
-export function eventsPage(
+export function eventTypesPage(
   operations: readonly NamedOperation[],
   sources: ReadonlyMap<string, ReadonlySet<string>>,
 ): string {
-  const names = new Set([...sources.keys(), ...operations.flatMap(({ emits }) => emits ?? [])]);
-  const rows = [...names].sort().map((name) => [
-    code(name),
+  const rows = [...eventCatalogue.values()].map(({ name, optIn, description }) => [
+    `[${code(name)}](#${anchor(name.replace('.', ''))})`,
+    description,
+    optIn ? 'yes' : '',
     operations
       .filter(({ emits }) => emits === name)
       .map((op) => `[${op.name}](${fileOfTag(op.tag)}#${anchor(op.name)})`)
       .join(', '),
     [...(sources.get(name) ?? [])].sort().map(code).join(', '),
   ]);
+  const examples = [...eventCatalogue.values()].map(
+    ({ name, example }) => `## ${name}\n\n\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\``,
+  );
   return page(
-    'Events',
-    'Written to the outbox in the transaction of the change, with a gapless sequence per tenant node.',
-    table(['Event', 'Declared by', 'Written in'], rows),
+    'Event types',
+    'Written in the transaction of the change, with a gapless sequence per tenant node. An opt-in type is only sent to subscriptions that name it, and always in the feed. Below: an example of `data` of each type. The JSON Schema of it is answered by [eventTypes](events.md#eventtypes).',
+    table(['Event', 'Meaning', 'Opt-in', 'Declared by', 'Written in'], rows),
+    ...examples,
   );
 }
 

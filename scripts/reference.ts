@@ -8,7 +8,7 @@ import { buildGraphqlSchema } from '../src/transport/graphql-schema.ts';
 import {
   configurationPage,
   errorsPage,
-  eventsPage,
+  eventTypesPage,
   fileOfTag,
   indexPage,
   rolesPage,
@@ -31,7 +31,7 @@ async function render(): Promise<Map<string, string>> {
     ['types.md', typesPage(schemas)],
     ['errors.md', errorsPage(operations)],
     ['built-in-roles.md', rolesPage(operations)],
-    ['events.md', eventsPage(operations, await eventSources())],
+    ['event-types.md', eventTypesPage(operations, await eventSources())],
     ['configuration.md', configurationPage()],
     ['schema.graphql', graphqlText(schemas)],
   ]);

@@ -28,6 +28,7 @@ import { createMailOutbox } from './events/mail-outbox.ts';
 import { createRecorder } from './events/record.ts';
 import { createRelay } from './events/relay.ts';
 import { createSystemActs } from './events/system-act.ts';
+import { eventData } from './features/events/catalogue.ts';
 import { questionFor } from './features/federation/cli.ts';
 import { createNotifier } from './features/notifications/notifier.ts';
 import { rotateSystemKeyIfDue } from './features/signing-keys/system-rotation.ts';
@@ -152,7 +153,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     await relay.flush();
     await mail.flush();
   };
-  const record = createRecorder(ids, relay);
+  const record = createRecorder(ids, relay, eventData);
   const changed = (topics: ReadonlySet<string>) => changes.apply(topics);
   const announce = (tx: Executor, topics: ReadonlySet<string>) => changes.announce(tx, topics);
   const transaction: Database['transaction'] = (work) => database.transaction(work);

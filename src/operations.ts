@@ -4,6 +4,7 @@ import * as audit from './features/audit/operations.ts';
 import * as auth from './features/auth/operations.ts';
 import * as federated from './features/auth/federated-operations.ts';
 import * as authorization from './features/authorization/operations.ts';
+import * as events from './features/events/operations.ts';
 import * as groups from './features/groups/operations.ts';
 import * as health from './features/health/operations.ts';
 import * as me from './features/me/operations.ts';
@@ -41,6 +42,7 @@ export const features = {
   'API Keys': apiKeys,
   'Signing Keys': signingKeys,
   Audit: audit,
+  Events: events,
   Health: health,
 } as const;
 

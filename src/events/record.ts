@@ -17,6 +17,11 @@ type Act = Pick<NamedOperation, 'name' | 'keepsRights'>;
 type Author = Pick<Recorded, 'scope' | 'principal'> & {
   readonly call: Pick<Call, 'userAgent' | 'requestId'> & { readonly address: string | null };
 };
+/** What an event of a type tells of what was recorded: its public part. @throws Error for a type that nobody declared */
+export type EventData = (
+  type: string,
+  data: Readonly<Record<string, unknown>>,
+) => Readonly<Record<string, unknown>>;
 export type Recorder = (tx: Executor, op: Act, by: Author, notes: MutationNotes) => Promise<void>;
 
 /**
@@ -31,7 +36,11 @@ export type Recorder = (tx: Executor, op: Act, by: Author, notes: MutationNotes)
  *
  * @throws FORBIDDEN, as for a scope that never existed, when the node was deleted while the mutation ran
  */
-export function createRecorder(ids: Ids, relay: Pick<Relay, 'takes' | 'flush'>): Recorder {
+export function createRecorder(
+  ids: Ids,
+  relay: Pick<Relay, 'takes' | 'flush'>,
+  eventData: EventData,
+): Recorder {
   return async (tx, op, by, notes) => {
     const fallback = by.scope && { id: by.scope.nodeId, scope: nodeRef(by.scope) };
     // Whatever a tenant's mutation changed, cached rights of that tenant are stale: nobody has to remember it.
@@ -59,7 +68,7 @@ export function createRecorder(ids: Ids, relay: Pick<Relay, 'takes' | 'flush'>):
       if (at.deleted && recordings.some((recording) => needsLiveNode(recording))) throw unknownScope();
       const first = at.eventSequence - emitted.length + 1;
       const rows = emitted
-        .map((one, index) => eventRow(ids.next(), by, node, one, first + index, at.now))
+        .map((one, index) => eventRow(ids.next(), by, node, told(one), first + index, at.now))
         .map((row) => ({ ...row, relayAt: relay.takes(row.type) ? at.now : null }));
       if (rows.some(({ relayAt }) => relayAt)) notes.afterCommit.push(() => void relay.flush());
       const emit = rows.length > 0 ? tx.insert(events).values(rows) : null;
@@ -77,6 +86,11 @@ export function createRecorder(ids: Ids, relay: Pick<Relay, 'takes' | 'flush'>):
       );
     }
   };
+
+  function told(recording: Recording): Recording {
+    const { event = '', data = {} } = recording;
+    return { ...recording, data: eventData(event, data) };
+  }
 }
 
 /** Takes the node's lock, which is held until commit, and the next numbers of its counters. */

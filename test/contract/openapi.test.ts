@@ -4,6 +4,7 @@ import { roleIdOf } from '../../src/access/built-in.ts';
 import { entities } from '../../src/entities.ts';
 import { catalogue, type Code } from '../../src/errors.ts';
 import { definitionName, type JsonSchema } from '../../src/kernel/json-schema.ts';
+import { events } from '../../src/events/tables.ts';
 import type { NamedOperation } from '../../src/kernel/operation.ts';
 import { pascalTenant, type Tenant } from '../../src/kernel/scope.ts';
 import { operations } from '../../src/operations.ts';
@@ -13,7 +14,7 @@ import type { Answer } from '../support/client.ts';
 import { startGithub, type GithubDouble } from '../support/github.ts';
 import { visitor } from '../support/visitor.ts';
 import { sampleInput, schemas } from './sample.ts';
-import { faultsOf, type Document } from './schema-check.ts';
+import { dataFaults, faultsOf, type Document } from './schema-check.ts';
 import { house, member, nounOf, type House } from './world.ts';
 
 /** The documents tell what is served, all of it and nothing else, and answers are what the documents say. */
@@ -581,6 +582,20 @@ describe('an answer over REST', () => {
     const code = new URL(String(confirmed.headers['location'])).searchParams.get('code');
     expect((await call('exchangeCliCode', { code, codeVerifier })).ok).toBe(true);
     expect((await call('exchangeCliCode', { code, codeVerifier })).code).toBe('INVALID_TOKEN');
+  });
+
+  it('is as documented in types of events, and so was every event of these stories', async () => {
+    const { data } = await call('eventTypes', { limit: 100 });
+    const { items } = data as { items: { name: string; schema: JsonSchema }[] };
+    await call('eventTypes', { cursor: 'x' });
+    const types = new Map(items.map((one) => [one.name, one.schema]));
+    const rows = await app.database.pool.select({ type: events.type, body: events.body }).from(events);
+    for (const { type, body } of rows) {
+      expect(dataFaults(types.get(type) ?? {}, (body as { data: unknown }).data), type).toEqual([]);
+    }
+    const silent = items.map(({ name }) => name).filter((name) => !rows.some(({ type }) => type === name));
+    // Both have the data of types that were heard: of taking part in a project, and of a session.
+    expect(silent.sort()).toEqual(['project.user_roles_changed', 'session.reuse_detected']);
   });
 
   it('was seen of every operation', () => {

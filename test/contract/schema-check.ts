@@ -123,6 +123,14 @@ export function faultsOf(
   return faults;
 }
 
+/** The same by a schema that brings its own definitions: one of the data of an event. */
+export function dataFaults({ $defs, $schema: _, ...schema }: JsonSchema, value: unknown): string[] {
+  const [own, schemas] = JSON.parse(
+    JSON.stringify([schema, $defs ?? {}]).replaceAll('#/$defs/', '#/components/schemas/'),
+  ) as [JsonSchema, Document['components']['schemas']];
+  return faultsOf({ components: { schemas } }, own, value);
+}
+
 /** Members that the schema does not name: free where it says so, faults elsewhere. */
 function unnamed(
   document: Document,

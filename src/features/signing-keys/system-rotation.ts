@@ -50,11 +50,12 @@ export async function rotateSystemKeyIfDue(
       tokenMinutes,
       revokeOld: false,
     });
+    const [active] = await tx.select().from(signingKeys).where(eq(signingKeys.id, id));
     act.touch(keysTopic(SYSTEM_NODE));
     act.record({
       node: { id: SYSTEM_NODE, scope: { tenant: 'installation', id: SYSTEM_NODE } },
       event: 'signing_key.rotated',
-      data: { id, oldRevoked: false },
+      data: { ...active, isActive: true, oldRevoked: false },
       target: { type: 'SigningKey', id },
     });
     return true;

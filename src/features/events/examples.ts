@@ -1,0 +1,170 @@
+/** What the catalogue shows of each noun. The ids are made up, and hang together. */
+const at = new Date('2026-01-15T09:30:00.000Z');
+const later = new Date('2026-02-15T09:30:00.000Z');
+
+const id = (n: number): string => `0190b6f0-0000-7000-8000-${String(n).padStart(12, '0')}`;
+const [accountId, organizationId, projectId, userId, roleId, resourceId] = [1, 2, 3, 4, 5, 6].map(id) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+  string,
+];
+
+const row = (n: number) => ({ id: id(n), createdAt: at, updatedAt: at, deletedAt: null });
+
+/** The same after its deletion, for nouns whose rows are marked. */
+export const deleted = <T extends object>(one: T): T =>
+  'deletedAt' in one ? { ...one, deletedAt: later, updatedAt: later } : one;
+
+const scope = (tenant: 'organizationProject' | 'OrganizationProject') => ({
+  tenant,
+  id: `${organizationId}:${projectId}`,
+});
+
+export const apiKey = {
+  ...row(7),
+  clientId: id(8),
+  scope: scope('OrganizationProject'),
+  roleId,
+  userId,
+  name: 'Invoice export',
+  description: null,
+  expiresAt: new Date('2027-01-15T09:30:00.000Z'),
+  allowedCidrs: ['203.0.113.0/24'],
+  status: 'active' as const,
+  lastUsedAt: null,
+  lastUsedIp: null,
+  createdBy: userId,
+  revokedBy: null,
+  revokedAt: null,
+  revokedReason: null,
+  rotatedAt: null,
+  previousSecretExpiresAt: null,
+};
+export const rotatedApiKey = {
+  ...apiKey,
+  updatedAt: later,
+  rotatedAt: later,
+  previousSecretExpiresAt: new Date('2026-02-16T09:30:00.000Z'),
+};
+export const revokedApiKey = {
+  ...apiKey,
+  updatedAt: later,
+  status: 'revoked' as const,
+  revokedBy: userId,
+  revokedAt: later,
+  revokedReason: 'No longer needed',
+};
+
+export const organization = {
+  ...row(2),
+  name: 'Example Ltd',
+  slug: 'example-ltd',
+  accountId,
+  requireMfaForSensitiveActions: false,
+  metadata: {},
+};
+
+export const project = {
+  ...row(3),
+  name: 'Billing',
+  slug: 'billing',
+  description: null,
+  owner: { tenant: 'organization' as const, id: organizationId },
+  scope: scope('organizationProject'),
+  metadata: {},
+};
+
+export const membership = { id: userId, organizationId, userId, roleId };
+export const participation = { id: userId, projectId, userId, roleIds: [roleId] };
+
+export const invitation = {
+  ...row(9),
+  organizationId,
+  email: 'ada@example.com',
+  roleId,
+  status: 'pending' as const,
+  invitedBy: userId,
+  expiresAt: new Date('2026-01-22T09:30:00.000Z'),
+  lastSentAt: at,
+  acceptedAt: null,
+  revokedAt: null,
+};
+export const acceptedInvitation = { ...invitation, status: 'accepted' as const, acceptedAt: at };
+export const revokedInvitation = { ...invitation, status: 'revoked' as const, revokedAt: at };
+
+export const user = {
+  ...row(4),
+  name: 'Ada',
+  email: 'ada@example.com',
+  emailVerified: true,
+  pictureUrl: null,
+  locale: 'en' as const,
+  status: 'active' as const,
+  isManaged: false,
+  metadata: {},
+};
+
+export const role = {
+  ...row(5),
+  name: 'Editor',
+  description: null,
+  metadata: {},
+  level: 'project' as const,
+  isSystem: false,
+};
+
+export const group = { ...row(10), name: 'Editing', description: null, metadata: {}, isSystem: false };
+
+export const resource = {
+  ...row(6),
+  name: 'Invoice',
+  slug: 'invoice',
+  description: null,
+  actions: ['read', 'approve'],
+  isActive: true,
+  metadata: {},
+  isSystem: false,
+};
+
+export const permission = {
+  ...row(11),
+  name: 'invoice:approve',
+  description: null,
+  resourceId,
+  action: 'approve',
+  condition: null,
+  resource: { id: resourceId, slug: 'invoice', name: 'Invoice', isSystem: false },
+  metadata: {},
+  isSystem: false,
+};
+
+export const session = {
+  id: id(12),
+  createdAt: at,
+  kind: 'browser' as const,
+  projectAppId: null,
+  acr: 'aal1' as const,
+  ipAddress: '203.0.113.7',
+  userAgent: 'Mozilla/5.0',
+  authenticatedAt: at,
+  lastUsedAt: at,
+  expiresAt: later,
+};
+
+export const rotation = {
+  id: id(13),
+  createdAt: at,
+  kid: 'Jb1yN0P3',
+  algorithm: 'RS256' as const,
+  status: 'active' as const,
+  isActive: true,
+  publicKeyPem: '-----BEGIN PUBLIC KEY-----\n…\n-----END PUBLIC KEY-----\n',
+  issuer: `http://localhost:4000/org/${organizationId}/prj/${projectId}`,
+  activatedAt: later,
+  retiredAt: null,
+  publishedUntil: null,
+  oldRevoked: false,
+};

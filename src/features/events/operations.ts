@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { fail } from '../../errors.ts';
+import { query } from '../../kernel/operation.ts';
+import { jsonSchemaOptions } from '../../kernel/values.ts';
+import { eventCatalogue, type EventType } from './catalogue.ts';
+import { EventTypePage } from './event.ts';
+
+/** Rendered at the first question, once: a schema with its definitions, which depends on nothing else. */
+let rendered: readonly z.output<typeof EventTypePage>['items'][number][] | undefined;
+
+const shown = ({ name, description, optIn, schema, example }: EventType) => ({
+  name,
+  description,
+  optIn,
+  schema: z.toJSONSchema(schema, { ...jsonSchemaOptions, io: 'output' }) as Record<
+    string,
+    z.core.util.JSONType
+  >,
+  example: example as Record<string, z.core.util.JSONType>,
+});
+
+export const eventTypes = query({
+  rest: 'GET /event-types',
+  access: 'public',
+  summary: 'List the types of events, with the JSON Schema of their data',
+  input: {
+    page: z.int().min(1).max(100_000).optional().meta({ description: 'Page number; excludes cursor.' }),
+    limit: z.int().min(1).max(100).default(50),
+    cursor: z.string().min(1).max(1024).optional().meta({ description: 'From nextCursor of the same list.' }),
+  },
+  output: EventTypePage,
+  run: ({ input: { page, limit, cursor }, services: { cursors } }) => {
+    if (page !== undefined && cursor !== undefined) {
+      throw fail('VALIDATION_ERROR', { details: [{ path: 'cursor', code: 'excluded' }] });
+    }
+    rendered ??= [...eventCatalogue.values()].map(shown);
+    const from = cursor === undefined ? ((page ?? 1) - 1) * limit : Number(cursors.open(cursor, LIST).value);
+    const hasNextPage = rendered.length > from + limit;
+    const nextCursor = hasNextPage ? cursors.seal({ value: String(from + limit), id: '' }, LIST) : null;
+    return {
+      items: rendered.slice(from, from + limit),
+      totalCount: rendered.length,
+      hasNextPage,
+      nextCursor,
+    };
+  },
+});
+
+const LIST = 'eventTypes';
