@@ -74,7 +74,7 @@ describe('commands', () => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
   const hand = documents.filter((name) => !name.startsWith('docs/reference/'));
   it.each(hand)('%s names npm scripts that exist', (document) => {
-    const named = [...read(document).matchAll(/\bnpm (?:run ([\w:-]+)|(start|test)\b)/g)].map(
+    const named = [...read(document).matchAll(/\bnpm (?:run (?:-s )?([\w:-]+)|(start|test)\b)/g)].map(
       ([, script, short]) => script ?? short ?? '',
     );
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
