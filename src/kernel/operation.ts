@@ -48,8 +48,8 @@ export interface Declaration<
   readonly takesForm?: true;
   /** Members of the answer that are shown once: not kept for an idempotent replay, which answers `null` for them. */
   readonly secrets?: readonly (keyof z.output<O> & string)[];
-  /** Answered without envelope (conventions §2); a media type where it is not JSON. */
-  readonly bare?: true | `${string}/${string}`;
+  /** Answered without envelope (conventions §2); media types where it is not JSON. */
+  readonly bare?: true | readonly `${string}/${string}`[];
   /** Of a request that may be larger than others: a file. */
   readonly bodyLimitBytes?: number;
   /** Counted otherwise than in class `general`: not at all, by network only, or by the operation alone. */

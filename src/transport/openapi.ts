@@ -105,7 +105,8 @@ const idempotencyKey = {
   description: 'The same key and the same input within 24 hours get the stored answer.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
 };
-const mediaTypeOf = ({ bare = true }: NamedOperation) => (bare === true ? 'application/json' : bare);
+const contentOf = ({ bare = true }: NamedOperation, schema: object) =>
+  Object.fromEntries((bare === true ? ['application/json'] : bare).map((type) => [type, { schema }]));
 const replayed = { description: 'A stored answer: one-time secrets are null.', schema: { const: 'true' } };
 
 const redirection = {
@@ -126,7 +127,7 @@ function successes(op: NamedOperation, answers: Readonly<Record<number, JsonSche
       {
         description: 'Success',
         ...(takesIdempotencyKey(op) ? { headers: { 'Idempotency-Replayed': replayed } } : {}),
-        content: { [mediaTypeOf(op)]: { schema: op.bare ? data : enveloped(data) } },
+        content: contentOf(op, op.bare ? data : enveloped(data)),
       },
     ]),
   );

@@ -559,6 +559,19 @@ describe('an answer over REST', () => {
     seen.add('picture');
   });
 
+  it('is as documented in exporting the audit log', async () => {
+    const { scope } = owner.places.accountProject;
+    const { content } = described.get('exportAuditLogs')?.entry.responses['200'] ?? {};
+    const types: string[] = [];
+    for (const format of ['ndjson', 'csv']) {
+      const answer = await app.raw('exportAuditLogs', { scope, format }, { token: owner.person.token });
+      types.push(String(answer.headers['content-type']).split(';')[0] ?? '');
+    }
+    expect(types).toEqual(Object.keys(content ?? {}));
+    await call('exportAuditLogs', { scope, format: 'xml' }, owner.person.token);
+    seen.add('exportAuditLogs');
+  });
+
   it('is as documented in signing in from a command line', async () => {
     github.account = github.newAccount();
     const codeVerifier = 'v'.repeat(43);

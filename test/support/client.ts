@@ -183,7 +183,8 @@ async function overRest(
     headers: bearer(options),
     ...(inQuery ? {} : { payload: rest }),
   });
-  const body = response.body === '' ? {} : response.json<Record<string, unknown>>();
+  const isJson = String(response.headers['content-type']).startsWith('application/json');
+  const body = isJson ? response.json<Record<string, unknown>>() : {};
   return {
     ok: response.statusCode < 400,
     status: response.statusCode,

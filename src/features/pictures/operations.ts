@@ -37,7 +37,7 @@ export const picture = query({
   access: 'public',
   only: 'rest',
   rate: 'network',
-  bare: 'image/*',
+  bare: ['image/*'],
   input: { name: z.string() },
   output: z.string().meta({ format: 'binary' }),
   codes: ['NOT_FOUND'],

@@ -1,0 +1,16 @@
+import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose';
+import type { ReadCheckpoint } from './verify-chain.ts';
+
+/** Checks signatures against the published keys of the service (`/.well-known/jwks.json`). */
+export function checkpointReader(jwks: JSONWebKeySet): ReadCheckpoint {
+  const keys = createLocalJWKSet(jwks);
+  return async (jws) => {
+    try {
+      const { payload } = await compactVerify(jws, keys, { algorithms: ['RS256'] });
+      const claims: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
+      return typeof claims === 'object' && claims !== null ? (claims as Record<string, unknown>) : null;
+    } catch {
+      return null;
+    }
+  };
+}
