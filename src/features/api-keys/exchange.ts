@@ -231,7 +231,8 @@ export async function exchange(
 async function holdAlive(tx: Executor, { key, kid, useIsNoted }: Candidate, address: string) {
   const seen = {
     rotatedAt: sql<string | null>`${apiKeys.rotatedAt}::text`,
-    published: sql<boolean>`exists (select 1 from signing_keys where kid = ${kid} and status <> 'revoked')`,
+    // Locked, so that a rotation which revokes it commits before this is asked or after this exchange.
+    published: sql<boolean>`exists (select 1 from signing_keys where kid = ${kid} and status <> 'revoked' for share)`,
   };
   const alive = isActive(key.id);
   const [held] = useIsNoted
