@@ -10,11 +10,12 @@ export interface Position {
 
 /**
  * Cursors are authenticated and bound to operation, scope, filters, sort and caller (conventions §7): one that
- * was altered, made elsewhere or is older than 24 hours is INVALID_CURSOR.
+ * was altered, made elsewhere or is older than 24 hours is INVALID_CURSOR. Whoever keeps longer what a cursor leads to
+ * says for how long it is good.
  */
 export interface Cursors {
   seal(position: Position, binding: string): string;
-  open(cursor: string, binding: string): Position;
+  open(cursor: string, binding: string, goodForMs?: number): Position;
 }
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -31,7 +32,7 @@ export function createCursors(key: Buffer, clock: Clock): Cursors {
       const payload = Buffer.from(JSON.stringify([value, id, clock.now().getTime()])).toString('base64url');
       return `${payload}.${mac(payload, binding).toString('base64url')}`;
     },
-    open(cursor, binding) {
+    open(cursor, binding, goodForMs = DAY_MS) {
       const [payload = '', tag = ''] = cursor.split('.');
       const given = Buffer.from(tag, 'base64url');
       const expected = mac(payload, binding);
@@ -41,7 +42,7 @@ export function createCursors(key: Buffer, clock: Clock): Cursors {
         string,
         number,
       ];
-      if (clock.now().getTime() - at > DAY_MS) throw fail('INVALID_CURSOR');
+      if (clock.now().getTime() - at > goodForMs) throw fail('INVALID_CURSOR');
       return { value, id };
     },
   };

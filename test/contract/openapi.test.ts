@@ -419,6 +419,8 @@ describe('an answer over REST', () => {
     await call('isAuthorized', { permission: { resource: 'Role', action: 'Query' } }, token);
     await call('signingKeys', { scope: owner.places.accountProject.scope }, token);
     await call('auditLogs', { scope: owner.places.accountProject.scope }, token);
+    await call('events', { scope: owner.places.organization.scope, includeProjects: true }, token);
+    await call('events', { scope: owner.places.organization.scope, after: 'x' }, token);
     await call('rotateSigningKey', { scope: owner.places.accountProject.scope }, token);
     for (const name of ['health', 'healthLive', 'healthReady', 'systemJwks']) await call(name, {});
     const [accountId, projectId] = owner.places.accountProject.scope.id.split(':');

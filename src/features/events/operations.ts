@@ -3,7 +3,8 @@ import { fail } from '../../errors.ts';
 import { query } from '../../kernel/operation.ts';
 import { jsonSchemaOptions } from '../../kernel/values.ts';
 import { eventCatalogue, type EventType } from './catalogue.ts';
-import { EventTypePage } from './event.ts';
+import { EventPage, EventTypePage } from './event.ts';
+import { feedInput, readFeed } from './feed.ts';
 
 /** Rendered at the first question, once: a schema with its definitions, which depends on nothing else. */
 let rendered: readonly z.output<typeof EventTypePage>['items'][number][] | undefined;
@@ -17,6 +18,19 @@ const shown = ({ name, description, optIn, schema, example }: EventType) => ({
     z.core.util.JSONType
   >,
   example: example as Record<string, z.core.util.JSONType>,
+});
+
+export const events = query({
+  rest: 'GET /events',
+  access: 'Event:Query',
+  summary: 'Read what happened in a scope, oldest first, and go on from there',
+  description:
+    'Poll with `nextCursor`, which is always there. Each scope’s events come in the order of their `sequence`; none is left out or repeated. A cursor is good as long as what comes after it is kept (`EVENTS_RETENTION_DAYS`).',
+  tenants: ['account', 'organization', 'accountProject', 'organizationProject'],
+  input: feedInput,
+  output: EventPage,
+  codes: ['INVALID_CURSOR'],
+  run: readFeed,
 });
 
 export const eventTypes = query({
