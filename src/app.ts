@@ -22,6 +22,7 @@ import { createPurge, type PurgeCounts } from './db/purge.ts';
 import { bindScope } from './db/scoped-db.ts';
 import { seedBuiltIns } from './db/seed.ts';
 import { establishInstallation } from './crypto/installation.ts';
+import { createCheckpoints } from './events/checkpoints.ts';
 import { erasePage } from './events/erasure.ts';
 import { createDenials } from './events/denials.ts';
 import { createMailOutbox } from './events/mail-outbox.ts';
@@ -80,6 +81,8 @@ export interface App {
   readonly purge: () => Promise<PurgeCounts>;
   /** Rotates the key of session tokens if it is due, as the job does; answers whether it was. */
   readonly rotateSystemKey: () => Promise<boolean>;
+  /** Signs the audit logs that are due, as the job does; answers how many. */
+  readonly signAuditLogs: () => Promise<number>;
   readonly close: () => Promise<void>;
 }
 
@@ -247,12 +250,14 @@ export async function createApp(options: AppOptions): Promise<App> {
       log.error({ error, message: 'the key of session tokens could not be rotated' });
       return false;
     });
+  const checkpoints = createCheckpoints({ pool, keyring, clock, actAsSystem, log: logged });
   const stopJobs = startJobs(
     !config.jobs.enabled
       ? []
       : [
           { everyMs: 10_000, run: flush },
           { everyMs: MINUTE_MS, run: () => denials.flush() },
+          { everyMs: MINUTE_MS, run: () => checkpoints.run() },
           { everyMs: 15 * MINUTE_MS, run: () => purge.run() },
           { everyMs: 60 * MINUTE_MS, run: rotateSystemKey },
         ],
@@ -273,12 +278,14 @@ export async function createApp(options: AppOptions): Promise<App> {
     flushMails: flush,
     purge: () => purge.run(),
     rotateSystemKey,
+    signAuditLogs: () => checkpoints.run(),
     async close() {
       stopping = true;
       await server.close();
       stopJobs();
       await purge.stop();
       await denials.flush(true);
+      await checkpoints.stop();
       await relay.stop();
       await mail.flush();
       await changes.close();

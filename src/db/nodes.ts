@@ -18,6 +18,11 @@ export const nodes = pgTable(
     policyVersion: bigint('policy_version', { mode: 'number' }).notNull().default(0),
     auditSequence: bigint('audit_sequence', { mode: 'number' }).notNull().default(0),
     auditHash: char('audit_hash', { length: 64 }).notNull().default('0'.repeat(64)),
+    /** The entry of the last signed checkpoint, and when that was (src/events/checkpoints.ts). */
+    auditCheckpoint: bigint('audit_checkpoint', { mode: 'number' }).notNull().default(0),
+    auditCheckpointAt: timestamp('audit_checkpoint_at', { withTimezone: true, precision: 3 })
+      .notNull()
+      .defaultNow(),
     eventSequence: bigint('event_sequence', { mode: 'number' }).notNull().default(0),
     deletedAt: timestamp('deleted_at', { withTimezone: true, precision: 3 }),
     /** From when on a deleted node is purged, if not after its retention; null again once it was. */

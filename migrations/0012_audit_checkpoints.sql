@@ -1,0 +1,2 @@
+ALTER TABLE "nodes" ADD COLUMN "audit_checkpoint" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
+ALTER TABLE "nodes" ADD COLUMN "audit_checkpoint_at" timestamp (3) with time zone DEFAULT now() NOT NULL;
