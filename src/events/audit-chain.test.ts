@@ -1,8 +1,9 @@
-import { asc, eq } from 'drizzle-orm';
+import { asc, eq, sql, type SQL } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../test/support/app.ts';
 import { entryHash, personalDigest, type ChainEntry } from './audit-chain.ts';
 import { canonicalJson } from '../db/canonical-json.ts';
+import { pgCode } from '../db/pg-error.ts';
 import { auditLog, events } from './tables.ts';
 
 let app: TestApp;
@@ -101,4 +102,31 @@ it('writes nothing for a patch that changes nothing, and nothing that is secret'
   for (const secret of [key.clientSecret as string, person.password, person.token, person.refreshToken]) {
     expect(kept).not.toContain(secret);
   }
+});
+
+it('is kept by the database: nothing is taken out or changed but by an erasure', async () => {
+  const person = await app.person();
+  const tenant = person.account.id;
+  const before = await entriesOf(tenant);
+  const refusal = async (statement: SQL) =>
+    app.database.pool.execute(statement).then(
+      () => 'done',
+      (error: unknown) => pgCode(error),
+    );
+  const erased = sql`salt = null, ip_address = null, user_agent = null, actor = actor || '{"name": null}'`;
+  const where = sql`where tenant_id = ${tenant}::uuid`;
+  for (const statement of [
+    sql`delete from audit_log ${where}`,
+    sql`truncate audit_log`,
+    sql`update audit_log set operation = 'x' ${where}`,
+    sql`update audit_log set user_agent = 'x' ${where}`,
+    sql`update audit_log set salt = null ${where}`,
+    // Under cover of an erasure.
+    sql`update audit_log set hash = repeat('0', 64), ${erased} ${where}`,
+    sql`update audit_log set changes = '{"a": 1}', ${erased} ${where}`,
+    sql`update audit_log set salt = null, ip_address = null, user_agent = null, actor = '{"name": null}' ${where}`,
+  ]) {
+    expect(await refusal(statement)).toBe('DW002');
+  }
+  expect(await entriesOf(tenant)).toEqual(before);
 });
