@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { sql } from 'drizzle-orm';
 import { v7 } from 'uuid';
 import { builtIns } from './access/built-in.ts';
 import { createCredentials } from './access/credentials.ts';
@@ -19,6 +18,7 @@ import { createIdempotency } from './db/idempotency.ts';
 import { prepareDatabase } from './db/migrate.ts';
 import type { Database } from './db/open.ts';
 import { createPurge, type PurgeCounts } from './db/purge.ts';
+import { checkDatabase } from './db/readiness.ts';
 import { bindScope } from './db/scoped-db.ts';
 import { seedBuiltIns } from './db/seed.ts';
 import { establishInstallation } from './crypto/installation.ts';
@@ -29,6 +29,7 @@ import { createMailOutbox } from './events/mail-outbox.ts';
 import { createRecorder } from './events/record.ts';
 import { createRelay } from './events/relay.ts';
 import { createSystemActs } from './events/system-act.ts';
+import { warnOfExpiringKeys } from './features/api-keys/expiry.ts';
 import { eventData } from './features/events/catalogue.ts';
 import { questionFor } from './features/federation/cli.ts';
 import { createNotifier } from './features/notifications/notifier.ts';
@@ -83,6 +84,8 @@ export interface App {
   readonly rotateSystemKey: () => Promise<boolean>;
   /** Signs the audit logs that are due, as the job does; answers how many. */
   readonly signAuditLogs: () => Promise<number>;
+  /** Warns of API keys that will expire, as the job does; answers of how many. */
+  readonly warnOfExpiry: () => Promise<number>;
   readonly close: () => Promise<void>;
 }
 
@@ -134,15 +137,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     purgeUrgent: () => purge.runUrgent(),
     limiter,
     warn: (error, message) => log.warn({ error, message }),
-    readiness: async () => ({
-      serving: !stopping,
-      checks: {
-        database: await answers(() => pool.execute(sql`select 1`)),
-        migrations: await answers(() => pool.execute(sql`select 1 from installation limit 1`)),
-        encryptionKey: 'ok',
-        invalidation: changes.isTrusted() ? 'ok' : 'failing',
-      },
-    }),
+    readiness: async () => ({ serving: !stopping, checks: await checkDatabase(pool, changes) }),
   };
 
   const relay = createRelay({
@@ -251,6 +246,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       return false;
     });
   const checkpoints = createCheckpoints({ pool, keyring, clock, actAsSystem, log: logged });
+  const warnOfExpiry = () => warnOfExpiringKeys(services, pool, actAsSystem, logged);
   const stopJobs = startJobs(
     !config.jobs.enabled
       ? []
@@ -260,6 +256,7 @@ export async function createApp(options: AppOptions): Promise<App> {
           { everyMs: MINUTE_MS, run: () => checkpoints.run() },
           { everyMs: 15 * MINUTE_MS, run: () => purge.run() },
           { everyMs: 60 * MINUTE_MS, run: rotateSystemKey },
+          { everyMs: 60 * MINUTE_MS, run: warnOfExpiry },
         ],
   );
   const document = buildOpenapi({ operations, schemas, version });
@@ -279,6 +276,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     purge: () => purge.run(),
     rotateSystemKey,
     signAuditLogs: () => checkpoints.run(),
+    warnOfExpiry,
     async close() {
       stopping = true;
       await server.close();
@@ -294,13 +292,4 @@ export async function createApp(options: AppOptions): Promise<App> {
       await database.close();
     },
   };
-}
-
-async function answers(ask: () => PromiseLike<unknown>): Promise<'ok' | 'failing'> {
-  try {
-    await ask();
-    return 'ok';
-  } catch {
-    return 'failing';
-  }
 }

@@ -19,7 +19,7 @@ interface Told {
 
 /** Events §3, but for those of nouns that are not there yet. */
 const named = [
-  ...['created', 'rotated', 'revoked', 'deleted', 'exchanged'].map((one) => `api_key.${one}`),
+  ...['created', 'rotated', 'revoked', 'deleted', 'expiring', 'exchanged'].map((one) => `api_key.${one}`),
   ...['created', 'updated', 'deleted', 'member_added', 'member_role_changed', 'member_removed'].map(
     (one) => `organization.${one}`,
   ),

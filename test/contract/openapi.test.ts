@@ -609,8 +609,12 @@ describe('an answer over REST', () => {
       expect(dataFaults(types.get(type) ?? {}, (body as { data: unknown }).data), type).toEqual([]);
     }
     const silent = items.map(({ name }) => name).filter((name) => !rows.some(({ type }) => type === name));
-    // Both have the data of types that were heard: of taking part in a project, and of a session.
-    expect(silent.sort()).toEqual(['project.user_roles_changed', 'session.reuse_detected']);
+    // They have the data of types that were heard: of a key, of taking part in a project, and of a session.
+    expect(silent.sort()).toEqual([
+      'api_key.expiring',
+      'project.user_roles_changed',
+      'session.reuse_detected',
+    ]);
   });
 
   it('was seen of every operation', () => {

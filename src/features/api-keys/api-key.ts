@@ -1,5 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm';
-import { index, pgTable, text as textColumn, unique, uuid as uuidColumn } from 'drizzle-orm/pg-core';
+import { index, integer, pgTable, text as textColumn, unique, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { bytea, deletedIndex, rowColumns, tenantColumn, time } from '../../db/columns.ts';
@@ -39,6 +39,8 @@ export const apiKeys = pgTable(
     revokedReason: textColumn('revoked_reason'),
     rotatedAt: time('rotated_at'),
     previousSecretExpiresAt: time('previous_secret_expires_at'),
+    /** How many days before its end it was last warned of. */
+    expiryNoticeDays: integer('expiry_notice_days'),
   },
   (table) => [
     deletedIndex('api_keys', table),
@@ -46,6 +48,9 @@ export const apiKeys = pgTable(
     index('api_keys_tenant').on(table.tenantId, table.createdAt, table.id),
     index('api_keys_role').on(table.roleId),
     index('api_keys_user').on(table.userId),
+    index('api_keys_expires')
+      .on(table.expiresAt)
+      .where(sql`expires_at is not null`),
   ],
 );
 

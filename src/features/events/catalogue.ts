@@ -67,6 +67,12 @@ const types: readonly EventType[] = [
   ),
   type('api_key.revoked', 'An API key was revoked, for good.', apiKey, example.revokedApiKey),
   type('api_key.deleted', 'An API key was deleted.', apiKey, example.deleted(example.apiKey)),
+  type(
+    'api_key.expiring',
+    'An API key will expire: told 30, 7 and 1 days before `expiresAt`.',
+    apiKey,
+    example.apiKey,
+  ),
   optIn(
     type('api_key.exchanged', 'An API key was exchanged for a token.', exchange, {
       id: example.apiKey.id,

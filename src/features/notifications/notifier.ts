@@ -94,8 +94,8 @@ async function readersOf(
 /** Names as they may stand in a mail; an address of the network is none. */
 const unlinked = <W extends Words[keyof Words]>(words: W): W =>
   Object.fromEntries(
-    Object.entries(words).map(([hole, word]) => [
+    Object.entries(words as Record<string, unknown>).map(([hole, word]) => [
       hole,
-      hole === 'address' ? (word as string) : withoutLinks(word as string),
+      typeof word !== 'string' || hole === 'address' ? word : withoutLinks(word),
     ]),
   ) as W;

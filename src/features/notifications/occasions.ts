@@ -1,8 +1,9 @@
-import { and, asc, count, eq, gt, inArray, isNull, lt, ne, or } from 'drizzle-orm';
+import { and, asc, count, eq, gt, inArray, isNull, lt, ne, or, sql } from 'drizzle-orm';
 import { ORGANIZATION_OWNER } from '../../access/built-in.ts';
 import { networkOf } from '../../access/cidrs.ts';
 import type { RelayedEvent } from '../../events/relay.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
+import { apiKeys } from '../api-keys/api-key.ts';
 import { ownerOf } from '../identity/address.ts';
 import { sessions } from '../me/session.ts';
 import { isMembership } from '../memberships/giving-roles.ts';
@@ -178,6 +179,43 @@ async function keyCreated(at: At): Told {
   };
 }
 
+/** The creator, if the project is still his business: as owner of its account, or as who belongs to it. */
+async function keyExpiring(at: At): Told {
+  const { tx, event } = at;
+  const id = idIn(event, 'id');
+  const [found] = await tx
+    .select({
+      key: apiKeys.name,
+      expiresAt: apiKeys.expiresAt,
+      userId: apiKeys.createdBy,
+      project: projects.name,
+    })
+    .from(apiKeys)
+    .innerJoin(projects, eq(projects.id, apiKeys.tenantId))
+    .where(
+      and(
+        eq(apiKeys.id, id),
+        isNull(apiKeys.deletedAt),
+        isNull(apiKeys.revokedAt),
+        isNull(projects.deletedAt),
+        sql`(exists (select 1 from accounts a where a.id = ${projects.ownerId} and a.owner_id = ${apiKeys.createdBy})
+          or exists (select 1 from organization_members m
+            where m.tenant_id = ${projects.ownerId} and m.user_id = ${apiKeys.createdBy})
+          or exists (select 1 from project_users u
+            where u.tenant_id = ${projects.id} and u.user_id = ${apiKeys.createdBy}))`,
+      ),
+    );
+  if (!found?.expiresAt) return undefined;
+  const { key, expiresAt, userId, project } = found;
+  const target = { type: 'ApiKey', id };
+  return {
+    type: 'api_key_expiring',
+    userIds: [userId],
+    words: { project, key: key ?? '', expiresAt },
+    target,
+  };
+}
+
 /**
  * A network is new when no session of the last 30 days was opened from it. The first sign-in of a new user is no news
  * to him; that of one who has not come for so long that his sessions are forgotten is.
@@ -239,6 +277,7 @@ export const occasions: ReadonlyMap<string, (at: At) => Told> = new Map([
   ['project.user_roles_changed', rolesChanged(projectUsers, projectOf, 'User')],
   ['organization.member_removed', removed],
   ['api_key.created', keyCreated],
+  ['api_key.expiring', keyExpiring],
   ['session.created', signedIn],
   ['session.reuse_detected', tokenReused],
   ['user.password_changed', ofUser('password_changed')],

@@ -15,6 +15,7 @@ export interface Words {
   readonly role_changed: { readonly place: string; readonly roles: string };
   readonly removed_from_organization: { readonly organization: string };
   readonly api_key_created: { readonly project: string; readonly key: string };
+  readonly api_key_expiring: { readonly project: string; readonly key: string; readonly expiresAt: Date };
   readonly new_sign_in: { readonly address: string; readonly device: string };
   readonly password_changed: object;
   readonly mfa_changed: object;
@@ -50,6 +51,10 @@ const en: Texts = {
   api_key_created: ({ project, key }) => ({
     title: `New API key in ${project}`,
     body: `An API key ${key ? `named “${key}” ` : ''}that acts in your name was created in the project “${project}”.`,
+  }),
+  api_key_expiring: ({ project, key, expiresAt }) => ({
+    title: `An API key in ${project} will expire`,
+    body: `The API key ${key ? `“${key}” ` : ''}that you created in the project “${project}” expires on ${timeInWords('en', expiresAt)}. Whatever uses it needs another key by then.`,
   }),
   new_sign_in: ({ address, device }, time) => ({
     title: 'Sign-in from a new network',
@@ -90,6 +95,10 @@ const de: Texts = {
     title: `Neuer API-Schlüssel in ${project}`,
     body: `Im Projekt „${project}“ wurde ein API-Schlüssel ${key ? `namens „${key}“ ` : ''}angelegt, der in Ihrem Namen handelt.`,
   }),
+  api_key_expiring: ({ project, key, expiresAt }) => ({
+    title: `Ein API-Schlüssel in ${project} läuft ab`,
+    body: `Der API-Schlüssel${key ? ` „${key}“` : ''}, den Sie im Projekt „${project}“ angelegt haben, läuft am ${timeInWords('de', expiresAt)} ab. Was ihn verwendet, braucht bis dahin einen anderen.`,
+  }),
   new_sign_in: ({ address, device }, time) => ({
     title: 'Anmeldung aus einem neuen Netz',
     body: `Jemand hat sich am ${time} von ${address} aus${device ? ` (${device})` : ''} in Ihrem Konto angemeldet. Von dort haben Sie sich in den letzten 30 Tagen nicht angemeldet. Wenn Sie es nicht waren, ändern Sie Ihr Passwort und beenden Sie diese Sitzung.`,
@@ -128,6 +137,10 @@ const es: Texts = {
   api_key_created: ({ project, key }) => ({
     title: `Nueva clave de API en ${project}`,
     body: `En el proyecto «${project}» se ha creado una clave de API ${key ? `llamada «${key}» ` : ''}que actúa en su nombre.`,
+  }),
+  api_key_expiring: ({ project, key, expiresAt }) => ({
+    title: `Una clave de API en ${project} va a caducar`,
+    body: `La clave de API ${key ? `«${key}» ` : ''}que usted creó en el proyecto «${project}» caduca el ${timeInWords('es', expiresAt)}. Lo que la utilice necesitará otra clave antes de entonces.`,
   }),
   new_sign_in: ({ address, device }, time) => ({
     title: 'Inicio de sesión desde una red nueva',
@@ -169,6 +182,10 @@ const fr: Texts = {
   api_key_created: ({ project, key }) => ({
     title: `Nouvelle clé d'API dans ${project}`,
     body: `Une clé d'API ${key ? `nommée « ${key} » ` : ''}qui agit en votre nom a été créée dans le projet « ${project} ».`,
+  }),
+  api_key_expiring: ({ project, key, expiresAt }) => ({
+    title: `Une clé d'API dans ${project} va expirer`,
+    body: `La clé d'API ${key ? `« ${key} » ` : ''}que vous avez créée dans le projet « ${project} » expire le ${timeInWords('fr', expiresAt)}. Ce qui l'utilise aura besoin d'une autre clé d'ici là.`,
   }),
   new_sign_in: ({ address, device }, time) => ({
     title: 'Connexion depuis un nouveau réseau',
