@@ -11,6 +11,7 @@ import { createKeyring } from './crypto/keyring.ts';
 import { resolveEncryptionKeys } from './crypto/encryption-keys.ts';
 import { createPasswords } from './crypto/passwords.ts';
 import { createKeyPairStock, type KeyPairStock } from './crypto/rsa.ts';
+import { createReseal, type ResealCounts } from './crypto/reseal.ts';
 import { connectRedis } from './db/redis.ts';
 import { openChanges } from './db/changes.ts';
 import { createCursors } from './db/cursor.ts';
@@ -33,6 +34,7 @@ import { warnOfExpiringKeys } from './features/api-keys/expiry.ts';
 import { eventData } from './features/events/catalogue.ts';
 import { questionFor } from './features/federation/cli.ts';
 import { createNotifier } from './features/notifications/notifier.ts';
+import { sealedColumns } from './features/sealed-columns.ts';
 import { rotateSystemKeyIfDue } from './features/signing-keys/system-rotation.ts';
 import { startJobs } from './jobs.ts';
 import type { Services } from './kernel/context.ts';
@@ -86,6 +88,8 @@ export interface App {
   readonly signAuditLogs: () => Promise<number>;
   /** Warns of API keys that will expire, as the job does; answers of how many. */
   readonly warnOfExpiry: () => Promise<number>;
+  /** Seals anew what is under a former encryption key, as the job does. */
+  readonly reseal: () => Promise<ResealCounts>;
   readonly close: () => Promise<void>;
 }
 
@@ -240,13 +244,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     log: logged,
     told: (purged) => log.info({ message: 'purged', purged }),
   });
-  const rotateSystemKey = () =>
-    rotateSystemKeyIfDue(services, pool, actAsSystem).catch((error: unknown) => {
-      log.error({ error, message: 'the key of session tokens could not be rotated' });
-      return false;
-    });
+  const rotateSystemKey = () => rotateSystemKeyIfDue(services, pool, actAsSystem, logged);
   const checkpoints = createCheckpoints({ pool, keyring, clock, actAsSystem, log: logged });
   const warnOfExpiry = () => warnOfExpiringKeys(services, pool, actAsSystem, logged);
+  const told = (resealed: ResealCounts) => log.info({ message: 'resealed', resealed });
+  const reseal = createReseal({ pool, kek, columns: sealedColumns, log: logged, told });
   const stopJobs = startJobs(
     !config.jobs.enabled
       ? []
@@ -257,6 +259,7 @@ export async function createApp(options: AppOptions): Promise<App> {
           { everyMs: 15 * MINUTE_MS, run: () => purge.run() },
           { everyMs: 60 * MINUTE_MS, run: rotateSystemKey },
           { everyMs: 60 * MINUTE_MS, run: warnOfExpiry },
+          ...(config.encryption.oldKeys.length > 0 ? [{ everyMs: MINUTE_MS, run: () => reseal.run() }] : []),
         ],
   );
   const document = buildOpenapi({ operations, schemas, version });
@@ -277,13 +280,13 @@ export async function createApp(options: AppOptions): Promise<App> {
     rotateSystemKey,
     signAuditLogs: () => checkpoints.run(),
     warnOfExpiry,
+    reseal: () => reseal.run(),
     async close() {
       stopping = true;
       await server.close();
       stopJobs();
-      await purge.stop();
+      await Promise.all([purge.stop(), reseal.stop(), checkpoints.stop()]);
       await denials.flush(true);
-      await checkpoints.stop();
       await relay.stop();
       await mail.flush();
       await changes.close();

@@ -30,8 +30,10 @@ export interface Kek {
   seal(plain: Buffer | string, aad: string): string;
   /** The sealed bytes, unchanged. @throws SealError */
   open(sealed: string, aad: string): Buffer;
-  /** Whether a text was sealed under the current key; if not, seal it anew when its row is written. */
+  /** Whether a text was sealed under the current key; if not, `createReseal` seals it anew. */
   isCurrent(sealed: string): boolean;
+  /** How texts begin that were sealed under the current key, for a question to the database. */
+  readonly mark: string;
   /** 32 bytes from the current key (HKDF-SHA-256, RFC 5869); equal for equal labels, independent for others. */
   derive(label: string): Buffer;
   /** `derive` under every key, the current one first. */
@@ -49,7 +51,7 @@ export function createKek({ current, old }: EncryptionKeys): Kek {
   const keys = [current, ...old];
   if (keys.some((key) => key.length !== 32)) throw new RangeError('An encryption key has 32 bytes.');
   const idOf = (key: Buffer) => deriveFrom(key, 'key-id').subarray(0, 6).toString('base64url');
-  const currentId = idOf(current);
+  const mark = `v1.${idOf(current)}.`;
   // The current key is set last, so that it wins should it be listed among the old ones too.
   const sealKeys = new Map(keys.toReversed().map((key) => [idOf(key), deriveFrom(key, 'seal')]));
   const sealKey = deriveFrom(current, 'seal');
@@ -59,7 +61,7 @@ export function createKek({ current, old }: EncryptionKeys): Kek {
       const iv = randomBytes(ivBytes);
       const cipher = createCipheriv('aes-256-gcm', sealKey, iv).setAAD(Buffer.from(aad));
       const body = Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
-      return `v1.${currentId}.${body.toString('base64url')}`;
+      return mark + body.toString('base64url');
     },
     open(sealed, aad) {
       const [, id = '', text = ''] = /^v1\.([\w-]{8})\.([\w-]+)$/.exec(sealed) ?? [];
@@ -80,7 +82,8 @@ export function createKek({ current, old }: EncryptionKeys): Kek {
         throw new SealError('tampered', error);
       }
     },
-    isCurrent: (sealed) => sealed.startsWith(`v1.${currentId}.`),
+    isCurrent: (sealed) => sealed.startsWith(mark),
+    mark,
     derive: (label) => deriveFrom(current, label),
     deriveAll: (label) => keys.map((key) => deriveFrom(key, label)),
   };

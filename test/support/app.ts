@@ -37,7 +37,7 @@ export interface TestApp extends TestClient {
  */
 export async function startApp(
   env: Record<string, string> = {},
-  /** PostgreSQL only: another app whose database this one works on too, as a second process would. */
+  /** An app whose database this one works on too, as a second process would; when embedded, on a copy of it. */
   beside?: TestApp,
 ): Promise<TestApp> {
   const dataDir = await mkdtemp(join(tmpdir(), 'doorward-test-'));
@@ -65,7 +65,7 @@ export async function startApp(
         onIdleError: () => undefined,
         onStatement: (text) => statements.push(text),
       })
-    : await openEmbedded(null, new Blob([readFileSync(inject('archive'))]), (text) => statements.push(text));
+    : await openEmbedded(null, await archiveOf(beside), (text) => statements.push(text));
   const logs: string[] = [];
   const mails: Mail[] = [];
   const mailer: Mailer = { send: async (mail) => void mails.push(mail) };
@@ -97,6 +97,9 @@ export async function startApp(
     },
   };
 }
+
+const archiveOf = async (beside?: TestApp): Promise<Blob> =>
+  (await beside?.database.dump?.()) ?? new Blob([readFileSync(inject('archive'))]);
 
 function movableClock(): TestClock {
   let ahead = 0;

@@ -47,6 +47,8 @@ export interface Candidate {
   };
   /** The stored secret that was sent. */
   readonly secretId: string | null;
+  /** Its hash under the current pepper, if it is kept under a former one. */
+  readonly rehash: Buffer | null;
   /** The key that signs the project's tokens. */
   readonly kid: string;
   readonly fault: Fault | null;
@@ -120,7 +122,9 @@ export async function loadCandidate({ input, call, services, tx }: Exchange): Pr
     expiresAt,
     rotatedAt: row.rotated_at,
   };
-  const secretId = matching(row, given);
+  const matched = matching(row, given);
+  const secretId = matched?.id ?? null;
+  const rehash = matched && !matched.isCurrent ? (given[0] ?? null) : null;
   const fault = faultOf(row, input, secretId, call.address);
   await (fault === null
     ? services.limiter.consume('exchange', key.clientId)
@@ -130,15 +134,19 @@ export async function loadCandidate({ input, call, services, tx }: Exchange): Pr
     fault === null
       ? await issue(services, key, input.scope, (claims) => services.keyring.sign(key.projectId, claims, kid))
       : null;
-  return { key, secretId, kid, fault, useIsNoted, token };
+  return { key, secretId, rehash, kid, fault, useIsNoted, token };
 }
 
-/** Every stored hash is compared, whatever comes first, in constant time each. */
-function matching({ secrets }: KeyRow, given: readonly Buffer[]): string | null {
-  const found = (secrets ?? []).filter(({ hash }) =>
-    given.map((one) => equalHashes(Buffer.from(hash, 'hex'), one)).includes(true),
-  );
-  return found[0]?.id ?? null;
+/** Every stored hash is compared under every pepper, whatever comes first, in constant time each. */
+function matching(
+  { secrets }: KeyRow,
+  given: readonly Buffer[],
+): { id: string; isCurrent: boolean } | undefined {
+  const found = (secrets ?? []).flatMap(({ id, hash }) => {
+    const equal = given.map((one) => equalHashes(Buffer.from(hash, 'hex'), one));
+    return equal.includes(true) ? [{ id, isCurrent: equal[0] === true }] : [];
+  });
+  return found[0];
 }
 
 function faultOf(
@@ -214,6 +222,11 @@ export async function exchange(
   if (fault !== null || !token) {
     ctx.record({ ...common, outcome: 'failed', code: 'UNAUTHENTICATED', metadata: { ...metadata, fault } });
     return refuse(denied);
+  }
+  // The one moment at which the secret is known, so that a former encryption key can go.
+  if (prepared.rehash && prepared.secretId) {
+    const isIt = eq(apiKeySecrets.id, prepared.secretId);
+    await tx.update(apiKeySecrets).set({ hash: prepared.rehash }).where(isIt);
   }
   ctx.record({
     ...common,

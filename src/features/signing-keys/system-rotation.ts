@@ -11,13 +11,22 @@ import type { Executor } from '../../kernel/scoped-db.ts';
  * The key of session tokens rotates by itself (identity §10, `JWT_SYSTEM_KEY_ROTATION_DAYS`; 0 = never). Of several
  * processes that find it due at once, one rotates: the others wait for its lock, look again and find it fresh.
  *
- * @returns whether this call rotated it
+ * @returns whether this call rotated it; never rejects
  */
-export async function rotateSystemKeyIfDue(
-  services: Pick<Services, 'config' | 'clock' | 'kek' | 'ids' | 'keyPairs'>,
+export const rotateSystemKeyIfDue = (
+  services: Rotating,
   pool: Executor,
   actAsSystem: ActAsSystem,
-): Promise<boolean> {
+  log: (error: unknown, message: string) => void,
+): Promise<boolean> =>
+  rotateIfDue(services, pool, actAsSystem).catch((error: unknown) => {
+    log(error, 'the key of session tokens could not be rotated');
+    return false;
+  });
+
+type Rotating = Pick<Services, 'config' | 'clock' | 'kek' | 'ids' | 'keyPairs'>;
+
+async function rotateIfDue(services: Rotating, pool: Executor, actAsSystem: ActAsSystem): Promise<boolean> {
   const { config, clock } = services;
   const days = config.tokens.systemKeyRotationDays;
   if (days === 0) return false;
