@@ -3,7 +3,7 @@
  * service. Standard input is read when no text is given, so that a secret need not stand in the shell's history.
  * Ends with 0 when one is well formed, else with 1.
  *
- * @example npm run -s check-secret < suspicious.txt
+ * @example npm run check-secret < suspicious.txt
  */
 import { text } from 'node:stream/consumers';
 import { isDoorwardSecret } from '../src/crypto/secrets.ts';
