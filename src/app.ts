@@ -38,24 +38,16 @@ import { sealedColumns } from './features/sealed-columns.ts';
 import { rotateSystemKeyIfDue } from './features/signing-keys/system-rotation.ts';
 import { startJobs } from './jobs.ts';
 import type { Services } from './kernel/context.ts';
-import type { AnyEntity } from './kernel/entity.ts';
 import { createInvoke } from './kernel/invoke.ts';
-import { schemasOf } from './kernel/json-schema.ts';
 import type { Clock, Ids, Mailer } from './kernel/ports.ts';
 import type { Executor } from './kernel/scoped-db.ts';
 import { assertSound, declaredPermissions, operations } from './operations.ts';
 import { entities } from './entities.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
-import { registerBodyParser } from './transport/body-parser.ts';
 import { registerHostedPages } from './pages/hosted.ts';
-import { registerDocsPage } from './transport/docs-page.ts';
-import { toDoorwardError } from './transport/error-body.ts';
-import { registerGraphql } from './transport/graphql.ts';
-import { applyEffects, callOf, createHttp, languageOf, rememberRoutes } from './transport/http.ts';
-import { buildOpenapi } from './transport/openapi.ts';
+import { createHttp } from './transport/http.ts';
 import { createRateLimiter, type RateState } from './transport/rate-limit.ts';
-import { registerRest, type RestOptions } from './transport/rest.ts';
-import { registerExplorer } from './transport/explorer-page.ts';
+import { serveOperations } from './transport/serve.ts';
 import type { Log } from './log.ts';
 
 /**
@@ -201,40 +193,20 @@ export async function createApp(options: AppOptions): Promise<App> {
     log: (error, message, requestId) => log.error({ error, message, requestId }),
     logLine: log.writes('info') ? (line) => log.info(line) : null,
   });
-  rememberRoutes(server);
-  registerBodyParser(server, operations);
-  const schemas = schemasOf(operations);
-  const https = config.security.https;
-  const served: Omit<RestOptions, 'callOf'> = {
-    operations,
-    schemas,
-    invoke,
-    applyEffects: (call, reply) => applyEffects(call.effects, reply, https),
-  };
-  registerRest(server, { ...served, callOf: (request) => callOf(request, config, 'rest') });
   const unbound = { recordings: [], topics: new Set<string>(), afterCommit: [] };
-  registerGraphql(server, {
-    ...served,
-    entities: new Map<string, AnyEntity>(entities.map((entity) => [entity.name, entity])),
-    callOf: (request) => callOf(request, config, 'graphql'),
+  serveOperations(server, {
+    config,
+    operations,
+    entities,
+    invoke,
     related: (scope, entity, relation, keys) =>
       bindScope({ tx: pool, scope, notes: unbound, cursors, ids, clock, list: '' }).related(
         entity,
         relation,
         keys,
       ),
-    languageOf,
-    requestIdOf: (request) => request.id,
-    limits: config.graphql.limits,
-    introspection: config.graphql.introspection,
-    explorer: config.graphql.explorer,
-    production: config.production,
-    log: (error, request) =>
-      log.error({
-        error: toDoorwardError(error).extras.cause ?? error,
-        message: 'graphql',
-        requestId: request.id,
-      }),
+    version,
+    log: (error, message, requestId) => log.error({ error, message, requestId }),
   });
   const purge = createPurge({
     database,
@@ -262,14 +234,10 @@ export async function createApp(options: AppOptions): Promise<App> {
           ...(config.encryption.oldKeys.length > 0 ? [{ everyMs: MINUTE_MS, run: () => reseal.run() }] : []),
         ],
   );
-  const document = buildOpenapi({ operations, schemas, version });
-  registerDocsPage(server, {
-    enabled: config.docs.enabled,
-    document: () => document,
-    explorer: config.graphql.explorer,
+  registerHostedPages(server, {
+    https: config.security.https,
+    questionFor: (cookie) => questionFor(pool, services, cookie),
   });
-  registerExplorer(server, { enabled: config.graphql.explorer });
-  registerHostedPages(server, { https, questionFor: (cookie) => questionFor(pool, services, cookie) });
   await server.ready();
 
   return {

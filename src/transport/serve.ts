@@ -1,0 +1,62 @@
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '../config.ts';
+import type { AnyEntity } from '../kernel/entity.ts';
+import type { Invoke } from '../kernel/invoke.ts';
+import { schemasOf } from '../kernel/json-schema.ts';
+import type { NamedOperation } from '../kernel/operation.ts';
+import { registerBodyParser } from './body-parser.ts';
+import { registerDocsPage } from './docs-page.ts';
+import { toDoorwardError } from './error-body.ts';
+import { registerExplorer } from './explorer-page.ts';
+import { registerGraphql } from './graphql.ts';
+import type { Related } from './graphql-relations.ts';
+import { applyEffects, callOf, languageOf, rememberRoutes } from './http.ts';
+import { buildOpenapi } from './openapi.ts';
+import { registerRest, type RestOptions } from './rest.ts';
+
+/** What every transport is derived from, and what they share: both explorers, the document, the way of an error. */
+export interface ServedOptions {
+  readonly config: Config;
+  readonly operations: readonly NamedOperation[];
+  readonly entities: readonly AnyEntity[];
+  readonly invoke: Invoke;
+  /** Rows of a relation, for nested fields of GraphQL. */
+  readonly related: Related;
+  readonly version: string;
+  readonly log: (error: unknown, message: string, requestId: string) => void;
+}
+
+/** The operations over REST and GraphQL on one server, with their documents. */
+export function serveOperations(server: FastifyInstance, options: ServedOptions): void {
+  const { config, operations, entities, invoke, related, version, log } = options;
+  rememberRoutes(server);
+  registerBodyParser(server, operations);
+  const schemas = schemasOf(operations);
+  const served: Omit<RestOptions, 'callOf'> = {
+    operations,
+    schemas,
+    invoke,
+    applyEffects: (call, reply) => applyEffects(call.effects, reply, config.security.https),
+  };
+  registerRest(server, { ...served, callOf: (request) => callOf(request, config, 'rest') });
+  registerGraphql(server, {
+    ...served,
+    entities: new Map(entities.map((entity) => [entity.name, entity])),
+    callOf: (request) => callOf(request, config, 'graphql'),
+    related,
+    languageOf,
+    requestIdOf: (request) => request.id,
+    limits: config.graphql.limits,
+    introspection: config.graphql.introspection,
+    explorer: config.graphql.explorer,
+    production: config.production,
+    log: (error, request) => log(toDoorwardError(error).extras.cause ?? error, 'graphql', request.id),
+  });
+  const document = buildOpenapi({ operations, schemas, version });
+  registerDocsPage(server, {
+    enabled: config.docs.enabled,
+    document: () => document,
+    explorer: config.graphql.explorer,
+  });
+  registerExplorer(server, { enabled: config.graphql.explorer });
+}
