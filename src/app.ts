@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { v7 } from 'uuid';
 import { builtIns } from './access/built-in.ts';
 import { createCredentials } from './access/credentials.ts';
+import { createKnownKeys } from './access/known-keys.ts';
 import { createGuard } from './access/guard.ts';
 import { createResolver } from './access/resolve.ts';
 import type { Config } from './config.ts';
@@ -22,6 +23,7 @@ import { createPurge, type PurgeCounts } from './db/purge.ts';
 import { checkDatabase } from './db/readiness.ts';
 import { bindScope } from './db/scoped-db.ts';
 import { seedBuiltIns } from './db/seed.ts';
+import { createSharedTransaction } from './db/shared-commit.ts';
 import { establishInstallation } from './crypto/installation.ts';
 import { createCheckpoints } from './events/checkpoints.ts';
 import { erasePage } from './events/erasure.ts';
@@ -125,6 +127,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     kek,
     cursors,
     keyring,
+    knownKeys: createKnownKeys(pool, changes),
     keyPairs,
     passwords: createPasswords({ concurrency: 2, maxQueue: 100 }),
     resolver,
@@ -167,6 +170,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       scopedDb: (tx, scope, op, notes, principal) =>
         bindScope({ tx, scope, notes, cursors, ids, clock, list: `${op.name} ${principal?.credentialId}` }),
       transaction,
+      sharedTransaction: createSharedTransaction(transaction),
       once: createIdempotency({
         database,
         clock,

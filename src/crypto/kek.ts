@@ -55,6 +55,13 @@ export function createKek({ current, old }: EncryptionKeys): Kek {
   // The current key is set last, so that it wins should it be listed among the old ones too.
   const sealKeys = new Map(keys.toReversed().map((key) => [idOf(key), deriveFrom(key, 'seal')]));
   const sealKey = deriveFrom(current, 'seal');
+  /** A label is a word of the code, so these are few; deriving one takes longer than the HMAC it is for. */
+  const derived = new Map<string, readonly Buffer[]>();
+  const deriveAll = (label: string): readonly Buffer[] => {
+    const known = derived.get(label) ?? keys.map((key) => deriveFrom(key, label));
+    derived.set(label, known);
+    return known;
+  };
 
   return {
     seal(plain, aad) {
@@ -84,8 +91,8 @@ export function createKek({ current, old }: EncryptionKeys): Kek {
     },
     isCurrent: (sealed) => sealed.startsWith(mark),
     mark,
-    derive: (label) => deriveFrom(current, label),
-    deriveAll: (label) => keys.map((key) => deriveFrom(key, label)),
+    derive: (label) => deriveAll(label)[0] ?? deriveFrom(current, label),
+    deriveAll,
   };
 }
 

@@ -16,6 +16,8 @@ export interface FreshCache<V> {
   peek(key: string): V | undefined;
   /** A load that finds nothing answers null, which is never kept: what does not exist may be made at any time. */
   get(key: string, load: () => Promise<Loaded<V> | null>): Promise<V | null>;
+  /** Loads in any case, and keeps what it finds. */
+  renew(key: string, load: () => Promise<Loaded<V> | null>): Promise<V | null>;
 }
 
 interface Loaded<V> {
@@ -34,8 +36,16 @@ export function createFreshCache<V extends object>(changes: Changes, max: number
     return entry && changes.isFresh(entry.loadedAt, entry.topics) ? entry.value : undefined;
   }
 
+  const renew: FreshCache<V>['renew'] = async (key, load) => {
+    const loadedAt = changes.now();
+    const loaded = await load();
+    if (loaded) entries.set(key, { ...loaded, loadedAt });
+    return loaded?.value ?? null;
+  };
+
   return {
     peek,
+    renew,
     async get(key, load) {
       const known = peek(key);
       if (known !== undefined) return known;
@@ -43,10 +53,7 @@ export function createFreshCache<V extends object>(changes: Changes, max: number
       const running = loading.get(key);
       // A load that began before the last change may have read the state before it: only equals are shared.
       if (running?.startedAt === loadedAt && changes.isTrusted()) return running.result;
-      const result = load().then((loaded) => {
-        if (loaded) entries.set(key, { ...loaded, loadedAt });
-        return loaded?.value ?? null;
-      });
+      const result = renew(key, load);
       const mine = { startedAt: loadedAt, result };
       loading.set(key, mine);
       try {

@@ -1,5 +1,8 @@
-import { eq, sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
+import type { PgInsertValue } from 'drizzle-orm/pg-core';
 import { nodes } from '../db/nodes.ts';
+import { instant, rowsOf } from '../db/rows.ts';
+import { together } from '../db/shared-commit.ts';
 import type { Call, Principal } from '../kernel/context.ts';
 import type { Actor, NodeRef, Recording } from '../kernel/event.ts';
 import type { MutationNotes, Recorded } from '../kernel/invoke.ts';
@@ -33,6 +36,7 @@ export type Recorder = (tx: Executor, op: Act, by: Author, notes: MutationNotes)
  * their rows): either the deletion comes second and finds the rows, or the mutation does and is refused here.
  *
  * Events that the relay takes are due at once: it is told after commit, and looks for itself from time to time.
+ * Mutations that share a commit are written together: two statements for all of them.
  *
  * @throws FORBIDDEN, as for a scope that never existed, when the node was deleted while the mutation ran
  */
@@ -41,77 +45,155 @@ export function createRecorder(
   relay: Pick<Relay, 'takes' | 'flush'>,
   eventData: EventData,
 ): Recorder {
-  return async (tx, op, by, notes) => {
-    const fallback = by.scope && { id: by.scope.nodeId, scope: nodeRef(by.scope) };
-    // Whatever a tenant's mutation changed, cached rights of that tenant are stale: nobody has to remember it.
-    const stale = (nodeId: string): void => {
-      if (!op.keepsRights) notes.topics.add(`node:${nodeId}`);
-    };
-    if (fallback) stale(fallback.id);
-    const [first] = notes.recordings;
-    if (!first) return;
-    const main = first.node ?? fallback;
-    if (!main) return;
-    for (const node of nodesOf(notes.recordings, fallback)) {
-      const own = notes.recordings.filter((recording) => (recording.node ?? fallback)?.id === node.id);
-      await writeNode(node, own, node.id === main.id ? first : null);
-      stale(node.id);
+  async function writeAll(tx: Executor, acts: readonly Written[]): Promise<undefined[]> {
+    const pages = pagesOf(acts);
+    const counted = pages.length > 0 ? await countUp(tx, pages) : new Map<string, Counters>();
+    const entries: AuditRow[] = [];
+    const emitted: EventRow[] = [];
+    const heads: SQL[] = [];
+    for (const { node, lines } of pages) {
+      const counters = counted.get(node.id);
+      if (!counters) throw new Error(`no tenant node ${node.id}`);
+      if (counters.deleted && lines.some(({ recording }) => needsLiveNode(recording))) throw unknownScope();
+      const { now } = counters;
+      let { eventSequence, auditSequence, hash } = counters;
+      for (const { act, recording, audited } of lines) {
+        const { event, data = {} } = recording;
+        if (event !== undefined) {
+          const told = { ...recording, data: eventData(event, data) };
+          const relayAt = relay.takes(event) ? now : null;
+          emitted.push({ ...eventRow(ids.next(), act.by, node, told, ++eventSequence, now), relayAt });
+          if (relayAt) act.notes.afterCommit.push(() => void relay.flush());
+        }
+        if (!audited) continue;
+        const entry = auditEntry(ids.next(), act.op, act.by, node, recording, ++auditSequence, now);
+        const sealing = sealEntry(entry, hash);
+        ({ hash } = sealing);
+        const outcome = recording.outcome ?? 'success';
+        entries.push({ ...entry, ...sealing, outcome, tenantId: node.id, occurredAt: now });
+      }
+      if (hash !== counters.hash) heads.push(sql`(${node.id}::uuid, ${hash})`);
     }
-
-    async function writeNode(node: NodeRef, recordings: readonly Recording[], audited: Recording | null) {
-      const emitted = recordings.filter((recording) => recording.event !== undefined);
-      const at = await countUp(tx, node.id, {
-        policy: op.keepsRights ? 0 : 1,
-        entries: audited ? 1 : 0,
-        events: emitted.length,
-      });
-      if (at.deleted && recordings.some((recording) => needsLiveNode(recording))) throw unknownScope();
-      const first = at.eventSequence - emitted.length + 1;
-      const rows = emitted
-        .map((one, index) => eventRow(ids.next(), by, node, told(one), first + index, at.now))
-        .map((row) => ({ ...row, relayAt: relay.takes(row.type) ? at.now : null }));
-      if (rows.some(({ relayAt }) => relayAt)) notes.afterCommit.push(() => void relay.flush());
-      const emit = rows.length > 0 ? tx.insert(events).values(rows) : null;
-      if (!audited) return void (await emit);
-      const entry = auditEntry(ids.next(), op, by, node, audited, at.auditSequence, at.now);
-      const sealing = sealEntry(entry, at.previousHash);
-      const outcome = audited.outcome ?? 'success';
-      const append = tx
-        .insert(auditLog)
-        .values({ ...entry, ...sealing, outcome, tenantId: node.id, occurredAt: at.now });
-      // One statement, because the node is locked by now and others wait for it.
-      await tx.execute(
-        sql`with appended as ${append}${emit ? sql`, emitted as ${emit}` : sql``}
-          update ${nodes} set audit_hash = ${sealing.hash} where id = ${node.id}`,
-      );
-    }
-  };
-
-  function told(recording: Recording): Recording {
-    const { event = '', data = {} } = recording;
-    return { ...recording, data: eventData(event, data) };
+    await append(tx, entries, emitted, heads);
+    return acts.map(() => undefined);
   }
+
+  return (tx, op, by, notes) => together(tx, writeAll, { op, by, notes });
 }
 
-/** Takes the node's lock, which is held until commit, and the next numbers of its counters. */
-async function countUp(tx: Executor, id: string, by: { policy: number; entries: number; events: number }) {
-  const [counters] = await tx
-    .update(nodes)
-    .set({
-      policyVersion: sql`${nodes.policyVersion} + ${by.policy}`,
-      auditSequence: sql`${nodes.auditSequence} + ${by.entries}`,
-      eventSequence: sql`${nodes.eventSequence} + ${by.events}`,
-    })
-    .where(eq(nodes.id, id))
-    .returning({
-      auditSequence: nodes.auditSequence,
-      previousHash: nodes.auditHash,
-      eventSequence: nodes.eventSequence,
-      deleted: sql<boolean>`${nodes.deletedAt} is not null`,
-      now: sql<string>`clock_timestamp()`,
-    });
-  if (!counters) throw new Error(`no tenant node ${id}`);
-  return { ...counters, now: new Date(counters.now) };
+/** One mutation, as it is to be written. */
+interface Written {
+  readonly op: Act;
+  readonly by: Author;
+  readonly notes: MutationNotes;
+}
+
+/** What is to be written of one node, in order. A mutation has one audit entry: of its first recording. */
+interface Page {
+  readonly node: NodeRef;
+  readonly lines: { readonly act: Written; readonly recording: Recording; readonly audited: boolean }[];
+  /** By how much the version of its policy rises. */
+  policy: number;
+}
+
+/** Pages in a fixed order of nodes, so that two transactions cannot deadlock; also tells which nodes' rights are stale. */
+function pagesOf(acts: readonly Written[]): Page[] {
+  const pages = new Map<string, Page>();
+  for (const act of acts) {
+    const { op, by, notes } = act;
+    const fallback = by.scope && { id: by.scope.nodeId, scope: nodeRef(by.scope) };
+    const touched = new Set<string>(fallback ? [fallback.id] : []);
+    for (const recording of notes.recordings) {
+      const node = recording.node ?? fallback;
+      if (!node) continue;
+      const page: Page = pages.get(node.id) ?? { node, lines: [], policy: 0 };
+      pages.set(node.id, page);
+      page.lines.push({ act, recording, audited: recording === notes.recordings[0] });
+      touched.add(node.id);
+    }
+    // Whatever a tenant's mutation changed, cached rights of that tenant are stale: nobody has to remember it.
+    if (op.keepsRights) continue;
+    for (const id of touched) {
+      notes.topics.add(`node:${id}`);
+      const page = pages.get(id);
+      if (page) page.policy++;
+    }
+  }
+  return [...pages.values()].sort((a, b) => (a.node.id < b.node.id ? -1 : 1));
+}
+
+interface Counters {
+  /** Before what is written now. */
+  readonly auditSequence: number;
+  readonly eventSequence: number;
+  readonly hash: string;
+  readonly deleted: boolean;
+  readonly now: Date;
+}
+
+/** Takes the nodes' locks, in the order of the pages and until commit, and the next numbers of their counters. */
+async function countUp(tx: Executor, pages: readonly Page[]): Promise<Map<string, Counters>> {
+  const steps = pages.map(({ node, lines, policy }) => {
+    const entries = lines.filter(({ audited }) => audited).length;
+    const told = lines.filter(({ recording }) => recording.event !== undefined).length;
+    return { id: node.id, policy, entries, told };
+  });
+  const asked = sql.join(
+    steps.map(
+      ({ id, policy, entries, told }) => sql`(${id}::uuid, ${policy}::int, ${entries}::int, ${told}::int)`,
+    ),
+    sql`, `,
+  );
+  const rows = await rowsOf<CounterRow>(
+    tx,
+    sql`with asked (id, policy, entries, told) as (values ${asked}),
+      locked as (select id from ${nodes} where id in (select id from asked) order by id for no key update)
+      update ${nodes} n set policy_version = n.policy_version + asked.policy,
+        audit_sequence = n.audit_sequence + asked.entries, event_sequence = n.event_sequence + asked.told
+      from locked join asked using (id) where n.id = locked.id
+      returning n.id, n.audit_sequence - asked.entries as audit_sequence, n.audit_hash,
+        n.event_sequence - asked.told as event_sequence, n.deleted_at is not null as deleted, clock_timestamp() as now`,
+  );
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      {
+        auditSequence: Number(row.audit_sequence),
+        eventSequence: Number(row.event_sequence),
+        hash: row.audit_hash,
+        deleted: row.deleted,
+        now: instant(row.now),
+      },
+    ]),
+  );
+}
+
+interface CounterRow {
+  id: string;
+  audit_sequence: string | number;
+  event_sequence: string | number;
+  audit_hash: string;
+  deleted: boolean;
+  now: string | Date;
+}
+
+type AuditRow = PgInsertValue<typeof auditLog>;
+type EventRow = PgInsertValue<typeof events>;
+
+/** One statement, because the nodes are locked by now and others wait for them. */
+async function append(
+  tx: Executor,
+  entries: AuditRow[],
+  emitted: EventRow[],
+  heads: readonly SQL[],
+): Promise<void> {
+  const emit = emitted.length > 0 ? tx.insert(events).values(emitted) : null;
+  if (entries.length === 0) return void (await emit);
+  await tx.execute(
+    sql`with appended as ${tx.insert(auditLog).values(entries)}${emit ? sql`, emitted as ${emit}` : sql``}
+      update ${nodes} n set audit_hash = head.hash
+      from (values ${sql.join([...heads], sql`, `)}) as head (id, hash) where n.id = head.id`,
+  );
 }
 
 /** A refusal has changed nothing, and what is said of a deletion is said after it. */
@@ -141,13 +223,6 @@ function eventRow(
     ...(changes && Object.keys(changes).length > 0 ? { changes } : {}),
   };
   return { id, tenantId: node.id, sequence, type: event, occurredAt, body };
-}
-
-/** Nodes that the recordings belong to, each once, in a fixed order so that two mutations cannot deadlock. */
-function nodesOf(recordings: readonly Recording[], fallback: NodeRef | undefined): NodeRef[] {
-  const found = new Map<string, NodeRef>();
-  for (const { node = fallback } of recordings) if (node) found.set(node.id, node);
-  return [...found.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 export function actorOf(principal: Principal | null): Actor {

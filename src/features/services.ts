@@ -1,4 +1,5 @@
 import type { Resolver } from '../access/resolve.ts';
+import type { KnownKeys } from '../access/known-keys.ts';
 import type { BuiltIns } from '../access/built-in.ts';
 import type { Config } from '../config.ts';
 import type { Cursors } from '../db/cursor.ts';
@@ -26,6 +27,7 @@ declare module '../kernel/context.ts' {
     /** For lists of the caller's own rows; a scope's lists come with it. */
     readonly cursors: Cursors;
     readonly keyring: Keyring;
+    readonly knownKeys: KnownKeys;
     readonly keyPairs: Pick<KeyPairStock, 'take'>;
     readonly passwords: Passwords;
     readonly resolver: Resolver;

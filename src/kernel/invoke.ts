@@ -36,6 +36,8 @@ export interface Stages {
     principal: Principal | null,
   ): ScopedDb;
   readonly transaction: <T>(work: (tx: Executor) => Promise<T>) => Promise<T>;
+  /** The same, its commit shared with others of its kind. */
+  readonly sharedTransaction: Stages['transaction'];
   /** Null when the call has no `Idempotency-Key` or the operation takes none. @throws VALIDATION_ERROR */
   once(op: NamedOperation, call: Call): Once | null;
   /** Writes audit entry, events and versions; answers the topics whose cached state is now stale. */
@@ -189,7 +191,8 @@ export function createInvoke(stages: Stages): Invoke {
       if (answer instanceof Refusal) throw answer.error;
       return answer;
     };
-    return once ? once(input, by, perform) : perform(stages.transaction);
+    if (once) return once(input, by, perform);
+    return perform(op.sharesCommit ? stages.sharedTransaction : stages.transaction);
   };
 }
 

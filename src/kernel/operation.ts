@@ -81,6 +81,8 @@ export interface Declaration<
    * them, so that no declaration can forget to say so.
    */
   readonly keepsRights?: true;
+  /** Calls that come together are one transaction, each answered after its commit: for what is called in masses. */
+  readonly sharesCommit?: true;
   /** Open to a session that has yet to give its second factor. */
   readonly beforeMfa?: true;
   /** Recent sign-in needed (identity §6). */

@@ -1,20 +1,23 @@
 import { and, eq, gt, isNull, or, sql } from 'drizzle-orm';
-import { rowsOf } from '../../db/rows.ts';
+import { covers } from '../../access/cidrs.ts';
+import { USE_NOTED_MS, type KnownKey } from '../../access/known-keys.ts';
 import { equalHashes, hashApiKeySecret, isDoorwardSecret } from '../../crypto/secrets.ts';
+import { rowsOf } from '../../db/rows.ts';
+import { inTurn, together } from '../../db/shared-commit.ts';
 import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Recording } from '../../kernel/event.ts';
 import { refuse, type Refusal } from '../../kernel/reply.ts';
-import { canonicalTenant, type ScopeInput, type ScopeRef } from '../../kernel/scope.ts';
+import { canonicalTenant, type ScopeInput } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { covers } from '../../access/cidrs.ts';
-import { apiKeys, apiKeySecrets } from './api-key.ts';
-import { isActive, peppersOf } from './store.ts';
+import { apiKeySecrets } from './api-key.ts';
+import { peppersOf } from './store.ts';
 
 /**
  * Client credentials → token. Everything that is wrong answers the same 401 (identity §11); what was wrong stands
  * in the audit entry of the key's project, which refused exchanges of a known client id write too. The token is
- * signed before the transaction, and the transaction decides: a key that was revoked meanwhile gives nothing.
+ * signed before the transaction, and the transaction decides: what was read of the key before, perhaps from memory, is
+ * asked again there under a lock, so a key that was revoked meanwhile gives nothing. Exchanges share their commits.
  */
 interface Input {
   readonly clientId: string;
@@ -31,145 +34,85 @@ interface Exchange {
 
 type Fault = 'secret' | 'scope' | 'network' | 'revoked' | 'expired' | 'inactive';
 
-export interface Candidate {
-  readonly key: {
-    readonly id: string;
-    readonly clientId: string;
-    readonly projectId: string;
-    readonly nodeScope: ScopeRef;
-    readonly scope: { readonly tenant: string; readonly id: string };
-    readonly roleId: string | null;
-    readonly userId: string;
-    readonly userName: string;
-    readonly expiresAt: Date | null;
-    /** As the database writes it, to be compared with itself. */
-    readonly rotatedAt: string | null;
-  };
+interface Judged {
+  readonly key: KnownKey;
   /** The stored secret that was sent. */
-  readonly secretId: string | null;
+  readonly secret: KnownKey['secrets'][number] | null;
   /** Its hash under the current pepper, if it is kept under a former one. */
   readonly rehash: Buffer | null;
-  /** The key that signs the project's tokens. */
-  readonly kid: string;
   readonly fault: Fault | null;
-  /** Whether the last use was written down less than a minute ago. */
-  readonly useIsNoted: boolean;
+}
+
+export interface Candidate extends Judged {
   readonly token: { readonly accessToken: string; readonly expiresIn: number } | null;
 }
 
-interface KeyRow {
-  id: string;
-  project_id: string;
-  owner_id: string;
-  owner_kind: 'account' | 'organization';
-  scope_tenant: string;
-  scope_id: string;
-  role_id: string | null;
-  user_id: string;
-  user_name: string;
-  user_alive: boolean;
-  expires_at: string | null;
-  expired: boolean;
-  revoked: boolean;
-  allowed_cidrs: string[];
-  use_is_noted: boolean;
-  rotated_at: string | null;
-  kid: string;
-  secrets: { id: string; hash: string }[] | null;
-}
+const denied = () =>
+  fail('UNAUTHENTICATED', {
+    fix: 'Check clientId, clientSecret and scope; the key must be active and its scope named as it was created.',
+  });
 
-async function findKey(db: Executor, clientId: string): Promise<KeyRow | undefined> {
-  const rows = await rowsOf<KeyRow>(
-    db,
-    sql`
-    select k.id, k.tenant_id as project_id, o.id as owner_id, o.kind as owner_kind, k.scope_tenant, k.scope_id, k.role_id,
-      k.user_id, u.name as user_name, u.status = 'active' and u.deleted_at is null as user_alive,
-      k.expires_at, coalesce(k.expires_at <= now(), false) as expired, k.revoked_at is not null as revoked, k.allowed_cidrs,
-      coalesce(k.last_used_at > now() - interval '1 minute', false) as use_is_noted,
-      k.rotated_at::text as rotated_at,
-      (select json_agg(json_build_object('id', s.id, 'hash', encode(s.hash, 'hex'))) from api_key_secrets s
-        where s.key_id = k.id and (s.expires_at is null or s.expires_at > now())) as secrets,
-      (select sk.kid from signing_keys sk where sk.tenant_id = k.tenant_id and sk.status = 'active') as kid
-    from api_keys k join nodes n on n.id = k.tenant_id and n.deleted_at is null
-    join nodes o on o.id = n.parent_id and o.deleted_at is null
-    join users u on u.id = k.user_id
-    where k.client_id = ${clientId}::uuid and k.deleted_at is null`,
-  );
-  return rows[0];
-}
-
-/** Before the transaction: finds the key, judges what was sent, and signs the token if it is good. */
-export async function loadCandidate({ input, call, services, tx }: Exchange): Promise<Candidate | null> {
+/**
+ * Before the transaction: finds the key, judges what was sent, and signs the token if it is good.
+ * @throws UNAUTHENTICATED for a client id that is none
+ */
+export async function loadCandidate({ input, call, services }: Exchange): Promise<Candidate> {
+  const { limiter, knownKeys, keyring } = services;
   // Only failures count against a caller's network; an exhausted one is refused before anything is compared.
   const guesses = `${input.clientId} ${call.network}`;
-  await services.limiter.consume('auth', guesses, 0);
+  await limiter.consume('auth', guesses, 0);
   const given = peppersOf(services).map((pepper) => hashApiKeySecret(pepper, input.clientSecret));
-  const row = await findKey(tx, input.clientId);
-  if (!row) {
-    await services.limiter.consume('auth', guesses);
-    return null;
+  const remembered = knownKeys.peek(input.clientId);
+  let judged = remembered && judge(remembered, input, given, call.address);
+  if (!judged || judged.fault !== null) {
+    // Nobody is refused from memory: another process may have given the key another secret just now.
+    const key = await knownKeys.read(input.clientId);
+    if (!key) {
+      await limiter.consume('auth', guesses);
+      throw denied();
+    }
+    judged = judge(key, input, given, call.address);
   }
-  const expiresAt = row.expires_at === null ? null : new Date(row.expires_at);
-  const key: Candidate['key'] = {
-    id: row.id,
-    clientId: input.clientId,
-    projectId: row.project_id,
-    nodeScope: { tenant: `${row.owner_kind}Project`, id: `${row.owner_id}:${row.project_id}` },
-    scope: { tenant: row.scope_tenant, id: row.scope_id },
-    roleId: row.role_id,
-    userId: row.user_id,
-    userName: row.user_name,
-    expiresAt,
-    rotatedAt: row.rotated_at,
-  };
-  const matched = matching(row, given);
-  const secretId = matched?.id ?? null;
-  const rehash = matched && !matched.isCurrent ? (given[0] ?? null) : null;
-  const fault = faultOf(row, input, secretId, call.address);
-  await (fault === null
-    ? services.limiter.consume('exchange', key.clientId)
-    : services.limiter.consume('auth', guesses));
-  const { kid, use_is_noted: useIsNoted } = row;
+  const { key, fault } = judged;
+  await (fault === null ? limiter.consume('exchange', key.clientId) : limiter.consume('auth', guesses));
   const token =
     fault === null
-      ? await issue(services, key, input.scope, (claims) => services.keyring.sign(key.projectId, claims, kid))
+      ? await issue(services, key, input.scope, (claims) => keyring.sign(key.projectId, claims, key.kid))
       : null;
-  return { key, secretId, rehash, kid, fault, useIsNoted, token };
+  return { ...judged, token };
 }
 
-/** Every stored hash is compared under every pepper, whatever comes first, in constant time each. */
-function matching(
-  { secrets }: KeyRow,
-  given: readonly Buffer[],
-): { id: string; isCurrent: boolean } | undefined {
-  const found = (secrets ?? []).flatMap(({ id, hash }) => {
-    const equal = given.map((one) => equalHashes(Buffer.from(hash, 'hex'), one));
-    return equal.includes(true) ? [{ id, isCurrent: equal[0] === true }] : [];
+function judge(key: KnownKey, input: Input, given: readonly Buffer[], address: string): Judged {
+  // Every stored hash is compared under every pepper, whatever comes first, in constant time each.
+  const [matched] = key.secrets.flatMap((secret) => {
+    const equal = given.map((one) => equalHashes(secret.hash, one));
+    return equal.includes(true) ? [{ secret, isCurrent: equal[0] === true }] : [];
   });
-  return found[0];
+  const rehash = matched && !matched.isCurrent ? (given[0] ?? null) : null;
+  return { key, secret: matched?.secret ?? null, rehash, fault: faultOf(key, input, !!matched, address) };
 }
 
 function faultOf(
-  row: KeyRow,
+  key: KnownKey,
   { clientSecret, scope }: Input,
-  secretId: string | null,
+  isItsSecret: boolean,
   address: string,
 ): Fault | null {
-  if (row.revoked) return 'revoked';
-  if (row.expired) return 'expired';
-  if (secretId === null || !isDoorwardSecret(clientSecret)) return 'secret';
-  if (canonicalTenant(scope.tenant) !== canonicalTenant(row.scope_tenant as ScopeInput['tenant']))
+  if (key.revoked) return 'revoked';
+  if (key.expired) return 'expired';
+  if (!isItsSecret || !isDoorwardSecret(clientSecret)) return 'secret';
+  if (canonicalTenant(scope.tenant) !== canonicalTenant(key.scope.tenant as ScopeInput['tenant']))
     return 'scope';
-  if (scope.id !== row.scope_id) return 'scope';
-  if (row.allowed_cidrs.length > 0 && !covers(row.allowed_cidrs, address)) return 'network';
+  if (scope.id !== key.scope.id) return 'scope';
+  if (key.allowedCidrs.length > 0 && !covers(key.allowedCidrs, address)) return 'network';
   // A project's own key goes on working when its creator has left; a user's key does not.
-  if (row.scope_tenant === 'ProjectUser' && !row.user_alive) return 'inactive';
+  if (key.scope.tenant === 'ProjectUser' && !key.userAlive) return 'inactive';
   return null;
 }
 
 async function issue(
   { config, clock }: Services,
-  key: Candidate['key'],
+  key: KnownKey,
   scope: ScopeInput,
   sign: (claims: Readonly<Record<string, unknown>>) => Promise<string>,
 ) {
@@ -191,27 +134,23 @@ async function issue(
 
 /** In the transaction: a share lock on the key orders this exchange before or after a revoke, never beside it. */
 export async function exchange(
-  ctx: Exchange & { readonly prepared: Candidate | null; record(recording: Recording): void },
+  ctx: Exchange & {
+    readonly prepared: Candidate;
+    record(recording: Recording): void;
+    touch(topic: string): void;
+    afterCommit(work: () => void): void;
+  },
 ): Promise<{ accessToken: string; expiresIn: number } | Refusal> {
   const { prepared, tx, call } = ctx;
-  const denied = fail('UNAUTHENTICATED', {
-    fix: 'Check clientId, clientSecret and scope; the key must be active and its scope named as it was created.',
-  });
-  if (!prepared) throw denied;
   const { key } = prepared;
   let { fault, token } = prepared;
   if (token) {
-    const held = await holdAlive(tx, prepared, call.address);
-    if (!held) fault = 'revoked';
-    // Rotated since the secret was compared: it may have been one that ended.
-    else if (held.rotatedAt !== key.rotatedAt && !(await secretLives(tx, prepared))) fault = 'secret';
+    const notesUse = key.useNotedUntil < performance.now();
+    const held = await together(tx, hold, { ...prepared, address: call.address, notesUse });
+    fault = await faultMeanwhile(tx, prepared, held);
+    if (notesUse) ctx.afterCommit(() => void (key.useNotedUntil = performance.now() + USE_NOTED_MS));
     // Nobody could verify what a signing key has signed that was revoked meanwhile.
-    else if (!held.published) {
-      const { keyring } = ctx.services;
-      token = await issue(ctx.services, key, ctx.input.scope, (claims) =>
-        keyring.signIn(tx, key.projectId, claims),
-      );
-    }
+    if (fault === null && !held?.published) token = await together(tx, signAgain, ctx);
   }
   const metadata = { clientId: key.clientId, scope: key.scope, roleId: key.roleId, expiresAt: key.expiresAt };
   const common = {
@@ -221,12 +160,12 @@ export async function exchange(
   };
   if (fault !== null || !token) {
     ctx.record({ ...common, outcome: 'failed', code: 'UNAUTHENTICATED', metadata: { ...metadata, fault } });
-    return refuse(denied);
+    return refuse(denied());
   }
   // The one moment at which the secret is known, so that a former encryption key can go.
-  if (prepared.rehash && prepared.secretId) {
-    const isIt = eq(apiKeySecrets.id, prepared.secretId);
-    await tx.update(apiKeySecrets).set({ hash: prepared.rehash }).where(isIt);
+  if (prepared.rehash) {
+    await together(tx, keepAnew, prepared);
+    ctx.touch(`credential:${key.id}`);
   }
   ctx.record({
     ...common,
@@ -237,33 +176,79 @@ export async function exchange(
   return token;
 }
 
-/**
- * Share-locks the key if it is still good. Once a minute the lock is the update of its last use instead, so that a
- * busy key is not one hot row, and two exchanges never both share and then both want to write.
- */
-async function holdAlive(tx: Executor, { key, kid, useIsNoted }: Candidate, address: string) {
-  const seen = {
-    rotatedAt: sql<string | null>`${apiKeys.rotatedAt}::text`,
-    // Locked, so that a rotation which revokes it commits before this is asked or after this exchange.
-    published: sql<boolean>`exists (select 1 from signing_keys where kid = ${kid} and status <> 'revoked' for share)`,
-  };
-  const alive = isActive(key.id);
-  const [held] = useIsNoted
-    ? await tx.select(seen).from(apiKeys).where(alive).for('share')
-    : await tx
-        .update(apiKeys)
-        .set({ lastUsedAt: sql`now()`, lastUsedIp: address })
-        .where(alive)
-        .returning(seen);
-  return held;
+type Wanted = Candidate & { readonly address: string; readonly notesUse: boolean };
+
+/** What the locked row says. */
+interface Held {
+  readonly place: number;
+  readonly revoked: boolean;
+  readonly expired: boolean;
+  readonly secretEnded: boolean;
+  readonly rotatedAt: string | null;
+  readonly published: boolean;
 }
 
-async function secretLives(tx: Executor, { secretId }: Candidate): Promise<boolean> {
-  if (secretId === null) return false;
+/**
+ * Share-locks the keys, in one order so that two processes cannot deadlock, and tells what has become of each; none:
+ * there is no such key any more. Once a minute the use is written first, so that none shares and then wants to write.
+ */
+async function hold(tx: Executor, wanted: readonly Wanted[]): Promise<readonly (Held | undefined)[]> {
+  const uses = new Map(wanted.flatMap(({ key, address, notesUse }) => (notesUse ? [[key.id, address]] : [])));
+  if (uses.size > 0) {
+    const used = [...uses].map(([id, address]) => sql`(${id}::uuid, ${address})`);
+    await tx.execute(sql`
+      with used (id, address) as (values ${sql.join(used, sql`, `)}),
+        due as (select k.id, used.address from api_keys k join used using (id)
+          where k.revoked_at is null and coalesce(k.last_used_at < now() - interval '1 minute', true)
+          order by k.id for no key update of k)
+      update api_keys k set last_used_at = now(), last_used_ip = due.address from due where k.id = due.id`);
+  }
+  const asked = wanted.map(
+    ({ key, secret }, place) =>
+      sql`(${place}::int, ${key.id}::uuid, ${secret?.id ?? null}::uuid, ${key.kid})`,
+  );
+  const held = await rowsOf<Held>(
+    tx,
+    // A signing key is locked, so that a rotation which revokes it commits before this is asked or after the exchange.
+    sql`select asked.place, k.revoked_at is not null or k.deleted_at is not null as "revoked",
+        coalesce(k.expires_at <= now(), false) as "expired",
+        not exists (select from api_key_secrets s where s.id = asked.secret_id and coalesce(s.expires_at > now(), true)) as "secretEnded",
+        k.rotated_at::text as "rotatedAt",
+        exists (select from signing_keys g where g.kid = asked.kid and g.status <> 'revoked' for share) as "published"
+      from (values ${sql.join(asked, sql`, `)}) as asked (place, key_id, secret_id, kid)
+      join api_keys k on k.id = asked.key_id order by k.id for share of k`,
+  );
+  const found = new Map(held.map((one) => [one.place, one]));
+  return wanted.map((_, place) => found.get(place));
+}
+
+async function faultMeanwhile(
+  tx: Executor,
+  { key, secret }: Candidate,
+  held: Held | undefined,
+): Promise<Fault | null> {
+  if (!held || held.revoked) return 'revoked';
+  if (held.expired) return 'expired';
+  if (held.secretEnded) return 'secret';
+  // Rotated since the secret was compared, perhaps while the lock was waited for: it may have been one that ended.
+  return held.rotatedAt === key.rotatedAt || (await together(tx, secretLives, secret)) ? null : 'secret';
+}
+
+const secretLives = inTurn(async (tx, secret: Candidate['secret']): Promise<boolean> => {
+  if (secret === null) return false;
   const { id, expiresAt } = apiKeySecrets;
   const rows = await tx
     .select({ id })
     .from(apiKeySecrets)
-    .where(and(eq(id, secretId), or(isNull(expiresAt), gt(expiresAt, sql`now()`))));
+    .where(and(eq(id, secret.id), or(isNull(expiresAt), gt(expiresAt, sql`now()`))));
   return rows.length > 0;
-}
+});
+
+const signAgain = inTurn((tx, { services, input, prepared: { key } }: Exchange & { prepared: Candidate }) =>
+  issue(services, key, input.scope, (claims) => services.keyring.signIn(tx, key.projectId, claims)),
+);
+
+const keepAnew = inTurn(async (tx, { rehash, secret }: Candidate): Promise<void> => {
+  if (!rehash || !secret) return;
+  await tx.update(apiKeySecrets).set({ hash: rehash }).where(eq(apiKeySecrets.id, secret.id));
+});

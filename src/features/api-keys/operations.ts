@@ -182,6 +182,7 @@ export const exchangeApiKey = mutation({
   output: AccessToken,
   codes: ['UNAUTHENTICATED'],
   keepsRights: true,
+  sharesCommit: true,
   prepare: loadCandidate,
   run: exchange,
 });
