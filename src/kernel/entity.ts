@@ -30,69 +30,38 @@ export interface Field<
   readonly patch: Patch;
 }
 
+const field = <Out extends Schema | undefined, C extends Schema | undefined, P extends Schema | undefined>(
+  out: Out,
+  create: C,
+  patch: P,
+): Field<Out, C, P> => ({ out, create, patch });
+
 /** Required at create, changeable. */
-export const given = <S extends Schema>(schema: S): Field<S, S, z.ZodOptional<S>> => ({
-  out: schema,
-  create: schema,
-  patch: schema.optional(),
-});
+export const given = <S extends Schema>(schema: S) => field(schema, schema, schema.optional());
 
 /** May be left out at create, where `fallback` stands in; changeable. A patch never fills the fallback in. */
-export const optional = <S extends Schema>(
-  schema: S,
-  fallback: z.util.NoUndefined<z.output<S>>,
-): Field<S, z.ZodDefault<S>, z.ZodOptional<S>> => ({
-  out: schema,
-  create: schema.default(fallback),
-  patch: schema.optional(),
-});
+export const optional = <S extends Schema>(schema: S, fallback: z.util.NoUndefined<z.output<S>>) =>
+  field(schema, schema.default(fallback), schema.optional());
 
 /** May be left out at create, where the operation derives it; changeable. */
-export const derivable = <S extends Schema>(schema: S): Field<S, z.ZodOptional<S>, z.ZodOptional<S>> => ({
-  out: schema,
-  create: schema.optional(),
-  patch: schema.optional(),
-});
+export const derivable = <S extends Schema>(schema: S) => field(schema, schema.optional(), schema.optional());
 
 /** Set once, at create. */
-export const fixed = <S extends Schema>(schema: S): Field<S, S, undefined> => ({
-  out: schema,
-  create: schema,
-  patch: undefined,
-});
+export const fixed = <S extends Schema>(schema: S) => field(schema, schema, undefined);
 
 /** Set once, at create, where it may be left out; `input` where the accepted form differs from the answered one. */
-export const fixedOptional = <S extends Schema, I extends Schema = S>(
-  schema: S,
-  input?: I,
-): Field<S, z.ZodOptional<I>, undefined> => ({
-  out: schema,
-  create: (input ?? schema).optional() as unknown as z.ZodOptional<I>,
-  patch: undefined,
-});
+export const fixedOptional = <S extends Schema, I extends Schema = S>(schema: S, input?: I) =>
+  field(schema, (input ?? schema).optional() as unknown as z.ZodOptional<I>, undefined);
 
 /** Only ever set by the service. */
-export const serverSet = <S extends Schema>(schema: S): Field<S, undefined, undefined> => ({
-  out: schema,
-  create: undefined,
-  patch: undefined,
-});
+export const serverSet = <S extends Schema>(schema: S) => field(schema, undefined, undefined);
 
 /** Accepted and never answered: ids of linked rows. Absent leaves the links alone, `[]` clears them. */
-export const inputOnly = <S extends Schema>(
-  schema: S,
-): Field<undefined, z.ZodOptional<S>, z.ZodOptional<S>> => ({
-  out: undefined,
-  create: schema.optional(),
-  patch: schema.optional(),
-});
+export const inputOnly = <S extends Schema>(schema: S) =>
+  field(undefined, schema.optional(), schema.optional());
 
 /** Accepted at create only and never answered. */
-export const createOnly = <S extends Schema>(schema: S): Field<undefined, z.ZodOptional<S>, undefined> => ({
-  out: undefined,
-  create: schema.optional(),
-  patch: undefined,
-});
+export const createOnly = <S extends Schema>(schema: S) => field(undefined, schema.optional(), undefined);
 
 /** Ids of rows to link: each once, `max` at most. */
 export const linkIds = (max: number) =>

@@ -29,18 +29,15 @@ function parseInstant(typed: string): Date | undefined {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, zoneHour = 0, zoneMinute = 0] = match
     .slice(1)
     .map((digits?: string) => Number(digits ?? 0));
-  if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return undefined;
+  // Day 0 of the next month is the last one of this.
+  const days = new Date(Date.UTC(year, month, 0)).getUTCDate();
+  if (month < 1 || month > 12 || day < 1 || day > days) return undefined;
   // A leap second (:60) has no place in a Date nor in PostgreSQL's clock; 24:00 is ISO 8601, not RFC 3339.
   if (hour > 23 || minute > 59 || second > 59 || zoneHour > 23 || zoneMinute > 59) return undefined;
   const instant = new Date(iso);
   // A zone can push the edge years out of what PostgreSQL (year 0) and RFC 3339 (year 10000) can write.
   const utcYear = instant.getUTCFullYear();
   return utcYear >= 1 && utcYear <= 9999 ? instant : undefined;
-}
-
-function daysInMonth(year: number, month: number): number {
-  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
-  return [4, 6, 9, 11].includes(month) ? 30 : 31;
 }
 
 /** A name for addresses: lower-case words with single hyphens between them. */
