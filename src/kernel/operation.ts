@@ -48,6 +48,8 @@ export interface Declaration<
   readonly takesForm?: true;
   /** Members of the answer that are shown once: not kept for an idempotent replay, which answers `null` for them. */
   readonly secrets?: readonly (keyof z.output<O> & string)[];
+  /** The member of the answer that names its version: REST sends it as ETag, and 304 to whoever has it. */
+  readonly etag?: keyof z.output<O> & string;
   /** Answered without envelope (conventions §2); media types where it is not JSON. */
   readonly bare?: true | readonly `${string}/${string}`[];
   /** Of a request that may be larger than others: a file. */
@@ -95,7 +97,7 @@ export interface Declaration<
 /** A declaration with what can be derived from it at once. */
 export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodType> extends Omit<
   Declaration<I, O>,
-  'run' | 'prepare' | 'limit' | 'restShape' | 'self' | 'secrets'
+  'run' | 'prepare' | 'limit' | 'restShape' | 'self' | 'secrets' | 'etag'
 > {
   readonly kind: 'query' | 'mutation';
   readonly method: Method;
@@ -109,6 +111,7 @@ export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodT
   readonly schema: z.ZodType;
   readonly limit?: { readonly class: RateClass; readonly key: (input: never, call: Call) => string | null };
   readonly secrets?: readonly string[];
+  readonly etag?: string;
   readonly restShape?: (output: never) => { readonly status?: number; readonly data: unknown };
   readonly self?: (input: never) => string;
   readonly prepare?: (ctx: never) => Promise<unknown>;

@@ -56,6 +56,7 @@ function describe(op: NamedOperation, schemas: Schemas, template: PathTemplate):
     return { name, in: 'path', required: true, schema, ...meant };
   });
   if (takesIdempotencyKey(op)) parameters.push(idempotencyKey);
+  if (op.etag) parameters.push(ifNoneMatch);
   const inQuery = op.method === 'GET' || op.method === 'DELETE';
   if (inQuery) {
     if (op.scoped) {
@@ -105,9 +106,16 @@ const idempotencyKey = {
   description: 'The same key and the same input within 24 hours get the stored answer.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
 };
+const ifNoneMatch = {
+  name: 'If-None-Match',
+  in: 'header',
+  description: 'An ETag, or a list of them: 304 without a body if the answer is still that one.',
+  schema: { type: 'string' },
+};
 const contentOf = ({ bare = true }: NamedOperation, schema: object) =>
   Object.fromEntries((bare === true ? ['application/json'] : bare).map((type) => [type, { schema }]));
 const replayed = { description: 'A stored answer: one-time secrets are null.', schema: { const: 'true' } };
+const version = { description: 'The version of the answer.', schema: { type: 'string' } };
 
 const redirection = {
   description: 'The browser goes on there',
@@ -121,16 +129,16 @@ function successes(op: NamedOperation, answers: Readonly<Record<number, JsonSche
     required: ['success', 'data'],
   });
   if ((op.status ?? 200) >= 300) return { [op.status ?? 303]: redirection };
-  return Object.fromEntries(
-    Object.entries(answers).map(([status, data]) => [
-      status,
-      {
-        description: 'Success',
-        ...(takesIdempotencyKey(op) ? { headers: { 'Idempotency-Replayed': replayed } } : {}),
-        content: contentOf(op, op.bare ? data : enveloped(data)),
-      },
-    ]),
-  );
+  const headers = {
+    ...(takesIdempotencyKey(op) ? { 'Idempotency-Replayed': replayed } : {}),
+    ...(op.etag ? { ETag: version } : {}),
+  };
+  const contents = Object.entries(answers).map(([status, data]) => {
+    const content = contentOf(op, op.bare ? data : enveloped(data));
+    return [status, { description: 'Success', headers, content }] as const;
+  });
+  const unchanged = { 304: { description: 'The caller has this version', headers } };
+  return { ...Object.fromEntries(contents), ...(op.etag ? unchanged : {}) };
 }
 
 /** All codes of an operation: its own, and those implied by conventions §4. */
@@ -139,27 +147,21 @@ export function codesOf(op: NamedOperation): Code[] {
   const hasIds = Object.keys(op.input).some(
     (name) => name === 'id' || (/[a-z]Ids?$/.test(name) && name !== 'providerId'),
   );
+  const when = (holds: boolean | undefined, ...codes: Code[]) => (holds ? codes : []);
   const codes: Code[] = [
-    ...(op.rate === 'exempt' ? [] : (['RATE_LIMITED'] as const)),
+    ...when(op.rate !== 'exempt', 'RATE_LIMITED'),
     'INTERNAL_ERROR',
     'UNAVAILABLE',
     'VALIDATION_ERROR',
-    ...(hasBody ? (['PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const) : []),
-    ...(op.access === 'public' ? [] : (['UNAUTHENTICATED', 'MFA_REQUIRED'] as const)),
-    ...(op.scoped
-      ? ([
-          'SCOPE_REQUIRED',
-          'SCOPE_CONFLICT',
-          'TENANT_NOT_ALLOWED',
-          'FORBIDDEN',
-          'EMAIL_VERIFICATION_REQUIRED',
-        ] as const)
-      : []),
-    ...(hasIds ? (['NOT_FOUND'] as const) : []),
-    ...('cursor' in op.input ? (['INVALID_CURSOR'] as const) : []),
-    ...(op.sessionOnly || op.access === 'session' ? (['SESSION_REQUIRED'] as const) : []),
-    ...(op.stepUp ? (['STEP_UP_REQUIRED'] as const) : []),
-    ...(takesIdempotencyKey(op) ? (['IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'] as const) : []),
+    ...when(hasBody, 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'),
+    ...when(op.access !== 'public', 'UNAUTHENTICATED', 'MFA_REQUIRED'),
+    ...when(op.scoped, 'SCOPE_REQUIRED', 'SCOPE_CONFLICT', 'TENANT_NOT_ALLOWED'),
+    ...when(op.scoped, 'FORBIDDEN', 'EMAIL_VERIFICATION_REQUIRED'),
+    ...when(hasIds, 'NOT_FOUND'),
+    ...when('cursor' in op.input, 'INVALID_CURSOR'),
+    ...when(op.sessionOnly || op.access === 'session', 'SESSION_REQUIRED'),
+    ...when(op.stepUp, 'STEP_UP_REQUIRED'),
+    ...when(takesIdempotencyKey(op), 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'),
     ...(op.codes ?? []),
   ];
   return [...new Set(codes)];

@@ -39,13 +39,18 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
           .finally(() => applyEffects(call, reply))
           .catch(reader.respell);
         const sent = answer instanceof BareReply;
-        return sent ? sendBare(answer, request, reply) : sendEnvelope(op, answer, reply);
+        return sent ? sendBare(answer, request, reply) : sendEnvelope(op, answer, request, reply);
       },
     });
   }
 }
 
-function sendEnvelope(op: NamedOperation, answer: unknown, reply: FastifyReply) {
+function sendEnvelope(op: NamedOperation, answer: unknown, request: FastifyRequest, reply: FastifyReply) {
+  if (op.etag) {
+    reply.header('cache-control', 'private, no-cache');
+    if (isKnown(`"${(answer as Members)[op.etag] as string}"`, request, reply))
+      return reply.status(304).send();
+  }
   const { status = op.status ?? 200, data } = op.restShape?.(answer as never) ?? { data: answer };
   return reply
     .status(status)
@@ -60,10 +65,16 @@ function sendBare({ body, headers, status }: BareReply, request: FastifyRequest,
   const text = body === null ? '' : Buffer.isBuffer(body) ? body : JSON.stringify(body);
   if ('etag' in headers) {
     const etag = headers['etag'] || `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
-    reply.header('etag', etag);
-    if (request.headers['if-none-match']?.split(/\s*,\s*/).includes(etag)) return reply.status(304).send();
+    if (isKnown(etag, request, reply)) return reply.status(304).send();
   }
   return reply.send(text);
+}
+
+/** Names the version of the answer, and tells whether the caller has it (RFC 9110 §13.1.2: weak forms are equal). */
+function isKnown(etag: string, { headers }: FastifyRequest, reply: FastifyReply): boolean {
+  reply.header('etag', etag);
+  const known = (headers['if-none-match'] ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
+  return known.includes(etag) || known.includes('*');
 }
 
 type Members = Record<string, unknown>;

@@ -417,6 +417,9 @@ describe('an answer over REST', () => {
     }
     await call('isAuthorized', { permission: { resource: 'Role', action: 'Query' } }, owner.keyToken);
     await call('isAuthorized', { permission: { resource: 'Role', action: 'Query' } }, token);
+    await call('myPermissions', { scope: owner.places.organization.scope }, token);
+    await call('myPermissions', {}, owner.keyToken);
+    await call('myPermissions', {}, token);
     await call('signingKeys', { scope: owner.places.accountProject.scope }, token);
     await call('auditLogs', { scope: owner.places.accountProject.scope }, token);
     await call('events', { scope: owner.places.organization.scope, includeProjects: true }, token);

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { EffectivePermission, effectivePermissions, versionOf } from '../../access/effective.ts';
+import { query } from '../../kernel/operation.ts';
+import { Scope, ScopeOutput, tenants } from '../../kernel/scope.ts';
+
+const EffectivePermissions = z
+  .object({
+    scope: ScopeOutput,
+    version: z.string().meta({ description: 'Another one whenever the rights in the scope are others.' }),
+    permissions: z.array(EffectivePermission),
+  })
+  .meta({ id: 'EffectivePermissions', description: 'All that the caller may do in the scope, sorted.' });
+
+export const myPermissions = query({
+  rest: 'GET /me/permissions',
+  access: 'any',
+  summary: 'List what this token may do in a scope',
+  description:
+    'Complete and sorted, each pair once; narrowed to what an app token was consented to. Ask again with If-None-Match.',
+  tenants,
+  scopeOptional: true,
+  rate: 'check',
+  limit: { class: 'check', key: () => '' },
+  etag: 'version',
+  input: { scope: Scope },
+  output: EffectivePermissions,
+  run: ({ scope, rights }) => {
+    const permissions = effectivePermissions(rights.grants);
+    return { scope: { tenant: scope.tenant, id: scope.id }, version: versionOf(permissions), permissions };
+  },
+});
