@@ -33,7 +33,7 @@ import { createRecorder } from './events/record.ts';
 import { createRelay } from './events/relay.ts';
 import { createSystemActs } from './events/system-act.ts';
 import { warnOfExpiringKeys } from './features/api-keys/expiry.ts';
-import { eventData } from './features/events/catalogue.ts';
+import { eventData, isWhole } from './features/events/catalogue.ts';
 import { questionFor } from './features/federation/cli.ts';
 import { createNotifier } from './features/notifications/notifier.ts';
 import { sealedColumns } from './features/sealed-columns.ts';
@@ -150,7 +150,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     await relay.flush();
     await mail.flush();
   };
-  const record = createRecorder(ids, relay, eventData);
+  const record = createRecorder(ids, relay, { data: eventData, isWhole });
   const changed = (topics: ReadonlySet<string>) => changes.apply(topics);
   const announce = (tx: Executor, topics: ReadonlySet<string>) => changes.announce(tx, topics);
   const transaction: Database['transaction'] = (work) => database.transaction(work);

@@ -59,7 +59,7 @@ const parts: readonly Part[] = [
   {
     table: 'events',
     of: ({ id }) => sql`type like 'user.%' and body->'data'->>'id' = ${id}`,
-    erased: sql`set body = jsonb_set(row.body - 'changes', '{data}', jsonb_build_object('id', row.body->'data'->'id'))
+    erased: sql`set body = jsonb_set(row.body - 'changes' - 'truncated', '{data}', jsonb_build_object('id', row.body->'data'->'id'))
       where true`,
   },
   {

@@ -11,6 +11,7 @@ import type { Ids } from '../kernel/ports.ts';
 import { nodeRef, unknownScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { sealEntry, type ChainEntry } from './audit-chain.ts';
+import { cutToSize } from './cut-to-size.ts';
 import type { Relay } from './relay.ts';
 import { auditLog, events } from './tables.ts';
 
@@ -20,11 +21,13 @@ type Act = Pick<NamedOperation, 'name' | 'keepsRights'>;
 type Author = Pick<Recorded, 'scope' | 'principal'> & {
   readonly call: Pick<Call, 'userAgent' | 'requestId'> & { readonly address: string | null };
 };
-/** What an event of a type tells of what was recorded: its public part. @throws Error for a type that nobody declared */
-export type EventData = (
-  type: string,
-  data: Readonly<Record<string, unknown>>,
-) => Readonly<Record<string, unknown>>;
+/** What is known of types of events. */
+export interface EventForms {
+  /** What an event tells of what was recorded: its public part. @throws Error for a type that nobody declared */
+  readonly data: (type: string, data: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+  /** Whether a member of that data is never cut. */
+  readonly isWhole: (type: string, member: string) => boolean;
+}
 export type Recorder = (tx: Executor, op: Act, by: Author, notes: MutationNotes) => Promise<void>;
 
 /**
@@ -40,11 +43,7 @@ export type Recorder = (tx: Executor, op: Act, by: Author, notes: MutationNotes)
  *
  * @throws FORBIDDEN, as for a scope that never existed, when the node was deleted while the mutation ran
  */
-export function createRecorder(
-  ids: Ids,
-  relay: Pick<Relay, 'takes' | 'flush'>,
-  eventData: EventData,
-): Recorder {
+export function createRecorder(ids: Ids, relay: Pick<Relay, 'takes' | 'flush'>, forms: EventForms): Recorder {
   async function writeAll(tx: Executor, acts: readonly Written[]): Promise<undefined[]> {
     const pages = pagesOf(acts);
     const counted = pages.length > 0 ? await countUp(tx, pages) : new Map<string, Counters>();
@@ -60,9 +59,11 @@ export function createRecorder(
       for (const { act, recording, audited } of lines) {
         const { event, data = {} } = recording;
         if (event !== undefined) {
-          const told = { ...recording, data: eventData(event, data) };
+          const told = { ...recording, data: forms.data(event, data) };
+          const row = eventRow(ids.next(), act.by, node, told, ++eventSequence, now);
+          const body = cutToSize(row.body, (member) => forms.isWhole(event, member));
           const relayAt = relay.takes(event) ? now : null;
-          emitted.push({ ...eventRow(ids.next(), act.by, node, told, ++eventSequence, now), relayAt });
+          emitted.push({ ...row, body, relayAt });
           if (relayAt) act.notes.afterCommit.push(() => void relay.flush());
         }
         if (!audited) continue;

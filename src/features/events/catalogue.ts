@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { Entity, Fields } from '../../kernel/entity.ts';
+import type { JsonSchema } from '../../kernel/json-schema.ts';
 import { projector } from '../../kernel/project.ts';
 import { ScopeOutput } from '../../kernel/scope.ts';
-import { uuid } from '../../kernel/values.ts';
+import { jsonSchemaOptions, uuid } from '../../kernel/values.ts';
 import { ApiKey } from '../api-keys/api-key.ts';
 import { Group } from '../groups/group.ts';
 import { Session } from '../me/session.ts';
@@ -155,4 +156,28 @@ export function eventData(name: string, data: Readonly<Record<string, unknown>>)
   const found = eventCatalogue.get(name);
   if (!found) throw new Error(`the event ${name} is not in the catalogue`);
   return projector(found.schema)(data) as Record<string, unknown>;
+}
+
+const wholeMembers = new Map<string, ReadonlySet<string>>();
+
+/** Whether a member of an event's data has a fixed form, so that a part of it would not keep its schema. */
+export function isWhole(name: string, member: string): boolean {
+  const known = wholeMembers.get(name) ?? fixedMembers(eventCatalogue.get(name)?.schema ?? z.unknown());
+  wholeMembers.set(name, known);
+  return known.has(member);
+}
+
+function fixedMembers(schema: z.ZodType): ReadonlySet<string> {
+  const root = z.toJSONSchema(schema, { ...jsonSchemaOptions, io: 'output' }) as JsonSchema;
+  const definitions = (root['$defs'] ?? {}) as Readonly<Record<string, JsonSchema>>;
+  const isFixed = (one: JsonSchema): boolean => {
+    const { $ref, anyOf = [] } = one;
+    const named = $ref === undefined ? undefined : definitions[$ref.replace('#/$defs/', '')];
+    if (named) return isFixed(named);
+    return (
+      ['format', 'pattern', 'enum', 'const', 'properties'].some((word) => word in one) || anyOf.some(isFixed)
+    );
+  };
+  const members = Object.entries(root.properties ?? {});
+  return new Set(members.filter(([, one]) => isFixed(one)).map(([member]) => member));
 }
