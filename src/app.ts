@@ -26,6 +26,7 @@ import { seedBuiltIns } from './db/seed.ts';
 import { createSharedTransaction } from './db/shared-commit.ts';
 import { establishInstallation } from './crypto/installation.ts';
 import { createCheckpoints } from './events/checkpoints.ts';
+import { createCommit } from './events/commit.ts';
 import { erasePage } from './events/erasure.ts';
 import { createDenials } from './events/denials.ts';
 import { createMailOutbox } from './events/mail-outbox.ts';
@@ -42,7 +43,6 @@ import { startJobs } from './jobs.ts';
 import type { Services } from './kernel/context.ts';
 import { createInvoke } from './kernel/invoke.ts';
 import type { Clock, Ids, Mailer } from './kernel/ports.ts';
-import type { Executor } from './kernel/scoped-db.ts';
 import { assertSound, declaredPermissions, operations } from './operations.ts';
 import { entities } from './entities.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
@@ -151,10 +151,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     await mail.flush();
   };
   const record = createRecorder(ids, relay, { data: eventData, isWhole });
-  const changed = (topics: ReadonlySet<string>) => changes.apply(topics);
-  const announce = (tx: Executor, topics: ReadonlySet<string>) => changes.announce(tx, topics);
+  const logCall = (error: unknown, message: string, requestId: string): void =>
+    log.error({ error, message, requestId });
+  const commit = createCommit({ record, changes, log: logCall });
   const transaction: Database['transaction'] = (work) => database.transaction(work);
-  const actAsSystem = createSystemActs({ transaction, record, announce, changed, ids });
+  const actAsSystem = createSystemActs({ transaction, commit, ids });
   const denials = createDenials({ transaction, record, clock, log: logged });
   const invoke = denials.watch(
     createInvoke({
@@ -177,10 +178,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         hashKeys: kek.deriveAll('idempotency'),
         log: logged,
       }),
-      record,
-      changed,
-      announce,
-      log: (error, message, call) => log.error({ error, message, requestId: call.requestId }),
+      commit,
     }),
   );
 
@@ -194,7 +192,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       audience: config.appUrl,
     }),
     limiter,
-    log: (error, message, requestId) => log.error({ error, message, requestId }),
+    log: logCall,
     logLine: log.writes('info') ? (line) => log.info(line) : null,
   });
   const unbound = { recordings: [], topics: new Set<string>(), afterCommit: [] };
@@ -210,7 +208,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         keys,
       ),
     version,
-    log: (error, message, requestId) => log.error({ error, message, requestId }),
+    log: logCall,
   });
   const purge = createPurge({
     database,

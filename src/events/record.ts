@@ -16,9 +16,9 @@ import type { Relay } from './relay.ts';
 import { auditLog, events } from './tables.ts';
 
 /** Of the operation, or of a job that is none. */
-type Act = Pick<NamedOperation, 'name' | 'keepsRights'>;
+export type Act = Pick<NamedOperation, 'name' | 'keepsRights'>;
 /** A job has no address. */
-type Author = Pick<Recorded, 'scope' | 'principal'> & {
+export type Author = Pick<Recorded, 'scope' | 'principal'> & {
   readonly call: Pick<Call, 'userAgent' | 'requestId'> & { readonly address: string | null };
 };
 /** What is known of types of events. */

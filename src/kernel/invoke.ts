@@ -40,12 +40,14 @@ export interface Stages {
   readonly sharedTransaction: Stages['transaction'];
   /** Null when the call has no `Idempotency-Key` or the operation takes none. @throws VALIDATION_ERROR */
   once(op: NamedOperation, call: Call): Once | null;
-  /** Writes audit entry, events and versions; answers the topics whose cached state is now stale. */
-  record(tx: Executor, op: NamedOperation, by: Recorded, notes: MutationNotes): Promise<void>;
-  /** Tells every cache, here and on other nodes, after commit. */
-  changed(topics: ReadonlySet<string>): void;
-  announce(tx: Executor, topics: ReadonlySet<string>): Promise<void>;
-  log(error: unknown, message: string, call: Call): void;
+  /** Commits the work with what it notes: audit entry, events, stale topics; answers when every cache is told. */
+  commit<T>(
+    transaction: Stages['transaction'],
+    op: NamedOperation,
+    by: Recorded,
+    notes: MutationNotes,
+    work: (tx: Executor) => Promise<T>,
+  ): Promise<T>;
 }
 
 /** Who did it, and where. */
@@ -164,30 +166,14 @@ export function createInvoke(stages: Stages): Invoke {
     const by: Recorded = { scope, principal, call };
     const perform = async (transaction: Stages['transaction']): Promise<unknown> => {
       const prepared = await prepare();
-      const committing = transaction(async (tx) => {
-        // A retried transaction starts with nothing noted.
-        Object.assign(notes, { changes: undefined, unchanged: false });
-        notes.recordings.length = notes.afterCommit.length = 0;
-        notes.topics.clear();
-        const ctx = context(tx, bind(tx), prepared);
-        const result = await op.run(ctx as never);
+      const answer = await stages.commit(transaction, op, by, notes, async (tx) => {
+        const result = await op.run(context(tx, bind(tx), prepared) as never);
         const out = result instanceof Refusal ? result : projected(op, result);
         if (notes.recordings.length === 0 && !notes.unchanged && !(result instanceof Refusal)) {
           notes.recordings.push(derivedRecording(op, out as Record<string, unknown>, notes));
         }
-        if (!notes.unchanged) await stages.record(tx, op, by, notes);
-        if (notes.topics.size > 0) await stages.announce(tx, notes.topics);
         return out;
       });
-      // A commit whose answer got lost may have happened: what it touched is stale either way.
-      const answer = await committing.finally(() => stages.changed(notes.topics));
-      for (const work of notes.afterCommit) {
-        try {
-          await work();
-        } catch (error) {
-          stages.log(error, 'work after commit failed', call);
-        }
-      }
       if (answer instanceof Refusal) throw answer.error;
       return answer;
     };

@@ -1,0 +1,47 @@
+import type { Changes } from '../db/changes.ts';
+import type { MutationNotes } from '../kernel/invoke.ts';
+import type { Executor } from '../kernel/scoped-db.ts';
+import type { Act, Author, Recorder } from './record.ts';
+
+/**
+ * The end of every change, whoever asked for it: what it did, its audit entry and events and the topics that it made
+ * stale are one transaction; the caches of this process are told after commit, and then comes what waits for it.
+ */
+export type Commit = <T>(
+  /** Runs its work again after a serialization failure. */
+  transaction: <R>(work: (tx: Executor) => Promise<R>) => Promise<R>,
+  op: Act,
+  by: Author,
+  notes: MutationNotes,
+  work: (tx: Executor) => Promise<T>,
+) => Promise<T>;
+
+export function createCommit(options: {
+  readonly record: Recorder;
+  readonly changes: Pick<Changes, 'apply' | 'announce'>;
+  readonly log: (error: unknown, message: string, requestId: string) => void;
+}): Commit {
+  const { record, changes, log } = options;
+  return async (transaction, op, by, notes, work) => {
+    const committing = transaction(async (tx) => {
+      // A retried transaction starts with nothing noted.
+      Object.assign(notes, { changes: undefined, unchanged: false });
+      notes.recordings.length = notes.afterCommit.length = 0;
+      notes.topics.clear();
+      const out = await work(tx);
+      if (!notes.unchanged) await record(tx, op, by, notes);
+      if (notes.topics.size > 0) await changes.announce(tx, notes.topics);
+      return out;
+    });
+    // A commit whose answer got lost may have happened: what it touched is stale either way.
+    const out = await committing.finally(() => changes.apply(notes.topics));
+    for (const after of notes.afterCommit) {
+      try {
+        await after();
+      } catch (error) {
+        log(error, 'work after commit failed', by.call.requestId);
+      }
+    }
+    return out;
+  };
+}
