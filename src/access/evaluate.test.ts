@@ -251,20 +251,6 @@ describe('properties', () => {
     { requiredKeys: [] },
   );
 
-  it('is monotone: holding or consenting more never takes anything away', () => {
-    fc.assert(
-      fc.property(held, held, held, more, question, (before, added, after, rest, asked) => {
-        const fewer = evaluate(grants([...before, ...after], rest), asked);
-        const greater = evaluate(grants([...before, ...added, ...after], rest), asked);
-        const { consented: _, ...free } = rest;
-        if (!fewer.authorized) return;
-        expect(greater.authorized).toBe(true);
-        expect(evaluate(grants([...before, ...after], free), asked).authorized).toBe(true);
-      }),
-      { numRuns: 3000 },
-    );
-  });
-
   it('does not depend on the order of what is held', () => {
     fc.assert(
       fc.property(held, more, question, (some, rest, asked) => {
