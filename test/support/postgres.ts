@@ -1,7 +1,11 @@
 import pg from 'pg';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 
-export const TEMPLATE = 'doorward_test_template';
+/** One for each checkout, so that the runs of several do not take each other's away. */
+const TEMPLATE = `doorward_test_template_${createHash('sha256')
+  .update(import.meta.dirname)
+  .digest('hex')
+  .slice(0, 8)}`;
 
 export interface TestDatabase {
   readonly url: string;
