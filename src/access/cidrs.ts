@@ -1,13 +1,64 @@
-import { BlockList, isIPv6 } from 'node:net';
+import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
-/** Whether an address lies in one of the networks (`address/bits`, validated when they were written). */
+/** Addresses and networks, of callers and of those who may call. */
+export type Family = 'ipv4' | 'ipv6';
+
+export interface Network {
+  /** Canonical text, never IPv4-mapped. */
+  readonly address: string;
+  readonly bits: number;
+  readonly family: Family;
+}
+
+export const familyOf = (address: string): Family => (isIPv4(address) ? 'ipv4' : 'ipv6');
+
+/**
+ * A network in CIDR form, or one address without a length; undefined for what is neither. Bits behind the length do
+ * not count. A mapped network (`::ffff:10.0.0.0/104`) is the IPv4 one, 96 bits shorter. A zone is no part of a network.
+ */
+export function parseNetwork(text: string): Network | undefined {
+  const [base = '', length, ...rest] = text.split('/');
+  const address = base.includes('%') ? undefined : canonicalAddress(base);
+  if (address === undefined || rest.length > 0) return undefined;
+  const family = familyOf(address);
+  const full = family === 'ipv4' ? 32 : 128;
+  const mapped = family === 'ipv4' && base.includes(':') ? 96 : 0;
+  const bits = length === undefined ? full : /^(0|[1-9]\d{0,2})$/.test(length) ? Number(length) - mapped : -1;
+  return bits < 0 || bits > full ? undefined : { address, bits, family };
+}
+
+/**
+ * Whether an address, in canonical text, lies in one of the networks. IPv4 lies in IPv4 networks alone: `::/0` is all of
+ * IPv6, and not also what BlockList takes for its mapped part.
+ */
 export function covers(cidrs: readonly string[], address: string): boolean {
+  const family = familyOf(address);
   const list = new BlockList();
   for (const cidr of cidrs) {
-    const [net = '', bits = '0'] = cidr.split('/');
-    list.addSubnet(net, Number(bits), isIPv6(net) ? 'ipv6' : 'ipv4');
+    const network = parseNetwork(cidr);
+    if (network?.family === family) list.addSubnet(network.address, network.bits, family);
   }
-  return list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  return list.check(address, family);
+}
+
+const mappedPrefix = '::ffff:';
+
+/** RFC 5952 text, IPv4-mapped as IPv4; undefined for what is no address. */
+export function canonicalAddress(address: string): string | undefined {
+  if (isIPv4(address)) return address;
+  if (!isIPv6(address)) return undefined;
+  // What a dual-stack socket says of an IPv4 caller, hence first.
+  if (address.startsWith(mappedPrefix) && isIP(address.slice(mappedPrefix.length)) === 4) {
+    return address.slice(mappedPrefix.length);
+  }
+  const [unzoned = ''] = address.split('%');
+  const text = new URL(`http://[${unzoned}]`).hostname.slice(1, -1);
+  if (!text.startsWith(mappedPrefix)) return text;
+  const [high = 0, low = 0] = text
+    .slice(mappedPrefix.length)
+    .split(':')
+    .map((group) => parseInt(group, 16));
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
 /** What counts as one network (conventions §10): the IPv4 address, or the /64 of the IPv6 one. Of a canonical address. */

@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { index, integer, pgTable, text as textColumn, unique, uuid as uuidColumn } from 'drizzle-orm/pg-core';
-import { isIP } from 'node:net';
 import { z } from 'zod';
+import { parseNetwork } from '../../access/cidrs.ts';
 import { bytea, deletedIndex, rowColumns, tenantColumn, time } from '../../db/columns.ts';
 import { entity, fixedOptional, serverSet } from '../../kernel/entity.ts';
 import { ScopeOutput } from '../../kernel/scope.ts';
@@ -71,13 +71,8 @@ export const apiKeySecrets = pgTable(
 
 export const ApiKeyStatus = z.enum(['active', 'revoked', 'expired']).meta({ id: 'ApiKeyStatus' });
 
-const cidr = z.string().check((payload) => {
-  const [address = '', bits, ...rest] = payload.value.split('/');
-  const version = isIP(address);
-  const width = Number(bits);
-  const valid =
-    version !== 0 && rest.length === 0 && /^\d{1,3}$/.test(bits ?? '') && width <= (version === 4 ? 32 : 128);
-  if (!valid) payload.issues.push(refusal('format', payload.value));
+const cidr = z.string().check(({ value, issues }) => {
+  if (!value.includes('/') || !parseNetwork(value)) issues.push(refusal('format', value));
 });
 
 const nullableText = (max: number) => text(0, max, { multiline: max > 255 }).nullable();
