@@ -22,6 +22,7 @@ import type { Database } from './db/open.ts';
 import { createPurge, type PurgeCounts } from './db/purge.ts';
 import { checkDatabase } from './db/readiness.ts';
 import { bindScope } from './db/scoped-db.ts';
+import { createRevisions } from './db/revisions.ts';
 import { seedBuiltIns } from './db/seed.ts';
 import { createSharedTransaction } from './db/shared-commit.ts';
 import { establishInstallation } from './crypto/installation.ts';
@@ -106,6 +107,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const { pool } = database;
   const logged = (error: unknown, message: string): void => log.error({ error, message });
   const changes = await openChanges(database, logged);
+  const revisions = createRevisions(kek.deriveAll('revision'));
   const resolver = createResolver(pool, changes, rows.nouns);
   const keyring = createKeyring({ pool, kek, changes });
   const redis =
@@ -153,13 +155,17 @@ export async function createApp(options: AppOptions): Promise<App> {
   const record = createRecorder(ids, relay, { data: eventData, isWhole });
   const logCall = (error: unknown, message: string, requestId: string): void =>
     log.error({ error, message, requestId });
-  const commit = createCommit({ record, changes, log: logCall });
+  const commit = createCommit({ record, changes, revisions, log: logCall });
   const transaction: Database['transaction'] = (work) => database.transaction(work);
   const actAsSystem = createSystemActs({ transaction, commit, ids });
   const denials = createDenials({ transaction, record, clock, log: logged });
   const invoke = denials.watch(
     createInvoke({
       services,
+      reach(revision, call) {
+        const waiting = changes.reach(revisions.open(revision));
+        return waiting ? waiting.then(call.authenticate) : call.authenticate();
+      },
       limit: (cls, key, call) => {
         const counted = (state: RateState) => void Object.assign(call.effects.headers, state.headers());
         const state = limiter.consume(cls, key);
@@ -176,6 +182,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         database,
         clock,
         hashKeys: kek.deriveAll('idempotency'),
+        revision: async (db) => revisions.seal(await changes.announce(db, [])),
         log: logged,
       }),
       commit,
@@ -191,6 +198,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       clock,
       audience: config.appUrl,
     }),
+    catchUp: () => changes.reach(null),
     limiter,
     log: logCall,
     logLine: log.writes('info') ? (line) => log.info(line) : null,

@@ -1,8 +1,10 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import type { Executor } from '../kernel/scoped-db.ts';
+import { createHeard } from './heard.ts';
+import { openChangeChannel, OLDEST_OPEN } from './change-channel.ts';
 import type { Database } from './open.ts';
+import { rowsOf } from './rows.ts';
 
 /**
  * How caches learn that something changed: a mutation names topics (`node:<id>`, `session:<id>` …), which are
@@ -24,15 +26,22 @@ export interface Changes {
   /** Whether this process hears of changes; when not, nothing that it remembers may be used. */
   isTrusted(): boolean;
   apply(topics: Iterable<string>): void;
-  announce(tx: Executor, topics: Iterable<string>): Promise<void>;
+  /** @returns the number of the transaction, by which others ask for what it did (`reach`) */
+  announce(tx: Executor, topics: Iterable<string>): Promise<number>;
+  /**
+   * Nothing that is used from a cache after this is older than that transaction, which the caller knows to be
+   * committed; null: than any that is committed now. Without a promise if that is so already. Never rejects: if the
+   * channel does not say in time, it is not trusted any more, and the database is asked for everything.
+   */
+  reach(transaction: number | null): Promise<void> | undefined;
   close(): Promise<void>;
 }
 
 const CHANNEL = 'doorward_changes';
-const BEAT_MS = 400;
-const SILENCE_MS = 1000;
 /** Topics remembered one by one; past that, all that is older is called stale, which is always safe. */
 const REMEMBERED = 100_000;
+/** In place of the number, in all parts of an announcement but the last. */
+const UNFINISHED = '0';
 /** NOTIFY takes payloads below 8000 bytes. */
 const PAYLOAD_BYTES = 7800;
 
@@ -63,7 +72,8 @@ function localChanges(): Changes {
     ...memory,
     apply: (topics) => memory.apply(topics),
     isTrusted: () => true,
-    announce: async () => undefined,
+    announce: (tx) => numberOf(tx),
+    reach: () => undefined,
     close: async () => undefined,
   };
 }
@@ -75,82 +85,60 @@ export async function openChanges(
   const { connection } = database;
   if (connection === null) return localChanges();
   const memory = createMemory();
+  const heard = createHeard();
   const origin = randomUUID();
-  let client: pg.Client | null = null;
-  let heardAt = 0;
-  let closed = false;
-  let beating: Promise<void> | null = null;
-
-  async function connect(): Promise<void> {
-    const fresh = new pg.Client({
-      ...connection,
-      query_timeout: SILENCE_MS,
-      application_name: 'doorward changes',
-    });
-    fresh.on('error', () => drop(fresh));
-    fresh.on('notification', ({ payload = '' }) => {
-      const [from, ...topics] = payload.split(' ');
+  const channel = await openChangeChannel({
+    connection,
+    name: CHANNEL,
+    log,
+    opened(below) {
+      memory.forgetAll();
+      heard.addBelow(below);
+    },
+    heard(announcement) {
+      const [from, transaction = '', below = '', ...topics] = announcement.split(' ');
       // What this process did itself it applied when it did it.
       if (from !== origin) memory.apply(topics);
-    });
-    try {
-      await fresh.connect();
-      await fresh.query(`listen ${CHANNEL}`);
-    } catch (error) {
-      void fresh.end().catch(() => undefined);
-      throw error;
-    }
-    client = fresh;
-    // Whatever changed before the channel stood was not heard.
-    memory.forgetAll();
-    heardAt = performance.now();
-  }
+      heard.addBelow(Number(below));
+      if (transaction !== UNFINISHED) heard.add(Number(transaction));
+    },
+  });
 
-  function drop(failed: pg.Client): void {
-    if (client !== failed) return;
-    client = null;
-    heardAt = 0;
-    void failed.end().catch(() => undefined);
-  }
-
-  async function beat(): Promise<void> {
-    const listening = client;
-    try {
-      if (!listening) return await connect();
-      await listening.query('select 1');
-      // Notifications committed before this answer were delivered before it, on the same connection.
-      heardAt = performance.now();
-    } catch (error) {
-      if (listening) drop(listening);
-      if (!closed) log(error, 'the change channel is down; nothing cached is trusted until it is back');
-    }
-  }
-
-  await connect();
-  const timer = setInterval(() => {
-    beating ??= beat().finally(() => {
-      beating = null;
-    });
-  }, BEAT_MS);
-  timer.unref();
+  const notifying = (transaction: SQL, topics: string): SQL =>
+    sql`pg_notify(${CHANNEL}, concat_ws(' ', ${origin}::text, ${transaction}, ${sql.raw(OLDEST_OPEN)}, ${topics}::text))`;
 
   return {
     now: memory.now,
     isFresh: memory.isFresh,
     apply: (topics) => memory.apply(topics),
-    isTrusted: () => client !== null && performance.now() - heardAt < SILENCE_MS,
+    isTrusted: () => channel.isTrusted(),
     async announce(tx, topics) {
-      for (const batch of batches(topics)) {
-        await tx.execute(sql`select pg_notify(${CHANNEL}, ${`${origin} ${batch}`})`);
-      }
+      const parts = [...batches(topics)];
+      const last = parts.pop();
+      for (const part of parts) await tx.execute(sql`select ${notifying(sql`${UNFINISHED}::text`, part)}`);
+      return numberOf(tx, last === undefined ? undefined : notifying(CURRENT, last));
     },
-    async close() {
-      closed = true;
-      clearInterval(timer);
-      await beating;
-      await client?.end().catch(() => undefined);
+    reach(transaction) {
+      if (transaction !== null && heard.has(transaction)) return undefined;
+      return channel.ask().then(
+        // One of another timeline, in a database that was restored, is never taken for heard.
+        (below) => void (transaction !== null && transaction < below && heard.add(transaction)),
+        () => undefined,
+      );
     },
+    close: () => channel.close(),
   };
+}
+
+const CURRENT = sql`pg_current_xact_id()`;
+
+/** Number of the open transaction; what is to be announced is announced by the same statement. */
+async function numberOf(tx: Executor, announcing: SQL = sql`null`): Promise<number> {
+  const [row] = await rowsOf<{ transaction: string }>(
+    tx,
+    sql`select ${CURRENT}::text as transaction, ${announcing} as announced`,
+  );
+  return Number(row?.transaction);
 }
 
 function* batches(topics: Iterable<string>): Generator<string> {

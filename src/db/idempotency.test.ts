@@ -44,7 +44,8 @@ async function ask(
 ) {
   const call = { idempotencyKey: 'k', network: '::', effects: { headers: {} } } as unknown as Call;
   const log = (_: unknown, message: string) => void logged.push(message);
-  const once = createIdempotency({ database, clock: app.clock, hashKeys, log })(op, call) as Once;
+  const revision = async () => 'r';
+  const once = createIdempotency({ database, clock: app.clock, hashKeys, revision, log })(op, call) as Once;
   const answer = await once(input, { scope: undefined, principal, call }, perform).catch(
     (error: unknown) => error,
   );

@@ -26,6 +26,8 @@ export interface IdempotencyOptions {
   readonly clock: Clock;
   /** The current one first. Inputs are kept as keyed hashes only: a password can be among them. */
   readonly hashKeys: readonly Buffer[];
+  /** One that covers all that is committed. */
+  readonly revision: (db: Executor) => Promise<string>;
   readonly log: (error: unknown, message: string) => void;
 }
 
@@ -69,7 +71,7 @@ class AlreadyAnswered extends Error {
  * @throws VALIDATION_ERROR for a malformed key; IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS, and the kept refusal
  */
 export function createIdempotency(options: IdempotencyOptions): Stages['once'] {
-  const { database, clock, hashKeys, log } = options;
+  const { database, clock, hashKeys, revision, log } = options;
   const dayAgo = () => new Date(clock.now().getTime() - DAY_MS);
 
   async function find(db: Executor, asked: Asked): Promise<Kept | undefined> {
@@ -133,6 +135,11 @@ export function createIdempotency(options: IdempotencyOptions): Stages['once'] {
     }
   }
 
+  async function replay(kept: Kept, call: Call): Promise<unknown> {
+    call.effects.headers['X-Doorward-Revision'] = await revision(database.pool);
+    return replayed(kept, call);
+  }
+
   return (op, call) => {
     const key = keyOf(op, call);
     if (key === null) return null;
@@ -146,7 +153,7 @@ export function createIdempotency(options: IdempotencyOptions): Stages['once'] {
         hashes: hashKeys.map((secret) => createHmac('sha256', secret).update(text).digest('base64url')),
       };
       const known = await find(database.pool, asked);
-      if (known) return replayed(known, call);
+      if (known) return replay(known, call);
       try {
         return await perform((work) =>
           database.transaction(async (tx) => {
@@ -158,7 +165,7 @@ export function createIdempotency(options: IdempotencyOptions): Stages['once'] {
           }),
         );
       } catch (error) {
-        if (error instanceof AlreadyAnswered) return replayed(error.kept, call);
+        if (error instanceof AlreadyAnswered) return replay(error.kept, call);
         const refusal = error instanceof DoorwardError ? keptRefusal(error) : null;
         if (refusal) await keepRefusal(asked, refusal);
         throw error;

@@ -1,4 +1,5 @@
 import type { Changes } from '../db/changes.ts';
+import type { Revisions } from '../db/revisions.ts';
 import type { MutationNotes } from '../kernel/invoke.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import type { Act, Author, Recorder } from './record.ts';
@@ -19,9 +20,10 @@ export type Commit = <T>(
 export function createCommit(options: {
   readonly record: Recorder;
   readonly changes: Pick<Changes, 'apply' | 'announce'>;
+  readonly revisions: Pick<Revisions, 'seal'>;
   readonly log: (error: unknown, message: string, requestId: string) => void;
 }): Commit {
-  const { record, changes, log } = options;
+  const { record, changes, revisions, log } = options;
   return async (transaction, op, by, notes, work) => {
     const committing = transaction(async (tx) => {
       // A retried transaction starts with nothing noted.
@@ -30,7 +32,7 @@ export function createCommit(options: {
       notes.topics.clear();
       const out = await work(tx);
       if (!notes.unchanged) await record(tx, op, by, notes);
-      if (notes.topics.size > 0) await changes.announce(tx, notes.topics);
+      notes.revision = revisions.seal(await changes.announce(tx, notes.topics));
       return out;
     });
     // A commit whose answer got lost may have happened: what it touched is stale either way.

@@ -37,6 +37,8 @@ export interface Call {
   readonly transport: 'rest' | 'graphql';
   readonly requestId: string;
   readonly authentication: Authentication;
+  /** Reads the same header again, by what is known of its session or key now. */
+  readonly authenticate: () => Promise<Authentication> | Authentication;
   /** Socket or proxied address, and the network that anonymous limits count. */
   readonly address: string;
   readonly network: string;

@@ -23,6 +23,8 @@ export interface Found {
 
 export interface Stages {
   readonly services: Services;
+  /** Who calls, once nothing cached is older than the revision: sessions and keys, scopes, rights. */
+  reach(revision: string, call: Call): Promise<Authentication> | Authentication;
   limit(cls: RateClass, key: string, call: Call): Promise<void> | void;
   /** Resolves a scope and loads what the caller holds there; null when the scope does not exist for anyone. */
   resolve(principal: Principal, scope: ScopeInput): Promise<Found | null> | Found | null;
@@ -80,6 +82,8 @@ export interface MutationNotes {
   changes?: Recording['changes'];
   /** Set when the mutation turned out to change nothing. */
   unchanged?: boolean;
+  /** Which state the mutation made, for callers who later ask for one at least as new. */
+  revision?: string;
 }
 
 /** `seen` tells the scope that the call resolved to, so that a transport can load relations in it. */
@@ -102,7 +106,9 @@ const bearer = (reason: Exclude<Authentication, { ok: true }>['reason']): Doorwa
 
 export function createInvoke(stages: Stages): Invoke {
   return async (op, raw, call, seen) => {
-    const { authentication } = call;
+    const { minRevision } = raw as { minRevision?: unknown };
+    const newer = op.takesRevision && typeof minRevision === 'string';
+    const authentication = newer ? await stages.reach(minRevision, call) : call.authentication;
     assertAuthenticated(op, authentication);
     const principal = authentication.ok ? authentication.principal : null;
 
@@ -174,6 +180,7 @@ export function createInvoke(stages: Stages): Invoke {
         }
         return out;
       });
+      if (notes.revision) call.effects.headers['X-Doorward-Revision'] = notes.revision;
       if (answer instanceof Refusal) throw answer.error;
       return answer;
     };

@@ -106,6 +106,8 @@ export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodT
   /** The path's own parameter: the input field that names the target. */
   readonly pathParameter: string | undefined;
   readonly scoped: boolean;
+  /** Its input may name a revision (`minRevision`); the answer is then from a state at least as new. */
+  readonly takesRevision: boolean;
   /** `Role` of `Role:Create`: the type of the audit entry's target. */
   readonly permissionNoun: string | undefined;
   readonly schema: z.ZodType;
@@ -146,6 +148,7 @@ function define<I extends Shape, O extends z.ZodType, P, T extends AnyEntity | u
     path: path.startsWith('~') ? path.slice(1) : `/api${path}`,
     pathParameter: /:(\w+)/.exec(path)?.[1],
     scoped,
+    takesRevision: 'minRevision' in declaration.input,
     permissionNoun: declaration.access.includes(':') ? declaration.access.split(':')[0] : undefined,
     // A missing scope has a code of its own and is told at its own step, so validation lets it pass.
     schema: z.strictObject({

@@ -165,7 +165,10 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
     if (errors.length > 0) {
       reply.header('content-language', options.languageOf(request)).header('vary', 'Accept-Language, Origin');
     }
-    const bodies = outcomes.map((one) => rendered(one, request));
+    // One for all: what ran later was committed later.
+    const revision = reply.getHeader('x-doorward-revision');
+    const told = revision === undefined ? {} : { extensions: { revision } };
+    const bodies = outcomes.map((one) => ({ ...rendered(one, request), ...told }));
     const executed = outcomes.some((one) => one.executed);
     return reply
       .status(status ?? pressing?.status ?? (executed ? 200 : 400))

@@ -19,6 +19,8 @@ import type { RateLimiter, RateState } from './rate-limit.ts';
 export interface HttpOptions {
   readonly config: Config;
   readonly authenticate: Authenticate;
+  /** Resolves when nothing cached is older than what is committed now. */
+  readonly catchUp: () => Promise<void> | undefined;
   readonly limiter: RateLimiter;
   readonly log: (error: unknown, message: string, requestId: string) => void;
   /** Null when no line would be written. */
@@ -28,6 +30,7 @@ export interface HttpOptions {
 declare module 'fastify' {
   interface FastifyRequest {
     authentication: Authentication;
+    authenticate: Call['authenticate'];
     rate: RateState | null;
     network: { readonly address: string; readonly network: string };
   }
@@ -43,7 +46,7 @@ declare module 'fastify' {
 const requestIdForm = /^[A-Za-z0-9-]{8,64}$/;
 
 export async function createHttp(options: HttpOptions): Promise<FastifyInstance> {
-  const { config, authenticate, limiter, log, logLine } = options;
+  const { config, authenticate, catchUp, limiter, log, logLine } = options;
   const proxies = trustedProxies(config.security.trustedProxies);
   const constantHeaders = {
     'cache-control': 'no-store',
@@ -77,6 +80,7 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
   });
   app.setValidatorCompiler(() => () => true);
   app.decorateRequest('authentication', null as never);
+  app.decorateRequest('authenticate', null as never);
   app.decorateRequest('rate', null);
   app.decorateRequest('network', null as never);
 
@@ -85,7 +89,7 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
     origin: [...config.security.origins],
     credentials: true,
     exposedHeaders:
-      'X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, ETag, Content-Language, Idempotency-Replayed',
+      'X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, ETag, Content-Language, Idempotency-Replayed, X-Doorward-Revision',
   });
 
   // Callbacks, not promises: where nothing has to be waited for, this path costs no turn of the event loop.
@@ -102,11 +106,28 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
       request.rate = state;
       return undefined;
     };
-    const authenticating = authenticate(request.headers.authorization, request.network.address);
+    request.authenticate = () => authenticate(request.headers.authorization, request.network.address);
+    const authenticating = authenticateFor(request);
     const waiting = authenticating instanceof Promise ? authenticating.then(known) : known(authenticating);
     if (waiting) waiting.then(() => done(), done);
     else done();
   });
+
+  /**
+   * A question may ask for a state that is newer than what this process knows, but says so in its body: before that is
+   * read, nobody is refused whom the newer state may let in.
+   */
+  function authenticateFor({ authenticate, routeOptions }: FastifyRequest): ReturnType<Authenticate> {
+    if (routeOptions.config.rate !== 'check') return authenticate();
+    const unsure = (known: Authentication) =>
+      known.ok ? known.principal.mfaPending : known.reason === 'invalid';
+    const again = (known: Authentication) => {
+      const waiting = unsure(known) ? catchUp() : undefined;
+      return waiting ? waiting.then(authenticate) : known;
+    };
+    const known = authenticate();
+    return known instanceof Promise ? known.then(again) : again(known);
+  }
 
   /** Class `general`, counted for the credential or else the network, before anything is refused for its sake. */
   function countGeneral({ routeOptions, authentication, network }: FastifyRequest) {
@@ -224,6 +245,7 @@ export function callOf(request: FastifyRequest, config: Config, transport: Call[
     transport,
     requestId: request.id,
     authentication: request.authentication,
+    authenticate: request.authenticate,
     address: request.network.address,
     network: request.network.network,
     userAgent: agent ? agent.slice(0, 512) : null,

@@ -116,6 +116,7 @@ const contentOf = ({ bare = true }: NamedOperation, schema: object) =>
   Object.fromEntries((bare === true ? ['application/json'] : bare).map((type) => [type, { schema }]));
 const replayed = { description: 'A stored answer: one-time secrets are null.', schema: { const: 'true' } };
 const version = { description: 'The version of the answer.', schema: { type: 'string' } };
+const revision = { description: '`minRevision` of a later question.', schema: { type: 'string' } };
 
 const redirection = {
   description: 'The browser goes on there',
@@ -130,6 +131,7 @@ function successes(op: NamedOperation, answers: Readonly<Record<number, JsonSche
   });
   if ((op.status ?? 200) >= 300) return { [op.status ?? 303]: redirection };
   const headers = {
+    ...(op.kind === 'mutation' ? { 'X-Doorward-Revision': revision } : {}),
     ...(takesIdempotencyKey(op) ? { 'Idempotency-Replayed': replayed } : {}),
     ...(op.etag ? { ETag: version } : {}),
   };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { evaluate } from '../../access/evaluate.ts';
+import { revision } from '../../db/revisions.ts';
 import { decisionReasons, fail } from '../../errors.ts';
 import { query } from '../../kernel/operation.ts';
 import { Scope } from '../../kernel/scope.ts';
@@ -44,6 +45,7 @@ export const isAuthorized = query({
       .strictObject({ userId: uuid })
       .optional()
       .meta({ id: 'CheckSubjectInput', description: 'Somebody else; needs Authorization:Check.' }),
+    minRevision: revision.optional(),
   },
   output: Decision,
   codes: ['FORBIDDEN'],
