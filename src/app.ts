@@ -166,9 +166,9 @@ export async function createApp(options: AppOptions): Promise<App> {
         const waiting = changes.reach(revisions.open(revision));
         return waiting ? waiting.then(call.authenticate) : call.authenticate();
       },
-      limit: (cls, key, call) => {
+      limit: (cls, key, call, points) => {
         const counted = (state: RateState) => void Object.assign(call.effects.headers, state.headers());
-        const state = limiter.consume(cls, key);
+        const state = limiter.consume(cls, key, points);
         return state instanceof Promise ? state.then(counted) : counted(state);
       },
       resolve: (principal, scope) => resolver.resolve(principal, scope),

@@ -113,7 +113,7 @@ export function createResolver(pool: Executor, changes: Changes, nouns: Readonly
       ...(principal.type === 'projectApp' && !principal.consented ? { projectPlaneOnly: true } : {}),
     };
     const own = { grants, standing, keyRoleId: projectKey ? key.roleId : null };
-    return scope.userId !== null && scope.userId !== principal.userId ? onBehalf(own, held) : own;
+    return isForeign(scope, principal.userId) ? onBehalf(own, held) : own;
   }
 
   /**
@@ -173,7 +173,8 @@ export function createResolver(pool: Executor, changes: Changes, nouns: Readonly
         scope: scopeAttributes(scope),
         held: indexPermissions(held, nouns),
       };
-      return { grants, standing, keyRoleId: null };
+      const own = { grants, standing, keyRoleId: null };
+      return isForeign(scope, userId) ? onBehalf(own, held) : own;
     },
   };
 }
@@ -214,6 +215,10 @@ function pinnedTo(principal: Principal, scope: ResolvedScope): boolean {
   const projectId = tenant === 'projectUser' ? id.split(':')[0] : id.split(':')[1];
   return scope.projectId === projectId;
 }
+
+/** Whether it is the scope of one user in a project, and that user is another one. */
+const isForeign = ({ userId }: ResolvedScope, subjectId: string): boolean =>
+  userId !== null && userId !== subjectId;
 
 const scopeTopics = (scope: ResolvedScope): string[] => [
   `node:${scope.nodeId}`,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 /**
  * What a mutation answers so that a later question can ask for a state at least as new, on any process
- * (docs/decisions/0013). Inside is the number of its transaction, sealed as one block: the numbers count what the whole
+ * (docs/decisions/0014). Inside is the number of its transaction, sealed as one block: the numbers count what the whole
  * server writes, which is nobody's business, and another installation's revision is not taken for one of ours.
  */
 export interface Revisions {

@@ -25,7 +25,7 @@ export interface Stages {
   readonly services: Services;
   /** Who calls, once nothing cached is older than the revision: sessions and keys, scopes, rights. */
   reach(revision: string, call: Call): Promise<Authentication> | Authentication;
-  limit(cls: RateClass, key: string, call: Call): Promise<void> | void;
+  limit(cls: RateClass, key: string, call: Call, points?: number): Promise<void> | void;
   /** Resolves a scope and loads what the caller holds there; null when the scope does not exist for anyone. */
   resolve(principal: Principal, scope: ScopeInput): Promise<Found | null> | Found | null;
   guard: Guard;
@@ -116,8 +116,11 @@ export function createInvoke(stages: Stages): Invoke {
     const once = stages.once(op, call);
     if (op.limit) {
       const key = op.limit.key(input as never, call);
+      const points = op.limit.points?.(input as never);
       const counting =
-        key === null ? undefined : stages.limit(op.limit.class, key || credentialKey(principal, call), call);
+        key === null
+          ? null
+          : stages.limit(op.limit.class, key || credentialKey(principal, call), call, points);
       // Counted in memory there is nothing to wait for, and this stands before every check.
       if (counting) await counting;
     }

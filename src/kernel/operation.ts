@@ -18,6 +18,14 @@ type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 export const rateClasses = ['general', 'auth', 'refresh', 'exchange', 'check', 'mail', 'export'] as const;
 export type RateClass = (typeof rateClasses)[number];
 
+interface Limit<I> {
+  readonly class: RateClass;
+  /** What is counted; `null`: nothing, `''`: the caller's credential or network. */
+  readonly key: (input: I, call: Call) => string | null;
+  /** As how many calls one counts, if not as one. */
+  readonly points?: (input: I) => number;
+}
+
 type Shape = z.ZodRawShape;
 export type InputOf<I extends Shape> = z.output<z.ZodObject<I, z.core.$strict>>;
 type Answer<O extends z.ZodType> = z.output<O> | BareReply | Refusal;
@@ -69,11 +77,7 @@ export interface Declaration<
   /** Codes beyond those implied by conventions §4. */
   readonly codes?: readonly Code[];
   /** Class counted beside, or (for `check`) instead of `general`. */
-  readonly limit?: {
-    readonly class: RateClass;
-    /** What is counted; `null`: nothing, `''`: the caller's credential or network. */
-    readonly key: (input: InputOf<I>, call: Call) => string | null;
-  };
+  readonly limit?: Limit<InputOf<I>>;
   /** Reads or ends the session of the refresh cookie. */
   readonly usesCookie?: boolean;
   /** A foreign scope is an answer of this operation, not a failure (isAuthorized). */
@@ -111,7 +115,7 @@ export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodT
   /** `Role` of `Role:Create`: the type of the audit entry's target. */
   readonly permissionNoun: string | undefined;
   readonly schema: z.ZodType;
-  readonly limit?: { readonly class: RateClass; readonly key: (input: never, call: Call) => string | null };
+  readonly limit?: Limit<never>;
   readonly secrets?: readonly string[];
   readonly etag?: string;
   readonly restShape?: (output: never) => { readonly status?: number; readonly data: unknown };

@@ -139,17 +139,13 @@ function inputReader(op: NamedOperation, schemas: Schemas) {
     );
   }
 
+  const inQuery = (path: string) =>
+    path === 'scope.id' ? 'scopeId' : path.replace(/^scope\.tenant$/, 'tenant');
+
   /** A caller who wrote `scopeId` is told of `scopeId`, not of `scope.id`. */
   function respell(error: unknown): never {
     if (!fromQuery || !(error instanceof DoorwardError) || !error.extras.details) throw error;
-    const spellings = new Map([
-      ['scope.id', 'scopeId'],
-      ['scope.tenant', 'tenant'],
-    ]);
-    const details = error.extras.details.map((one) => ({
-      ...one,
-      path: spellings.get(one.path) ?? one.path,
-    }));
+    const details = error.extras.details.map((one) => ({ ...one, path: inQuery(one.path) }));
     throw new DoorwardError(error.code, { ...error.extras, params: error.params, details });
   }
 

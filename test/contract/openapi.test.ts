@@ -420,6 +420,9 @@ describe('an answer over REST', () => {
     await call('myPermissions', { scope: owner.places.organization.scope }, token);
     await call('myPermissions', {}, owner.keyToken);
     await call('myPermissions', {}, token);
+    const questions = { items: [{ permission: { resource: 'Role', action: 'Query' } }] };
+    await call('isAuthorizedBatch', questions, owner.keyToken);
+    await call('isAuthorizedBatch', questions, token);
     await call('signingKeys', { scope: owner.places.accountProject.scope }, token);
     await call('auditLogs', { scope: owner.places.accountProject.scope }, token);
     await call('events', { scope: owner.places.organization.scope, includeProjects: true }, token);

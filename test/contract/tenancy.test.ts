@@ -38,8 +38,11 @@ const told = ({ status, headers: { date: _, ratelimit: __, ...headers }, body }:
 });
 
 /** A question about rights is answered, with no; everything else is an error. */
-const isRefusal = (op: NamedOperation, { ok, data }: Answer): boolean =>
-  op.asksOnly ? (data as { authorized?: boolean }).authorized === false : !ok;
+const isRefusal = (op: NamedOperation, { ok, data }: Answer): boolean => {
+  if (!op.asksOnly) return !ok;
+  const { items = [data] } = data as { items?: unknown[] };
+  return items.every((one) => (one as { authorized?: boolean }).authorized === false);
+};
 
 /** Input whose every id is a live row of `owner` in that kind of scope, as far as there is one. */
 function inputWith(op: NamedOperation, tenant: (typeof foreign)[number], owner: House) {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EffectivePermission, effectivePermissions, versionOf } from '../../access/effective.ts';
+import { revision } from '../../db/revisions.ts';
 import { query } from '../../kernel/operation.ts';
 import { Scope, ScopeOutput, tenants } from '../../kernel/scope.ts';
 
@@ -22,7 +23,7 @@ export const myPermissions = query({
   rate: 'check',
   limit: { class: 'check', key: () => '' },
   etag: 'version',
-  input: { scope: Scope },
+  input: { scope: Scope, minRevision: revision.optional() },
   output: EffectivePermissions,
   run: ({ scope, rights }) => {
     const permissions = effectivePermissions(rights.grants);

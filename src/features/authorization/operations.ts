@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { evaluate } from '../../access/evaluate.ts';
+import { evaluate, type Grants } from '../../access/evaluate.ts';
 import { revision } from '../../db/revisions.ts';
 import { decisionReasons, fail } from '../../errors.ts';
+import type { CallerRights, Context } from '../../kernel/context.ts';
 import { query } from '../../kernel/operation.ts';
-import { Scope } from '../../kernel/scope.ts';
+import { Scope, tenants } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/values.ts';
 import { contextResource } from './context-resource.ts';
 
@@ -22,43 +23,97 @@ const Decision = z
   })
   .meta({ id: 'Decision', description: 'Whether the subject may do it, and why (authorization §6).' });
 
+const question = {
+  permission: z
+    .strictObject({ resource: z.string().min(1).max(128), action: z.string().min(1).max(128) })
+    .meta({ id: 'PermissionQuestionInput', description: 'The pair in question.' }),
+  context: z
+    .strictObject({ resource: contextResource.nullish() })
+    .optional()
+    .meta({ id: 'CheckContextInput', description: 'Attributes that conditions may read.' }),
+};
+type Question = z.output<z.ZodObject<typeof question>>;
+
+const subject = z
+  .strictObject({ userId: uuid })
+  .optional()
+  .meta({ id: 'CheckSubjectInput', description: 'Somebody else; needs Authorization:Check.' });
+
 export const isAuthorized = query({
   rest: 'POST /auth/is-authorized',
   access: 'any',
   summary: 'Ask whether this subject may do this, here, now, and why',
   description: 'Always 200 for a decision. A check never writes, and grants nothing.',
-  tenants: ['account', 'organization', 'accountProject', 'organizationProject', 'projectUser'],
+  tenants,
   scopeOptional: true,
   asksOnly: true,
   rate: 'check',
   limit: { class: 'check', key: () => '' },
-  input: {
-    permission: z
-      .strictObject({ resource: z.string().min(1).max(128), action: z.string().min(1).max(128) })
-      .meta({ id: 'PermissionQuestionInput', description: 'The pair in question.' }),
-    context: z
-      .strictObject({ resource: contextResource.nullish() })
-      .optional()
-      .meta({ id: 'CheckContextInput', description: 'Attributes that conditions may read.' }),
-    scope: Scope,
-    subject: z
-      .strictObject({ userId: uuid })
-      .optional()
-      .meta({ id: 'CheckSubjectInput', description: 'Somebody else; needs Authorization:Check.' }),
-    minRevision: revision.optional(),
-  },
+  input: { ...question, scope: Scope, subject, minRevision: revision.optional() },
   output: Decision,
   codes: ['FORBIDDEN'],
-  run: ({ input, scope, rights, services }) => {
+  run: (ctx) => {
+    const { scope, rights, input } = ctx;
     // The scope does not exist for this caller: that is the answer, not a failure.
     if (!scope || !rights) return { authorized: false, reason: 'INVALID_SCOPE' as const };
-    const { resource, action } = input.permission;
-    const question = { resource, action, attributes: input.context?.resource ?? null };
-    if (!input.subject) return evaluate(rights.grants, question);
-    const may = evaluate(rights.grants, { resource: 'Authorization', action: 'Check' });
-    if (!may.authorized) throw fail('FORBIDDEN', { reason: may.reason });
-    return services.resolver
-      .rightsOfUser(scope, input.subject.userId)
-      .then((subject) => evaluate(subject.grants, question));
+    if (!input.subject) return decide(rights.grants, input);
+    return rightsOfSubject(ctx, input.subject.userId).then(({ grants }) => decide(grants, input));
   },
 });
+
+export const isAuthorizedBatch = query({
+  rest: 'POST /auth/is-authorized/batch',
+  access: 'any',
+  summary: 'Ask up to 100 such questions of one subject in one scope',
+  description:
+    'Answered in the order asked. Each is decided by itself, as isAuthorized would, and counts as one check; what it read is not told.',
+  tenants,
+  scopeOptional: true,
+  asksOnly: true,
+  rate: 'check',
+  limit: { class: 'check', key: () => '', points: ({ items }) => items.length },
+  input: {
+    items: z
+      .array(z.strictObject(question).meta({ id: 'CheckItemInput' }))
+      .min(1)
+      .max(100),
+    scope: Scope,
+    subject,
+    minRevision: revision.optional(),
+  },
+  output: z.object({ items: z.array(Decision) }).meta({ id: 'DecisionBatch' }),
+  codes: ['FORBIDDEN'],
+  run: async (ctx) => {
+    const { scope, rights, input } = ctx;
+    if (!scope || !rights)
+      return { items: input.items.map(() => ({ authorized: false, reason: 'INVALID_SCOPE' as const })) };
+    const { grants } = input.subject ? await rightsOfSubject(ctx, input.subject.userId) : rights;
+    return {
+      items: input.items.map((item) => {
+        const { authorized, reason, matchedPermission } = decide(grants, item);
+        return { authorized, reason, ...(matchedPermission && { matchedPermission }) };
+      }),
+    };
+  },
+});
+
+const asked = ({ permission, context }: Question) => ({
+  ...permission,
+  attributes: context?.resource ?? null,
+});
+
+const decide = (grants: Grants, input: Question) => evaluate(grants, asked(input));
+
+type Asking = Pick<Context<{ scope: typeof Scope }>, 'scope' | 'rights' | 'services'>;
+
+/** What somebody else holds in the scope, for who may ask about him. @throws FORBIDDEN */
+async function rightsOfSubject({ scope, rights, services }: Asking, userId: string): Promise<CallerRights> {
+  assertMay(rights, 'Check');
+  return services.resolver.rightsOfUser(scope, userId);
+}
+
+/** @throws FORBIDDEN */
+function assertMay({ grants }: CallerRights, action: 'Check' | 'Explain'): void {
+  const may = evaluate(grants, { resource: 'Authorization', action });
+  if (!may.authorized) throw fail('FORBIDDEN', { reason: may.reason });
+}
