@@ -397,6 +397,9 @@ describe('a GraphQL request', () => {
     expect(await count(name)).toBe(0);
   });
 
+  /** A replay tells the state of its own time. */
+  const withoutRevision = (body: string): string => body.replace(/"revision":"[\w-]{22}"/, '');
+
   it('of one mutation among queries takes it', async () => {
     const name = unique();
     const one = graphqlRequest(operation('createRole'), create(name));
@@ -408,7 +411,10 @@ describe('a GraphQL request', () => {
       const key = unique();
       const [first, second] = [await send(payload, key), await send(payload, key)];
       expect([first.status, first.headers['idempotency-replayed']]).toEqual([200, undefined]);
-      expect([second.body, second.headers['idempotency-replayed']]).toEqual([first.body, 'true']);
+      expect([withoutRevision(second.body), second.headers['idempotency-replayed']]).toEqual([
+        withoutRevision(first.body),
+        'true',
+      ]);
     }
     expect(await count(name)).toBe(3);
   });
