@@ -81,4 +81,4 @@ export const declaredPermissions = (all: readonly NamedOperation[]): string[] =>
 ];
 
 /** Permissions that no route asks for by itself, but a rule does. */
-const askedInRules = ['ApiKey:CreateForUser', 'Authorization:Check'];
+const askedInRules = ['ApiKey:CreateForUser', 'Authorization:Check', 'Authorization:Explain'];

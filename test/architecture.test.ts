@@ -176,6 +176,8 @@ describe('imports', () => {
       'access/conditions.ts',
       'access/conditions-eval.ts',
       'access/conditions-parse.ts',
+      'access/conditions-failure.ts',
+      'access/explain.ts',
     ];
     for (const path of pure) {
       const source = sources.find((one) => one.path === path);

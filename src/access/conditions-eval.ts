@@ -62,7 +62,8 @@ export function compileNode(node: Node): (attributes: Attributes) => Truth {
   };
 }
 
-function readOperand(operand: Operand): Read {
+/** A function that gives what an operand stands for; undefined where that is missing. */
+export function readOperand(operand: Operand): Read {
   if (!('items' in operand)) return readItem(operand);
   const items = operand.items.map(readItem);
   if (operand.items.some((item) => 'path' in item))

@@ -78,7 +78,8 @@ const never: CompiledCondition = {
 
 const always: CompiledCondition = { ...never, unconditional: true, evaluate: () => 'true' };
 
-function parseStored(raw: unknown): Node | null | undefined {
+/** The tree of a stored condition: null if it is unconditional, undefined if it does not parse. Never throws. */
+export function parseStored(raw: unknown): Node | null | undefined {
   try {
     const { root, problems } = parseCondition(raw, '');
     return problems.length > 0 ? undefined : root;

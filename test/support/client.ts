@@ -255,6 +255,8 @@ function selection(schema: JsonSchema, path: readonly string[] = []): string {
 }
 
 function fieldsOf(schema: JsonSchema, path: readonly string[], skip?: ReadonlySet<string>): string {
+  // An object that may have other members too is one JSON value.
+  if (typeof schema.additionalProperties === 'object') return '';
   if (!schema.properties) return schema.anyOf ? selection(schema, path) : '';
   const fields = Object.entries(schema.properties)
     .filter(([name]) => !skip?.has(name))

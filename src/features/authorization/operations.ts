@@ -7,6 +7,8 @@ import { query } from '../../kernel/operation.ts';
 import { Scope, tenants } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/values.ts';
 import { contextResource } from './context-resource.ts';
+import { explained } from './explaining.ts';
+import { Explanation } from './explanation.ts';
 
 const DecisionReason = z.enum(decisionReasons).meta({ id: 'DecisionReason' });
 
@@ -20,6 +22,7 @@ const Decision = z
       .optional(),
     matchedCondition: z.record(z.string(), z.unknown()).nullish(),
     evaluatedContext: z.record(z.string(), z.unknown()).optional(),
+    explanation: Explanation.optional(),
   })
   .meta({ id: 'Decision', description: 'Whether the subject may do it, and why (authorization §6).' });
 
@@ -49,17 +52,38 @@ export const isAuthorized = query({
   asksOnly: true,
   rate: 'check',
   limit: { class: 'check', key: () => '' },
-  input: { ...question, scope: Scope, subject, minRevision: revision.optional() },
+  input: {
+    ...question,
+    scope: Scope,
+    subject,
+    explain: z.boolean().default(false).meta({
+      description: 'Also how the decision came about, and what would change it; needs Authorization:Explain.',
+    }),
+    minRevision: revision.optional(),
+  },
   output: Decision,
   codes: ['FORBIDDEN'],
   run: (ctx) => {
     const { scope, rights, input } = ctx;
     // The scope does not exist for this caller: that is the answer, not a failure.
     if (!scope || !rights) return { authorized: false, reason: 'INVALID_SCOPE' as const };
-    if (!input.subject) return decide(rights.grants, input);
-    return rightsOfSubject(ctx, input.subject.userId).then(({ grants }) => decide(grants, input));
+    if (!input.subject && !input.explain) return decide(rights.grants, input);
+    return decideWithLoading(ctx, input);
   },
 });
+
+/** Questions about somebody else, and explanations, read what the plain question does not. @throws FORBIDDEN */
+async function decideWithLoading(
+  ctx: Asking & Pick<Context, 'principal' | 'tx'>,
+  input: Question & { readonly subject?: { readonly userId: string } | undefined; readonly explain: boolean },
+) {
+  const subjectId = input.subject?.userId;
+  const rights = subjectId === undefined ? ctx.rights : await rightsOfSubject(ctx, subjectId);
+  if (!input.explain) return decide(rights.grants, input);
+  assertMay(ctx.rights, 'Explain');
+  const { tx, scope, principal } = ctx;
+  return explained({ tx, scope, principal, rights, subjectId }, asked(input));
+}
 
 export const isAuthorizedBatch = query({
   rest: 'POST /auth/is-authorized/batch',
