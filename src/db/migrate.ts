@@ -3,6 +3,7 @@ import { migrate as migratePg } from 'drizzle-orm/node-postgres/migrator';
 import { migrate as migratePglite } from 'drizzle-orm/pglite/migrator';
 import pg from 'pg';
 import type { Executor } from '../kernel/scoped-db.ts';
+import { prepareAppRole } from './app-role.ts';
 import type { Database } from './open.ts';
 
 /** Number of the advisory lock under which one process at a time prepares a database. */
@@ -12,17 +13,21 @@ const PREPARATION_LOCK = 7_363_027_451;
  * Brings the schema up to date and runs `seed`, once, however many processes start together: the query
  * builder's migrator takes no lock of its own, so a session-level advisory lock is held around both.
  * The connection is one of its own, without the statement time-out that guards requests.
+ *
+ * On a server the pool then works as a role that has the rights it needs and no more.
+ *
+ * @returns why it does not; null if it does, and on the embedded database, which has one user
  */
 export async function prepareDatabase(
   database: Database,
   migrationsFolder: string | null,
   seed: (db: Executor) => Promise<void>,
-): Promise<void> {
+): Promise<string | null> {
   if (database.connection === null) {
     const db = database.pool;
     if (migrationsFolder) await migratePglite(db as never, { migrationsFolder });
     await seed(db);
-    return;
+    return null;
   }
   const client = new pg.Client({
     ...database.connection,
@@ -36,6 +41,9 @@ export async function prepareDatabase(
     const db = drizzlePg(client);
     if (migrationsFolder) await migratePg(db, { migrationsFolder });
     await seed(db);
+    const { role, lacking } = await prepareAppRole(client);
+    if (role !== null) database.workAs?.(role);
+    return lacking;
   } finally {
     // Ending the connection gives the lock back too, whatever happened before.
     await client.end();

@@ -18,8 +18,10 @@ export interface Database {
   readonly pool: Executor;
   /** Runs work in one transaction; serialization failures and deadlocks are tried again, three times at most. */
   transaction<T>(work: (tx: Executor) => Promise<T>): Promise<T>;
-  /** The server's own connection settings, for the one listening client; null when embedded. */
+  /** How to reach the server as the user of its address, for a client outside the pool; null when embedded. */
   readonly connection: pg.ClientConfig | null;
+  /** PostgreSQL only: every connection of the pool works as this role (src/db/app-role.ts). Before the first is open. */
+  workAs?(role: string): void;
   /** Embedded only: the database as an archive, from which tests start others. */
   dump?(): Promise<Blob>;
   close(): Promise<void>;
@@ -49,7 +51,15 @@ export function openPostgres(options: PostgresOptions): Database {
     connectionTimeoutMillis: options.acquireTimeoutMs,
     application_name: 'doorward',
   };
-  const pool = new pg.Pool({ ...connection, max: options.poolMax, idleTimeoutMillis: 30_000 });
+  let role: string | null = null;
+  const pool = new pg.Pool({
+    ...connection,
+    max: options.poolMax,
+    idleTimeoutMillis: 30_000,
+    // A new connection is handed out when this is done, and closed if it fails: nothing runs with more rights.
+    verify: (client, done) =>
+      role === null ? done() : client.query(`set role ${pg.escapeIdentifier(role)}`, (error) => done(error)),
+  });
   // Without a listener a restart of the database would end this process.
   pool.on('error', options.onIdleError);
   const db = drizzlePg({ client: pool, ...logging(options.onStatement) }) as unknown as Executor;
@@ -57,6 +67,10 @@ export function openPostgres(options: PostgresOptions): Database {
     mode: 'postgres',
     pool: db,
     connection,
+    workAs(name) {
+      if (pool.totalCount > 0) throw new Error('a connection is open already, and works as another role');
+      role = name;
+    },
     transaction: (work) => retried(() => db.transaction((tx) => work(tx as unknown as Executor))),
     close: () => pool.end(),
   };

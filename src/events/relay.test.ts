@@ -17,9 +17,8 @@ let sequence = 0;
 beforeAll(async () => {
   // Its own relay has no business with these events.
   app = await startApp({ JOBS_ENABLED: 'false' });
-  await app.database.pool.execute(
-    sql`create table heard (id bigint generated always as identity, event text)`,
-  );
+  await app.owner.execute(sql`create table heard (id bigint generated always as identity, event text)`);
+  await app.owner.execute(sql`grant select, insert, delete on heard to public`);
 });
 afterAll(() => app.close());
 beforeEach(async () => {

@@ -241,9 +241,9 @@ describe.each(transports)('over %s, the same key', (via) => {
 
   it('is free again after a failure, which left nothing behind', async () => {
     const key = unique();
-    await app.database.pool.execute(sql`alter table audit_log rename to audit_log_away`);
+    await app.owner.execute(sql`alter table audit_log rename to audit_log_away`);
     const failed = await ask('createRole', role(), key, { via });
-    await app.database.pool.execute(sql`alter table audit_log_away rename to audit_log`);
+    await app.owner.execute(sql`alter table audit_log_away rename to audit_log`);
     expect(failed.code).toBe('INTERNAL_ERROR');
     const done = await ask('createRole', role(), key, { via });
     expect([done.ok, replayed(done)]).toEqual([true, false]);

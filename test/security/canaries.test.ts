@@ -87,9 +87,9 @@ async function refused(name: string, input: unknown, options: CallOptions): Prom
 
 /** From now on whatever a table held for a moment is kept as text; a `bytea` column says its bytes in hex. */
 async function keepEveryRow(): Promise<void> {
-  const { pool } = app.database;
+  const pool = app.owner;
   await pool.execute(sql`create table kept_rows (said text not null)`);
-  await pool.execute(sql`create function keep_row() returns trigger language plpgsql as
+  await pool.execute(sql`create function keep_row() returns trigger language plpgsql security definer as
     $$ begin insert into kept_rows values (tg_table_name || new::text); return new; end $$`);
   for (const table of await tables()) {
     const name = sql.identifier(table);
@@ -305,7 +305,7 @@ async function malformed(via: Via, secret: string, token: string): Promise<void>
 
 /** The database fails in the middle, with the secrets among the values of its statement. */
 async function sabotaged(via: Via, credentials: (password: string) => object, token: string): Promise<void> {
-  const { pool } = app.database;
+  const pool = app.owner;
   const secret = plantPassword('a password while the database fails');
   const tokenOfMail = plant('a token while the database fails', randomBytes(32).toString('base64url'));
   await pool.execute(sql`alter table passwords rename to passwords_lost`);
@@ -345,7 +345,7 @@ beforeAll(async () => {
   }
   await keepEveryRow();
   for (const via of transports) await story(via);
-  const rows = await rowsOf<{ said: string }>(app.database.pool, sql`select said from kept_rows`);
+  const rows = await rowsOf<{ said: string }>(app.owner, sql`select said from kept_rows`);
   const kept = rows.map(({ said }) => ({ by: said.slice(0, said.indexOf('(')), text: said }));
   const logged = app.logs.map((text) => ({ by: 'a log line', text }));
   Object.assign(heaps, { tables: () => kept, logs: () => logged, answers: () => answers });

@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/config.ts';
 import { openEmbedded, openPostgres, type Database } from '../../src/db/open.ts';
 import { createLog } from '../../src/log.ts';
 import type { Clock, Mail, Mailer } from '../../src/kernel/ports.ts';
+import type { Executor } from '../../src/kernel/scoped-db.ts';
 import { createClient, type TestClient } from './client.ts';
 import { keyPairsFrom } from './key-pairs.ts';
 import { postgresDatabase, type TestDatabase } from './postgres.ts';
@@ -29,6 +30,8 @@ export interface TestApp extends TestClient {
   readonly purge: App['purge'];
   readonly close: () => Promise<void>;
   readonly postgres: TestDatabase | null;
+  /** The database as the owner of its tables sees it, who may do what the service may not. */
+  readonly owner: Executor;
 }
 
 /**
@@ -66,6 +69,15 @@ export async function startApp(
         onStatement: (text) => statements.push(text),
       })
     : await openEmbedded(null, await archiveOf(beside), (text) => statements.push(text));
+  const owning = server
+    ? openPostgres({
+        url: server.url,
+        poolMax: 1,
+        acquireTimeoutMs: 5000,
+        statementTimeoutMs: 60_000,
+        onIdleError: () => undefined,
+      })
+    : null;
   const logs: string[] = [];
   const mails: Mail[] = [];
   const mailer: Mailer = { send: async (mail) => void mails.push(mail) };
@@ -90,8 +102,10 @@ export async function startApp(
     statements,
     purge: app.purge,
     postgres: server,
+    owner: (owning ?? database).pool,
     async close() {
       await app.close();
+      await owning?.close();
       if (!beside) await server?.drop();
       await rm(dataDir, { recursive: true, force: true });
     },

@@ -354,9 +354,9 @@ test('a hash made with weaker parameters is replaced at the next sign-in', async
 test('what fails rolls back as a whole and sets no cookie', async () => {
   const session = await signedIn(await app.person());
   const id = claimsOf(session.accessToken)['jti'] as string;
-  await app.database.pool.execute(sql`alter table audit_log rename to audit_log_away`);
+  await app.owner.execute(sql`alter table audit_log rename to audit_log_away`);
   const failed = await refreshed(session).finally(() =>
-    app.database.pool.execute(sql`alter table audit_log_away rename to audit_log`),
+    app.owner.execute(sql`alter table audit_log_away rename to audit_log`),
   );
   expect(failed.status).toBeGreaterThanOrEqual(500);
   expect(cookieOf(failed)).toBeUndefined();
