@@ -41,6 +41,7 @@ export const marked = [
   'tags',
   'api_keys',
   'organization_invitations',
+  'webhook_subscriptions',
 ] as const;
 
 /** Tables whose rows are the node itself, under its id. */
@@ -63,6 +64,9 @@ export const untouched: Readonly<Record<string, string>> = {
   resource_tags: 'links are followed from live rows only',
   project_tags: 'links are followed in the scope that made them, which no longer resolves',
   organization_tags: 'links are followed in the scope that made them, which no longer resolves',
+  webhook_secrets: 'read for live subscriptions only',
+  webhook_deliveries: 'sent for live subscriptions only',
+  webhook_attempts: 'go with webhook_deliveries',
   user_tags: 'links are followed in the scope that made them, which no longer resolves',
 };
 
