@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { healthAfter, healthy, type Change, type Health } from './health.ts';
+
+const DAY_MS = 86_400_000;
+const began = new Date('2030-01-01T00:00:00.000Z');
+const wellAndNew: Health = { ...healthy, lastDeliveredAt: null };
+const on = (day: number): Date => new Date(began.getTime() + day * DAY_MS);
+
+type End = 'delivered' | 'pending' | 'exhausted' | 'gone';
+function after(before: Health, end: End, day: number): Change {
+  const outcome = {
+    error: end === 'delivered' ? null : ('status' as const),
+    statusCode: { delivered: 204, pending: 500, exhausted: 500, gone: 410 }[end],
+    attemptedAt: on(day),
+  };
+  return healthAfter(before, outcome, end === 'gone' ? 'exhausted' : end, on(day));
+}
+
+/** Told of each: the day and the event. */
+function live(ends: readonly (readonly [day: number, end: End])[]) {
+  let health = wellAndNew;
+  const told: [number, string][] = [];
+  for (const [day, end] of ends) {
+    const change = after(health, end, day);
+    health = change.health;
+    if (change.event) told.push([day, change.event]);
+  }
+  return { health, told };
+}
+
+describe('a subscription', () => {
+  test('is warned of at half of five days of failures, and then disabled', () => {
+    const days = [0, 1, 2, 2.4, 2.5, 3, 4, 4.9, 5, 6];
+    const { health, told } = live(days.map((day) => [day, 'pending']));
+    expect(told).toEqual([
+      [2.5, 'webhook.failing'],
+      [5, 'webhook.disabled'],
+    ]);
+    expect(health).toMatchObject({ disabledReason: 'failing', disabledAt: on(5), failingSince: began });
+  });
+
+  test('is warned of at five deliveries given up in a row, and disabled at ten', () => {
+    const { told } = live(Array.from({ length: 12 }, (_, index) => [index / 100, 'exhausted']));
+    expect(told).toEqual([
+      [0.04, 'webhook.failing'],
+      [0.09, 'webhook.disabled'],
+    ]);
+  });
+
+  test('that succeeds once begins anew, and may be warned of again', () => {
+    const { health, told } = live([
+      ...Array.from({ length: 9 }, () => [0, 'exhausted'] as const),
+      [4, 'delivered'],
+      ...Array.from({ length: 9 }, () => [4.5, 'exhausted'] as const),
+    ]);
+    expect(told.map(([, event]) => event)).toEqual(['webhook.failing', 'webhook.failing']);
+    expect(health).toMatchObject({ failingSince: on(4.5), exhaustedInARow: 9, lastDeliveredAt: on(4) });
+  });
+
+  test('whose receiver is gone is disabled at once, once, and no late success brings it back', () => {
+    const { health, told } = live([
+      [0, 'delivered'],
+      [1, 'gone'],
+      [1, 'gone'],
+      [1, 'pending'],
+      [2, 'delivered'],
+    ]);
+    expect(told).toEqual([[1, 'webhook.disabled']]);
+    expect(health).toMatchObject({ disabledReason: 'gone', disabledAt: on(1), lastDeliveredAt: on(2) });
+  });
+
+  test('that was disabled for failing recovers with the first success, or is gone for good', () => {
+    const failing: (readonly [number, End])[] = Array.from({ length: 10 }, () => [0, 'exhausted']);
+    const recovered = live([...failing, [1, 'exhausted'], [2, 'delivered'], [3, 'pending']]);
+    expect(recovered.told.at(-1)).toEqual([2, 'webhook.recovered']);
+    expect(recovered.health).toEqual({ ...healthy, lastDeliveredAt: on(2), failingSince: on(3) });
+    const gone = live([...failing, [1, 'gone'], [2, 'delivered']]);
+    expect(gone.told.at(-1)).toEqual([1, 'webhook.disabled']);
+    expect(gone.health.disabledReason).toBe('gone');
+  });
+
+  test('recovers only from being disabled, whatever happens', () => {
+    const end = fc.constantFrom<End>(
+      'delivered',
+      'pending',
+      'pending',
+      'pending',
+      'exhausted',
+      'exhausted',
+      'gone',
+    );
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.double({ min: 0, max: 2, noNaN: true }), end)), (steps) => {
+        let day = 0;
+        const { health, told } = live(steps.map(([later, what]) => [(day += later), what]));
+        const open = told.map(([, event]) => event).filter((event) => event !== 'webhook.failing');
+        for (const [index, event] of open.entries()) {
+          if (event === 'webhook.recovered') expect(open[index - 1]).toBe('webhook.disabled');
+        }
+        expect(health.disabledAt === null).toBe(health.disabledReason === null);
+        expect(health.exhaustedInARow).toBeLessThanOrEqual(10);
+      }),
+    );
+  });
+});

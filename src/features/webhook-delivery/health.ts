@@ -1,0 +1,68 @@
+import { isGone, type Step } from './schedule.ts';
+import type { Outcome } from './sender.ts';
+
+/**
+ * How a receiver is doing, from what came of the attempts (events §5): a pure function. A subscription that has failed
+ * for five days, or of which ten deliveries in a row were given up, is disabled; at half of either its owner is warned.
+ */
+export interface Health {
+  readonly disabledReason: 'gone' | 'failing' | null;
+  readonly disabledAt: Date | null;
+  readonly failingSince: Date | null;
+  readonly warnedAt: Date | null;
+  readonly exhaustedInARow: number;
+  readonly lastDeliveredAt: Date | null;
+}
+
+export interface Change {
+  readonly health: Health;
+  /** What the world is to hear of it. */
+  readonly event: 'webhook.failing' | 'webhook.disabled' | 'webhook.recovered' | null;
+}
+
+const LONGEST_FAILING_MS = 5 * 86_400_000;
+const MOST_EXHAUSTED = 10;
+const WARN_AT = 0.5;
+
+export const healthy = {
+  disabledReason: null,
+  disabledAt: null,
+  failingSince: null,
+  warnedAt: null,
+  exhaustedInARow: 0,
+};
+
+export function healthAfter(
+  before: Health,
+  outcome: Pick<Outcome, 'error' | 'statusCode' | 'attemptedAt'>,
+  status: Step['status'],
+  now: Date,
+): Change {
+  const { disabledReason } = before;
+  if (status === 'delivered') {
+    // Whoever said that it wants nothing more must be asked anew by its owner, not by an answer that came late.
+    if (disabledReason === 'gone') return { health: { ...before, lastDeliveredAt: now }, event: null };
+    return {
+      health: { ...healthy, lastDeliveredAt: now },
+      event: disabledReason === 'failing' ? 'webhook.recovered' : null,
+    };
+  }
+  if (isGone(outcome)) {
+    if (disabledReason === 'gone') return { health: before, event: null };
+    return { health: { ...before, disabledReason: 'gone', disabledAt: now }, event: 'webhook.disabled' };
+  }
+  if (disabledReason !== null) return { health: before, event: null };
+
+  const failingSince = before.failingSince ?? outcome.attemptedAt;
+  const exhaustedInARow = before.exhaustedInARow + (status === 'exhausted' ? 1 : 0);
+  const health = { ...before, failingSince, exhaustedInARow };
+  const failedFor = now.getTime() - failingSince.getTime();
+  const strain = Math.max(failedFor / LONGEST_FAILING_MS, exhaustedInARow / MOST_EXHAUSTED);
+  if (strain >= 1) {
+    return { health: { ...health, disabledReason: 'failing', disabledAt: now }, event: 'webhook.disabled' };
+  }
+  if (strain >= WARN_AT && before.warnedAt === null) {
+    return { health: { ...health, warnedAt: now }, event: 'webhook.failing' };
+  }
+  return { health, event: null };
+}
