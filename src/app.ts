@@ -40,6 +40,12 @@ import { questionFor } from './features/federation/cli.ts';
 import { createNotifier } from './features/notifications/notifier.ts';
 import { sealedColumns } from './features/sealed-columns.ts';
 import { rotateSystemKeyIfDue } from './features/signing-keys/system-rotation.ts';
+import {
+  createWebhookDelivery,
+  webhookPorts,
+  type WebhookPorts,
+} from './features/webhook-delivery/delivery.ts';
+import { createTargetGuard } from './features/webhook-targets/target-guard.ts';
 import { startJobs } from './jobs.ts';
 import type { Services } from './kernel/context.ts';
 import { createInvoke } from './kernel/invoke.ts';
@@ -68,6 +74,7 @@ export interface AppOptions {
   readonly clock?: Clock;
   readonly ids?: Ids;
   readonly keyPairs?: KeyPairStock;
+  readonly webhooks?: WebhookPorts;
 }
 
 export interface App {
@@ -75,6 +82,8 @@ export interface App {
   readonly kek: Kek;
   /** Relays events and sends queued mails now, as the job does from time to time. */
   readonly flushMails: () => Promise<void>;
+  /** Relays events and delivers webhooks that are due, as the job does all the time. */
+  readonly flushWebhooks: () => Promise<void>;
   /** Removes what was deleted long enough ago, as the job does from time to time. */
   readonly purge: () => Promise<PurgeCounts>;
   /** Rotates the key of session tokens if it is due, as the job does; answers whether it was. */
@@ -126,6 +135,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   });
   const mail = createMailOutbox({ pool, kek, mailer, clock, ids, log: logged });
   const cursors = createCursors(kek.derive('cursor'), clock);
+  const ports = options.webhooks ?? webhookPorts();
+  const guard = createTargetGuard(config.webhooks, ports.resolve);
   let stopping = false;
   const services: Services = {
     config,
@@ -140,6 +151,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     resolver,
     builtIns: rows,
     mail,
+    assertUrlAllowed: (url) => guard.assertUrlAllowed(url),
     purgeUrgent: () => purge.runUrgent(),
     limiter,
     warn: (error, message) => log.warn({ error, message }),
@@ -149,7 +161,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const relay = createRelay({
     database,
     consumers: [createNotifier(services)],
-    relayed: () => void mail.flush(),
+    relayed: () => void Promise.all([mail.flush(), config.jobs.enabled ? webhooks.look() : null]),
     log: logged,
   });
   /** Also what could not be done at once, and what a process that died left behind. */
@@ -163,6 +175,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const commit = createCommit({ record, changes, revisions, log: logCall });
   const transaction: Database['transaction'] = (work) => database.transaction(work);
   const actAsSystem = createSystemActs({ transaction, commit, ids });
+  const webhooks = createWebhookDelivery({ services, pool, actAsSystem, guard, ports, log: logged });
   const denials = createDenials({ transaction, record, clock, log: logged });
   const invoke = denials.watch(
     createInvoke({
@@ -241,6 +254,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       ? []
       : [
           { everyMs: 10_000, run: flush },
+          { everyMs: 2_000, run: webhooks.look },
           { everyMs: MINUTE_MS, run: () => denials.flush() },
           { everyMs: MINUTE_MS, run: () => checkpoints.run() },
           { everyMs: 15 * MINUTE_MS, run: () => purge.run() },
@@ -259,6 +273,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     server,
     kek,
     flushMails: flush,
+    flushWebhooks: () => relay.flush().then(webhooks.flush),
     purge: () => purge.run(),
     rotateSystemKey,
     signAuditLogs: () => checkpoints.run(),
@@ -268,7 +283,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       stopping = true;
       await server.close();
       stopJobs();
-      await Promise.all([purge.stop(), reseal.stop(), checkpoints.stop()]);
+      await Promise.all([purge.stop(), reseal.stop(), checkpoints.stop(), webhooks.stop()]);
       await denials.flush(true);
       await relay.stop();
       await mail.flush();

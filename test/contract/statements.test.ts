@@ -13,7 +13,8 @@ let head: Person;
 let organization: ScopeRef;
 
 beforeAll(async () => {
-  app = await startApp();
+  // Jobs have statements of their own.
+  app = await startApp({ JOBS_ENABLED: 'false' });
   owner = await app.person();
   const as = { token: owner.token };
   ({ scope } = await app.must('createProject', { scope: owner.account, name: 'Many' }, as));

@@ -6,6 +6,8 @@ import { inject } from 'vitest';
 import { createApp, type App } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { openEmbedded, openPostgres, type Database } from '../../src/db/open.ts';
+import { PostFault } from '../../src/features/webhook-delivery/outgoing.ts';
+import type { WebhookPorts } from '../../src/features/webhook-delivery/delivery.ts';
 import { createLog } from '../../src/log.ts';
 import type { Clock, Mail, Mailer } from '../../src/kernel/ports.ts';
 import type { Executor } from '../../src/kernel/scoped-db.ts';
@@ -42,6 +44,8 @@ export async function startApp(
   env: Record<string, string> = {},
   /** An app whose database this one works on too, as a second process would; when embedded, on a copy of it. */
   beside?: TestApp,
+  /** By default every name leads to the public internet, and nothing leaves this machine. */
+  webhooks: Partial<WebhookPorts> = {},
 ): Promise<TestApp> {
   const dataDir = await mkdtemp(join(tmpdir(), 'doorward-test-'));
   const config = loadConfig({
@@ -91,6 +95,7 @@ export async function startApp(
     mailer,
     clock,
     keyPairs: keyPairsFrom(inject('keyPairs')),
+    webhooks: { ...nowhere, ...webhooks },
   });
   return {
     ...createClient(app.server, mails, app.flushMails),
@@ -111,6 +116,14 @@ export async function startApp(
     },
   };
 }
+
+const nowhere: WebhookPorts = {
+  resolve: async () => ['93.184.215.14'],
+  post: async () => {
+    throw new PostFault('connection', 'a test sends nothing to the internet');
+  },
+  random: () => 0.5,
+};
 
 const archiveOf = async (beside?: TestApp): Promise<Blob> =>
   (await beside?.database.dump?.()) ?? new Blob([readFileSync(inject('archive'))]);

@@ -25,7 +25,10 @@ export interface Outcome {
   readonly retryAfter: string | null;
 }
 
-/** Never rejects, but for the reason of `stop` once it is aborted: then nothing is known of the attempt. */
+/**
+ * Rejects only with the reason of `stop` once it is aborted (then nothing is known of the attempt), and when there is no
+ * secret to sign with.
+ */
 export type Send = (message: Message, stop: AbortSignal) => Promise<Outcome>;
 
 const USER_AGENT = 'Doorward-Webhooks/1';
@@ -41,6 +44,7 @@ export interface SenderOptions {
 
 export function createSend({ guard, post, clock, timeoutMs }: SenderOptions): Send {
   return async ({ url: target, id, body, secrets }, stop) => {
+    if (secrets.length === 0) throw new Error('there is nothing to sign a webhook with');
     const attemptedAt = clock.now();
     const began = performance.now();
     const timeout = AbortSignal.timeout(timeoutMs);
