@@ -1,4 +1,4 @@
-import { eventCatalogue } from '../src/features/events/catalogue.ts';
+import { eventCatalogue } from '../src/features/event-types/catalogue.ts';
 import { builtIns } from '../src/access/built-in.ts';
 import { variables } from '../src/config.ts';
 import { catalogue, decisionReasons, detailMessages } from '../src/errors.ts';

@@ -35,7 +35,7 @@ import { createRecorder } from './events/record.ts';
 import { createRelay } from './events/relay.ts';
 import { createSystemActs } from './events/system-act.ts';
 import { warnOfExpiringKeys } from './features/api-keys/expiry.ts';
-import { eventData, isWhole } from './features/events/catalogue.ts';
+import { eventData, isWhole } from './features/event-types/catalogue.ts';
 import { questionFor } from './features/federation/cli.ts';
 import { createNotifier } from './features/notifications/notifier.ts';
 import { sealedColumns } from './features/sealed-columns.ts';

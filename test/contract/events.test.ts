@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventCatalogue, eventData } from '../../src/features/events/catalogue.ts';
+import { eventCatalogue, eventData } from '../../src/features/event-types/catalogue.ts';
 import type { JsonSchema } from '../../src/kernel/json-schema.ts';
 import { operations } from '../../src/operations.ts';
 import { startApp, type TestApp } from '../support/app.ts';

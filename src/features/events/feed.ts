@@ -5,7 +5,7 @@ import { fail } from '../../errors.ts';
 import { callerOf, type Context } from '../../kernel/context.ts';
 import { credentialKey } from '../../kernel/invoke.ts';
 import { Scope } from '../../kernel/scope.ts';
-import { eventCatalogue } from './catalogue.ts';
+import { eventCatalogue } from '../event-types/catalogue.ts';
 import type { Event, EventPage } from './event.ts';
 import { decodePlace, encodePlace, tailOf } from './place.ts';
 
