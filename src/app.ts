@@ -152,6 +152,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     builtIns: rows,
     mail,
     assertUrlAllowed: (url) => guard.assertUrlAllowed(url),
+    webhooksDue: () => void (config.jobs.enabled && webhooks.look()),
     purgeUrgent: () => purge.runUrgent(),
     limiter,
     warn: (error, message) => log.warn({ error, message }),
@@ -161,7 +162,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   const relay = createRelay({
     database,
     consumers: [createNotifier(services)],
-    relayed: () => void Promise.all([mail.flush(), config.jobs.enabled ? webhooks.look() : null]),
+    relayed: () => {
+      void mail.flush();
+      services.webhooksDue();
+    },
     log: logged,
   });
   /** Also what could not be done at once, and what a process that died left behind. */

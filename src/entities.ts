@@ -14,6 +14,8 @@ import { Account } from './features/identity/account.ts';
 import { AuthenticationMethod } from './features/me/authentication-method.ts';
 import { Session } from './features/me/session.ts';
 import { Notification } from './features/notifications/notification.ts';
+import { WebhookAttempt, WebhookDelivery } from './features/webhook-subscriptions/delivery.ts';
+import { WebhookSubscription } from './features/webhook-subscriptions/subscription.ts';
 import { User } from './features/users/user.ts';
 import type { AnyEntity } from './kernel/entity.ts';
 
@@ -35,5 +37,8 @@ export const entities: readonly AnyEntity[] = [
   Tag,
   ApiKey,
   SigningKey,
+  WebhookSubscription,
+  WebhookDelivery,
+  WebhookAttempt,
   AuditLogEntry,
 ];

@@ -21,6 +21,7 @@ import * as resources from './features/resources/operations.ts';
 import * as roles from './features/roles/operations.ts';
 import * as signingKeys from './features/signing-keys/operations.ts';
 import * as tags from './features/tags/operations.ts';
+import * as webhookSubscriptions from './features/webhook-subscriptions/operations.ts';
 import * as users from './features/users/operations.ts';
 
 /** The table of contents of the API: a tag, and the file, or two, with its operations. */
@@ -42,6 +43,7 @@ export const features = {
   Tags: tags,
   'API Keys': apiKeys,
   'Signing Keys': signingKeys,
+  'Webhook Subscriptions': webhookSubscriptions,
   Audit: audit,
   Events: events,
   Health: health,

@@ -48,7 +48,7 @@ export async function readRelation(
   const parent = (
     relation.kind === 'links' ? linkColumns?.[relation.from] : target.columns[relation.column]
   ) as PgColumn;
-  const rank = sql<number>`row_number() over (partition by ${parent} order by ${column(target, 'createdAt')}, ${column(target, 'id')})`;
+  const rank = sql<number>`row_number() over (partition by ${parent} order by ${orderOf(target)})`;
   const base = tx
     .select({ ...selectionOf(target, at), parentKey: sql`${parent}`.as('parent_key'), rank: rank.as('rank') })
     .from(target.table);
@@ -75,6 +75,12 @@ export async function readRelation(
   }
   return found;
 }
+
+/** Rows without a time of creation, parts of another, come in the order of their first sort field. */
+const orderOf = (target: AnyEntity) =>
+  target.columns['createdAt']
+    ? sql`${column(target, 'createdAt')}, ${column(target, 'id')}`
+    : sql`${column(target, target.sort[0] as string)}`;
 
 /**
  * Replaces the rows that `id` is linked to. Null when the set was the same already.

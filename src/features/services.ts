@@ -35,6 +35,8 @@ declare module '../kernel/context.ts' {
     readonly mail: MailOutbox;
     /** Resolves for an address that a webhook may call. @throws WEBHOOK_URL_NOT_ALLOWED */
     readonly assertUrlAllowed: (url: string) => Promise<void>;
+    /** Something is due to be delivered now: whoever delivers looks at once. Nothing is lost without it. */
+    readonly webhooksDue: () => void;
     /** Removes for good what is to be purged from now on. Never rejects; what is left, the next purge takes. */
     readonly purgeUrgent: () => Promise<void>;
     /** For limits that cannot be declared: of failures only, or such that answer as if nothing were refused. */

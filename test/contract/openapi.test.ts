@@ -329,8 +329,9 @@ describe('an answer over REST', () => {
       }
       const update = follow('update');
       if (update) {
-        const updated = await call(update.name, { scope: home, id, name: 'Renamed' }, token);
-        expect(updated.data).toMatchObject({ id, name: 'Renamed' });
+        const change = { ['name' in update.input ? 'name' : 'description']: 'Renamed' };
+        const updated = await call(update.name, { scope: home, id, ...change }, token);
+        expect(updated.data).toMatchObject({ id, ...change });
       }
       const revoke = follow('revoke');
       if (revoke) {
@@ -605,6 +606,29 @@ describe('an answer over REST', () => {
     expect((await call('exchangeCliCode', { code, codeVerifier })).code).toBe('INVALID_TOKEN');
   });
 
+  it('is as documented in webhooks', async () => {
+    const { token } = owner.person;
+    const { scope } = owner.places.accountProject;
+    const url = 'https://hooks.example.test/';
+    const refused = { scope, url: 'http://hooks.example.test/', eventTypes: ['*'] };
+    expect((await call('createWebhookSubscription', refused, token)).code).toBe('WEBHOOK_URL_NOT_ALLOWED');
+    const made = await call('createWebhookSubscription', { scope, url, eventTypes: ['*'] }, token);
+    const { id } = made.data as { id: string };
+    expect((await call('rotateWebhookSecret', { scope, id }, token)).ok).toBe(true);
+    expect((await call('rotateWebhookSecret', { scope, id }, token)).code).toBe('ROTATION_IN_PROGRESS');
+    const sent = await call('testWebhookSubscription', { scope, id }, token);
+    const { id: deliveryId } = sent.data as { id: string };
+    const replayed = await call('replayWebhookDelivery', { scope, id: deliveryId }, token);
+    expect(replayed.data).toMatchObject({ id: deliveryId, status: 'pending' });
+    expect((await call('deleteWebhookSubscription', { scope, id }, token)).ok).toBe(true);
+    const relations = ['attempts'];
+    const listed = await call('webhookDeliveries', { scope, subscriptionId: id, relations }, token);
+    expect(listed.data).toMatchObject({ items: [{ status: 'cancelled' }] });
+    expect((await call('replayWebhookDelivery', { scope, id: deliveryId }, token)).code).toBe(
+      'INVALID_STATE',
+    );
+  });
+
   it('is as documented in types of events, and so was every event of these stories', async () => {
     const { data } = await call('eventTypes', { limit: 100 });
     const { items } = data as { items: { name: string; schema: JsonSchema }[] };
@@ -615,11 +639,15 @@ describe('an answer over REST', () => {
       expect(dataFaults(types.get(type) ?? {}, (body as { data: unknown }).data), type).toEqual([]);
     }
     const silent = items.map(({ name }) => name).filter((name) => !rows.some(({ type }) => type === name));
-    // They have the data of types that were heard: of a key, of taking part in a project, and of a session.
+    // Most have the data of types that were heard: of a key, of taking part in a project, and of a session.
     expect(silent.sort()).toEqual([
       'api_key.expiring',
       'project.user_roles_changed',
       'session.reuse_detected',
+      'webhook.disabled',
+      'webhook.failing',
+      'webhook.ping',
+      'webhook.recovered',
     ]);
   });
 

@@ -141,6 +141,11 @@ async function rowsOf(app: TestApp, token: string, scope: ScopeRef): Promise<Rec
     const removed = await app.raw(remove.name, { scope, id: gone }, { token });
     if (!removed.ok) throw new Error(`${remove.name} in ${scope.tenant}: ${removed.body}`);
   }
+  const [id] = rows['WebhookSubscription']?.live ?? [];
+  if (id !== undefined) {
+    const delivery = await app.must('testWebhookSubscription', { scope, id }, { token });
+    rows['WebhookDelivery'] = { live: [delivery.id], deleted: [] };
+  }
   return rows;
 }
 

@@ -15,6 +15,7 @@ import { Resource } from '../resources/resource.ts';
 import { Role } from '../roles/role.ts';
 import { SigningKey } from '../signing-keys/signing-key.ts';
 import { User } from '../users/user.ts';
+import { WebhookSubscription } from '../webhook-subscriptions/subscription.ts';
 import * as example from './examples.ts';
 
 /**
@@ -47,6 +48,8 @@ const participation = z.object({ id: uuid, projectId: uuid, userId: uuid, roleId
 const user = base(User);
 /** Whether it is the one that asks depends on who asks. */
 const session = base(Session).omit({ isCurrent: true });
+const subscription = base(WebhookSubscription);
+const ping = z.object({ id: uuid, projectId: uuid });
 const rotation = base(SigningKey).extend({ oldRevoked: z.boolean() });
 
 const type = <S extends z.ZodType<Record<string, unknown>>>(
@@ -130,6 +133,28 @@ const types: readonly EventType[] = [
     example.session,
   ),
   type('signing_key.rotated', 'Another key signs. `data` is that key.', rotation, example.rotation),
+  type(
+    'webhook.failing',
+    'A webhook subscription will be disabled unless its receiver answers soon.',
+    subscription,
+    example.failingSubscription,
+  ),
+  type(
+    'webhook.disabled',
+    'A webhook subscription was disabled; `disabledReason` says why.',
+    subscription,
+    example.disabledSubscription,
+  ),
+  type(
+    'webhook.recovered',
+    'The receiver of a disabled webhook subscription answers again.',
+    subscription,
+    example.subscription,
+  ),
+  type('webhook.ping', 'Sent to try a receiver; never in the feed. `data` names the subscription.', ping, {
+    id: example.subscription.id,
+    projectId: example.subscription.projectId,
+  }),
 ];
 
 function crud<S extends z.ZodType<Record<string, unknown>>>(
@@ -144,6 +169,9 @@ function crud<S extends z.ZodType<Record<string, unknown>>>(
     type(`${noun}.deleted`, `${subject} was deleted.`, schema, example.deleted(shown)),
   ];
 }
+
+/** Sent to a receiver and no event: it is never recorded. */
+export const PING = 'webhook.ping';
 
 /** By name. */
 export const eventCatalogue: ReadonlyMap<string, EventType> = new Map(types.map((one) => [one.name, one]));
@@ -181,3 +209,9 @@ function fixedMembers(schema: z.ZodType): ReadonlySet<string> {
   const members = Object.entries(root.properties ?? {});
   return new Set(members.filter(([, one]) => isFixed(one)).map(([member]) => member));
 }
+
+/** Whether that is the name of a type, or `noun.*` of a noun that has types. */
+export const isTypeOrNoun = (name: string): boolean =>
+  name.endsWith('.*')
+    ? [...eventCatalogue.keys()].some((one) => one.startsWith(name.slice(0, -1)))
+    : eventCatalogue.has(name);

@@ -168,3 +168,24 @@ export const rotation = {
   publishedUntil: null,
   oldRevoked: false,
 };
+
+export const subscription = {
+  ...row(14),
+  projectId,
+  url: 'https://hooks.example.com/doorward',
+  eventTypes: ['api_key.*', 'project.updated'],
+  description: 'Key inventory',
+  active: true,
+  disabledReason: null,
+  disabledAt: null,
+  failingSince: null,
+  lastDeliveredAt: at,
+  previousSecretExpiresAt: null,
+  createdBy: userId,
+};
+export const failingSubscription = { ...subscription, failingSince: later };
+export const disabledSubscription = {
+  ...failingSubscription,
+  disabledReason: 'failing' as const,
+  disabledAt: new Date('2026-02-20T09:30:00.000Z'),
+};

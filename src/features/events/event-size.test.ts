@@ -7,7 +7,7 @@ import { transports, type Person } from '../../../test/support/client.ts';
 import { cutToSize, MAX_EVENT_BYTES } from '../../events/cut-to-size.ts';
 import type { JsonSchema } from '../../kernel/json-schema.ts';
 import { jsonSchemaOptions, metadata as metadataValue } from '../../kernel/values.ts';
-import { eventCatalogue, isWhole } from './catalogue.ts';
+import { eventCatalogue, isWhole } from '../event-types/catalogue.ts';
 
 /** However much a row holds, its events can be sent. */
 type Json = Record<string, unknown>;

@@ -5,7 +5,7 @@ import { fail } from '../../errors.ts';
 import { callerOf, type Context } from '../../kernel/context.ts';
 import { credentialKey } from '../../kernel/invoke.ts';
 import { Scope } from '../../kernel/scope.ts';
-import { eventCatalogue } from '../event-types/catalogue.ts';
+import { isTypeOrNoun, PING } from '../event-types/catalogue.ts';
 import type { Event, EventPage } from './event.ts';
 import { decodePlace, encodePlace, tailOf } from './place.ts';
 
@@ -27,7 +27,7 @@ export const feedInput = {
       z
         .string()
         .max(100)
-        .refine((name) => isKnown(name), { params: { code: 'enum' } }),
+        .refine((name) => isTypeOrNoun(name), { params: { code: 'enum' } }),
     )
     .min(1)
     .max(50)
@@ -43,11 +43,6 @@ export const feedInput = {
 const DAY_MS = 86_400_000;
 /** Nodes of one feed: their places must fit into an address. */
 const MAX_NODES = 500;
-
-const isKnown = (name: string): boolean =>
-  name.endsWith('.*')
-    ? [...eventCatalogue.keys()].some((one) => one.startsWith(name.slice(0, -1)))
-    : eventCatalogue.has(name);
 
 interface NodeState {
   readonly id: string;
@@ -143,7 +138,7 @@ async function read({ tx, scope, input }: Feed, place: ReadonlyMap<string, numbe
 
 /** `_` is one of ours, and no wildcard. A ping is for its receiver alone. */
 function named(types: readonly string[] | undefined): SQL {
-  const all = sql`e.type <> 'webhook.ping'`;
+  const all = sql`e.type <> ${PING}`;
   if (!types) return all;
   const one = (name: string) =>
     name.endsWith('.*')

@@ -113,9 +113,7 @@ export const WebhookAttempt = entity('WebhookAttempt', {
     latencyMs: serverSet(z.int().nullable()),
     error: serverSet(AttemptError.nullable()),
   },
-  // By these a relation puts its rows in order.
-  columns: { createdAt: webhookAttempts.attemptedAt, id: webhookAttempts.number },
-  sort: ['attemptedAt'],
+  sort: ['number'],
 });
 
 /** One event for one subscription, and what became of it. */

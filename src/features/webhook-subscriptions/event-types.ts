@@ -1,0 +1,36 @@
+import { sql, type SQL } from 'drizzle-orm';
+import { z } from 'zod';
+import { eventCatalogue, isTypeOrNoun } from '../event-types/catalogue.ts';
+import { webhookSubscriptions } from './subscription.ts';
+
+/** What a subscription asks for: names of the catalogue, `noun.*`, or `*`; each once. */
+export const EventTypes = z
+  .array(
+    z
+      .string()
+      .max(100)
+      .refine((name) => name === '*' || isTypeOrNoun(name), { params: { code: 'enum' } }),
+  )
+  .min(1)
+  .max(50)
+  .transform((names) => [...new Set(names)])
+  .meta({
+    description:
+      'Names, all of a noun (api_key.*), or *. What is opt-in is sent to those that name it in full.',
+  });
+
+/** A type by its full name. */
+export const EventTypeName = z
+  .string()
+  .max(100)
+  .refine((name) => eventCatalogue.has(name), { params: { code: 'enum' } });
+
+/** Whether a subscription asks for events of this type. */
+export function asksFor(type: string): SQL {
+  const noun = `${type.split('.')[0] ?? ''}.*`;
+  const wanted = eventCatalogue.get(type)?.optIn ? [type] : [type, noun, '*'];
+  return sql`${webhookSubscriptions.eventTypes} && array[${sql.join(
+    wanted.map((one) => sql`${one}`),
+    sql`, `,
+  )}]::text[]`;
+}

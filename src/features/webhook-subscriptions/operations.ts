@@ -1,0 +1,234 @@
+import { and, eq, gte, lt } from 'drizzle-orm';
+import { z } from 'zod';
+import { fail } from '../../errors.ts';
+import { actorOf } from '../../events/record.ts';
+import { callerOf } from '../../kernel/context.ts';
+import { pageOf, paging } from '../../kernel/inputs.ts';
+import { mutation, query } from '../../kernel/operation.ts';
+import { nodeRef, Scope, type Tenant } from '../../kernel/scope.ts';
+import { isoInput, uuid } from '../../kernel/values.ts';
+import { PING } from '../event-types/catalogue.ts';
+import { WebhookDelivery, webhookDeliveries as deliveries, WebhookDeliveryStatus } from './delivery.ts';
+import { EventTypeName, EventTypes } from './event-types.ts';
+import { newWebhookSecret, replaceSecret, storeSecret } from './secrets.ts';
+import { assertWithinLimit, cancelDeliveries, healthy, lockSubscription } from './store.ts';
+import { markRotated, replay, resumeDeliveries } from './store.ts';
+import { WebhookSubscription } from './subscription.ts';
+import { queueTrial } from './trial.ts';
+
+const tenants: readonly Tenant[] = ['accountProject', 'organizationProject'];
+
+const WebhookSubscriptionWithSecret = WebhookSubscription.schema
+  .extend({
+    secret: z
+      .string()
+      .nullable()
+      .meta({ description: 'whsec_ and base64. Shown this once; null in an idempotent replay.' }),
+  })
+  .meta({
+    id: 'WebhookSubscriptionWithSecret',
+    description: 'A webhook subscription and the secret that signs, which is answered only here.',
+  });
+
+export const webhookSubscriptions = query({
+  rest: 'GET /webhook-subscriptions',
+  access: 'WebhookSubscription:Query',
+  summary: 'List the webhook subscriptions of a project',
+  tenants,
+  input: { scope: Scope, ...paging(WebhookSubscription) },
+  output: pageOf(WebhookSubscription),
+  run: ({ db, input }) => db.page(WebhookSubscription, input),
+});
+
+export const webhookSubscription = query({
+  rest: 'GET /webhook-subscriptions/:id',
+  access: 'WebhookSubscription:Query',
+  summary: 'Read a webhook subscription',
+  tenants,
+  input: { scope: Scope, id: uuid },
+  output: WebhookSubscription.schema,
+  target: WebhookSubscription,
+  run: ({ db, input }) => db.get(WebhookSubscription, input.id),
+});
+
+export const createWebhookSubscription = mutation({
+  rest: 'POST /webhook-subscriptions',
+  access: 'WebhookSubscription:Create',
+  summary: 'Send events of a project to an address; the secret that signs them is answered once',
+  tenants,
+  input: { scope: Scope, ...WebhookSubscription.create, eventTypes: EventTypes },
+  output: WebhookSubscriptionWithSecret,
+  secrets: ['secret'],
+  status: 201,
+  codes: ['WEBHOOK_URL_NOT_ALLOWED', 'CONFLICT'],
+  keepsRights: true,
+  prepare: ({ services, input }) => services.assertUrlAllowed(input.url),
+  run: async (ctx) => {
+    const { db, input, scope } = ctx;
+    const secret = newWebhookSecret();
+    const created = await db.insert(WebhookSubscription, { ...input, createdBy: callerOf(ctx).userId });
+    await storeSecret(ctx, { id: created.id, tenantId: scope.nodeId }, secret);
+    await assertWithinLimit(ctx);
+    return { ...created, secret };
+  },
+});
+
+export const updateWebhookSubscription = mutation({
+  rest: 'PATCH /webhook-subscriptions/:id',
+  access: 'WebhookSubscription:Update',
+  summary: 'Change a webhook subscription; active=true lets a disabled one begin anew',
+  description: 'What has waited while it was inactive or disabled is sent once it is neither.',
+  tenants,
+  input: { scope: Scope, id: uuid, ...WebhookSubscription.patch, eventTypes: EventTypes.optional() },
+  output: WebhookSubscription.schema,
+  target: WebhookSubscription,
+  codes: ['WEBHOOK_URL_NOT_ALLOWED'],
+  keepsRights: true,
+  prepare: async ({ services, input }) => {
+    if (input.url !== undefined) await services.assertUrlAllowed(input.url);
+  },
+  run: async (ctx) => {
+    const { db, input, services, tx } = ctx;
+    const was = await lockSubscription(ctx, input.id);
+    const resumes = input.active === true && (!was.active || was.disabledReason !== null);
+    const patch = resumes ? { ...input, ...healthy } : input;
+    const { row } = await db.update(WebhookSubscription, input.id, patch);
+    if (resumes) {
+      await resumeDeliveries(tx, input.id, services.clock.now());
+      ctx.afterCommit(() => services.webhooksDue());
+    }
+    return row;
+  },
+});
+
+export const deleteWebhookSubscription = mutation({
+  rest: 'DELETE /webhook-subscriptions/:id',
+  access: 'WebhookSubscription:Delete',
+  summary: 'Delete a webhook subscription; what it waits for is cancelled',
+  tenants,
+  input: { scope: Scope, id: uuid },
+  output: WebhookSubscription.schema,
+  target: WebhookSubscription,
+  keepsRights: true,
+  run: async ({ db, input, services, tx }) => {
+    const removed = await db.remove(WebhookSubscription, input.id);
+    await cancelDeliveries(tx, input.id, services.clock.now());
+    return removed;
+  },
+});
+
+const DAY_SECONDS = 86_400;
+
+export const rotateWebhookSecret = mutation({
+  rest: 'POST /webhook-subscriptions/:id/rotate-secret',
+  access: 'WebhookSubscription:RotateSecret',
+  summary: 'Sign with another secret; the old one signs too for a while',
+  description: 'While two secrets sign, a further rotation needs force, which ends the oldest at once.',
+  tenants,
+  input: {
+    scope: Scope,
+    id: uuid,
+    graceSeconds: z
+      .int()
+      .min(0)
+      .max(7 * DAY_SECONDS)
+      .default(DAY_SECONDS)
+      .meta({ description: 'How long the old secret still signs; 0 ends it at once.' }),
+    force: z.boolean().default(false),
+  },
+  output: WebhookSubscriptionWithSecret,
+  secrets: ['secret'],
+  target: WebhookSubscription,
+  codes: ['ROTATION_IN_PROGRESS'],
+  keepsRights: true,
+  run: async (ctx) => {
+    const { input, scope, services } = ctx;
+    const { id, graceSeconds, force } = input;
+    const now = services.clock.now();
+    const was = await lockSubscription(ctx, id);
+    if (!force && was.previousSecretExpiresAt !== null && was.previousSecretExpiresAt > now) {
+      throw fail('ROTATION_IN_PROGRESS');
+    }
+    const until = graceSeconds > 0 ? new Date(now.getTime() + graceSeconds * 1000) : null;
+    const secret = newWebhookSecret();
+    await replaceSecret(ctx, { id, tenantId: scope.nodeId }, secret, until);
+    const rotated = await markRotated(ctx, id, until);
+    ctx.record({ target: { type: 'WebhookSubscription', id }, metadata: { graceSeconds, force } });
+    return { ...rotated, secret };
+  },
+});
+
+export const webhookDeliveries = query({
+  rest: 'GET /webhook-subscriptions/deliveries',
+  access: 'WebhookDelivery:Query',
+  summary: 'List what was or will be delivered to the webhook subscriptions of a project',
+  description: 'Also of subscriptions that were deleted since.',
+  tenants,
+  input: {
+    scope: Scope,
+    ...paging(WebhookDelivery),
+    subscriptionId: uuid.optional(),
+    status: WebhookDeliveryStatus.optional(),
+    eventType: EventTypeName.optional(),
+    from: isoInput.optional().meta({ description: 'Created at or after.' }),
+    to: isoInput.optional().meta({ description: 'Created before.' }),
+  },
+  output: pageOf(WebhookDelivery),
+  run: ({ db, input }) => {
+    const { subscriptionId, status, eventType, from, to } = input;
+    return db.page(WebhookDelivery, input, [
+      subscriptionId === undefined ? undefined : eq(deliveries.subscriptionId, subscriptionId),
+      status && eq(deliveries.status, status),
+      eventType === undefined ? undefined : eq(deliveries.eventType, eventType),
+      and(from && gte(deliveries.createdAt, from), to && lt(deliveries.createdAt, to)),
+    ]);
+  },
+});
+
+export const replayWebhookDelivery = mutation({
+  rest: 'POST /webhook-subscriptions/deliveries/:id/replay',
+  access: 'WebhookDelivery:Replay',
+  summary: 'Deliver again at once, under the same event id',
+  tenants,
+  input: { scope: Scope, id: uuid },
+  output: WebhookDelivery.schema,
+  target: WebhookDelivery,
+  codes: ['INVALID_STATE'],
+  keepsRights: true,
+  run: (ctx) => {
+    ctx.afterCommit(() => ctx.services.webhooksDue());
+    return replay(ctx, ctx.input.id);
+  },
+});
+
+export const testWebhookSubscription = mutation({
+  rest: 'POST /webhook-subscriptions/:id/test',
+  access: 'WebhookSubscription:Test',
+  summary: 'Send a ping, or the example of a type of event',
+  description: 'The data of an example says `test: true`. Neither is an event: the feed does not have it.',
+  tenants,
+  input: { scope: Scope, id: uuid, eventType: EventTypeName.default(PING) },
+  output: WebhookDelivery.schema,
+  status: 202,
+  target: WebhookSubscription,
+  keepsRights: true,
+  run: async (ctx) => {
+    const { db, input, scope, services, tx, call } = ctx;
+    const { id } = await lockSubscription(ctx, input.id);
+    const deliveryId = await queueTrial(tx, services.ids, {
+      kind: 'test',
+      type: input.eventType,
+      subscription: { id, tenantId: scope.nodeId },
+      scope: nodeRef(scope),
+      actor: actorOf(ctx.principal),
+      requestId: call.requestId,
+      now: services.clock.now(),
+    });
+    ctx.afterCommit(() => services.webhooksDue());
+    ctx.record({
+      target: { type: 'WebhookSubscription', id },
+      metadata: { eventType: input.eventType, deliveryId },
+    });
+    return db.get(WebhookDelivery, deliveryId);
+  },
+});
