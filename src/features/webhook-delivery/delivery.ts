@@ -6,7 +6,7 @@ import type { Resolve, TargetGuard } from '../webhook-targets/target-guard.ts';
 import { createPost, createResolve, type Post } from './outgoing.ts';
 import { createClaim } from './queue.ts';
 import { createSend } from './sender.ts';
-import { release, settle, type Settling } from './settle.ts';
+import { createSettle, release } from './settle.ts';
 import { createWorker } from './worker.ts';
 
 /**
@@ -53,12 +53,11 @@ export function createWebhookDelivery(options: DeliveryOptions): WebhookDelivery
   const { services, pool, actAsSystem, guard, ports, log } = options;
   const { clock, kek, config } = services;
   const { timeoutMs, retryScheduleSeconds: waitsSeconds } = config.webhooks;
-  const settling: Settling = { actAsSystem, pool, clock, waitsSeconds, random: ports.random };
   const worker = createWorker({
     claim: createClaim({ pool, kek, leaseMs: timeoutMs + LEASE_MARGIN_MS, log }),
     send: createSend({ guard, post: ports.post, clock, timeoutMs }),
-    settle: (attempt, outcome) => settle(settling, attempt, outcome),
-    release: (attempt) => release(settling, attempt),
+    settle: createSettle({ actAsSystem, clock, waitsSeconds, random: ports.random, log }),
+    release: (attempt) => release(pool, attempt),
     clock,
     log,
   });
