@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/ports.ts';
 import type { attemptErrors } from '../webhook-subscriptions/delivery.ts';
 import { PostFault, type Answered, type Post } from './outgoing.ts';
-import { signedHeaders } from './signature.ts';
+import { signedHeaders } from '../../crypto/webhook-signature.ts';
 import { NameNotResolved, TargetRefused, type TargetGuard } from '../webhook-targets/target-guard.ts';
 
 /** One attempt: judge the target, sign, send, and say in a word what came of it. */

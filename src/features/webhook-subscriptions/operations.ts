@@ -14,7 +14,7 @@ import { newWebhookSecret, replaceSecret, storeSecret } from './secrets.ts';
 import { assertWithinLimit, cancelDeliveries, healthy, lockSubscription } from './store.ts';
 import { markRotated, replay, resumeDeliveries } from './store.ts';
 import { WebhookSubscription } from './subscription.ts';
-import { queueTrial } from './trial.ts';
+import { queueTrial } from '../webhook-delivery/trial.ts';
 
 const tenants: readonly Tenant[] = ['accountProject', 'organizationProject'];
 

@@ -3,7 +3,7 @@ import type { Ids } from '../../kernel/ports.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { eventCatalogue, PING } from '../event-types/catalogue.ts';
-import { webhookDeliveries } from './delivery.ts';
+import { webhookDeliveries } from '../webhook-subscriptions/delivery.ts';
 
 /** What is sent without having happened: no row of the feed, and no place in its sequence, which is 0. */
 export interface Trial {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Webhook } from 'standardwebhooks';
-import { SECRET_PREFIX, signedHeaders } from './signature.ts';
+import { SECRET_PREFIX, signedHeaders } from './webhook-signature.ts';
 
 /** Held against the verifier of Standard Webhooks, which is what receivers run. */
 const secret = () => randomBytes(32);
