@@ -259,6 +259,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       : [
           { everyMs: 10_000, run: flush },
           { everyMs: 2_000, run: webhooks.look },
+          { everyMs: MINUTE_MS, run: webhooks.probe },
           { everyMs: MINUTE_MS, run: () => denials.flush() },
           { everyMs: MINUTE_MS, run: () => checkpoints.run() },
           { everyMs: 15 * MINUTE_MS, run: () => purge.run() },

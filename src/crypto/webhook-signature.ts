@@ -1,8 +1,5 @@
 import { createHmac } from 'node:crypto';
 
-/** How secrets are written when they are shown: Standard Webhooks. What signs is the 32 bytes behind it. */
-export const SECRET_PREFIX = 'whsec_';
-
 /**
  * The headers of Standard Webhooks for one attempt: the id is that of the event, equal on every attempt, the time is
  * that of the attempt. Whoever holds one of the secrets can verify; during a rotation there are two, the newest first.

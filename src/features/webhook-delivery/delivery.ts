@@ -4,6 +4,7 @@ import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { Resolve, TargetGuard } from '../webhook-targets/target-guard.ts';
 import { createPost, createResolve, type Post } from './outgoing.ts';
+import { createProbe } from './probe.ts';
 import { createClaim } from './queue.ts';
 import { createSend } from './sender.ts';
 import { createSettle, release } from './settle.ts';
@@ -16,7 +17,9 @@ import { createWorker } from './worker.ts';
 export interface WebhookDelivery {
   /** Starts what is due and resolves when it was looked for; never rejects. */
   readonly look: () => Promise<void>;
-  /** The same, and resolves when nothing is due and nothing is being sent. */
+  /** Asks receivers that were given up whether they are back. Never rejects. */
+  readonly probe: () => Promise<void>;
+  /** All of it, and resolves when nothing is due and nothing is being sent. */
   readonly flush: () => Promise<void>;
   /** Takes nothing more. What is being sent has a moment to end, then another process sends it again. */
   readonly stop: () => Promise<void>;
@@ -37,7 +40,7 @@ export const webhookPorts = (): WebhookPorts => ({
 });
 
 export interface DeliveryOptions {
-  readonly services: Pick<Services, 'config' | 'clock' | 'kek'>;
+  readonly services: Pick<Services, 'config' | 'clock' | 'ids' | 'kek'>;
   readonly pool: Executor;
   readonly actAsSystem: ActAsSystem;
   readonly guard: TargetGuard;
@@ -51,10 +54,11 @@ const LONGEST_GRACE_MS = 2000;
 
 export function createWebhookDelivery(options: DeliveryOptions): WebhookDelivery {
   const { services, pool, actAsSystem, guard, ports, log } = options;
-  const { clock, kek, config } = services;
+  const { clock, ids, kek, config } = services;
   const { timeoutMs, retryScheduleSeconds: waitsSeconds } = config.webhooks;
+  const leaseMs = timeoutMs + LEASE_MARGIN_MS;
   const worker = createWorker({
-    claim: createClaim({ pool, kek, leaseMs: timeoutMs + LEASE_MARGIN_MS, log }),
+    claim: createClaim({ pool, kek, leaseMs, log }),
     send: createSend({ guard, post: ports.post, clock, timeoutMs }),
     settle: createSettle({ actAsSystem, clock, waitsSeconds, random: ports.random, log }),
     release: (attempt) => release(pool, attempt),
@@ -63,5 +67,11 @@ export function createWebhookDelivery(options: DeliveryOptions): WebhookDelivery
   });
   // Within what the process has for all of its stopping.
   const graceMs = Math.min(LONGEST_GRACE_MS, config.http.shutdownGraceSeconds * 250);
-  return { look: worker.look, flush: worker.idle, stop: () => worker.stop(graceMs) };
+  const probe = createProbe({ pool, kek, clock, ids, actAsSystem, leaseMs, run: worker.run, log });
+  return {
+    look: worker.look,
+    probe,
+    flush: () => probe().then(worker.idle),
+    stop: () => worker.stop(graceMs),
+  };
 }

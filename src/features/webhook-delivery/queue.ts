@@ -36,11 +36,14 @@ export interface Room {
 const AT_ONCE = 10;
 const AT_ONCE_FAILING = 1;
 
-export interface QueueOptions {
+export interface SecretKeeping {
   readonly pool: Executor;
   readonly kek: Pick<Kek, 'open'>;
-  readonly leaseMs: number;
   readonly log: (error: unknown, message: string) => void;
+}
+
+export interface QueueOptions extends SecretKeeping {
+  readonly leaseMs: number;
 }
 
 export type Claim = (room: Room, now: Date) => Promise<readonly Claimed[]>;
@@ -56,7 +59,8 @@ interface Row {
   readonly failing: boolean;
 }
 
-export function createClaim({ pool, kek, leaseMs, log }: QueueOptions): Claim {
+export function createClaim(options: QueueOptions): Claim {
+  const { pool, leaseMs } = options;
   return async (room, now) => {
     const at = sql`${now.toISOString()}::timestamptz`;
     const until = sql`${new Date(now.getTime() + leaseMs).toISOString()}::timestamptz`;
@@ -100,7 +104,8 @@ export function createClaim({ pool, kek, leaseMs, log }: QueueOptions): Claim {
         returning d.id, d.tenant_id as "tenantId", d.subscription_id as "subscriptionId", taken.url,
           d.event_id as "eventId", d.body, d.attempt_count as number, taken.failing`,
     );
-    const secrets = await secretsOf(rows, now);
+    const subscriptions = [...new Set(rows.map(({ subscriptionId }) => subscriptionId))];
+    const secrets = await secretsOf(options, subscriptions, now);
     return rows.map(({ id, eventId, ...row }) => ({
       ...row,
       deliveryId: id,
@@ -108,23 +113,30 @@ export function createClaim({ pool, kek, leaseMs, log }: QueueOptions): Claim {
       secrets: secrets.get(row.subscriptionId) ?? [],
     }));
   };
+}
 
-  async function secretsOf(rows: readonly Row[], now: Date): Promise<ReadonlyMap<string, Buffer[]>> {
-    const found = new Map<string, Buffer[]>();
-    const ids = [...new Set(rows.map(({ subscriptionId }) => subscriptionId))];
-    if (ids.length === 0) return found;
-    const kept = await pool.select().from(webhookSecrets).where(inArray(webhookSecrets.subscriptionId, ids));
-    // The current one has no end, and signs first.
-    kept.sort((a, b) => Number(a.expiresAt !== null) - Number(b.expiresAt !== null));
-    for (const { id, subscriptionId, sealed, expiresAt } of kept) {
-      if (expiresAt && expiresAt <= now) continue;
-      try {
-        const secret = kek.open(sealed, `webhook_secrets:${id}`);
-        found.set(subscriptionId, [...(found.get(subscriptionId) ?? []), secret]);
-      } catch (error) {
-        log(error, `the secret of the webhook subscription ${subscriptionId} cannot be opened`);
-      }
+/** The secrets that sign now, by subscription, the newest first. One that cannot be opened is logged and left out. */
+export async function secretsOf(
+  { pool, kek, log }: SecretKeeping,
+  subscriptionIds: readonly string[],
+  now: Date,
+): Promise<ReadonlyMap<string, Buffer[]>> {
+  const found = new Map<string, Buffer[]>();
+  if (subscriptionIds.length === 0) return found;
+  const kept = await pool
+    .select()
+    .from(webhookSecrets)
+    .where(inArray(webhookSecrets.subscriptionId, [...subscriptionIds]));
+  // The current one has no end.
+  kept.sort((a, b) => Number(a.expiresAt !== null) - Number(b.expiresAt !== null));
+  for (const { id, subscriptionId, sealed, expiresAt } of kept) {
+    if (expiresAt && expiresAt <= now) continue;
+    try {
+      const secret = kek.open(sealed, `webhook_secrets:${id}`);
+      found.set(subscriptionId, [...(found.get(subscriptionId) ?? []), secret]);
+    } catch (error) {
+      log(error, `the secret of the webhook subscription ${subscriptionId} cannot be opened`);
     }
-    return found;
   }
+  return found;
 }

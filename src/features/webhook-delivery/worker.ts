@@ -14,7 +14,7 @@ export interface Worker {
   readonly look: () => Promise<void>;
   /** Resolves when nothing is due and nothing is being sent. */
   readonly idle: () => Promise<void>;
-  /** Sends what was not claimed by `look`, in a lane beside the others. */
+  /** Sends what was not claimed by `look`, in a lane beside the others; nothing once it was stopped. */
   readonly run: (claimed: Claimed) => Promise<void>;
   /** Takes nothing more, waits for what is being sent, and gives up what takes longer than that. */
   readonly stop: (graceMs: number) => Promise<void>;
@@ -94,7 +94,7 @@ export function createWorker({ claim, send, settle, release, clock, log }: Worke
   return {
     look,
     idle,
-    run: (attempt) => open([attempt]),
+    run: (attempt) => (closed ? release(attempt) : open([attempt])),
     async stop(graceMs) {
       closed = true;
       const ended = Promise.all([...lanes].map((lane) => lane.ended));
