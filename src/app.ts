@@ -55,7 +55,7 @@ import { entities } from './entities.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
 import { registerHostedPages } from './pages/hosted.ts';
 import { createHttp } from './transport/http.ts';
-import { createRateLimiter, type RateState } from './transport/rate-limit.ts';
+import { createRateLimiter, limitCalls } from './transport/rate-limit.ts';
 import { serveOperations } from './transport/serve.ts';
 import type { Log } from './log.ts';
 
@@ -188,11 +188,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         const waiting = changes.reach(revisions.open(revision));
         return waiting ? waiting.then(call.authenticate) : call.authenticate();
       },
-      limit: (cls, key, call, points) => {
-        const counted = (state: RateState) => void Object.assign(call.effects.headers, state.headers());
-        const state = limiter.consume(cls, key, points);
-        return state instanceof Promise ? state.then(counted) : counted(state);
-      },
+      limit: limitCalls(limiter),
       resolve: (principal, scope) => resolver.resolve(principal, scope),
       guard: createGuard({ stepUpMaxAgeMinutes: config.auth.stepUpMaxAgeMinutes, clock }),
       pool,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { fail } from '../errors.ts';
+import type { Stages } from '../kernel/invoke.ts';
 import { rateClasses, type RateClass } from '../kernel/operation.ts';
 
 /**
@@ -68,6 +69,15 @@ export function createRateLimiter({
   const limits = Object.fromEntries(rateClasses.map((cls) => [cls, make(cls)])) as Record<RateClass, Limit>;
   return { consume: (cls, key, points = 1) => limits[cls](key, points) };
 }
+
+/** The limiter as a stage of a call: what is left of a limit stands in the headers of the answer. */
+export const limitCalls =
+  ({ consume }: RateLimiter): Stages['limit'] =>
+  (cls, key, call, points) => {
+    const counted = (state: RateState) => void Object.assign(call.effects.headers, state.headers());
+    const state = consume(cls, key, points);
+    return state instanceof Promise ? state.then(counted) : counted(state);
+  };
 
 const unlimited: RateState = { left: Infinity, seconds: 1, headers: () => ({}) };
 
