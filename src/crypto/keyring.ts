@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { and, eq, gt, inArray, isNull, or, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNotNull, isNull, or, sql, type SQL } from 'drizzle-orm';
 import type { PgInsertValue } from 'drizzle-orm/pg-core';
 import type { Changes } from '../db/changes.ts';
 import { createFreshCache } from '../db/fresh-cache.ts';
@@ -51,6 +51,8 @@ export interface Keyring {
   signIn(tx: Executor, tenantId: string, claims: Readonly<Record<string, unknown>>): Promise<string>;
   /** Published keys of a tenant: next, active, and retired ones while their tokens may live. */
   jwks(tenantId: string, db: Executor): Promise<Jwk[]>;
+  /** Every key that ever signed for a tenant, but revoked ones: what was signed to last is proven by them for good. */
+  jwksOfAll(tenantId: string, db: Executor): Promise<Jwk[]>;
 }
 
 export const keysTopic = (tenantId: string): string => `keys:${tenantId}`;
@@ -112,24 +114,31 @@ export function createKeyring(options: {
 
     signIn,
 
-    async jwks(tenantId, db) {
-      const rows = await db
-        .select({ kid: signingKeys.kid, pem: signingKeys.publicKeyPem })
-        .from(signingKeys)
-        .where(
-          and(
-            eq(signingKeys.tenantId, tenantId),
-            inArray(signingKeys.status, ['next', 'active', 'retired']),
-            or(isNull(signingKeys.publishedUntil), gt(signingKeys.publishedUntil, sql`now()`)),
-          ),
-        )
-        .orderBy(signingKeys.createdAt, signingKeys.id);
-      return rows.map(({ kid, pem }) => {
-        const { n = '', e = '' } = createPublicKey(pem).export({ format: 'jwk' });
-        return { kty: 'RSA', use: 'sig', alg: 'RS256', kid, n, e };
-      });
+    jwks(tenantId, db) {
+      const { publishedUntil } = signingKeys;
+      return jwksWhere(db, tenantId, or(isNull(publishedUntil), gt(publishedUntil, sql`now()`)));
     },
+
+    jwksOfAll: (tenantId, db) => jwksWhere(db, tenantId, isNotNull(signingKeys.activatedAt)),
   };
+}
+
+async function jwksWhere(db: Executor, tenantId: string, filter: SQL | undefined): Promise<Jwk[]> {
+  const rows = await db
+    .select({ kid: signingKeys.kid, pem: signingKeys.publicKeyPem })
+    .from(signingKeys)
+    .where(
+      and(
+        eq(signingKeys.tenantId, tenantId),
+        inArray(signingKeys.status, ['next', 'active', 'retired']),
+        filter,
+      ),
+    )
+    .orderBy(signingKeys.createdAt, signingKeys.id);
+  return rows.map(({ kid, pem }) => {
+    const { n = '', e = '' } = createPublicKey(pem).export({ format: 'jwk' });
+    return { kty: 'RSA', use: 'sig', alg: 'RS256', kid, n, e };
+  });
 }
 
 interface Issuer {

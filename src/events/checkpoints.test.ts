@@ -1,11 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
-import { decodeJwt, type JSONWebKeySet } from 'jose';
+import { decodeJwt, decodeProtectedHeader, type JSONWebKeySet } from 'jose';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../test/support/app.ts';
 import type { Person } from '../../test/support/client.ts';
 import { signJwt } from '../crypto/jwt.ts';
 import { createKeyring } from '../crypto/keyring.ts';
+import { signingKeys } from '../crypto/signing-keys-table.ts';
 import { openChanges } from '../db/changes.ts';
 import { nodes, SYSTEM_NODE } from '../db/nodes.ts';
 import type { ScopeRef } from '../kernel/scope.ts';
@@ -19,7 +20,7 @@ let owner: Person;
 let project: { readonly id: string; readonly scope: ScopeRef };
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({ SECURITY_RATE_LIMIT_EXPORT_MAX: '100' });
   owner = await app.person({ name: 'Ada' });
   project = await app.must('createProject', { scope: owner.account, name: 'P' }, { token: owner.token });
   await app.must('createTag', { scope: project.scope, name: 'T' }, { token: owner.token });
@@ -36,7 +37,9 @@ const exported = async (): Promise<string[]> => {
   const { body } = await app.raw('exportAuditLogs', { scope: project.scope }, { token: await token() });
   return body.split('\n').slice(0, -1);
 };
-const jwks = async () => (await app.server.inject('/.well-known/jwks.json')).json<JSONWebKeySet>();
+const published = async (name: string) =>
+  (await app.server.inject(`/.well-known/${name}.json`)).json<JSONWebKeySet>();
+const jwks = () => published('audit-jwks');
 const verify = async (lines: readonly string[]) =>
   verifyChains(lines, {
     filtered: false,
@@ -167,4 +170,28 @@ it('open nothing, not even with all the claims of a session', async () => {
   }
   expect(answers).toEqual([null, 'UNAUTHENTICATED']);
   await changes.close();
+});
+
+it('are proven by published keys long after their key has left those of tokens, unless it was revoked', async () => {
+  const { kid = '' } = decodeProtectedHeader(jwsOf(signed(await exported())[0] as Sealed));
+  const kids = async (name: string) => (await published(name)).keys.map((key) => key.kid);
+  const become = (status: 'retired' | 'revoked') =>
+    app.database.pool
+      .update(signingKeys)
+      .set({
+        status,
+        retiredAt: sql`now() - interval '3 years'`,
+        publishedUntil: sql`now() - interval '3 years'`,
+      })
+      .where(eq(signingKeys.kid, kid));
+  expect(await kids('jwks')).toContain(kid);
+  app.clock.advance(91 * 24 * 3_600_000);
+  await app.app.rotateSystemKey();
+  await become('retired');
+  expect(await kids('jwks')).not.toContain(kid);
+  expect(await kids('audit-jwks')).toEqual([kid, expect.any(String)]);
+  expect((await verify(await exported())).fault).toBeNull();
+  await become('revoked');
+  expect(await kids('audit-jwks')).not.toContain(kid);
+  expect((await verify(await exported())).fault).toMatchObject({ kind: 'bad checkpoint' });
 });

@@ -1,7 +1,7 @@
 import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import type { ReadCheckpoint } from './verify-chain.ts';
 
-/** Checks signatures against the published keys of the service (`/.well-known/jwks.json`). */
+/** Checks signatures against the published keys of the service (`/.well-known/audit-jwks.json`). */
 export function checkpointReader(jwks: JSONWebKeySet): ReadCheckpoint {
   const keys = createLocalJWKSet(jwks);
   return async (jws) => {

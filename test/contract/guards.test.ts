@@ -51,6 +51,7 @@ const publicRoutes = new Set([
   'GET /health/ready',
   'GET /metrics',
   'GET /.well-known/jwks.json',
+  'GET /.well-known/audit-jwks.json',
   'GET /org/:organizationId/prj/:projectId/.well-known/jwks.json',
   'GET /acc/:accountId/prj/:projectId/.well-known/jwks.json',
 ]);

@@ -429,7 +429,8 @@ describe('an answer over REST', () => {
     await call('events', { scope: owner.places.organization.scope, includeProjects: true }, token);
     await call('events', { scope: owner.places.organization.scope, after: 'x' }, token);
     await call('rotateSigningKey', { scope: owner.places.accountProject.scope }, token);
-    for (const name of ['health', 'healthLive', 'healthReady', 'systemJwks']) await call(name, {});
+    for (const name of ['health', 'healthLive', 'healthReady', 'systemJwks', 'auditJwks'])
+      await call(name, {});
     const [accountId, projectId] = owner.places.accountProject.scope.id.split(':');
     const [organizationId, inOrganization] = owner.places.organizationProject.scope.id.split(':');
     await call('accountProjectJwks', { accountId, projectId });

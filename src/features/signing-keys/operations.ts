@@ -80,8 +80,12 @@ const Jwks = z
   .meta({ id: 'Jwks', description: 'Public keys (RFC 7517).' });
 
 /** The document, with the caching that verifiers expect; an unchanged one answers 304. */
-async function answerJwks(tenantId: string, { tx, services }: { tx: Executor; services: Services }) {
-  const keys = await services.keyring.jwks(tenantId, tx);
+async function answerJwks(
+  tenantId: string,
+  { tx, services }: { tx: Executor; services: Services },
+  which: 'jwks' | 'jwksOfAll' = 'jwks',
+) {
+  const keys = await services.keyring[which](tenantId, tx);
   const maxAge = services.config.tokens.jwksMaxAgeSeconds;
   return bare({ keys }, { 'cache-control': `public, max-age=${maxAge}`, etag: '' });
 }
@@ -100,6 +104,16 @@ export const systemJwks = query({
   summary: 'Keys of session tokens',
   input: {},
   run: (ctx) => answerJwks(SYSTEM_NODE, ctx),
+});
+
+export const auditJwks = query({
+  ...common,
+  rest: 'GET ~/.well-known/audit-jwks.json',
+  summary: 'Keys of signed checkpoints in audit logs',
+  description:
+    'Every key with which the service has signed, for as long as it is there, so that old checkpoints can be checked. Not for tokens. A revoked key is not among them: what it signed proves nothing any more.',
+  input: {},
+  run: (ctx) => answerJwks(SYSTEM_NODE, ctx, 'jwksOfAll'),
 });
 
 export const organizationProjectJwks = query({
