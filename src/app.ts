@@ -122,7 +122,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const logged = (error: unknown, message: string): void => log.error({ error, message });
   const changes = await openChanges(database, logged);
   const revisions = createRevisions(kek.deriveAll('revision'));
-  const resolver = createResolver(pool, changes, rows.nouns);
+  const resolver = createResolver(pool, changes, rows);
   const keyring = createKeyring({ pool, kek, changes });
   const redis =
     config.redisUrl === undefined

@@ -122,6 +122,15 @@ export function indexPermissions(
   return { managementNouns, management, project };
 }
 
+/** The part of an index that concerns one pair of the management plane. */
+export function onlyManagement(index: PermissionIndex, resource: string, action: string): PermissionIndex {
+  const candidates = index.management.get(resource)?.get(action.toLowerCase());
+  const management: Plane = new Map(
+    candidates && [[resource, new Map([[action.toLowerCase(), candidates]])]],
+  );
+  return { managementNouns: index.managementNouns, management, project: new Map() };
+}
+
 /** Guarantees a reason for every question; authorized only with ALLOWED and ALLOWED_BY_CONDITION. */
 export function evaluate(grants: Grants, question: Question): Decision {
   const target = locate(grants.held, question.resource, question.action);

@@ -2,7 +2,13 @@ import { sql } from 'drizzle-orm';
 import { rowsOf } from '../db/rows.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
-import { indexPermissions, type Grants, type HeldPermission, type PermissionIndex } from './evaluate.ts';
+import {
+  indexPermissions,
+  type Carrier,
+  type Grants,
+  type HeldPermission,
+  type PermissionIndex,
+} from './evaluate.ts';
 import { ACCOUNT_OWNER } from './built-in.ts';
 
 /**
@@ -28,6 +34,16 @@ export interface Standing {
   /** Owner, member, or user of the project: whether the scope is the subject's at all. */
   readonly related: boolean;
 }
+
+/** The standing of an id that is no user's. */
+export const nobody: Standing = {
+  user: null,
+  alive: false,
+  memberRoleId: null,
+  projectRoleIds: [],
+  ownsAccount: false,
+  related: false,
+};
 
 interface StandingRow {
   id: string;
@@ -56,16 +72,7 @@ export async function loadStanding(db: Executor, scope: ResolvedScope, userId: s
     from users u where u.id = ${userId}::uuid`,
   );
   const [row] = rows;
-  if (!row) {
-    return {
-      user: null,
-      alive: false,
-      memberRoleId: null,
-      projectRoleIds: [],
-      ownsAccount: false,
-      related: false,
-    };
-  }
+  if (!row) return nobody;
   return {
     user: {
       id: row.id,
@@ -135,13 +142,16 @@ async function heldBy(db: Executor, where: ReturnType<typeof sql>, level: Resolv
     where r.deleted_at is null and ${where}
     order by p.created_at, p.id, r.id, g.id`,
   );
+  // A role comes with each of its permissions, and what it says may be long: one copy is kept.
+  const carriers = new Map<string, Carrier>();
+  const once = (one: Carrier): Carrier => carriers.get(one.id) ?? (carriers.set(one.id, one), one);
   return rows
     .filter((row) => !(level === 'project' && row.built_in && organizationNouns.has(row.slug)))
     .map((row) => ({
       permission: { ...row.permission, resource: row.slug, managementPlane: row.built_in },
       condition: row.condition,
-      role: row.role,
-      group: row.group,
+      role: once(row.role),
+      group: once(row.group),
     }));
 }
 

@@ -4,10 +4,12 @@ import { createFreshCache } from '../db/fresh-cache.ts';
 import type { Changes } from '../db/changes.ts';
 import type { CallerRights, Principal } from '../kernel/context.ts';
 import type { Found } from '../kernel/invoke.ts';
+import type { BuiltIns } from './built-in.ts';
+import { createHoldings } from './holdings.ts';
 import { canonicalTenant, type ResolvedScope, type ScopeInput } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
-import { indexPermissions, preliminary, type Grants } from './evaluate.ts';
-import { emptyGrants, loadHeld, loadStanding, rolesOf, scopeAttributes, type Standing } from './grants.ts';
+import { indexPermissions, onlyManagement, preliminary, type Grants } from './evaluate.ts';
+import { emptyGrants, loadStanding, nobody, rolesOf, scopeAttributes, type Standing } from './grants.ts';
 
 /**
  * The one resolver: a caller and `{tenant, id}` become one existing scope and the rights that the caller has
@@ -30,7 +32,7 @@ export interface Resolver {
   /** A scope as it is for nobody in particular, for operations that have no caller or no scope of their own. */
   scopeOf(scope: ScopeInput, db?: Executor): Promise<ResolvedScope | null>;
   /** Rights of another user in a scope, for questions about him; inside a transaction, by that transaction. */
-  rightsOfUser(scope: ResolvedScope, userId: string, db?: Executor): Promise<CallerRights>;
+  rightsOfUser(scope: ResolvedScope, userId: string, tx?: Executor): Promise<CallerRights> | CallerRights;
 }
 
 interface NodeRow {
@@ -43,9 +45,23 @@ interface NodeRow {
   user_in_project: boolean | null;
 }
 
-export function createResolver(pool: Executor, changes: Changes, nouns: ReadonlySet<string>): Resolver {
+const RIGHTS_BYTES = 64 * 1024 * 1024;
+/** Of rights besides what they share and what is said of their user, which is his tenants' choice. */
+const BASE_BYTES = 2000;
+
+export function createResolver(pool: Executor, changes: Changes, builtIns: BuiltIns): Resolver {
+  const { nouns } = builtIns;
+  const holdings = createHoldings(pool, changes, builtIns);
   const scopes = createFreshCache<ResolvedScope>(changes, 20_000);
-  const rights = createFreshCache<CallerRights>(changes, 20_000);
+  const rights = createFreshCache<CallerRights>(changes, 20_000, {
+    most: RIGHTS_BYTES,
+    own: ({ standing, grants }) =>
+      BASE_BYTES + 8 * JSON.stringify([standing.user?.metadata, ...(grants.consented ?? [])]).length,
+    shared({ grants, projectGrants }) {
+      const { held } = projectGrants ?? grants;
+      return [held, holdings.bytesOf(held)];
+    },
+  });
 
   async function loadScope(
     scope: ScopeInput,
@@ -103,36 +119,46 @@ export function createResolver(pool: Executor, changes: Changes, nouns: Readonly
     const active = projectKey || (standing.related && standing.alive);
     const state = active ? 'active' : standing.related || key !== null ? 'inactive' : 'outside';
     const roleIds = projectKey ? (key.roleId ? [key.roleId] : []) : active ? rolesOf(standing) : [];
-    const held = await loadHeld(pool, roleIds, scope.level);
     const grants: Grants = {
       standing: state,
       user: standing.user,
       scope: scopeAttributes(scope),
-      held: indexPermissions(held, nouns),
+      held: await holdings.of(scope, roleIds),
       ...(principal.consented ? { consented: principal.consented } : {}),
       ...(principal.type === 'projectApp' && !principal.consented ? { projectPlaneOnly: true } : {}),
     };
     const own = { grants, standing, keyRoleId: projectKey ? key.roleId : null };
-    return isForeign(scope, principal.userId) ? onBehalf(own, held) : own;
+    return isForeign(scope, principal.userId) ? onBehalf(own) : own;
   }
 
   /**
    * In another user's projectUser scope one holds nothing, but for the making of a key on that user's behalf
    * (authorization §5, `ApiKey:CreateForUser`). What the caller holds in the project stays in `projectGrants`.
    */
-  function onBehalf(own: CallerRights, held: Awaited<ReturnType<typeof loadHeld>>): CallerRights {
+  function onBehalf(own: CallerRights): CallerRights {
     const may = preliminary(own.grants, { resource: 'ApiKey', action: 'CreateForUser' });
     const allowed = may !== 'conditional' && may.authorized;
     // What a permission is called is its maker's choice: only what it is about counts.
-    const creating = held.filter(
-      ({ permission: { managementPlane, resource, action } }) =>
-        managementPlane && resource === 'ApiKey' && action === 'Create',
-    );
-    return {
-      ...own,
-      projectGrants: own.grants,
-      grants: { ...own.grants, held: indexPermissions(allowed ? creating : [], nouns) },
-    };
+    const held = allowed ? onlyManagement(own.grants.held, 'ApiKey', 'Create') : indexPermissions([], nouns);
+    return { ...own, projectGrants: own.grants, grants: { ...own.grants, held } };
+  }
+
+  const inactive = (standing: Standing): CallerRights => ({
+    grants: emptyGrants('inactive', nouns),
+    standing,
+    keyRoleId: null,
+  });
+
+  async function loadRightsOfUser(scope: ResolvedScope, userId: string, tx?: Executor) {
+    const standing = await loadStanding(tx ?? pool, scope, userId);
+    const active = standing.related && standing.alive;
+    const roleIds = active ? rolesOf(standing) : [];
+    const held = await (tx ? holdings.within(tx, scope, roleIds) : holdings.of(scope, roleIds));
+    const user = standing.user;
+    const grants: Grants = { standing: 'active', user, scope: scopeAttributes(scope), held };
+    const own = { grants, standing, keyRoleId: null };
+    const value = !active ? inactive(standing) : isForeign(scope, userId) ? onBehalf(own) : own;
+    return { value, topics: [...scopeTopics(scope), `user:${userId}`] };
   }
 
   async function rightsOf(principal: Principal, scope: ResolvedScope): Promise<CallerRights> {
@@ -162,19 +188,17 @@ export function createResolver(pool: Executor, changes: Changes, nouns: Readonly
 
     scopeOf: async (asked, db) => (await loadScope(asked, db))?.value ?? null,
 
-    async rightsOfUser(scope, userId, db = pool) {
-      const standing = await loadStanding(db, scope, userId);
-      const active = standing.related && standing.alive;
-      if (!active) return { grants: emptyGrants('inactive', nouns), standing, keyRoleId: null };
-      const held = await loadHeld(db, rolesOf(standing), scope.level);
-      const grants: Grants = {
-        standing: 'active',
-        user: standing.user,
-        scope: scopeAttributes(scope),
-        held: indexPermissions(held, nouns),
+    rightsOfUser(scope, userId, tx) {
+      if (tx) return loadRightsOfUser(scope, userId, tx).then(({ value }) => value);
+      const key = `subject ${userId} ${scope.tenant} ${scope.id}`;
+      const known = rights.peek(key);
+      if (known) return known;
+      const load = async () => {
+        const loaded = await loadRightsOfUser(scope, userId);
+        // Of ids that are nobody's there is no end.
+        return loaded.value.standing === nobody ? null : loaded;
       };
-      const own = { grants, standing, keyRoleId: null };
-      return isForeign(scope, userId) ? onBehalf(own, held) : own;
+      return rights.get(key, load).then((found) => found ?? inactive(nobody));
     },
   };
 }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Changes } from './changes.ts';
+import { createRoom, type Sizes } from './room.ts';
 
 interface Kept<V> {
   readonly value: V;
@@ -26,8 +27,24 @@ interface Loaded<V> {
   readonly topics: readonly string[];
 }
 
-export function createFreshCache<V extends object>(changes: Changes, max: number): FreshCache<V> {
-  const entries = new LRUCache<string, Kept<V>>({ max });
+/** `sizes`: where values are not all about as small, so that their number alone bounds nothing. */
+export function createFreshCache<V extends object>(
+  changes: Changes,
+  max: number,
+  sizes?: Sizes<V>,
+): FreshCache<V> {
+  const room = sizes && createRoom(sizes);
+  const entries = new LRUCache<string, Kept<V>>({
+    max,
+    ...(room && { dispose: ({ value }: Kept<V>) => room.remove(value) }),
+  });
+
+  function keep(key: string, entry: Kept<V>): void {
+    room?.add(entry.value);
+    entries.set(key, entry);
+    while (room?.isOverfull() && entries.size > 0) entries.pop();
+  }
+
   const loading = new Map<string, { startedAt: number; result: Promise<V | null> }>();
 
   function peek(key: string): V | undefined {
@@ -39,7 +56,7 @@ export function createFreshCache<V extends object>(changes: Changes, max: number
   const renew: FreshCache<V>['renew'] = async (key, load) => {
     const loadedAt = changes.now();
     const loaded = await load();
-    if (loaded) entries.set(key, { ...loaded, loadedAt });
+    if (loaded) keep(key, { ...loaded, loadedAt });
     return loaded?.value ?? null;
   };
 

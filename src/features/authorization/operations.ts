@@ -131,7 +131,10 @@ const decide = (grants: Grants, input: Question) => evaluate(grants, asked(input
 type Asking = Pick<Context<{ scope: typeof Scope }>, 'scope' | 'rights' | 'services'>;
 
 /** What somebody else holds in the scope, for who may ask about him. @throws FORBIDDEN */
-async function rightsOfSubject({ scope, rights, services }: Asking, userId: string): Promise<CallerRights> {
+function rightsOfSubject(
+  { scope, rights, services }: Asking,
+  userId: string,
+): Promise<CallerRights> | CallerRights {
   assertMay(rights, 'Check');
   return services.resolver.rightsOfUser(scope, userId);
 }
