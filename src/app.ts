@@ -45,6 +45,7 @@ import {
   webhookPorts,
   type WebhookPorts,
 } from './features/webhook-delivery/delivery.ts';
+import { createFanOut } from './features/webhook-subscriptions/fan-out.ts';
 import { createTargetGuard } from './features/webhook-targets/target-guard.ts';
 import { startJobs } from './jobs.ts';
 import type { Services } from './kernel/context.ts';
@@ -161,7 +162,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const relay = createRelay({
     database,
-    consumers: [createNotifier(services)],
+    consumers: [createNotifier(services), createFanOut(services)],
     relayed: () => {
       void mail.flush();
       services.webhooksDue();

@@ -38,12 +38,13 @@ export type Recorder = (tx: Executor, op: Act, by: Author, notes: MutationNotes)
  * The same lock orders a mutation and the deletion of its node (`deleteNode`, which marks nodes before it looks for
  * their rows): either the deletion comes second and finds the rows, or the mutation does and is refused here.
  *
- * Events that the relay takes are due at once: it is told after commit, and looks for itself from time to time.
+ * Events that the relay takes are due at once: it is told after commit, and looks for itself from time to time. Whether
+ * it takes them is asked under the lock, so that whoever began to want them before is not passed over.
  * Mutations that share a commit are written together: two statements for all of them.
  *
  * @throws FORBIDDEN, as for a scope that never existed, when the node was deleted while the mutation ran
  */
-export function createRecorder(ids: Ids, relay: Pick<Relay, 'takes' | 'flush'>, forms: EventForms): Recorder {
+export function createRecorder(ids: Ids, relay: Pick<Relay, 'due' | 'flush'>, forms: EventForms): Recorder {
   async function writeAll(tx: Executor, acts: readonly Written[]): Promise<undefined[]> {
     const pages = pagesOf(acts);
     const counted = pages.length > 0 ? await countUp(tx, pages) : new Map<string, Counters>();
@@ -62,9 +63,7 @@ export function createRecorder(ids: Ids, relay: Pick<Relay, 'takes' | 'flush'>, 
           const told = { ...recording, data: forms.data(event, data) };
           const row = eventRow(ids.next(), act.by, node, told, ++eventSequence, now);
           const body = cutToSize(row.body, (member) => forms.isWhole(event, member));
-          const relayAt = relay.takes(event) ? now : null;
-          emitted.push({ ...row, body, relayAt });
-          if (relayAt) act.notes.afterCommit.push(() => void relay.flush());
+          emitted.push({ ...row, body, relayAt: dueAt(relay.due(event, node.id), now) });
         }
         if (!audited) continue;
         const entry = auditEntry(ids.next(), act.op, act.by, node, recording, ++auditSequence, now);
@@ -75,7 +74,8 @@ export function createRecorder(ids: Ids, relay: Pick<Relay, 'takes' | 'flush'>, 
       }
       if (hash !== counters.hash) heads.push(sql`(${node.id}::uuid, ${hash})`);
     }
-    await append(tx, entries, emitted, heads);
+    const due = await append(tx, entries, emitted, heads);
+    if (due) acts[0]?.notes.afterCommit.push(() => void relay.flush());
     return acts.map(() => undefined);
   }
 
@@ -181,21 +181,33 @@ interface CounterRow {
 type AuditRow = PgInsertValue<typeof auditLog>;
 type EventRow = PgInsertValue<typeof events>;
 
-/** One statement, because the nodes are locked by now and others wait for them. */
+/**
+ * One statement, because the nodes are locked by now and others wait for it.
+ * @returns whether any of the events is to be relayed
+ */
 async function append(
   tx: Executor,
   entries: AuditRow[],
   emitted: EventRow[],
   heads: readonly SQL[],
-): Promise<void> {
-  const emit = emitted.length > 0 ? tx.insert(events).values(emitted) : null;
-  if (entries.length === 0) return void (await emit);
-  await tx.execute(
+): Promise<boolean> {
+  const emit =
+    emitted.length > 0 ? tx.insert(events).values(emitted).returning({ relayAt: events.relayAt }) : null;
+  if (entries.length === 0) return (await emit)?.some(({ relayAt }) => relayAt) ?? false;
+  const rows = await rowsOf<{ due: boolean }>(
+    tx,
     sql`with appended as ${tx.insert(auditLog).values(entries)}${emit ? sql`, emitted as ${emit}` : sql``}
       update ${nodes} n set audit_hash = head.hash
-      from (values ${sql.join([...heads], sql`, `)}) as head (id, hash) where n.id = head.id`,
+      from (values ${sql.join([...heads], sql`, `)}) as head (id, hash) where n.id = head.id
+      returning ${emit ? sql`exists (select 1 from emitted where relay_at is not null)` : sql`false`} as due`,
   );
+  return rows.some(({ due }) => due);
 }
+
+const dueAt = (due: boolean | SQL, now: Date): Date | SQL | null => {
+  if (typeof due === 'boolean') return due ? now : null;
+  return sql`case when ${due} then ${now.toISOString()}::timestamptz end`;
+};
 
 /** A refusal has changed nothing, and what is said of a deletion is said after it. */
 const needsLiveNode = ({ node, outcome = 'success' }: Recording): boolean =>

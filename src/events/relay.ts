@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNotNull, lte, or, sql, type SQL } from 'drizzle-orm';
 import { isRetryable, type Database } from '../db/open.ts';
 import type { Actor, Changes } from '../kernel/event.ts';
 import type { ScopeRef } from '../kernel/scope.ts';
@@ -34,12 +34,14 @@ export interface EventBody {
 /** Writes what follows from an event, in the transaction that marks it as relayed. It speaks to nobody outside. */
 export interface Consumer {
   readonly takes: (type: string) => boolean;
+  /** Of which nodes it takes those, as a condition; absent: of all. It is asked of events of other nodes too. */
+  readonly of?: (nodeId: string, type: string) => SQL;
   readonly consume: (tx: Executor, event: RelayedEvent) => Promise<void>;
 }
 
 export interface Relay {
-  /** Whether events of this type are to be relayed at all. */
-  takes(type: string): boolean;
+  /** Whether events of this type in this node are to be relayed at all: known, or a condition for the database. */
+  due(type: string, nodeId: string): boolean | SQL;
   /** Relays what is due and resolves when nothing is; never rejects. Calls that meet share one pass. */
   flush(): Promise<void>;
   /** Ends a pass with its batch. */
@@ -107,7 +109,12 @@ export function createRelay({ database, consumers, relayed, log }: RelayOptions)
   );
 
   return {
-    takes: (type) => consumers.some((one) => one.takes(type)),
+    due(type, nodeId) {
+      const taking = consumers.filter((one) => one.takes(type));
+      const conditions = taking.flatMap((one) => one.of?.(nodeId, type) ?? []);
+      if (conditions.length < taking.length) return true;
+      return or(...conditions) ?? false;
+    },
     flush,
     async stop() {
       stopping = true;
