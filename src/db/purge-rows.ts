@@ -34,6 +34,23 @@ export async function removeSome(tx: Executor, table: string, where: SQL, limit 
   return row?.count ?? 0;
 }
 
+/**
+ * Gives up some of what waits for webhook subscriptions that nothing is sent to, and has not moved since a moment
+ * (events §5). Answers how many there were.
+ */
+export async function cancelWaiting(tx: Executor, since: Date, now: Date): Promise<number> {
+  const rows = await rowsOf(
+    tx,
+    sql`update webhook_deliveries set status = 'cancelled', next_attempt_at = null, updated_at = ${instantOf(now)}
+      where id in (select d.id from webhook_deliveries d join webhook_subscriptions s on s.id = d.subscription_id
+        where d.status = 'pending' and d.updated_at <= ${instantOf(since)}
+          and not (s.active and s.disabled_reason is null and s.deleted_at is null)
+        limit ${BATCH} for update of d skip locked)
+      returning 1`,
+  );
+  return rows.length;
+}
+
 /** Nodes of a kind, by the table of the thing itself, whose time has come; in pages by id. */
 export async function expiredNodes(
   tx: Executor,

@@ -4,7 +4,16 @@ import type { Executor } from '../kernel/scoped-db.ts';
 import { purgeIdempotencyKeys } from './idempotency.ts';
 import type { Database } from './open.ts';
 import { expiredPeople, purgePerson, purgeStubs, type Person } from './purge-people.ts';
-import { add, expiredNodes, instantOf, purgeNode, purgeRows, removeSome } from './purge-rows.ts';
+import {
+  add,
+  BATCH,
+  cancelWaiting,
+  expiredNodes,
+  instantOf,
+  purgeNode,
+  purgeRows,
+  removeSome,
+} from './purge-rows.ts';
 import type { Counts, Due } from './purge-rows.ts';
 import { rowsOf } from './rows.ts';
 import { readTableGraph } from './table-graph.ts';
@@ -93,10 +102,10 @@ export function createPurge<Place>(options: PurgeOptions<Place>): Purge {
         log(error, `${what} could not be purged`);
       }
     };
-    const older = (table: string, column: string, before: Date) =>
+    const older = (table: string, column: string, before: Date, other = sql`true`) =>
       attempt(table, () =>
         untilEmpty(async (tx) => {
-          const where = sql`${sql.identifier(column)} <= ${instantOf(before)}`;
+          const where = sql`${sql.identifier(column)} <= ${instantOf(before)} and ${other}`;
           const gone = await removeSome(tx, table, where);
           return gone > 0 ? { [table]: gone } : {};
         }),
@@ -153,7 +162,12 @@ export function createPurge<Place>(options: PurgeOptions<Place>): Purge {
     await older('known_networks', 'signed_in_at', daysAgo(30));
     await older('sessions', 'ended_at', deleted);
     await older('sessions', 'expires_at', deleted);
-    await older('events', 'occurred_at', daysAgo(retention.eventsDays));
+    const events = daysAgo(retention.eventsDays);
+    await older('events', 'occurred_at', events);
+    await attempt('webhook_deliveries', async () => {
+      while ((await batch((tx) => cancelWaiting(tx, events, clock.now()))) === BATCH);
+    });
+    await older('webhook_deliveries', 'updated_at', events, sql`status <> 'pending'`);
     await older('notifications', 'created_at', daysAgo(NOTIFICATION_DAYS));
     await attempt('idempotency_keys', () => batch((tx) => purgeIdempotencyKeys(tx, daysAgo(1))));
   }

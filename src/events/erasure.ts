@@ -6,9 +6,10 @@ import type { Executor } from '../kernel/scoped-db.ts';
 /**
  * Takes what is personal of an erased user out of what is kept of the past (model §4, events §7). An audit entry loses
  * the values that its `personalDigest` covers, and the salt, so that nobody can guess them; the chain still verifies.
- * That goes for what the user did and for what was done to him. Events lose his fields, and his address.
+ * That goes for what the user did and for what was done to him. Events lose his fields, and his address; so do the
+ * bodies of webhooks, also of one that is sent later.
  *
- * Each place has an index that finds the rows of one user (src/events/tables.ts), and is walked in pages along it, so
+ * Each place has an index that finds the rows of one user, and is walked in pages along it, so
  * that no statement runs into the time-out however much he did.
  */
 /** Where a walk stands. */
@@ -39,7 +40,7 @@ export async function erasePage(tx: Executor, person: Person, place: Place | nul
 }
 
 interface Part {
-  readonly table: 'audit_log' | 'events';
+  readonly table: 'audit_log' | 'events' | 'webhook_deliveries';
   /** Which rows speak of the person. */
   readonly of: (person: Person) => SQL;
   /** What becomes of those that still do: `set` and `where`. */
@@ -61,6 +62,13 @@ const parts: readonly Part[] = [
     of: ({ id }) => sql`type like 'user.%' and body->'data'->>'id' = ${id}`,
     erased: sql`set body = jsonb_set(row.body - 'changes' - 'truncated', '{data}', jsonb_build_object('id', row.body->'data'->'id'))
       where true`,
+  },
+  {
+    // Managed users are a project's own, and what happens to them is told to its webhooks.
+    table: 'webhook_deliveries',
+    of: ({ id }) => sql`event_type like 'user.%' and (body::jsonb)->'data'->>'id' = ${id}`,
+    erased: sql`set body = jsonb_set(row.body::jsonb - 'changes', '{data}',
+      jsonb_build_object('id', row.body::jsonb->'data'->'id'))::text where true`,
   },
   {
     table: 'events',
