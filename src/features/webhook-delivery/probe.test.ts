@@ -2,13 +2,7 @@ import { asc, eq } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import type { Person } from '../../../test/support/client.ts';
-import {
-  createReceivers,
-  enqueue,
-  subscribe,
-  verified,
-  type Receivers,
-} from '../../../test/support/webhooks.ts';
+import { createReceivers, enqueue, subscribe, type Receivers } from '../../../test/support/webhooks.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { webhookDeliveries } from '../webhook-subscriptions/delivery.ts';
 
@@ -174,8 +168,5 @@ test('a receiver that is gone is sent nothing more, and not asked', async () => 
   await enqueue(app, subscribed, 1);
   app.clock.advance(7 * HOUR_MS);
   await flush();
-  expect(receivers.received).toHaveLength(1);
-  const [sent] = receivers.received;
-  if (sent)
-    expect(() => verified({ secret: `whsec_${Buffer.alloc(32).toString('base64')}` }, sent)).toThrow();
+  expect(receivers.idsAt('gone.test')).toHaveLength(1);
 });
