@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { readCases, runCases, Unchecked, type Post, type Result } from './policy-cases.ts';
+
+/**
+ * Puts cases to a running service: npm run policy-test -- cases.yaml [options]. Exit code 0: all came as expected;
+ * 1: some did not; 2: they could not be checked. The form of the file is that of examples/policy.yaml.
+ */
+const usage = `npm run policy-test -- <cases.yaml> [options]
+
+  --url <address>  of the service; default http://localhost:4000
+  --token <token>  of whoever asks, where a case names none; default: DOORWARD_TOKEN of the environment
+`;
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { url: { type: 'string', default: 'http://localhost:4000' }, token: { type: 'string' } },
+  });
+  const [file, ...more] = positionals;
+  if (file === undefined || more.length > 0) throw new Unchecked('name one file');
+  const cases = readCases(await readFile(file, 'utf8'), process.env);
+  const results = await runCases(cases, postTo(values.url, values.token ?? process.env['DOORWARD_TOKEN']));
+  for (const result of results) process.stdout.write(told(result));
+  const failed = results.filter(({ passed }) => !passed).length;
+  process.stdout.write(`\n${results.length - failed} passed, ${failed} failed\n`);
+  return failed === 0 ? 0 : 1;
+}
+
+const postTo =
+  (url: string, own: string | undefined): Post =>
+  async (path, body, token = own) => {
+    if (token === undefined) throw new Unchecked('no token: give one with --token, or in DOORWARD_TOKEN');
+    const answer = await fetch(`${url.replace(/\/+$/, '')}/api${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(10_000),
+    });
+    return { status: answer.status, body: await answer.json() };
+  };
+
+function told({ one, passed, decision }: Result): string {
+  const { resource, action } = one.permission;
+  const line = `${passed ? 'ok  ' : 'FAIL'}  ${one.name}: ${resource}:${action} ${decision.reason}\n`;
+  if (passed) return line;
+  const { authorized, reason = authorized ? 'allowed' : 'refused' } = one.expect;
+  const because = decision.explanation
+    ? JSON.stringify(decision.explanation, null, 2).replace(/^/gm, '      ')
+    : '      no explanation: who asks lacks Authorization:Explain';
+  return `${line}      expected ${reason}\n${because}\n`;
+}
+
+process.exitCode = await main().catch((error: unknown) => {
+  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : '';
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}${cause}\n\n${usage}`);
+  return 2;
+});
