@@ -180,6 +180,7 @@ describe.each(transports)('over %s', (via) => {
       await ask('void', {}, more);
       return app.statements.length - before;
     };
+    await cost({ explain: false });
     const plain = await cost({ explain: false });
     expect(await cost({})).toBe(plain + 2);
   });
