@@ -265,7 +265,7 @@ const rightsKey = (principal: Principal, scope: ResolvedScope): string =>
     ? `session ${principal.userId} ${scope.tenant} ${scope.id}`
     : `${principal.type} ${principal.credentialId} ${principal.userId} ${scope.tenant} ${scope.id} ${consentKey(principal)}`;
 
-const consentKey = ({ consented }: Principal): string => (consented ? [...consented].sort().join(' ') : '*');
+const consentKey = ({ consented }: Principal): string => JSON.stringify(consented && [...consented].sort());
 
 async function keyRole(
   db: Executor,
