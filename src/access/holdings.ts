@@ -12,7 +12,8 @@ import { loadHeld } from './grants.ts';
  * is the same everywhere, so that the owners of a million accounts share one index.
  */
 export interface Holdings {
-  of(scope: ResolvedScope, roleIds: readonly string[]): Promise<PermissionIndex>;
+  /** `ofOwner`: all the roles belong to the organization above the project, and so does what they lead to. */
+  of(scope: ResolvedScope, roleIds: readonly string[], ofOwner?: boolean): Promise<PermissionIndex>;
   /** About how much memory an answer of `of` takes. */
   bytesOf(index: PermissionIndex): number;
   /** As the transaction sees it; nothing is kept. */
@@ -20,7 +21,7 @@ export interface Holdings {
 }
 
 /** Together, in bytes as they are estimated below. */
-const KEPT_BYTES = 64 * 1024 * 1024;
+const KEPT_BYTES = 32 * 1024 * 1024;
 /** Of a permission on one path, compiled, besides its condition and what its role and group say. */
 const PATH_BYTES = 600;
 
@@ -44,12 +45,10 @@ export function createHoldings(
   }
 
   return {
-    async of(scope, roleIds) {
+    async of(scope, roleIds, ofOwner = false) {
       if (roleIds.length === 0) return nothing;
-      const { nodeId, parentId, level } = scope;
-      const nodes = roleIds.every((id) => builtInRoles.has(id))
-        ? [SYSTEM_NODE]
-        : [nodeId, ...(parentId ? [parentId] : [])];
+      const { level } = scope;
+      const nodes = roleIds.every((id) => builtInRoles.has(id)) ? [SYSTEM_NODE] : nodesOf(scope, ofOwner);
       const found = await kept.get([level, ...nodes, ...roleIds.toSorted()].join(' '), async () => ({
         value: await load(pool, scope, roleIds),
         topics: nodes.map((id) => `node:${id}`),
@@ -62,6 +61,10 @@ export function createHoldings(
     within: load,
   };
 }
+
+/** Where what the roles hold may change. */
+const nodesOf = ({ nodeId, parentId }: ResolvedScope, ofOwner: boolean): string[] =>
+  ofOwner && parentId ? [parentId] : [nodeId, ...(parentId ? [parentId] : [])];
 
 function estimated(held: readonly HeldPermission[]): number {
   const carriers = new Set(held.flatMap(({ role, group }) => [role, group]));

@@ -45,7 +45,7 @@ interface NodeRow {
   user_in_project: boolean | null;
 }
 
-const RIGHTS_BYTES = 64 * 1024 * 1024;
+const RIGHTS_BYTES = 32 * 1024 * 1024;
 /** Of rights besides what they share and what is said of their user, which is his tenants' choice. */
 const BASE_BYTES = 2000;
 
@@ -123,7 +123,7 @@ export function createResolver(pool: Executor, changes: Changes, builtIns: Built
       standing: state,
       user: standing.user,
       scope: scopeAttributes(scope),
-      held: await holdings.of(scope, roleIds),
+      held: await holdings.of(scope, roleIds, !projectKey && ofOwner(standing, scope)),
       ...(principal.consented ? { consented: principal.consented } : {}),
       ...(principal.type === 'projectApp' && !principal.consented ? { projectPlaneOnly: true } : {}),
     };
@@ -153,7 +153,9 @@ export function createResolver(pool: Executor, changes: Changes, builtIns: Built
     const standing = await loadStanding(tx ?? pool, scope, userId);
     const active = standing.related && standing.alive;
     const roleIds = active ? rolesOf(standing) : [];
-    const held = await (tx ? holdings.within(tx, scope, roleIds) : holdings.of(scope, roleIds));
+    const held = await (tx
+      ? holdings.within(tx, scope, roleIds)
+      : holdings.of(scope, roleIds, ofOwner(standing, scope)));
     const user = standing.user;
     const grants: Grants = { standing: 'active', user, scope: scopeAttributes(scope), held };
     const own = { grants, standing, keyRoleId: null };
@@ -202,6 +204,10 @@ export function createResolver(pool: Executor, changes: Changes, builtIns: Built
     },
   };
 }
+
+/** Whether one has in a project nothing but the role of the membership in its organization. */
+const ofOwner = ({ projectRoleIds }: Standing, { level }: ResolvedScope): boolean =>
+  level === 'project' && projectRoleIds.length === 0;
 
 declare module '../kernel/scope.ts' {
   interface ResolvedScope {
