@@ -15,6 +15,7 @@ import { roles } from '../roles/role.ts';
 import { users } from '../users/user.ts';
 import { notifications } from './notification.ts';
 import type { ToldType, Words } from './texts.ts';
+import { webhookDisabled, webhookFailing } from './webhook-occasions.ts';
 
 /**
  * What an event is to whom: which type of notification, for which users, and the words of its text. Everything is read
@@ -32,12 +33,12 @@ export type Occasion = {
   };
 }[ToldType];
 
-interface At {
+export interface At {
   readonly tx: Executor;
   readonly event: RelayedEvent;
   readonly now: Date;
 }
-type Told = Promise<Occasion | undefined>;
+export type Told = Promise<Occasion | undefined>;
 
 const DAY_MS = 86_400_000;
 /** Whoever can name an address can invite it, as often as he likes and by the names that he likes. */
@@ -278,6 +279,8 @@ export const occasions: ReadonlyMap<string, (at: At) => Told> = new Map([
   ['organization.member_removed', removed],
   ['api_key.created', keyCreated],
   ['api_key.expiring', keyExpiring],
+  ['webhook.failing', webhookFailing],
+  ['webhook.disabled', webhookDisabled],
   ['session.created', signedIn],
   ['session.reuse_detected', tokenReused],
   ['user.password_changed', ofUser('password_changed')],

@@ -16,6 +16,8 @@ export interface Words {
   readonly removed_from_organization: { readonly organization: string };
   readonly api_key_created: { readonly project: string; readonly key: string };
   readonly api_key_expiring: { readonly project: string; readonly key: string; readonly expiresAt: Date };
+  readonly webhook_failing: { readonly project: string; readonly receiver: string; readonly since: Date };
+  readonly webhook_disabled: { readonly project: string; readonly receiver: string; readonly gone: boolean };
   readonly new_sign_in: { readonly address: string; readonly device: string };
   readonly password_changed: object;
   readonly mfa_changed: object;
@@ -55,6 +57,16 @@ const en: Texts = {
   api_key_expiring: ({ project, key, expiresAt }) => ({
     title: `An API key in ${project} will expire`,
     body: `The API key ${key ? `“${key}” ` : ''}that you created in the project “${project}” expires on ${timeInWords('en', expiresAt)}. Whatever uses it needs another key by then.`,
+  }),
+  webhook_failing: ({ project, receiver, since }) => ({
+    title: `A webhook of ${project} is failing`,
+    body: `What the project “${project}” sends to ${receiver} has not arrived since ${timeInWords('en', since)}. If that goes on, the webhook is disabled.`,
+  }),
+  webhook_disabled: ({ project, receiver, gone }) => ({
+    title: `A webhook of ${project} was disabled`,
+    body: gone
+      ? `The webhook from the project “${project}” to ${receiver} was disabled, since its receiver wants nothing more (410). Set it active again, or delete it.`
+      : `The webhook from the project “${project}” to ${receiver} was disabled, since its receiver has failed for too long. Once it answers again, what has waited is sent.`,
   }),
   new_sign_in: ({ address, device }, time) => ({
     title: 'Sign-in from a new network',
@@ -99,6 +111,16 @@ const de: Texts = {
     title: `Ein API-Schlüssel in ${project} läuft ab`,
     body: `Der API-Schlüssel${key ? ` „${key}“` : ''}, den Sie im Projekt „${project}“ angelegt haben, läuft am ${timeInWords('de', expiresAt)} ab. Was ihn verwendet, braucht bis dahin einen anderen.`,
   }),
+  webhook_failing: ({ project, receiver, since }) => ({
+    title: `Ein Webhook von ${project} schlägt fehl`,
+    body: `Was das Projekt „${project}“ an ${receiver} sendet, kommt seit ${timeInWords('de', since)} nicht an. Bleibt es dabei, wird der Webhook abgeschaltet.`,
+  }),
+  webhook_disabled: ({ project, receiver, gone }) => ({
+    title: `Ein Webhook von ${project} wurde abgeschaltet`,
+    body: gone
+      ? `Der Webhook des Projekts „${project}“ an ${receiver} wurde abgeschaltet, weil der Empfänger nichts mehr annimmt (410). Schalten Sie ihn wieder ein oder löschen Sie ihn.`
+      : `Der Webhook des Projekts „${project}“ an ${receiver} wurde abgeschaltet, weil der Empfänger zu lange nicht erreichbar war. Sobald er wieder antwortet, wird nachgesendet, was gewartet hat.`,
+  }),
   new_sign_in: ({ address, device }, time) => ({
     title: 'Anmeldung aus einem neuen Netz',
     body: `Jemand hat sich am ${time} von ${address} aus${device ? ` (${device})` : ''} in Ihrem Konto angemeldet. Von dort haben Sie sich in den letzten 30 Tagen nicht angemeldet. Wenn Sie es nicht waren, ändern Sie Ihr Passwort und beenden Sie diese Sitzung.`,
@@ -141,6 +163,16 @@ const es: Texts = {
   api_key_expiring: ({ project, key, expiresAt }) => ({
     title: `Una clave de API en ${project} va a caducar`,
     body: `La clave de API ${key ? `«${key}» ` : ''}que usted creó en el proyecto «${project}» caduca el ${timeInWords('es', expiresAt)}. Lo que la utilice necesitará otra clave antes de entonces.`,
+  }),
+  webhook_failing: ({ project, receiver, since }) => ({
+    title: `Un webhook de ${project} está fallando`,
+    body: `Lo que el proyecto «${project}» envía a ${receiver} no llega desde ${timeInWords('es', since)}. Si continúa así, el webhook se desactivará.`,
+  }),
+  webhook_disabled: ({ project, receiver, gone }) => ({
+    title: `Se ha desactivado un webhook de ${project}`,
+    body: gone
+      ? `El webhook del proyecto «${project}» a ${receiver} se ha desactivado porque el receptor ya no acepta nada (410). Vuelva a activarlo o elimínelo.`
+      : `El webhook del proyecto «${project}» a ${receiver} se ha desactivado porque el receptor ha fallado durante demasiado tiempo. Cuando vuelva a responder, se enviará lo que ha quedado en espera.`,
   }),
   new_sign_in: ({ address, device }, time) => ({
     title: 'Inicio de sesión desde una red nueva',
@@ -186,6 +218,16 @@ const fr: Texts = {
   api_key_expiring: ({ project, key, expiresAt }) => ({
     title: `Une clé d'API dans ${project} va expirer`,
     body: `La clé d'API ${key ? `« ${key} » ` : ''}que vous avez créée dans le projet « ${project} » expire le ${timeInWords('fr', expiresAt)}. Ce qui l'utilise aura besoin d'une autre clé d'ici là.`,
+  }),
+  webhook_failing: ({ project, receiver, since }) => ({
+    title: `Un webhook de ${project} est en échec`,
+    body: `Ce que le projet « ${project} » envoie à ${receiver} n'arrive plus depuis ${timeInWords('fr', since)}. Si cela continue, le webhook sera désactivé.`,
+  }),
+  webhook_disabled: ({ project, receiver, gone }) => ({
+    title: `Un webhook de ${project} a été désactivé`,
+    body: gone
+      ? `Le webhook du projet « ${project} » vers ${receiver} a été désactivé, car le destinataire n'accepte plus rien (410). Réactivez-le ou supprimez-le.`
+      : `Le webhook du projet « ${project} » vers ${receiver} a été désactivé, car le destinataire est resté trop longtemps en échec. Dès qu'il répondra de nouveau, ce qui a attendu sera envoyé.`,
   }),
   new_sign_in: ({ address, device }, time) => ({
     title: 'Connexion depuis un nouveau réseau',
