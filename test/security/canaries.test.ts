@@ -47,6 +47,10 @@ const plantPassword = (name: string): string => {
   canaries.push({ name, needles: [...needlesOf(password), ...fastDigests(password)], handedOut: null });
   return password;
 };
+const plantWebhookSecret = (name: string, secret: string, handedOut: Said): void => {
+  const encoded = plant(name, secret, handedOut).slice('whsec_'.length);
+  plant(`the bytes of ${name}`, Buffer.from(encoded, 'base64'), handedOut);
+};
 const plantToken = (name: string, token: string, handedOut: Said | null): string => {
   plant(`the signature of ${name}`, token.split('.').at(-1) ?? '', handedOut);
   return plant(name, token, handedOut);
@@ -187,6 +191,18 @@ async function story(via: Via): Promise<void> {
   const key = await must('createApiKey', { scope: inProject }, onceOnly);
   const clientSecret = plant('the secret of an API key', key.data.clientSecret, key.said);
   await must('createApiKey', { scope: inProject }, onceOnly);
+  const hook = { scope: inProject, url: 'https://hooks.example.test/', eventTypes: ['*'] };
+  const twice = { ...as, headers: { 'idempotency-key': `key-${unique()}` } };
+  const webhook = await must('createWebhookSubscription', hook, twice);
+  plantWebhookSecret('the secret of a webhook', webhook.data.secret, webhook.said);
+  await must('createWebhookSubscription', hook, twice);
+  const ofHook = { scope: inProject, id: webhook.data.id };
+  const rotated = await must('rotateWebhookSecret', ofHook, as);
+  plantWebhookSecret('the new secret of a webhook', rotated.data.secret, rotated.said);
+  await refused('rotateWebhookSecret', ofHook, as);
+  await must('testWebhookSubscription', ofHook, as);
+  await must('webhookSubscription', ofHook, as);
+  await must('webhookDeliveries', { scope: inProject }, as);
   const exchange = { clientId: key.data.clientId, scope: key.data.scope };
   await refused(
     'exchangeApiKey',
