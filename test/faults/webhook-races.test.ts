@@ -9,7 +9,7 @@ import { createReceivers, enqueue, subscribe } from '../support/webhooks.ts';
  * Several processes deliver from one database at once. Each event is sent once and every attempt is made by one of
  * them, however they meet; what one of them drops the others pick up.
  */
-const DELIVERIES = Number(process.env['WEBHOOK_RACES'] ?? 1000);
+const DELIVERIES = Number(process.env['WEBHOOK_RACES'] ?? 400);
 const PROCESSES = inject('postgresUrl') ? 4 : 1;
 const SUBSCRIPTIONS = 20;
 

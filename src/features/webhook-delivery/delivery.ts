@@ -49,7 +49,7 @@ export interface DeliveryOptions {
 }
 
 /** What an attempt may take beyond its time: writing down what came of it. */
-const LEASE_MARGIN_MS = 10_000;
+const LEASE_MARGIN_MS = 5_000;
 const LONGEST_GRACE_MS = 2000;
 
 export function createWebhookDelivery(options: DeliveryOptions): WebhookDelivery {

@@ -32,9 +32,8 @@ export interface Room {
   readonly failing: number;
 }
 
-/** How many of one subscription are sent side by side: one to find out whether a failing receiver is back. */
+/** How many of one subscription are sent side by side. */
 const AT_ONCE = 10;
-const AT_ONCE_FAILING = 1;
 
 export interface SecretKeeping {
   readonly pool: Executor;
@@ -94,7 +93,7 @@ export function createClaim(options: QueueOptions): Claim {
           cross join lateral (
             select d.id from ${webhookDeliveries} d where ${isDue}
             order by d.next_attempt_at, d.id
-            limit case when s.failing then ${AT_ONCE_FAILING}::int else ${AT_ONCE}::int end
+            limit ${AT_ONCE}
             for update skip locked
           ) due
           where s.place <= case when s.failing then ${room.failing}::int else ${room.subscriptions}::int end
