@@ -1,6 +1,6 @@
 /**
  * How long an event takes from its commit to its receiver, while one receiver hangs and one fails: that is what the
- * others must not feel. `npm run bench:webhooks` (`-- --per-second=10 --seconds=20`).
+ * others must not feel. `npm run bench:webhooks` (`-- --per-second=5 --seconds=20`).
  *
  * On PostgreSQL when TEST_DATABASE_URL is set, else on the embedded database. It asserts nothing: figures of a busy
  * machine are no verdict.
@@ -15,7 +15,7 @@ import { postgresDatabase } from '../test/support/postgres.ts';
 
 const { values } = parseArgs({
   options: {
-    'per-second': { type: 'string', default: '10' },
+    'per-second': { type: 'string', default: '5' },
     seconds: { type: 'string', default: '20' },
   },
 });

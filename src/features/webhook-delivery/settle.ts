@@ -1,4 +1,5 @@
 import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ActAsSystem, SystemAct } from '../../events/system-act.ts';
 import { sharedPass } from '../../events/shared-pass.ts';
 import type { Clock } from '../../kernel/ports.ts';
@@ -38,6 +39,8 @@ interface Ended {
 export type Settle = (attempt: Attempt, outcome: Outcome) => Promise<void>;
 
 const TOGETHER = 100;
+/** Receivers that were sent the same event answer within a moment of each other: worth waiting for. */
+const MOMENT_MS = 10;
 
 export function createSettle(options: SettlingOptions): Settle {
   const { actAsSystem, log } = options;
@@ -49,16 +52,18 @@ export function createSettle(options: SettlingOptions): Settle {
     actAsSystem('deliverWebhook', (act) => writeAll(act, ended, options));
 
   const writeWaiting = sharedPass(async () => {
+    if (waiting.length === 0) return false;
+    if (waiting.length < TOGETHER) await sleep(MOMENT_MS);
     const batch = waiting.splice(0, TOGETHER);
     try {
-      if (batch.length > 0) await write(batch);
+      await write(batch);
     } catch (error) {
       // One that cannot be written must not keep the others from it.
       if (batch.length === 1) failed(error);
       else for (const one of batch) await write([one]).catch(failed);
     }
     for (const { written } of batch) written();
-    return batch.length > 0;
+    return true;
   }, failed);
 
   return (attempt, outcome) =>
