@@ -18,23 +18,17 @@ import type { ResolvedScope } from './scope.ts';
  */
 
 type Schema = z.ZodType;
+type Maybe = Schema | undefined;
 
 /** How one public field behaves: what it looks like in answers, and in which inputs it may stand. */
-export interface Field<
-  Out extends Schema | undefined = Schema | undefined,
-  Create extends Schema | undefined = Schema | undefined,
-  Patch extends Schema | undefined = Schema | undefined,
-> {
+export interface Field<Out extends Maybe = Maybe, Create extends Maybe = Maybe, Patch extends Maybe = Maybe> {
   readonly out: Out;
   readonly create: Create;
   readonly patch: Patch;
 }
 
-const field = <Out extends Schema | undefined, C extends Schema | undefined, P extends Schema | undefined>(
-  out: Out,
-  create: C,
-  patch: P,
-): Field<Out, C, P> => ({ out, create, patch });
+const field = <O extends Maybe, C extends Maybe, P extends Maybe>(out: O, create: C, patch: P) =>
+  ({ out, create, patch }) as Field<O, C, P>;
 
 /** Required at create, changeable. */
 export const given = <S extends Schema>(schema: S) => field(schema, schema, schema.optional());
@@ -140,18 +134,14 @@ export type AnyEntity = Entity;
 /** A row as it is answered. */
 export type RowOf<E> = E extends { schema: infer S extends Schema } ? z.output<S> : never;
 
-interface Definition<F extends Fields, W extends keyof Common> {
+type Given = 'relations' | 'computed' | 'search' | 'sort' | 'order' | 'within';
+
+interface Definition<F extends Fields, W extends keyof Common> extends Partial<Pick<Entity, Given>> {
   table: PgTable;
   doc: string;
   fields: F;
-  relations?: Record<string, Relation>;
   /** Columns under the names of public fields, where the table names them otherwise. */
   columns?: Record<string, PgColumn>;
-  computed?: Record<string, Computed>;
-  search?: readonly string[];
-  sort?: readonly string[];
-  order?: 'ASC' | 'DESC';
-  within?: (scope: ResolvedScope) => SQL;
   /** Common fields that this noun lacks. */
   without?: readonly W[];
 }

@@ -94,15 +94,11 @@ export type Invoke = (
   seen?: { scope?: ResolvedScope | undefined },
 ) => Promise<unknown>;
 
-const bearer = (reason: Exclude<Authentication, { ok: true }>['reason']): DoorwardError =>
-  fail('UNAUTHENTICATED', {
-    headers: {
-      'WWW-Authenticate':
-        reason === 'missing'
-          ? 'Bearer'
-          : `Bearer error="invalid_token"${reason === 'expired' ? ', error_description="expired"' : ''}`,
-    },
-  });
+function bearer(reason: Exclude<Authentication, { ok: true }>['reason']): DoorwardError {
+  const expired = reason === 'expired' ? ', error_description="expired"' : '';
+  const challenge = reason === 'missing' ? 'Bearer' : `Bearer error="invalid_token"${expired}`;
+  return fail('UNAUTHENTICATED', { headers: { 'WWW-Authenticate': challenge } });
+}
 
 export function createInvoke(stages: Stages): Invoke {
   return async (op, raw, call, seen) => {
@@ -208,12 +204,10 @@ function scopeOf(op: NamedOperation, principal: Principal, scope: ScopeInput | u
   const asked = scope ?? (op.scopeOptional ? principal.pinned : null);
   if (!asked) {
     const inQuery = op.method === 'GET' || op.method === 'DELETE';
-    throw fail('SCOPE_REQUIRED', {
-      params: { place: inQuery ? 'scopeId and tenant in the query' : 'scope in the body' },
-      fix: inQuery
-        ? 'Add ?tenant=<tenant>&scopeId=<id> to the address (GraphQL: input.scope).'
-        : 'Add "scope": {"tenant": <tenant>, "id": <id>} to the body (GraphQL: input.scope).',
-    });
+    const [place, fix] = inQuery
+      ? ['scopeId and tenant in the query', 'Add ?tenant=<tenant>&scopeId=<id> to the address']
+      : ['scope in the body', 'Add "scope": {"tenant": <tenant>, "id": <id>} to the body'];
+    throw fail('SCOPE_REQUIRED', { params: { place }, fix: `${fix} (GraphQL: input.scope).` });
   }
   const tenant = canonicalTenant(asked.tenant);
   if (op.tenants && !op.tenants.includes(tenant)) {

@@ -16,24 +16,16 @@ export const tenants = [
 ] as const;
 export type Tenant = (typeof tenants)[number];
 
-/** The spelling of the API-key scope table and of the token exchange; accepted everywhere. */
-const pascal = {
-  AccountProject: 'accountProject',
-  OrganizationProject: 'organizationProject',
-  ProjectUser: 'projectUser',
-} as const satisfies Record<string, Tenant>;
-
+/** The last three are those of the API-key scope table and of the token exchange; every form is accepted everywhere. */
 export const tenantSpellings = [...tenants, 'AccountProject', 'OrganizationProject', 'ProjectUser'] as const;
 export type TenantSpelling = (typeof tenantSpellings)[number];
 
-export function canonicalTenant(spelling: TenantSpelling): Tenant {
-  return spelling in pascal ? pascal[spelling as keyof typeof pascal] : (spelling as Tenant);
-}
+export const canonicalTenant = (spelling: TenantSpelling): Tenant =>
+  (spelling.charAt(0).toLowerCase() + spelling.slice(1)) as Tenant;
 
 /** `accountProject` → `AccountProject`: the spelling that API keys answer with. */
-export function pascalTenant(tenant: Tenant): TenantSpelling {
-  return (tenant.charAt(0).toUpperCase() + tenant.slice(1)) as TenantSpelling;
-}
+export const pascalTenant = (tenant: Tenant): TenantSpelling =>
+  (tenant.charAt(0).toUpperCase() + tenant.slice(1)) as TenantSpelling;
 
 const uuidText = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const isUuid = (text: string): boolean => uuidText.test(text);

@@ -186,15 +186,11 @@ function isPlainObject(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-interface MetadataWalk {
-  keys: number;
-}
-
 /** The first broken rule at or below `value`, with the path to it; undefined when all hold. Depth of the root is 1. */
 function metadataFault(
   value: unknown,
   depth: number,
-  walk: MetadataWalk,
+  walk: { keys: number },
 ): { code: DetailCode; path: PropertyKey[] } | undefined {
   if (value === null || typeof value === 'boolean') return undefined;
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : { code: 'type', path: [] };

@@ -94,20 +94,14 @@ function inputReader(op: NamedOperation, schemas: Schemas) {
     const asked = scopeId === undefined && tenant === undefined ? undefined : { id: scopeId, tenant };
     const details: Detail[] = [];
     const members = fromQuery ? coerced(parameters, details) : { ...body };
-    for (const name of Object.keys(fromQuery ? members : parameters)) {
-      // A path parameter has one place; what stands in the query of a write belongs into its body.
-      if (!fromQuery || pathNames.includes(name) || name === 'scope')
-        details.push({ path: name, code: 'unknown_field' });
-    }
-    if (fromQuery)
-      for (const name of Object.keys(body ?? {})) {
-        if (name !== 'scope' || !op.scoped || op.method === 'GET')
-          details.push({ path: name, code: 'unknown_field' });
-      }
-    else
-      for (const name of pathNames) {
-        if (body && name in body) details.push({ path: name, code: 'unknown_field' });
-      }
+    // A path parameter has one place; what stands in the query of a write belongs into its body.
+    const misplaced = fromQuery
+      ? [
+          ...Object.keys(members).filter((name) => pathNames.includes(name) || name === 'scope'),
+          ...Object.keys(body ?? {}).filter((name) => name !== 'scope' || !op.scoped || op.method === 'GET'),
+        ]
+      : [...Object.keys(parameters), ...pathNames.filter((name) => body && name in body)];
+    details.push(...misplaced.map((path) => ({ path, code: 'unknown_field' as const })));
     if (!fromQuery && !body && required.some((name) => !pathNames.includes(name) && name !== 'scope')) {
       details.push({ path: '', code: 'empty_body' });
     }
