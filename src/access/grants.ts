@@ -56,23 +56,50 @@ interface StandingRow {
   participant: { roleIds: string[]; metadata: Record<string, unknown> } | null;
 }
 
+/** Somebody in a scope. */
+export interface Someone {
+  readonly scope: Pick<ResolvedScope, 'accountId' | 'organizationId' | 'projectId'>;
+  readonly userId: string;
+}
+
 export async function loadStanding(db: Executor, scope: ResolvedScope, userId: string): Promise<Standing> {
-  const rows = await rowsOf<StandingRow>(
+  const [standing] = await loadStandings(db, [{ scope, userId }]);
+  return standing ?? nobody;
+}
+
+/** For many in one statement, in the order asked. */
+export async function loadStandings(db: Executor, asked: readonly Someone[]): Promise<Standing[]> {
+  const places = asked.map(({ scope: { accountId, organizationId, projectId }, userId }, at) => {
+    return {
+      at,
+      user: userId,
+      account: organizationId ? null : accountId,
+      organization: organizationId,
+      project: projectId,
+    };
+  });
+  const rows = await rowsOf<StandingRow & { at: number }>(
     db,
     sql`
-    select u.id, u.name, u.email, u.email_verified, u.status = 'active' and u.deleted_at is null as alive,
-      exists (select 1 from accounts a where a.id = ${scope.organizationId ? null : scope.accountId}::uuid
+    select asked.at, u.id, u.name, u.email, u.email_verified,
+      u.status = 'active' and u.deleted_at is null as alive,
+      exists (select 1 from accounts a where a.id = asked.account
         and a.owner_id = u.id and a.deleted_at is null) as owns_account,
       (select json_build_object('roleId', m.role_id, 'metadata', m.metadata) from organization_members m
-        where m.tenant_id = ${scope.organizationId}::uuid and m.user_id = u.id) as member,
+        where m.tenant_id = asked.organization and m.user_id = u.id) as member,
       (select json_build_object('metadata', p.metadata, 'roleIds', (
           select coalesce(json_agg(r.role_id), '[]'::json) from project_user_roles r
           where r.tenant_id = p.tenant_id and r.user_id = p.user_id))
-        from project_users p where p.tenant_id = ${scope.projectId}::uuid and p.user_id = u.id) as participant
-    from users u where u.id = ${userId}::uuid`,
+        from project_users p where p.tenant_id = asked.project and p.user_id = u.id) as participant
+    from json_to_recordset(${JSON.stringify(places)}::text::json)
+      as asked(at int, "user" uuid, account uuid, organization uuid, project uuid)
+    join users u on u.id = asked."user"`,
   );
-  const [row] = rows;
-  if (!row) return nobody;
+  const found = new Map(rows.map((row) => [row.at, standingOf(row)]));
+  return asked.map((_, at) => found.get(at) ?? nobody);
+}
+
+function standingOf(row: StandingRow): Standing {
   return {
     user: {
       id: row.id,
@@ -108,24 +135,26 @@ interface PathRow {
 /** Nouns that concern an organization itself: without effect in a project scope (authorization §3). */
 export const organizationNouns = new Set(['Organization', 'OrganizationInvitation', 'OrganizationMember']);
 
+/** Whether a permission has effect in scopes of the level. */
+export const hasEffect = ({ permission }: HeldPermission, level: ResolvedScope['level']): boolean =>
+  !(level === 'project' && permission.managementPlane && organizationNouns.has(permission.resource));
+
 /** Every path by which the roles hold a permission that has effect in the scope. */
 export async function loadHeld(
   db: Executor,
   roleIds: readonly string[],
   level: ResolvedScope['level'],
 ): Promise<HeldPermission[]> {
-  if (roleIds.length === 0) return [];
-  return heldBy(
-    db,
-    sql`r.id in (${sql.join(
-      roleIds.map((id) => sql`${id}::uuid`),
-      sql`, `,
-    )})`,
-    level,
-  );
+  return (await loadPaths(db, roleIds)).filter((held) => hasEffect(held, level));
 }
 
-async function heldBy(db: Executor, where: ReturnType<typeof sql>, level: ResolvedScope['level']) {
+/** Every path by which the roles hold a permission, whether or not it has effect where they are worn. */
+export async function loadPaths(db: Executor, roleIds: readonly string[]): Promise<HeldPermission[]> {
+  if (roleIds.length === 0) return [];
+  const ids = sql.join(
+    roleIds.map((id) => sql`${id}::uuid`),
+    sql`, `,
+  );
   const rows = await rowsOf<PathRow>(
     db,
     sql`
@@ -139,20 +168,18 @@ async function heldBy(db: Executor, where: ReturnType<typeof sql>, level: Resolv
     join group_permissions gp on gp.group_id = g.id
     join permissions p on p.id = gp.permission_id and p.deleted_at is null
     join resources s on s.id = p.resource_id and s.deleted_at is null and s.is_active
-    where r.deleted_at is null and ${where}
+    where r.deleted_at is null and r.id in (${ids})
     order by p.created_at, p.id, r.id, g.id`,
   );
   // A role comes with each of its permissions, and what it says may be long: one copy is kept.
   const carriers = new Map<string, Carrier>();
   const once = (one: Carrier): Carrier => carriers.get(one.id) ?? (carriers.set(one.id, one), one);
-  return rows
-    .filter((row) => !(level === 'project' && row.built_in && organizationNouns.has(row.slug)))
-    .map((row) => ({
-      permission: { ...row.permission, resource: row.slug, managementPlane: row.built_in },
-      condition: row.condition,
-      role: once(row.role),
-      group: once(row.group),
-    }));
+  return rows.map((row) => ({
+    permission: { ...row.permission, resource: row.slug, managementPlane: row.built_in },
+    condition: row.condition,
+    role: once(row.role),
+    group: once(row.group),
+  }));
 }
 
 /** What conditions can read of a scope; members that do not apply are missing, not null. */
