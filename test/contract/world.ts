@@ -194,17 +194,13 @@ export async function digest(
     app,
     sql`select table_name as name from information_schema.tables where table_schema = 'public' order by 1`,
   );
-  const digests: Record<string, string> = {};
-  for (const { name } of tables) {
+  const digests = tables.map(({ name }) => {
     const rows = butDenials ? (withoutDenials[name] ?? sql.identifier(name)) : sql.identifier(name);
-    const [row] = await select<{ digest: string }>(
-      app,
-      sql`select count(*)::text || ' ' || coalesce(md5(string_agg(t::text, E'\n' order by t::text)), '') as digest
-        from ${rows} t`,
-    );
-    digests[name] = row?.digest ?? '';
-  }
-  return digests;
+    return sql`select ${name}::text as name,
+      count(*)::text || ' ' || coalesce(md5(string_agg(t::text, E'\n' order by t::text)), '') as digest from ${rows} t`;
+  });
+  const found = await select<{ name: string; digest: string }>(app, sql.join(digests, sql` union all `));
+  return Object.fromEntries(found.map(({ name, digest }) => [name, digest]));
 }
 
 const withoutDenials: Readonly<Record<string, SQL>> = {
