@@ -5,6 +5,7 @@ import { builtIns } from './access/built-in.ts';
 import { createCredentials } from './access/credentials.ts';
 import { createKnownKeys } from './access/known-keys.ts';
 import { createGuard } from './access/guard.ts';
+import { createRehearsal } from './access/rehearsal.ts';
 import { createResolver } from './access/resolve.ts';
 import type { Config } from './config.ts';
 import { createKek, type Kek } from './crypto/kek.ts';
@@ -205,6 +206,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         log: logged,
       }),
       commit,
+      rehearse: createRehearsal(database, rows.nouns),
     }),
   );
 

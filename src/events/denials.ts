@@ -69,7 +69,8 @@ export function createDenials(options: {
 
   return {
     watch: (invoke) => (op, raw, call, seen) => {
-      if (op.kind === 'query' || !op.scoped) return invoke(op, raw, call, seen);
+      const asking = op.dryRun && (raw as Record<string, unknown>)['dryRun'] === true;
+      if (op.kind === 'query' || !op.scoped || asking) return invoke(op, raw, call, seen);
       // Filled once the caller is known to belong there: to a stranger's call the scope is as good as unknown.
       const found = seen ?? {};
       return invoke(op, raw, call, found).catch(async (error: unknown) => {

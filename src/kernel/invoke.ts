@@ -3,7 +3,7 @@ import type { Authentication, Call, CallerRights, Context, Principal, Services }
 import type { Recording } from './event.ts';
 import type { NamedOperation, RateClass } from './operation.ts';
 import { projector } from './project.ts';
-import { BareReply, Refusal } from './reply.ts';
+import { BareReply, Refusal, type Rehearsed } from './reply.ts';
 import { canonicalTenant, type ResolvedScope, type ScopeInput } from './scope.ts';
 import type { Executor, ScopedDb } from './scoped-db.ts';
 import { parseInput } from './validate.ts';
@@ -42,6 +42,8 @@ export interface Stages {
   readonly sharedTransaction: Stages['transaction'];
   /** Null when the call has no `Idempotency-Key` or the operation takes none. @throws VALIDATION_ERROR */
   once(op: NamedOperation, call: Call): Once | null;
+  /** Makes a change, takes it back, and tells what it would do to rights; the answer of a dry run. */
+  rehearse(op: NamedOperation, at: Trial, change: (tx: Executor) => Promise<unknown>): Promise<Rehearsed>;
   /** Commits the work with what it notes: audit entry, events, stale topics; answers when every cache is told. */
   commit<T>(
     transaction: Stages['transaction'],
@@ -50,6 +52,13 @@ export interface Stages {
     notes: MutationNotes,
     work: (tx: Executor) => Promise<T>,
   ): Promise<T>;
+}
+
+/** Where a dry run takes place, the row that it names, and what the change noted by then. */
+export interface Trial {
+  readonly scope: ResolvedScope;
+  readonly targetId: string | undefined;
+  readonly notes: MutationNotes;
 }
 
 /** Who did it, and where. */
@@ -168,13 +177,21 @@ export function createInvoke(stages: Stages): Invoke {
       return projected(op, await op.run(context(stages.pool, reading, await prepare()) as never));
     }
 
+    const change = async (tx: Executor, prepared: unknown): Promise<unknown> => {
+      const result = await op.run(context(tx, bind(tx), prepared) as never);
+      return result instanceof Refusal ? result : projected(op, result);
+    };
+    if (op.dryRun && scope && input['dryRun'] === true) {
+      const prepared = await prepare();
+      return stages.rehearse(op, { scope, targetId: id, notes }, (tx) => change(tx, prepared));
+    }
+
     const by: Recorded = { scope, principal, call };
     const perform = async (transaction: Stages['transaction']): Promise<unknown> => {
       const prepared = await prepare();
       const answer = await stages.commit(transaction, op, by, notes, async (tx) => {
-        const result = await op.run(context(tx, bind(tx), prepared) as never);
-        const out = result instanceof Refusal ? result : projected(op, result);
-        if (notes.recordings.length === 0 && !notes.unchanged && !(result instanceof Refusal)) {
+        const out = await change(tx, prepared);
+        if (notes.recordings.length === 0 && !notes.unchanged && !(out instanceof Refusal)) {
           notes.recordings.push(derivedRecording(op, out as Record<string, unknown>, notes));
         }
         return out;

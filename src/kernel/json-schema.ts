@@ -62,15 +62,20 @@ export function schemasOf(operations: readonly NamedOperation[]): Schemas {
       const input = render(shape, 'input', inputs);
       const required = op.scopeOptional ? input.required?.filter((name) => name !== 'scope') : input.required;
       const output = render(op.output, 'output', outputs);
-      const answers = Object.entries(op.restAnswers ?? {}).map(
-        ([status, schema]) => [status, render(schema, 'output', outputs)] as const,
-      );
+      const answers: Record<string, JsonSchema> = {};
+      for (const [status, schema] of Object.entries(op.restAnswers ?? { [op.status ?? 200]: op.output })) {
+        answers[status] = render(schema, 'output', outputs);
+      }
+      if (op.dryRun) {
+        const impact = render(op.dryRun, 'output', outputs);
+        answers[200] = answers[200] ? { anyOf: [answers[200], impact] } : impact;
+      }
       return [
         op.name,
         {
           input: { ...input, ...(required ? { required } : {}) },
           output,
-          answers: answers.length > 0 ? Object.fromEntries(answers) : { [op.status ?? 200]: output },
+          answers,
         },
       ] as const;
     }),

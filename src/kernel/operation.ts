@@ -72,6 +72,8 @@ export interface Declaration<
   readonly restShape?: (output: z.output<O>) => { readonly status?: number; readonly data: unknown };
   /** The forms of `data` that `restShape` makes, by status. */
   readonly restAnswers?: Readonly<Record<number, z.ZodType>>;
+  /** Takes `dryRun: true`, which checks everything, changes nothing, and is answered with this. */
+  readonly dryRun?: z.ZodType;
   /** Event of a success; CRUD events take their data from the answer. */
   readonly emits?: string;
   /** Codes beyond those implied by conventions §4. */
@@ -138,6 +140,10 @@ export const takesIdempotencyKey = ({ kind, method, access, status, name, path }
   !path.startsWith('/api/auth/') &&
   (status === 201 || name.startsWith('rotate') || path.endsWith('/test'));
 
+const dryRun = z.boolean().optional().meta({
+  description: 'Change nothing, and tell whose rights would be others; GraphQL in extensions.dryRun.',
+});
+
 function define<I extends Shape, O extends z.ZodType, P, T extends AnyEntity | undefined>(
   kind: 'query' | 'mutation',
   declaration: Declaration<I, O, P, T>,
@@ -145,9 +151,11 @@ function define<I extends Shape, O extends z.ZodType, P, T extends AnyEntity | u
   const [method, path] = declaration.rest.split(' ') as [Method, string];
   // The token exchange names a scope too, but as part of the credentials: nobody's rights are asked there.
   const scoped = 'scope' in declaration.input && declaration.access !== 'public';
+  const input = declaration.dryRun ? { ...declaration.input, dryRun } : declaration.input;
   return {
     ...(declaration as unknown as Declaration<I, O>),
     kind,
+    input,
     method,
     path: path.startsWith('~') ? path.slice(1) : `/api${path}`,
     pathParameter: /:(\w+)/.exec(path)?.[1],
@@ -156,7 +164,7 @@ function define<I extends Shape, O extends z.ZodType, P, T extends AnyEntity | u
     permissionNoun: declaration.access.includes(':') ? declaration.access.split(':')[0] : undefined,
     // A missing scope has a code of its own and is told at its own step, so validation lets it pass.
     schema: z.strictObject({
-      ...declaration.input,
+      ...input,
       ...(scoped ? { scope: (declaration.input['scope'] as z.ZodType).optional() } : {}),
     }),
   };

@@ -34,3 +34,14 @@ export class Refusal {
 }
 
 export const refuse = (error: DoorwardError) => new Refusal(error);
+
+/** What a dry run leads to: the answer that the change would have had, and what it would have done to rights. */
+export class Rehearsed {
+  readonly answer: unknown;
+  readonly impact: unknown;
+
+  constructor(answer: unknown, impact: unknown) {
+    this.answer = answer;
+    this.impact = impact;
+  }
+}

@@ -8,6 +8,7 @@ import type { AnyEntity } from '../kernel/entity.ts';
 import type { Invoke } from '../kernel/invoke.ts';
 import type { Schemas } from '../kernel/json-schema.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
+import { Rehearsed } from '../kernel/reply.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import { parseInput } from '../kernel/validate.ts';
 import { graphqlError, toDoorwardError } from './error-body.ts';
@@ -73,12 +74,15 @@ const Batch = z.array(Body).min(1);
 
 interface Context {
   readonly call: Call;
+  /** What dry runs would have done, by the name of the field in the answer. */
+  readonly dryRun: Record<string, unknown>;
 }
 
 /** What became of one document. */
 interface Outcome {
   readonly executed: boolean;
   readonly data: unknown;
+  readonly extensions?: object;
   readonly faults: readonly Fault[];
 }
 
@@ -88,7 +92,10 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
     (op: NamedOperation): Resolver =>
     async (_root, args, context, info) => {
       const seen: { scope?: ResolvedScope | undefined } = {};
-      const answer = await invoke(op, args['input'] ?? {}, (context as Context).call, seen);
+      const { call, dryRun } = context as Context;
+      const given = await invoke(op, args['input'] ?? {}, call, seen);
+      if (given instanceof Rehearsed) dryRun[info.path.key] = given.impact;
+      const answer = given instanceof Rehearsed ? given.answer : given;
       if (seen.scope) trace(answer, info.returnType, { scope: seen.scope, loaders: new Map() });
       return answer;
     };
@@ -126,12 +133,19 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
       throw fail('VALIDATION_ERROR', { details, fix: 'Send one mutation a request with Idempotency-Key.' });
     }
     const outcomes: Outcome[] = [];
-    for (const run of runs) outcomes.push('start' in run ? outcome(await run.start({ call }), request) : run);
+    for (const run of runs) {
+      const context: Context = { call, dryRun: {} };
+      outcomes.push('start' in run ? outcome(await run.start(context), context, request) : run);
+    }
     options.applyEffects(call, reply);
     return outcomes;
   }
 
-  function outcome({ data, errors = [] }: ExecutionResult, request: FastifyRequest): Outcome {
+  function outcome(
+    { data, errors = [] }: ExecutionResult,
+    { dryRun }: Context,
+    request: FastifyRequest,
+  ): Outcome {
     // One cause may fail many fields.
     const causes = new Map(errors.map((error) => [error.originalError ?? error, error]));
     const faults = [...causes].map(([cause, { path, locations }]) => {
@@ -139,11 +153,12 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
       if (error.isFault) options.log(error.extras.cause ?? error, request);
       return { error, path, locations };
     });
-    return { executed: true, data: faults.length > 0 ? null : data, faults };
+    const extensions = Object.keys(dryRun).length > 0 ? { extensions: { dryRun } } : {};
+    return { executed: true, data: faults.length > 0 ? null : data, ...extensions, faults };
   }
 
-  function rendered({ data, faults }: Outcome, request: FastifyRequest) {
-    if (faults.length === 0) return { data };
+  function rendered({ data, extensions, faults }: Outcome, request: FastifyRequest) {
+    if (faults.length === 0) return { data, extensions };
     const context = { language: options.languageOf(request), requestId: options.requestIdOf(request) };
     const errors = faults.map(({ error, path, locations }) => {
       const { message, extensions } = graphqlError(error, context);

@@ -6,7 +6,7 @@ import type { Call } from '../kernel/context.ts';
 import { assertAuthenticated, type Invoke } from '../kernel/invoke.ts';
 import { definitionName, type JsonSchema, type Schemas } from '../kernel/json-schema.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
-import { BareReply } from '../kernel/reply.ts';
+import { BareReply, Rehearsed } from '../kernel/reply.ts';
 import { canonicalTenant, Scope } from '../kernel/scope.ts';
 
 /**
@@ -51,7 +51,10 @@ function sendEnvelope(op: NamedOperation, answer: unknown, request: FastifyReque
     if (isKnown(`"${(answer as Members)[op.etag] as string}"`, request, reply))
       return reply.status(304).send();
   }
-  const { status = op.status ?? 200, data } = op.restShape?.(answer as never) ?? { data: answer };
+  const { status = op.status ?? 200, data } =
+    answer instanceof Rehearsed
+      ? { status: 200, data: answer.impact }
+      : (op.restShape?.(answer as never) ?? { data: answer });
   return reply
     .status(status)
     .type('application/json; charset=utf-8')

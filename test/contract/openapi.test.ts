@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { roleIdOf } from '../../src/access/built-in.ts';
+import { resourceIdOf, roleIdOf } from '../../src/access/built-in.ts';
 import { entities } from '../../src/entities.ts';
 import { catalogue, type Code } from '../../src/errors.ts';
 import { definitionName, type JsonSchema } from '../../src/kernel/json-schema.ts';
@@ -420,6 +420,20 @@ describe('an answer over REST', () => {
     await call('isAuthorized', { permission: { resource: 'Role', action: 'Query' } }, token);
     await call('myPermissions', { scope: owner.places.organization.scope }, token);
     await call('myPermissions', {}, owner.keyToken);
+    const { scope, rows } = owner.places.organization;
+    for (const noun of ['Role', 'Group', 'Permission', 'User', 'Member']) {
+      const ids = { id: rows[noun]?.live[0], userId: rows[noun]?.live[0] };
+      for (const op of operations.filter((one) => one.dryRun && nounOf(one) === noun)) {
+        const known = {
+          resourceId: resourceIdOf('Role'),
+          action: 'Query',
+          roleId: rows['Role']?.live[0],
+          ...ids,
+        };
+        const { status } = await call(op.name, { ...sampleInput(op, scope, known), dryRun: true }, token);
+        expect(status, op.name).toBe(op.name === 'deleteRole' ? 409 : 200);
+      }
+    }
     await call('myPermissions', {}, token);
     const questions = { items: [{ permission: { resource: 'Role', action: 'Query' } }] };
     await call('isAuthorizedBatch', questions, owner.keyToken);

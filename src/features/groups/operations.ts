@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { assertMayChange, assertMayGive } from '../../access/giving.ts';
+import { Impact } from '../../access/impact.ts';
 import { builtInFilter } from '../../db/filters.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
@@ -38,6 +39,7 @@ export const createGroup = mutation({
   tenants: writable,
   input: { scope: Scope, ...Group.create },
   output: Group.schema,
+  dryRun: Impact,
   status: 201,
   codes: ['PRIVILEGE_ESCALATION', 'CONFLICT', 'NOT_FOUND'],
   emits: 'group.created',
@@ -54,6 +56,7 @@ export const updateGroup = mutation({
   tenants: writable,
   input: { scope: Scope, id: uuid, ...Group.patch },
   output: Group.schema,
+  dryRun: Impact,
   target: Group,
   codes: ['PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY'],
   emits: 'group.updated',
@@ -71,6 +74,7 @@ export const deleteGroup = mutation({
   tenants: writable,
   input: { scope: Scope, id: uuid },
   output: Group.schema,
+  dryRun: Impact,
   target: Group,
   codes: ['PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY'],
   emits: 'group.deleted',

@@ -1,3 +1,4 @@
+import { Impact } from '../../access/impact.ts';
 import { equals } from '../../db/filters.ts';
 import { pageOf, paging } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
@@ -25,6 +26,7 @@ export const updateOrganizationMember = mutation({
   tenants,
   input: { scope: Scope, userId: uuid, roleId: uuid },
   output: Member.schema,
+  dryRun: Impact,
   target: Member,
   codes: ['PRIVILEGE_ESCALATION', 'LAST_OWNER', 'STEP_UP_REQUIRED'],
   run: async (ctx) => {
@@ -42,6 +44,7 @@ export const removeOrganizationMember = mutation({
   tenants,
   input: { scope: Scope, userId: uuid },
   output: Member.schema,
+  dryRun: Impact,
   target: Member,
   codes: ['PRIVILEGE_ESCALATION', 'LAST_OWNER', 'STEP_UP_REQUIRED'],
   run: async (ctx) => {

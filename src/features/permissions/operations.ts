@@ -2,6 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm';
 import { z } from 'zod';
 import { assertCondition } from '../../access/conditions.ts';
 import { assertMayChange } from '../../access/giving.ts';
+import { Impact } from '../../access/impact.ts';
 import { assertHolds } from '../../access/subset.ts';
 import { builtInFilter, equals } from '../../db/filters.ts';
 import { fail } from '../../errors.ts';
@@ -54,6 +55,7 @@ export const createPermission = mutation({
   tenants: writable,
   input: { scope: Scope, ...Permission.create },
   output: Permission.schema,
+  dryRun: Impact,
   status: 201,
   codes: ['PRIVILEGE_ESCALATION', 'INVALID_CONDITION', 'CONFLICT'],
   emits: 'permission.created',
@@ -93,6 +95,7 @@ export const updatePermission = mutation({
   tenants: writable,
   input: { scope: Scope, id: uuid, ...Permission.patch },
   output: Permission.schema,
+  dryRun: Impact,
   target: Permission,
   codes: ['PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY', 'INVALID_CONDITION'],
   emits: 'permission.updated',
@@ -116,6 +119,7 @@ export const deletePermission = mutation({
   tenants: writable,
   input: { scope: Scope, id: uuid },
   output: Permission.schema,
+  dryRun: Impact,
   target: Permission,
   codes: ['PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY'],
   emits: 'permission.deleted',

@@ -1,4 +1,5 @@
 import { assertMayChange, assertMayGive } from '../../access/giving.ts';
+import { Impact } from '../../access/impact.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
@@ -39,6 +40,7 @@ export const createRole = mutation({
   tenants: writable,
   input: { scope: Scope, ...Role.create },
   output: Role.schema,
+  dryRun: Impact,
   status: 201,
   codes: ['PRIVILEGE_ESCALATION', 'CONFLICT', 'NOT_FOUND'],
   emits: 'role.created',
@@ -55,6 +57,7 @@ export const updateRole = mutation({
   tenants: writable,
   input: { scope: Scope, id: uuid, ...Role.patch },
   output: Role.schema,
+  dryRun: Impact,
   target: Role,
   codes: ['PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY'],
   emits: 'role.updated',
@@ -72,6 +75,7 @@ export const deleteRole = mutation({
   tenants: writable,
   input: { scope: Scope, id: uuid },
   output: Role.schema,
+  dryRun: Impact,
   target: Role,
   codes: ['PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY', 'IN_USE'],
   emits: 'role.deleted',

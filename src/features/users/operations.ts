@@ -1,4 +1,5 @@
 import { eq, inArray, sql } from 'drizzle-orm';
+import { Impact } from '../../access/impact.ts';
 import { instant } from '../../db/rows.ts';
 import { linkIds } from '../../kernel/entity.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
@@ -54,6 +55,7 @@ export const createUser = mutation({
     tagIds: User.create.tagIds,
   },
   output: User.schema,
+  dryRun: Impact,
   status: 201,
   codes: ['NOT_FOUND', 'PRIVILEGE_ESCALATION', 'CONFLICT', 'STEP_UP_REQUIRED'],
   run: async (ctx) => ctx.db.get(User, await add(ctx)),
@@ -74,6 +76,7 @@ export const updateUser = mutation({
     roleIds: roleIds.optional(),
   },
   output: User.schema,
+  dryRun: Impact,
   target: User,
   codes: ['PRIVILEGE_ESCALATION', 'LAST_OWNER', 'STEP_UP_REQUIRED'],
   run: async (ctx) => {
@@ -91,6 +94,7 @@ export const deleteUser = mutation({
   tenants,
   input: { scope: Scope, id: uuid },
   output: User.schema,
+  dryRun: Impact,
   target: User,
   codes: ['PRIVILEGE_ESCALATION', 'LAST_OWNER', 'STEP_UP_REQUIRED'],
   run: async (ctx) => {
