@@ -69,7 +69,7 @@ export async function reachOf(
       select 'apiKey', k.id, k.user_id, k.tenant_id from api_keys k
         where k.tenant_id in (select id from places) and (k.id in ${listed(keyIds)}
           or k.deleted_at is null and k.revoked_at is null and (k.role_id in (select role_id from holding)
-            or k.scope_tenant = 'ProjectUser' and k.user_id in (select user_id from people)))) reached
+            or k.user_id in (select user_id from people)))) reached
     order by node_id <> ${scope.nodeId}::uuid, node_id, type, id limit ${most}`,
   );
   return rows.map(({ nodeId, ...one }) => ({ ...one, scope: placeIn(scope, nodeId) }));

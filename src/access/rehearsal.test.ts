@@ -139,6 +139,24 @@ describe.each(transports)('over %s', (via) => {
     ]);
   });
 
+  it('reaches a key whose conditions read what is said of who made it', async () => {
+    const scope = project;
+    const bob = await member(app, organization.id, 'Organization Admin');
+    const slug = `desk-${unique()}`;
+    const desk = { scope, name: 'Desk', slug, actions: ['use'] };
+    const resource = await app.must('createResource', desk, as());
+    const condition = { Equals: { 'user.metadata.desk': { $ref: 'resource.id' } } };
+    const input = { scope, resourceId: resource.id, action: 'use', condition };
+    const { id } = await app.must('createPermission', input, as());
+    const group = await app.must('createGroup', { scope, name: 'G', permissionIds: [id] }, as());
+    const role = await app.must('createRole', { scope, name: 'R', groupIds: [group.id] }, as());
+    const key = await app.must('createApiKey', { scope, roleId: role.id }, as(bob));
+    const said = { scope: organization, id: bob.userId, metadata: { desk: 4 } };
+    expect(shortly((await dry('updateUser', said)).impact)).toEqual([
+      { who: key.id, where: 'organizationProject', gains: [], loses: [], changes: [`${slug}:use?`] },
+    ]);
+  });
+
   it('is refused as the change would be, and leaves no entry of it', async () => {
     const { roleId, groupId } = await roleOf(organization, 'Tag:Query');
     const bob = await member(app, organization.id, 'Organization Viewer');

@@ -81,7 +81,9 @@ async function rightsOf(
   });
   const paths = new Map<string, HeldPermission[]>();
   for (const path of await loadPaths(tx, [...new Set(worn.flat())])) {
-    paths.set(path.role.id, [...(paths.get(path.role.id) ?? []), path]);
+    const known = paths.get(path.role.id);
+    if (known) known.push(path);
+    else paths.set(path.role.id, [path]);
   }
   return reached.map(({ scope }, at) => {
     const held = [...new Set(worn[at])]
