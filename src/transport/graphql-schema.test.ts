@@ -79,6 +79,7 @@ test('members follow the JSON schema: no defaults, no REST-only members', () => 
   metadata: JSON
   groupIds: [ID!]
   tagIds: [ID!]
+  dryRun: Boolean
 }`);
   for (const type of Object.values(real.getTypeMap())) {
     if (!isInputObjectType(type)) continue;
