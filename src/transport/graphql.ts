@@ -46,21 +46,9 @@ export interface GraphqlOptions {
   readonly log: (error: unknown, request: FastifyRequest) => void;
 }
 
-/** Fields that take a guess at a secret: one an HTTP request, so that a batch is no faster guesser. */
-export const sensitiveFields: ReadonlySet<string> = new Set([
-  'login',
-  'register',
-  'refreshSession',
-  'exchangeApiKey',
-  'resetPassword',
-  'requestPasswordReset',
-  'resendVerification',
-  'verifyEmail',
-  'acceptInvitation',
-  'changeMyPassword',
-  'verifyMfa',
-  'verifyMfaFactor',
-]);
+/** Takes a guess at a secret: one field an HTTP request, so that a batch is no faster guesser. */
+const isGuess = ({ kind, access, limit }: NamedOperation): boolean =>
+  kind === 'mutation' && (access === 'public' || limit?.class === 'auth');
 
 const members = z.record(z.string(), z.unknown()).nullish();
 const Body = z.strictObject({
@@ -82,7 +70,7 @@ interface Context {
 interface Outcome {
   readonly executed: boolean;
   readonly data: unknown;
-  readonly extensions?: object;
+  readonly dryRun?: Context['dryRun'];
   readonly faults: readonly Fault[];
 }
 
@@ -103,7 +91,8 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
     ...options,
     resolve: { field, relation: (entity, relation) => relationResolver(entity, relation, related) },
   });
-  const plan = createPlanner({ ...options, schema, sensitive: sensitiveFields });
+  const sensitive = new Set(options.operations.filter(isGuess).map(({ name }) => name));
+  const plan = createPlanner({ ...options, schema, sensitive });
 
   async function answer(bodies: readonly Body[], request: FastifyRequest, reply: FastifyReply) {
     let cost = 0;
@@ -153,18 +142,23 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
       if (error.isFault) options.log(error.extras.cause ?? error, request);
       return { error, path, locations };
     });
-    const extensions = Object.keys(dryRun).length > 0 ? { extensions: { dryRun } } : {};
-    return { executed: true, data: faults.length > 0 ? null : data, ...extensions, faults };
+    return { executed: true, data, dryRun, faults };
   }
 
-  function rendered({ data, extensions, faults }: Outcome, request: FastifyRequest) {
+  /** `revision`: one for all of a batch, since what ran later was committed later. */
+  function rendered({ data, dryRun = {}, faults }: Outcome, request: FastifyRequest, revision: unknown) {
+    const told = {
+      ...(Object.keys(dryRun).length > 0 && { dryRun }),
+      ...(revision !== undefined && { revision }),
+    };
+    const extensions = Object.keys(told).length > 0 ? told : undefined;
     if (faults.length === 0) return { data, extensions };
     const context = { language: options.languageOf(request), requestId: options.requestIdOf(request) };
     const errors = faults.map(({ error, path, locations }) => {
       const { message, extensions } = graphqlError(error, context);
       return { message, path, locations, extensions };
     });
-    return { data: null, errors };
+    return { data: null, errors, extensions };
   }
 
   function send(
@@ -180,10 +174,7 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
     if (errors.length > 0) {
       reply.header('content-language', options.languageOf(request)).header('vary', 'Accept-Language, Origin');
     }
-    // One for all: what ran later was committed later.
-    const revision = reply.getHeader('x-doorward-revision');
-    const told = revision === undefined ? {} : { extensions: { revision } };
-    const bodies = outcomes.map((one) => ({ ...rendered(one, request), ...told }));
+    const bodies = outcomes.map((one) => rendered(one, request, reply.getHeader('x-doorward-revision')));
     const executed = outcomes.some((one) => one.executed);
     return reply
       .status(status ?? pressing?.status ?? (executed ? 200 : 400))
