@@ -27,7 +27,8 @@ const as = () => ({ token: owner.token });
 const hostile = '=HYPERLINK("https://evil.test","x")';
 
 beforeAll(async () => {
-  app = await startApp({ SECURITY_RATE_LIMIT_EXPORT_MAX: '100' });
+  // Jobs have statements of their own.
+  app = await startApp({ SECURITY_RATE_LIMIT_EXPORT_MAX: '100', JOBS_ENABLED: 'false' });
   owner = await app.person({ type: 'organization', name: 'Ada' });
   const created = await app.must('createOrganization', { scope: owner.account, name: 'O' }, as());
   organization = { tenant: 'organization', id: created.id };
