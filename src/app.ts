@@ -182,6 +182,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const transaction: Database['transaction'] = (work) => database.transaction(work);
   const actAsSystem = createSystemActs({ transaction, commit, ids });
   const webhooks = createWebhookDelivery({ services, pool, actAsSystem, guard, ports, log: logged });
+  if (database.mode === 'embedded') await webhooks.reclaim();
   const denials = createDenials({ transaction, record, clock, log: logged });
   const invoke = denials.watch(
     createInvoke({

@@ -7,7 +7,7 @@ import { createPost, createResolve, type Post } from './outgoing.ts';
 import { createProbe } from './probe.ts';
 import { createClaim } from './queue.ts';
 import { createSend } from './sender.ts';
-import { createSettle, release } from './settle.ts';
+import { createSettle, release, releaseAll } from './settle.ts';
 import { createWorker } from './worker.ts';
 
 /**
@@ -17,6 +17,8 @@ import { createWorker } from './worker.ts';
 export interface WebhookDelivery {
   /** Starts what is due and resolves when it was looked for; never rejects. */
   readonly look: () => Promise<void>;
+  /** For a process that is alone with its database: nobody else makes what was being sent when the last one ended. */
+  readonly reclaim: () => Promise<void>;
   /** Asks receivers that were given up whether they are back. Never rejects. */
   readonly probe: () => Promise<void>;
   /** All of it, and resolves when nothing is due and nothing is being sent. */
@@ -48,8 +50,8 @@ export interface DeliveryOptions {
   readonly log: (error: unknown, message: string) => void;
 }
 
-/** What an attempt may take beyond its time: writing down what came of it. */
-const LEASE_MARGIN_MS = 5_000;
+/** What an attempt may take beyond its time: writing down what came of it, on a machine that has much to do. */
+const LEASE_MARGIN_MS = 30_000;
 const LONGEST_GRACE_MS = 2000;
 
 export function createWebhookDelivery(options: DeliveryOptions): WebhookDelivery {
@@ -71,6 +73,7 @@ export function createWebhookDelivery(options: DeliveryOptions): WebhookDelivery
   return {
     look: worker.look,
     probe,
+    reclaim: () => releaseAll(pool),
     flush: () => probe().then(worker.idle),
     stop: () => worker.stop(graceMs),
   };

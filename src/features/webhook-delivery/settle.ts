@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, isNotNull, sql } from 'drizzle-orm';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ActAsSystem, SystemAct } from '../../events/system-act.ts';
 import { sharedPass } from '../../events/shared-pass.ts';
@@ -233,4 +233,12 @@ export async function release(pool: Executor, { deliveryId, tenantId, number }: 
         eq(webhookDeliveries.status, 'pending'),
       ),
     );
+}
+
+/** The same for all of them. */
+export async function releaseAll(pool: Executor): Promise<void> {
+  await pool
+    .update(webhookDeliveries)
+    .set({ claimedUntil: null })
+    .where(and(isNotNull(webhookDeliveries.claimedUntil), eq(webhookDeliveries.status, 'pending')));
 }
