@@ -28,6 +28,9 @@ let verifier: Webhook;
 /** What arrived, by event: the bytes of each time, and whether one of them was acknowledged. */
 const arrived = new Map<string, { readonly bodies: Set<string>; times: number; acknowledged: boolean }>();
 
+/** Told of each request, before it is answered. */
+let onArrival = (): void => undefined;
+
 beforeAll(async () => {
   await buildService();
   directory = await mkdtemp(join(tmpdir(), 'doorward-webhook-kill-'));
@@ -54,6 +57,7 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   event.bodies.add(body);
   event.times++;
   arrived.set(id, event);
+  onArrival();
   await sleep(randomInt(30));
   const status = randomInt(8) === 0 ? 500 : 204;
   if (status === 204) event.acknowledged = true;
@@ -112,8 +116,9 @@ test(
     let written = 0;
     for (let round = 1; round <= ROUNDS; round++) {
       const { base, kill } = service as Service;
-      let underWay = (): void => undefined;
-      const begun = new Promise<void>((resolve) => (underWay = resolve));
+      // The moment of death is in the middle of sending, however fast the machine is.
+      let left = randomInt(1, 8);
+      const struck = new Promise<void>((resolve) => (onArrival = () => void (--left === 0 && resolve())));
       const writer = async (): Promise<void> => {
         for (;;) {
           const body = { scope, name: `role ${round}` };
@@ -121,13 +126,9 @@ test(
           if (!answer) return;
           expect(answer.status, answer.text).toBe(201);
           written++;
-          underWay();
         }
       };
-      await Promise.all([
-        ...Array.from({ length: WRITERS }, writer),
-        begun.then(() => sleep(randomInt(200, 500))).then(kill),
-      ]);
+      await Promise.all([...Array.from({ length: WRITERS }, writer), struck.then(kill)]);
       await start();
     }
 
