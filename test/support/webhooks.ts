@@ -56,7 +56,9 @@ export async function subscribe(app: TestApp, projectId: string, url: string): P
   const [id, secretId, secret] = [v7(), v7(), randomBytes(32)];
   const { pool } = app.database;
   const owner = { tenantId: projectId, createdAt: app.clock.now() };
-  await pool.insert(webhookSubscriptions).values({ ...owner, id, url, eventTypes: ['role.created'], createdBy: v7() });
+  await pool
+    .insert(webhookSubscriptions)
+    .values({ ...owner, id, url, eventTypes: ['role.created'], createdBy: v7() });
   const sealed = app.app.kek.seal(secret, `webhook_secrets:${secretId}`);
   await pool.insert(webhookSecrets).values({ ...owner, id: secretId, subscriptionId: id, sealed });
   return { id, projectId, secret: `whsec_${secret.toString('base64')}` };
