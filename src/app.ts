@@ -114,11 +114,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     await seedBuiltIns(db, rows);
     installation = await establishInstallation(db, { kek, keyPairs, ids, issuer: config.appUrl });
   });
-  if (lacking !== null) {
-    log.warn({
-      message: `the audit log is kept by triggers alone, and not by rights: ${lacking} (docs/operating.md)`,
-    });
-  }
+  const unkept = `the audit log is kept by triggers alone, and not by rights: ${lacking} (docs/operating.md)`;
+  if (lacking !== null) log.warn({ message: unkept });
 
   const { pool } = database;
   const logged = (error: unknown, message: string): void => log.error({ error, message });
@@ -178,8 +175,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   const record = createRecorder(ids, relay, { data: eventData, isWhole });
   const logCall = (error: unknown, message: string, requestId: string): void =>
     log.error({ error, message, requestId });
-  const commit = createCommit({ record, changes, revisions, log: logCall });
   const transaction: Database['transaction'] = (work) => database.transaction(work);
+  const shared = createSharedTransaction(transaction);
+  const commit = createCommit({ record, changes, revisions, shared, log: logCall });
   const actAsSystem = createSystemActs({ transaction, commit, ids });
   const webhooks = createWebhookDelivery({ services, pool, actAsSystem, guard, ports, log: logged });
   if (database.mode === 'embedded') await webhooks.reclaim();
@@ -198,7 +196,6 @@ export async function createApp(options: AppOptions): Promise<App> {
       scopedDb: (tx, scope, op, notes, principal) =>
         bindScope({ tx, scope, notes, cursors, ids, clock, list: `${op.name} ${principal?.credentialId}` }),
       transaction,
-      sharedTransaction: createSharedTransaction(transaction),
       once: createIdempotency({
         database,
         clock,

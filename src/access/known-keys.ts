@@ -89,7 +89,7 @@ export function createKnownKeys(pool: Executor, changes: Changes): KnownKeys {
     read: (clientId) =>
       keys.renew(clientId, async () => {
         const value = await load(clientId);
-        // Each mutation in its project makes it stale: of the key, of its secrets and of the keys that sign.
+        // Whatever changes the key, its secrets or the keys that sign changes rights in the project, and so its node.
         const topics = value && [`node:${value.projectId}`, `user:${value.userId}`, `credential:${value.id}`];
         return value && topics && { value, topics };
       }),

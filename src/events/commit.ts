@@ -1,4 +1,5 @@
 import type { Changes } from '../db/changes.ts';
+import type { Database } from '../db/open.ts';
 import type { Revisions } from '../db/revisions.ts';
 import type { MutationNotes } from '../kernel/invoke.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
@@ -21,11 +22,13 @@ export function createCommit(options: {
   readonly record: Recorder;
   readonly changes: Pick<Changes, 'apply' | 'announce'>;
   readonly revisions: Pick<Revisions, 'seal'>;
+  /** Of operations that share their commits with others of their kind. */
+  readonly shared: Database['transaction'];
   readonly log: (error: unknown, message: string, requestId: string) => void;
 }): Commit {
-  const { record, changes, revisions, log } = options;
+  const { record, changes, revisions, shared, log } = options;
   return async (transaction, op, by, notes, work) => {
-    const committing = transaction(async (tx) => {
+    const committing = (op.sharesCommit ? shared : transaction)(async (tx) => {
       // A retried transaction starts with nothing noted.
       Object.assign(notes, { changes: undefined, unchanged: false });
       notes.recordings.length = notes.afterCommit.length = 0;

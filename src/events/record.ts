@@ -16,7 +16,7 @@ import type { Relay } from './relay.ts';
 import { auditLog, events } from './tables.ts';
 
 /** Of the operation, or of a job that is none. */
-export type Act = Pick<NamedOperation, 'name' | 'keepsRights'>;
+export type Act = Pick<NamedOperation, 'name' | 'keepsRights' | 'sharesCommit'>;
 /** A job has no address. */
 export type Author = Pick<Recorded, 'scope' | 'principal'> & {
   readonly call: Pick<Call, 'userAgent' | 'requestId'> & { readonly address: string | null };

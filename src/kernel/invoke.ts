@@ -38,8 +38,6 @@ export interface Stages {
     principal: Principal | null,
   ): ScopedDb;
   readonly transaction: <T>(work: (tx: Executor) => Promise<T>) => Promise<T>;
-  /** The same, its commit shared with others of its kind. */
-  readonly sharedTransaction: Stages['transaction'];
   /** Null when the call has no `Idempotency-Key` or the operation takes none. @throws VALIDATION_ERROR */
   once(op: NamedOperation, call: Call): Once | null;
   /** Makes a change, takes it back, and tells what it would do to rights; the answer of a dry run. */
@@ -196,12 +194,12 @@ export function createInvoke(stages: Stages): Invoke {
         }
         return out;
       });
-      if (notes.revision) call.effects.headers['X-Doorward-Revision'] = notes.revision;
+      // A refusal tells nothing more: whether it wrote something says whether an address or a key is known.
       if (answer instanceof Refusal) throw answer.error;
+      if (notes.revision) call.effects.headers['X-Doorward-Revision'] = notes.revision;
       return answer;
     };
-    if (once) return once(input, by, perform);
-    return perform(op.sharesCommit ? stages.sharedTransaction : stages.transaction);
+    return once ? once(input, by, perform) : perform(stages.transaction);
   };
 }
 

@@ -70,14 +70,7 @@ export function schemasOf(operations: readonly NamedOperation[]): Schemas {
         const impact = render(op.dryRun, 'output', outputs);
         answers[200] = answers[200] ? { anyOf: [answers[200], impact] } : impact;
       }
-      return [
-        op.name,
-        {
-          input: { ...input, ...(required ? { required } : {}) },
-          output,
-          answers,
-        },
-      ] as const;
+      return [op.name, { input: { ...input, ...(required ? { required } : {}) }, output, answers }] as const;
     }),
   );
   return {

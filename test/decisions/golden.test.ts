@@ -94,6 +94,7 @@ describe('over the API', () => {
   async function build(via: Via) {
     const as = { via, token: owner.token };
     const made: string[] = [];
+    let stored = 0;
     const resources = new Map<string, { id: string; slug: string }>();
     const actions = [
       ...written.map(({ action }) => action),
@@ -139,10 +140,13 @@ describe('over the API', () => {
       return app.must('isAuthorized', input, as);
     };
     /** Behind the API's back. A question about somebody else reads what he holds anew. */
-    const store = (json: string) =>
-      app.database.pool.execute(
+    const store = async (json: string) => {
+      await app.database.pool.execute(
         sql`update permissions set condition = ${json}::jsonb where id = ${anyPermissionId}::uuid`,
       );
+      // Nobody told this process; any change of rights in the project does.
+      await app.must('createGroup', { scope, name: `G ${stored++}` }, as);
+    };
     return { ask, store, resourceId: resource('any').id, anyPermissionId };
   }
 });

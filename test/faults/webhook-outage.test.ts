@@ -7,7 +7,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { createReceivers, type Reaction, type Receivers } from '../support/webhooks.ts';
 
 /** A receiver is down for a day, by the clock of the test. Nothing is lost, and nothing changes its id. */
-const EVENTS = Number(process.env['OUTAGE_EVENTS'] ?? 60);
+const EVENTS = Number(process.env['OUTAGE_EVENTS'] ?? 30);
 const HOURS_DOWN = 24;
 const HOUR_MS = 3_600_000;
 

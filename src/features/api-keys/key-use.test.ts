@@ -119,8 +119,8 @@ describe.each(transports)('over %s', (via) => {
       .update(apiKeys)
       .set({ lastUsedAt: sql`last_used_at - interval '61 seconds'` })
       .where(eq(apiKeys.id, key.id));
-    // The minute is over for the database only; this process asks it again once something in the project changed.
-    await app.must('createTag', { scope, name: `${via} ${key.id}` }, as);
+    // The minute is over for the database only; this process asks it again once rights in the project may have changed.
+    await app.must('createGroup', { scope, name: `${via} ${key.id}` }, as);
     expect((await exchange(key, via, '2001:DB8::8')).ok).toBe(true);
     const second = await read();
     expect(second.lastUsedIp).toBe('2001:db8::8');
