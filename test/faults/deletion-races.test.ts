@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { setImmediate as turn } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { rowsOf } from '../../src/db/rows.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -11,7 +11,7 @@ import { unique, type Answer, type OperationName, type Person } from '../support
  * a scope that never was: nothing lives on in a dead node, and nobody gets a 5xx.
  */
 // Transactions of the embedded database come one after the other: there is less to meet there.
-const ROUNDS = inject('postgresUrl') ? 20 : 6;
+const ROUNDS = Number(process.env['DELETION_RACES'] ?? 6);
 
 /** Some turns of the event loop, so that each round interleaves otherwise. */
 async function turns(): Promise<void> {

@@ -16,9 +16,9 @@ import { silentPostgres, type SilentPostgres } from '../support/silent-postgres.
  * believing a token is measured and printed; no figure decides whether a test passes.
  */
 const adminUrl = inject('postgresUrl');
-const ROUNDS = Number(process.env['KEY_RACES'] ?? 60);
+const ROUNDS = Number(process.env['KEY_RACES'] ?? 24);
 /** Each makes a pair of RSA keys. */
-const KEY_PAIR_ROUNDS = Number(process.env['KEY_RACES'] ?? 15);
+const KEY_PAIR_ROUNDS = Number(process.env['KEY_RACES'] ?? 8);
 const CUTS = Math.ceil(ROUNDS / 30);
 const AT_ONCE = 4;
 const PATIENCE_MS = 10_000;
