@@ -138,6 +138,9 @@ describe.each(transports)('over %s', (via) => {
       revokedAt: expect.any(String) as string,
       revokedReason: 'leaked to a log',
     });
+    const about = { scope, operation: 'revokeApiKey', targetId: (told.data as { id: string }).id };
+    const { items } = await app.must('auditLogs', about, { via, ...as });
+    expect(items).toMatchObject([{ metadata: { reason: 'leaked to a log' } }]);
     const { id } = await newKey();
     for (const [reason, code] of [
       ['x'.repeat(256), 'too_long'],

@@ -138,7 +138,7 @@ export const revokeApiKey = mutation({
       event: 'api_key.revoked',
       data: revoked,
       target: { type: 'ApiKey', id: revoked.id },
-      metadata: auditMetadata(revoked),
+      metadata: { ...auditMetadata(revoked), reason: revoked.revokedReason },
     });
     return revoked;
   },

@@ -24,6 +24,7 @@ const LONGEST_FAILING_MS = 5 * 86_400_000;
 const MOST_EXHAUSTED = 10;
 const WARN_AT = 0.5;
 
+/** Of a subscription whose receiver has not failed. */
 export const healthy = {
   disabledReason: null,
   disabledAt: null,

@@ -1,4 +1,4 @@
-import { inArray, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, sql } from 'drizzle-orm';
 import type { Kek } from '../../crypto/kek.ts';
 import { rowsOf } from '../../db/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -138,4 +138,32 @@ export async function secretsOf(
     }
   }
   return found;
+}
+
+/** What waits for one subscription, when its state changes as a whole. */
+interface Waited {
+  readonly tenantId: string;
+  readonly id: string;
+}
+
+const pendingOf = ({ tenantId, id }: Waited) =>
+  and(
+    eq(webhookDeliveries.tenantId, tenantId),
+    eq(webhookDeliveries.subscriptionId, id),
+    eq(webhookDeliveries.status, 'pending'),
+  );
+
+/** It goes out now, and not when its next attempt would have been. */
+export async function resumeDeliveries(tx: Executor, subscription: Waited, now: Date): Promise<void> {
+  await tx
+    .update(webhookDeliveries)
+    .set({ nextAttemptAt: now, updatedAt: now })
+    .where(and(pendingOf(subscription), gt(webhookDeliveries.nextAttemptAt, now)));
+}
+
+export async function cancelDeliveries(tx: Executor, subscription: Waited, now: Date): Promise<void> {
+  await tx
+    .update(webhookDeliveries)
+    .set({ status: 'cancelled', nextAttemptAt: null, updatedAt: now })
+    .where(pendingOf(subscription));
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNotNull, sql } from 'drizzle-orm';
+import { and, asc, eq, inArray, isNotNull, sql } from 'drizzle-orm';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ActAsSystem, SystemAct } from '../../events/system-act.ts';
 import { sharedPass } from '../../events/shared-pass.ts';
@@ -8,7 +8,7 @@ import { projects } from '../projects/project.ts';
 import { webhookAttempts, webhookDeliveries } from '../webhook-subscriptions/delivery.ts';
 import { webhookSubscriptions } from '../webhook-subscriptions/subscription.ts';
 import { healthAfter, type Change } from './health.ts';
-import type { Claimed } from './queue.ts';
+import { resumeDeliveries, type Claimed } from './queue.ts';
 import { nextStep } from './schedule.ts';
 import type { Outcome } from './sender.ts';
 
@@ -105,7 +105,7 @@ async function writeAll(act: SystemAct, ended: readonly Ended[], options: Settli
   ]);
   for (const { subscription, event } of changes) {
     if (event === null) continue;
-    if (event === 'webhook.recovered') await resume(tx, subscription, now);
+    if (event === 'webhook.recovered') await resumeDeliveries(tx, subscription, now);
     await tell(act, subscription, event);
   }
 }
@@ -188,20 +188,6 @@ async function updateSubscriptions(tx: Executor, changed: readonly Subscription[
       where s.id = p.id`,
   );
 }
-
-/** What has waited goes out now, and not when its next attempt would have been. */
-const resume = (tx: Executor, { id, tenantId }: Subscription, now: Date) =>
-  tx
-    .update(webhookDeliveries)
-    .set({ nextAttemptAt: now, updatedAt: now })
-    .where(
-      and(
-        eq(webhookDeliveries.tenantId, tenantId),
-        eq(webhookDeliveries.subscriptionId, id),
-        eq(webhookDeliveries.status, 'pending'),
-        gt(webhookDeliveries.nextAttemptAt, now),
-      ),
-    );
 
 async function tell(act: SystemAct, subscription: Subscription, event: Change['event']): Promise<void> {
   const { id, tenantId: projectId, disabledReason } = subscription;

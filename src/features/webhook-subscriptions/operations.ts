@@ -11,9 +11,10 @@ import { PING } from '../event-types/catalogue.ts';
 import { WebhookDelivery, webhookDeliveries as deliveries, WebhookDeliveryStatus } from './delivery.ts';
 import { EventTypeName, EventTypes } from './event-types.ts';
 import { newWebhookSecret, replaceSecret, storeSecret } from './secrets.ts';
-import { assertWithinLimit, cancelDeliveries, healthy, lockSubscription } from './store.ts';
-import { markRotated, replay, resumeDeliveries } from './store.ts';
+import { assertWithinLimit, lockSubscription, markRotated, replay } from './store.ts';
 import { WebhookSubscription } from './subscription.ts';
+import { healthy } from '../webhook-delivery/health.ts';
+import { cancelDeliveries, resumeDeliveries } from '../webhook-delivery/queue.ts';
 import { queueTrial } from '../webhook-delivery/trial.ts';
 
 const tenants: readonly Tenant[] = ['accountProject', 'organizationProject'];
@@ -94,7 +95,7 @@ export const updateWebhookSubscription = mutation({
     const patch = resumes ? { ...input, ...healthy } : input;
     const { row } = await db.update(WebhookSubscription, input.id, patch);
     if (resumes) {
-      await resumeDeliveries(tx, input.id, services.clock.now());
+      await resumeDeliveries(tx, { tenantId: db.scope.nodeId, id: input.id }, services.clock.now());
       ctx.afterCommit(() => services.webhooksDue());
     }
     return row;
@@ -112,7 +113,7 @@ export const deleteWebhookSubscription = mutation({
   keepsRights: true,
   run: async ({ db, input, services, tx }) => {
     const removed = await db.remove(WebhookSubscription, input.id);
-    await cancelDeliveries(tx, input.id, services.clock.now());
+    await cancelDeliveries(tx, { tenantId: db.scope.nodeId, id: input.id }, services.clock.now());
     return removed;
   },
 });

@@ -1,4 +1,4 @@
-import { and, count, eq, gt, isNull, sql } from 'drizzle-orm';
+import { and, count, eq, isNull, sql } from 'drizzle-orm';
 import { nodes } from '../../db/nodes.ts';
 import { fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
@@ -52,33 +52,6 @@ export async function markRotated({ tx, db }: Pick<InScope, 'tx' | 'db'>, id: st
     .set({ previousSecretExpiresAt: until, updatedAt: sql`now()` })
     .where(and(eq(webhookSubscriptions.tenantId, db.scope.nodeId), eq(webhookSubscriptions.id, id)));
   return db.get(WebhookSubscription, id);
-}
-
-/** As a subscription is whose receiver has not failed. */
-export const healthy = {
-  disabledReason: null,
-  disabledAt: null,
-  failingSince: null,
-  warnedAt: null,
-  exhaustedInARow: 0,
-} as const;
-
-const pendingOf = (subscriptionId: string) =>
-  and(eq(webhookDeliveries.subscriptionId, subscriptionId), eq(webhookDeliveries.status, 'pending'));
-
-/** What has waited goes out now, and not when its next attempt would have been. */
-export async function resumeDeliveries(tx: Executor, subscriptionId: string, now: Date): Promise<void> {
-  await tx
-    .update(webhookDeliveries)
-    .set({ nextAttemptAt: now, updatedAt: now })
-    .where(and(pendingOf(subscriptionId), gt(webhookDeliveries.nextAttemptAt, now)));
-}
-
-export async function cancelDeliveries(tx: Executor, subscriptionId: string, now: Date): Promise<void> {
-  await tx
-    .update(webhookDeliveries)
-    .set({ status: 'cancelled', nextAttemptAt: null, updatedAt: now })
-    .where(pendingOf(subscriptionId));
 }
 
 /**
