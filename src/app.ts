@@ -158,12 +158,13 @@ export async function createApp(options: AppOptions): Promise<App> {
     readiness: async () => ({ serving: !stopping, checks: await checkDatabase(pool, changes) }),
   };
 
+  const fanOut = createFanOut(services);
   const relay = createRelay({
     database,
-    consumers: [createNotifier(services), createFanOut(services)],
+    consumers: [createNotifier(services), fanOut],
     relayed: () => {
       void mail.flush();
-      services.webhooksDue();
+      if (fanOut.hasWritten()) services.webhooksDue();
     },
     log: logged,
   });

@@ -11,7 +11,7 @@ import { unique, type Answer, type OperationName, type Person } from '../support
  * a scope that never was: nothing lives on in a dead node, and nobody gets a 5xx.
  */
 // Transactions of the embedded database come one after the other: there is less to meet there.
-const ROUNDS = Number(process.env['DELETION_RACES'] ?? 6);
+const ROUNDS = Number(process.env['DELETION_RACES'] ?? 4);
 
 /** Some turns of the event loop, so that each round interleaves otherwise. */
 async function turns(): Promise<void> {

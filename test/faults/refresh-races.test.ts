@@ -14,7 +14,7 @@ import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
  * alarm wherever it is shown, also to a process that has started since.
  */
 const adminUrl = inject('postgresUrl');
-const ROUNDS = Number(process.env['REFRESH_ROUNDS'] ?? (adminUrl ? 10 : 4));
+const ROUNDS = Number(process.env['REFRESH_ROUNDS'] ?? (adminUrl ? 6 : 2));
 const AT_ONCE = 50;
 
 let directory: string;

@@ -17,7 +17,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { buildService, call, must, signUp, startService, type Service } from '../../scripts/service.ts';
 import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
 
-const ROUNDS = Number(process.env['WEBHOOK_KILLS'] ?? 3);
+const ROUNDS = Number(process.env['WEBHOOK_KILLS'] ?? 1);
 const WRITERS = 4;
 const PATIENCE_MS = 120_000;
 

@@ -13,7 +13,7 @@ import { transports, type OperationName, type Person, type Via } from '../suppor
  * made. What the dry run told of anybody is what his own list of permissions says before and after, in every scope, and
  * the dry run itself has changed no table.
  */
-const ROUNDS = Number(process.env['DRY_RUN_ROUNDS'] ?? 20);
+const ROUNDS = Number(process.env['DRY_RUN_ROUNDS'] ?? 12);
 const SEED = Number(process.env['PROPERTY_SEED'] ?? 20_261_121);
 
 type Level = 'organization' | 'project';

@@ -7,11 +7,22 @@ import { webhookSubscriptions } from './subscription.ts';
 
 /**
  * Writes a delivery of an event for each subscription of its project that asks for it, also while that is inactive or
- * disabled: then the delivery waits. What no subscription asks for is not even
- * relayed.
+ * disabled: then the delivery waits. What no subscription asks for is not even relayed.
  */
-export function createFanOut({ ids, clock }: Pick<Services, 'ids' | 'clock'>): Consumer {
+export interface FanOut extends Consumer {
+  /** Whether deliveries were written since this was asked last; the transaction may have been taken back. */
+  hasWritten(): boolean;
+}
+
+export function createFanOut({ ids, clock }: Pick<Services, 'ids' | 'clock'>): FanOut {
+  let written = false;
   return {
+    hasWritten() {
+      const answer = written;
+      written = false;
+      return answer;
+    },
+
     takes: () => true,
 
     of: (nodeId, type) => sql`exists (select 1 from ${webhookSubscriptions}
@@ -49,6 +60,7 @@ export function createFanOut({ ids, clock }: Pick<Services, 'ids' | 'clock'>): C
         .insert(webhookDeliveries)
         .values(subscriptions.map(({ id }) => ({ ...delivery, id: ids.next(), subscriptionId: id })))
         .onConflictDoNothing();
+      written = true;
     },
   };
 }
