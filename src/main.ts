@@ -1,6 +1,7 @@
 import closeWithGrace from 'close-with-grace';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import { createApp } from './app.ts';
 import { ConfigError, loadConfig, type Config } from './config.ts';
 import { WrongEncryptionKey } from './crypto/installation.ts';
@@ -12,6 +13,11 @@ import { createLog, type Log } from './log.ts';
 
 /** Environment → app → listen. Closes on a signal; a second one forces. */
 const root = join(import.meta.dirname, '..');
+
+// Left alone, V8 lets garbage grow to four times of what lives before it looks, on a machine with room: half a gigabyte
+// where a hundred megabytes are in use. Half as much again costs a little more collecting, and bounds the process.
+setFlagsFromString('--heap-growing-percent=50');
+
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 async function openDatabase({ database, dataDir }: Config, log: Log): Promise<Database> {
