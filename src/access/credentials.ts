@@ -21,6 +21,17 @@ export interface SessionState {
   readonly authenticatedAt: Date;
   readonly expiresAt: Date;
   readonly alive: boolean;
+  /** Of an app's session: what its tokens may touch. Null for a session of this service. */
+  readonly app: AppState | null;
+}
+
+/** What an app may do for the user of one of its sessions; said by the app and the session as they are now. */
+export interface AppState {
+  readonly clientId: string;
+  readonly projectId: string;
+  readonly scope: ScopeRef;
+  /** What is left of what the user consented to; null: not restricted. */
+  readonly consented: ReadonlySet<string> | null;
 }
 
 export interface KeyState {
@@ -40,10 +51,24 @@ export interface Credentials {
 
 type Instant = string | Date;
 
-interface SessionRow extends Omit<SessionState, 'verificationDeadline' | 'authenticatedAt' | 'expiresAt'> {
+interface SessionRow extends Omit<
+  SessionState,
+  'verificationDeadline' | 'authenticatedAt' | 'expiresAt' | 'app'
+> {
+  readonly app: AppRow | null;
   readonly verificationDeadline: Instant | null;
   readonly authenticatedAt: Instant;
   readonly expiresAt: Instant;
+}
+
+interface AppRow {
+  readonly id: string;
+  readonly clientId: string;
+  readonly projectId: string;
+  readonly ownerId: string;
+  readonly ownerKind: 'account' | 'organization';
+  readonly scopes: readonly string[] | null;
+  readonly consented: readonly string[] | null;
 }
 
 interface KeyRow extends Pick<KeyState, 'userId' | 'name' | 'projectId' | 'allowedCidrs' | 'alive'> {
@@ -51,6 +76,18 @@ interface KeyRow extends Pick<KeyState, 'userId' | 'name' | 'projectId' | 'allow
   readonly scopeId: string;
   readonly ownerId: string;
   readonly expiresAt: Instant | null;
+}
+
+/** Neither the app nor the user alone decides: a scope counts that both still name. */
+function appState({ clientId, projectId, ownerId, ownerKind, scopes, consented }: AppRow): AppState {
+  const both =
+    scopes && consented ? scopes.filter((scope) => consented.includes(scope)) : (consented ?? scopes);
+  return {
+    clientId,
+    projectId,
+    scope: { tenant: `${ownerKind}Project`, id: `${ownerId}:${projectId}` },
+    consented: both && new Set(both),
+  };
 }
 
 const dateOf = (value: Instant | null): Date | null => (value === null ? null : new Date(value));
@@ -69,8 +106,15 @@ export function createCredentials(pool: Executor, changes: Changes): Credentials
           where f.user_id = s.user_id and f.is_enabled) as "mfaPending",
         s.authenticated_at as "authenticatedAt",
         s.expires_at as "expiresAt",
-        s.ended_at is null and u.status = 'active' and u.deleted_at is null as alive
-      from sessions s join users u on u.id = s.user_id where s.id = ${id}::uuid`,
+        s.ended_at is null and u.status = 'active' and u.deleted_at is null
+          and (s.kind <> 'projectApp' or (a.deleted_at is null and n.deleted_at is null and o.deleted_at is null)) as alive,
+        case when s.kind = 'projectApp' then json_build_object('id', a.id, 'clientId', a.client_id,
+          'projectId', n.id, 'ownerId', o.id, 'ownerKind', o.kind,
+          'scopes', a.scopes, 'consented', s.consented_scopes) end as app
+      from sessions s join users u on u.id = s.user_id
+      left join project_apps a on a.id = s.project_app_id
+      left join nodes n on n.id = a.tenant_id left join nodes o on o.id = n.parent_id
+      where s.id = ${id}::uuid`,
     );
     const [row] = rows;
     if (!row) return null;
@@ -79,8 +123,11 @@ export function createCredentials(pool: Executor, changes: Changes): Credentials
       verificationDeadline: dateOf(row.verificationDeadline),
       authenticatedAt: new Date(row.authenticatedAt),
       expiresAt: new Date(row.expiresAt),
+      app: row.app && appState(row.app),
     };
-    return { value, topics: [`session:${id}`, `user:${row.userId}`] };
+    const { app } = row;
+    const ofApp = app ? [`credential:${app.id}`, `node:${app.projectId}`, `node:${app.ownerId}`] : [];
+    return { value, topics: [`session:${id}`, `user:${row.userId}`, ...ofApp] };
   }
 
   async function loadKey(id: string) {

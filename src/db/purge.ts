@@ -156,6 +156,7 @@ export function createPurge<Place>(options: PurgeOptions<Place>): Purge {
     await older('one_time_tokens', 'expires_at', clock.now());
     await older('sign_in_flows', 'expires_at', clock.now());
     await older('cli_codes', 'expires_at', clock.now());
+    await older('project_codes', 'expires_at', clock.now());
     await older('failed_attempts', 'window_ends_at', clock.now());
     await older('mfa_attempts', 'window_ends_at', clock.now());
     await older('account_failures', 'failed_at', daysAgo(1));

@@ -42,6 +42,7 @@ export const marked = [
   'api_keys',
   'organization_invitations',
   'webhook_subscriptions',
+  'project_apps',
 ] as const;
 
 /** Tables whose rows are the node itself, under its id. */
@@ -62,6 +63,7 @@ export const untouched: Readonly<Record<string, string>> = {
   group_tags: 'links are followed from live rows only',
   permission_tags: 'links are followed from live rows only',
   resource_tags: 'links are followed from live rows only',
+  project_app_tags: 'links are followed from live rows only',
   project_tags: 'links are followed in the scope that made them, which no longer resolves',
   organization_tags: 'links are followed in the scope that made them, which no longer resolves',
   webhook_secrets: 'read for live subscriptions only',

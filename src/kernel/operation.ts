@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Code } from '../errors.ts';
+import type { Code, DoorwardError } from '../errors.ts';
 import type { Call, Context } from './context.ts';
 import type { AnyEntity } from './entity.ts';
 import type { BareReply, Refusal } from './reply.ts';
@@ -24,6 +24,12 @@ interface Limit<I> {
   readonly key: (input: I, call: Call) => string | null;
   /** As how many calls one counts, if not as one. */
   readonly points?: (input: I) => number;
+}
+
+/** How the request of a form is answered: a browser is led on, an OAuth client gets RFC 6749. */
+export interface FormAnswers<O = unknown> {
+  readonly answer: (output: O) => BareReply;
+  readonly refusal?: (error: DoorwardError) => BareReply;
 }
 
 type Shape = z.ZodRawShape;
@@ -52,8 +58,10 @@ export interface Declaration<
   /** 302 and 303: every answer is a `redirect`. */
   readonly status?: 200 | 201 | 202 | 302 | 303;
   readonly only?: 'rest';
-  /** Its body may also be a form: a page without script posts it. */
-  readonly takesForm?: true;
+  /** Its body may also be a form, which a page without script posts; with its own answers where they differ. */
+  readonly takesForm?: true | FormAnswers<z.output<O>>;
+  /** Browsers are led here: whoever asks for HTML gets errors as a page. */
+  readonly forBrowsers?: true;
   /** Members of the answer that are shown once: not kept for an idempotent replay, which answers `null` for them. */
   readonly secrets?: readonly (keyof z.output<O> & string)[];
   /** The member of the answer that names its version: REST sends it as ETag, and 304 to whoever has it. */
@@ -103,7 +111,7 @@ export interface Declaration<
 /** A declaration with what can be derived from it at once. */
 export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodType> extends Omit<
   Declaration<I, O>,
-  'run' | 'prepare' | 'limit' | 'restShape' | 'self' | 'secrets' | 'etag'
+  'run' | 'prepare' | 'limit' | 'restShape' | 'self' | 'secrets' | 'etag' | 'takesForm'
 > {
   readonly kind: 'query' | 'mutation';
   readonly method: Method;
@@ -120,6 +128,7 @@ export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodT
   readonly limit?: Limit<never>;
   readonly secrets?: readonly string[];
   readonly etag?: string;
+  readonly takesForm?: true | FormAnswers<never>;
   readonly restShape?: (output: never) => { readonly status?: number; readonly data: unknown };
   readonly self?: (input: never) => string;
   readonly prepare?: (ctx: never) => Promise<unknown>;

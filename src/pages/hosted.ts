@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { registerCliSignInPage } from './cli-sign-in.ts';
+import { errorPage } from './error.ts';
 import { registerInvitationPage } from './invitation.ts';
 import { serveStylesheet } from './page.ts';
 import { registerResetPasswordPage } from './reset-password.ts';
@@ -11,6 +12,7 @@ export function registerHostedPages(
   app: FastifyInstance,
   options: Parameters<typeof registerCliSignInPage>[1],
 ): void {
+  app.decorate('errorPage', errorPage);
   serveStylesheet(app);
   registerVerifyEmailPage(app);
   registerInvitationPage(app);

@@ -2,10 +2,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { escapeHtml } from '../events/mail-layout.ts';
 import type { Language } from '../i18n/translate.ts';
 import { brandIcon, pageHeaders, sendText, withHeaders } from '../transport/docs-page.ts';
-import { languageOf } from '../transport/http.ts';
+import { languageOf } from '../transport/send-error.ts';
 
 /** What the hosted pages have in common: their frame, their look and their policy. Nothing is inline. */
-const pagePolicy = (formAction = "'none'"): string =>
+export const pagePolicy = (formAction = "'none'"): string =>
   [
     "default-src 'none'",
     "script-src 'self'",

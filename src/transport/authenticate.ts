@@ -63,6 +63,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     const now = clock.now().getTime();
     if (state.expiresAt && state.expiresAt.getTime() <= now) return invalid;
     if (state.userId !== token.sub) return invalid;
+    if ('app' in state && !mayBear(token, state)) return invalid;
     if ('allowedCidrs' in state) {
       if (state.projectId !== token.tenantId) return invalid;
       if (state.allowedCidrs.length > 0 && !covers(state.allowedCidrs, address)) return invalid;
@@ -99,8 +100,12 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
   };
 }
 
+/** A session of this service has tokens of this service; one of an app, those of the app's project. */
+const mayBear = ({ type, tenantId }: Verified, { app }: SessionState): boolean =>
+  app ? type === 'projectApp' && app.projectId === tenantId : type === 'session';
+
 const sessionPrincipal = (token: Verified, state: SessionState): Principal => ({
-  type: 'session',
+  type: state.app ? 'projectApp' : 'session',
   userId: token.sub,
   credentialId: token.jti,
   name: state.name,
@@ -109,8 +114,8 @@ const sessionPrincipal = (token: Verified, state: SessionState): Principal => ({
   acr: state.acr,
   mfaPending: state.mfaPending,
   authenticatedAt: state.authenticatedAt,
-  pinned: null,
-  consented: null,
+  pinned: state.app?.scope ?? null,
+  consented: state.app?.consented ?? null,
 });
 
 const keyPrincipal = (token: Verified, state: KeyState): Principal => ({

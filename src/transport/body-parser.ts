@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { fail } from '../errors.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
+import { readForm } from './forms.ts';
 
 const MAX_DEPTH = 32;
 const GRAPHQL = '/graphql';
@@ -46,13 +47,9 @@ export function registerBodyParser(app: FastifyInstance, operations: readonly Li
     { parseAs: 'string' },
     (request, body, done) => {
       if (!request.routeOptions.config.takesForm) return done(fail('UNSUPPORTED_MEDIA_TYPE'), undefined);
-      const fields = new URLSearchParams(body);
-      const names = [...fields.keys()];
-      const twice = names.find((name, index) => names.indexOf(name) !== index);
-      if (twice !== undefined) {
-        return done(fail('VALIDATION_ERROR', { details: [{ path: twice, code: 'duplicate' }] }), undefined);
-      }
-      done(null, Object.fromEntries(fields));
+      const read = readForm(request, body);
+      if (read instanceof Error) return done(read, undefined);
+      done(null, read);
     },
   );
 }

@@ -4,13 +4,14 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.ts';
 import { fail } from '../errors.ts';
-import { pickLanguage, type Language } from '../i18n/translate.ts';
 import { credentialKey } from '../kernel/invoke.ts';
 import type { Authentication, Call, CookieEffect, Effects } from '../kernel/context.ts';
+import type { FormAnswers } from '../kernel/operation.ts';
 import type { Authenticate } from './authenticate.ts';
-import { restErrorBody, toDoorwardError } from './error-body.ts';
+import { toDoorwardError } from './error-body.ts';
 import { clientNetwork, trustedProxies } from './network.ts';
 import type { RateLimiter, RateState } from './rate-limit.ts';
+import { languageOf, sendError } from './send-error.ts';
 
 /**
  * The HTTP server before any route: request ids, security headers, limits, credentials, cookies, and the one
@@ -39,7 +40,9 @@ declare module 'fastify' {
     readonly rate?: 'exempt' | 'network' | 'check' | undefined;
     readonly operation?: string;
     /** Whether a body may be a form too. */
-    readonly takesForm?: true | undefined;
+    readonly takesForm?: true | FormAnswers<never> | undefined;
+    /** Whether errors are a page for whoever asks for HTML. */
+    readonly forBrowsers?: true | undefined;
   }
 }
 
@@ -180,24 +183,6 @@ function lineOf(request: FastifyRequest, reply: FastifyReply): Record<string, un
       : {}),
   };
 }
-
-export function sendError(
-  error: ReturnType<typeof toDoorwardError>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): FastifyReply {
-  const language = languageOf(request);
-  return reply
-    .status(error.status)
-    .headers({ ...error.extras.headers })
-    .header('content-language', language)
-    .header('vary', 'Accept-Language, Origin')
-    .type('application/json; charset=utf-8')
-    .send(JSON.stringify(restErrorBody(error, { language, requestId: request.id })));
-}
-
-export const languageOf = (request: FastifyRequest): Language =>
-  pickLanguage(request.headers['accept-language']);
 
 /** Other methods served at the address of a request; it found no route of its own. */
 function methodsAt(app: FastifyInstance, url: string): string[] {

@@ -8,6 +8,8 @@ import { definitionName, type JsonSchema, type Schemas } from '../kernel/json-sc
 import type { NamedOperation } from '../kernel/operation.ts';
 import { BareReply, Rehearsed } from '../kernel/reply.ts';
 import { canonicalTenant, Scope } from '../kernel/scope.ts';
+import { isKnown } from './etag.ts';
+import { formAnswersOf } from './forms.ts';
 
 /**
  * Declarations → REST routes. All that happens here is spelling: path, query and body become the one input of
@@ -28,7 +30,7 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
     app.route({
       method: op.method,
       url: op.path,
-      config: { operation: op.name, rate: op.rate, takesForm: op.takesForm },
+      config: { operation: op.name, rate: op.rate, takesForm: op.takesForm, forBrowsers: op.forBrowsers },
       onRequest: (request, _reply, done) => {
         assertAuthenticated(op, request.authentication);
         done();
@@ -38,8 +40,8 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
         const answer = await invoke(op, reader.read(request), call)
           .finally(() => applyEffects(call, reply))
           .catch(reader.respell);
-        const sent = answer instanceof BareReply;
-        return sent ? sendBare(answer, request, reply) : sendEnvelope(op, answer, request, reply);
+        const sent = answer instanceof BareReply ? answer : formAnswersOf(request)?.answer(answer as never);
+        return sent ? sendBare(sent, request, reply) : sendEnvelope(op, answer, request, reply);
       },
     });
   }
@@ -71,13 +73,6 @@ function sendBare({ body, headers, status }: BareReply, request: FastifyRequest,
     if (isKnown(etag, request, reply)) return reply.status(304).send();
   }
   return reply.send(text);
-}
-
-/** Names the version of the answer, and tells whether the caller has it (RFC 9110 §13.1.2: weak forms are equal). */
-function isKnown(etag: string, { headers }: FastifyRequest, reply: FastifyReply): boolean {
-  reply.header('etag', etag);
-  const known = (headers['if-none-match'] ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''));
-  return known.includes(etag) || known.includes('*');
 }
 
 type Members = Record<string, unknown>;

@@ -10,9 +10,10 @@ import { toDoorwardError } from './error-body.ts';
 import { registerExplorer } from './explorer-page.ts';
 import { registerGraphql } from './graphql.ts';
 import type { Related } from './graphql-relations.ts';
-import { applyEffects, callOf, languageOf, rememberRoutes } from './http.ts';
+import { applyEffects, callOf, rememberRoutes } from './http.ts';
 import { buildOpenapi } from './openapi.ts';
 import { registerRest, type RestOptions } from './rest.ts';
+import { languageOf } from './send-error.ts';
 
 /** What every transport is derived from, and what they share: both explorers, the document, the way of an error. */
 export interface ServedOptions {

@@ -96,6 +96,7 @@ describe('when it is purged', () => {
     expect(told('roles')).toEqual([
       'organization_invitations.role_id holds',
       'organization_members.role_id holds',
+      'project_apps.sign_up_role_id holds',
       'project_user_roles.role_id links',
       'role_groups.role_id links',
       'role_tags.role_id links',

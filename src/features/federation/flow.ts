@@ -38,6 +38,35 @@ export interface WaitingCli {
   readonly challenge: string;
 }
 
+/** What an app asked for at the beginning of a project sign-in (identity §12). */
+export interface AskedByApp {
+  readonly appId: string;
+  /** As it came, which is one of the app's. */
+  readonly redirectUri: string;
+  readonly challenge: string;
+  readonly state: string;
+  /** Null: everything that the app may ask for. */
+  readonly scopes: readonly string[] | null;
+}
+
+/** Somebody whose provider, or whose opened mail, has told who he is. */
+export interface SignedInToApp {
+  readonly userId: string;
+  readonly authenticatedAt: string;
+  readonly amr: readonly string[];
+}
+
+/** A project sign-in at the step that it has reached. */
+export interface ProjectSignIn {
+  readonly asked: AskedByApp;
+  /** PKCE towards GitHub, should the user go that way. */
+  readonly verifier: string;
+  readonly step:
+    | { readonly name: 'signIn'; readonly mailedTo?: string; readonly notice?: string }
+    | { readonly name: 'secondFactor'; readonly user: SignedInToApp; readonly notice?: string }
+    | { readonly name: 'consent'; readonly user: SignedInToApp };
+}
+
 /** What each kind of flow keeps. A state of one kind does not end the other. */
 interface Kinds {
   readonly github: {
@@ -52,6 +81,7 @@ interface Kinds {
   };
   /** The user is known and has yet to say yes. */
   readonly cli: WaitingCli & { readonly userId: string; readonly redirect: string };
+  readonly project: ProjectSignIn;
 }
 /** `handle`: the state it is under. */
 export type Flow<K extends keyof Kinds> = Kinds[K] & { readonly handle: string };
@@ -75,6 +105,8 @@ export async function beginFlow<K extends keyof Kinds>(ctx: Run, kind: K, kept: 
   return state;
 }
 
+export const startAgain = () => fail('INVALID_TOKEN', { fix: 'Start the sign-in again, in this browser.' });
+
 const isOfBrowser = ({ clock }: Services, cookie: string) =>
   and(eq(signInFlows.browserHash, hashOneTimeToken(cookie)), gt(signInFlows.expiresAt, clock.now()));
 
@@ -94,8 +126,45 @@ export async function takeFlow<K extends keyof Kinds>(
         .returning()
     : [];
   const flow = row && opened(services, kind, row);
-  if (!flow) throw fail('INVALID_TOKEN', { fix: 'Start the sign-in again, in this browser.' });
+  if (!flow) throw startAgain();
   return flow;
+}
+
+/**
+ * Takes the flow on to what `kept` says, under a fresh state; the browser and its time stay. The former state has had its
+ * one use. @throws INVALID_TOKEN when it had it before
+ */
+export async function advanceFlow<K extends keyof Kinds>(
+  ctx: Run,
+  kind: K,
+  former: string,
+  kept: Kinds[K],
+): Promise<string> {
+  const { tx, services } = ctx;
+  const state = newOneTimeToken();
+  const hash = hashOneTimeToken(state);
+  const advanced = await tx
+    .update(signInFlows)
+    .set({ hash, sealed: services.kek.seal(JSON.stringify([state, kept]), placeOf(kind, hash)) })
+    .where(eq(signInFlows.hash, hashOneTimeToken(former)))
+    .returning({ hash: signInFlows.hash });
+  if (advanced.length === 0) throw startAgain();
+  return state;
+}
+
+/** The flow of this state, whosever browser asks, without using it up. */
+export async function flowUnder<K extends keyof Kinds>(
+  db: Executor,
+  services: Services,
+  kind: K,
+  state: string,
+): Promise<Flow<K> | undefined> {
+  const isIt = and(
+    eq(signInFlows.hash, hashOneTimeToken(state)),
+    gt(signInFlows.expiresAt, services.clock.now()),
+  );
+  const [row] = await db.select().from(signInFlows).where(isIt);
+  return row && opened(services, kind, row);
 }
 
 /** The flow of the browser that holds this cookie, without using it up. */

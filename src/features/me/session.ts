@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { time } from '../../db/columns.ts';
 import { entity, serverSet } from '../../kernel/entity.ts';
 import { iso, uuid } from '../../kernel/values.ts';
+import { projectApps } from '../project-apps/project-app.ts';
 import { users } from '../users/user.ts';
 
 /**
@@ -18,7 +19,9 @@ export const sessions = pgTable(
       .notNull()
       .references(() => users.id),
     kind: textColumn('kind', { enum: ['browser', 'cli', 'projectApp'] }).notNull(),
-    projectAppId: uuidColumn('project_app_id'),
+    projectAppId: uuidColumn('project_app_id').references(() => projectApps.id, { onDelete: 'cascade' }),
+    /** What its user consented to for the app; null: not restricted when he did. */
+    consentedScopes: textColumn('consented_scopes').array(),
     acr: textColumn('acr', { enum: ['aal1', 'aal2'] })
       .notNull()
       .default('aal1'),
@@ -38,6 +41,7 @@ export const sessions = pgTable(
   },
   (table) => [
     index('sessions_user').on(table.userId),
+    index('sessions_app').on(table.projectAppId),
     index('sessions_expires').on(table.expiresAt),
     index('sessions_ended')
       .on(table.endedAt)

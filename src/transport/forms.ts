@@ -1,0 +1,32 @@
+import type { FastifyRequest } from 'fastify';
+import { fail, type DoorwardError } from '../errors.ts';
+import type { FormAnswers } from '../kernel/operation.ts';
+
+/** Bodies in `application/x-www-form-urlencoded`: what pages without script post, and what OAuth clients send. */
+const type = /^application\/x-www-form-urlencoded\b/i;
+
+/** How this request is to be answered, if it was a form and the operation answers forms in a way of its own. */
+export function formAnswersOf({ headers, routeOptions }: FastifyRequest): FormAnswers<never> | undefined {
+  const { takesForm } = routeOptions.config;
+  return typeof takesForm === 'object' && type.test(headers['content-type'] ?? '') ? takesForm : undefined;
+}
+
+/** The fields, each of which may stand there once; a client's `Basic` credentials are two of them. */
+export function readForm(request: FastifyRequest, body: string): Record<string, string> | DoorwardError {
+  const fields = [...new URLSearchParams(body), ...basicCredentials(request)];
+  const names = fields.map(([name]) => name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) {
+    return fail('VALIDATION_ERROR', { details: [{ path: twice, code: 'duplicate' }] });
+  }
+  return Object.fromEntries(fields);
+}
+
+/** RFC 6749 §2.3.1: both halves are encoded like a form before they are joined. */
+function basicCredentials({ headers, routeOptions }: FastifyRequest): [string, string][] {
+  const encoded = /^basic +([A-Za-z0-9+/]+=*)$/i.exec(headers.authorization ?? '')?.[1];
+  if (encoded === undefined || typeof routeOptions.config.takesForm !== 'object') return [];
+  const [, id = '', secret = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
+  const [decoded] = [new URLSearchParams(`client_id=${id}&client_secret=${secret}`)];
+  return [...decoded];
+}
