@@ -5,6 +5,7 @@ import { Invitation } from './features/organization-invitations/invitation.ts';
 import { Member } from './features/organization-members/member.ts';
 import { Organization } from './features/organizations/organization.ts';
 import { Permission } from './features/permissions/permission.ts';
+import { ProjectApp } from './features/project-apps/project-app.ts';
 import { Project } from './features/projects/project.ts';
 import { Resource } from './features/resources/resource.ts';
 import { Role } from './features/roles/role.ts';
@@ -36,6 +37,7 @@ export const entities: readonly AnyEntity[] = [
   Resource,
   Tag,
   ApiKey,
+  ProjectApp,
   SigningKey,
   WebhookSubscription,
   WebhookDelivery,

@@ -16,6 +16,7 @@ import * as organizationInvitations from './features/organization-invitations/op
 import * as organizations from './features/organizations/operations.ts';
 import * as permissions from './features/permissions/operations.ts';
 import { picture, uploadMyPicture } from './features/pictures/operations.ts';
+import * as projectApps from './features/project-apps/operations.ts';
 import * as projects from './features/projects/operations.ts';
 import * as resources from './features/resources/operations.ts';
 import * as roles from './features/roles/operations.ts';
@@ -42,6 +43,7 @@ export const features = {
   Resources: resources,
   Tags: tags,
   'API Keys': apiKeys,
+  'Project Apps': projectApps,
   'Signing Keys': signingKeys,
   'Webhook Subscriptions': webhookSubscriptions,
   Audit: audit,

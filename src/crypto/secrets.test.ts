@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { firstRefreshToken } from './refresh-token.ts';
-import { equalHashes, hashApiKeySecret, isDoorwardSecret, newApiKeySecret } from './secrets.ts';
+import { equalHashes, hashSecret, isDoorwardSecret, newApiKeySecret, newAppSecret } from './secrets.ts';
 
 /** The rules as scanners read them: in their own words, from the published file. */
 const published = readFileSync(join(import.meta.dirname, '../../security/gitleaks.toml'), 'utf8');
@@ -76,6 +76,14 @@ describe('the published rule', () => {
     },
   );
 
+  it('finds secrets of project apps with a rule of their own', () => {
+    const secretOfApp = newAppSecret();
+    expect(isDoorwardSecret(secretOfApp)).toBe(true);
+    expect(ruleOf('doorward-project-app-secret').exec(`secret: ${secretOfApp}\n`)?.[1]).toBe(secretOfApp);
+    expect(rule.test(secretOfApp)).toBe(false);
+    expect(isDoorwardSecret(secretOfApp.replace('dws_', 'dwk_'))).toBe(false);
+  });
+
   it('finds refresh tokens with a rule of their own', () => {
     const token = firstRefreshToken([randomBytes(32)], '5f0c7b0e-8a0b-4f43-9d55-2f1f6a1f0a11');
     expect(ruleOf('doorward-refresh-token').exec(`token: ${token}\n`)?.[1]).toBe(token);
@@ -87,11 +95,11 @@ describe('stored hashes', () => {
   it('depend on secret and pepper and compare as a whole', () => {
     const [pepper, other] = [randomBytes(32), randomBytes(32)];
     const secret = newApiKeySecret();
-    const stored = hashApiKeySecret(pepper, secret);
+    const stored = hashSecret(pepper, secret);
     expect(stored).toHaveLength(32);
-    expect(equalHashes(stored, hashApiKeySecret(pepper, secret))).toBe(true);
-    expect(equalHashes(stored, hashApiKeySecret(other, secret))).toBe(false);
-    expect(equalHashes(stored, hashApiKeySecret(pepper, newApiKeySecret()))).toBe(false);
+    expect(equalHashes(stored, hashSecret(pepper, secret))).toBe(true);
+    expect(equalHashes(stored, hashSecret(other, secret))).toBe(false);
+    expect(equalHashes(stored, hashSecret(pepper, newApiKeySecret()))).toBe(false);
     expect(equalHashes(stored, stored.subarray(1))).toBe(false);
   });
 });

@@ -1,26 +1,30 @@
 /**
- * API-key secrets: `dwk_` + base64url of 34 random bytes + six characters of CRC-32 in base 62, 56 characters
- * (identity §11). The prefix lets scanners find a leaked one, the checksum lets everyone drop a mistyped or invented
+ * Secrets of API keys (`dwk_`) and of project apps (`dws_`): the prefix, base64url of 34 random bytes, and six characters
+ * of CRC-32 in base 62, 56 characters (identity §11). The prefix lets scanners find a leaked one, the checksum lets everyone drop a mistyped or invented
  * one without asking the database. 272 random bits need no slow hash; the pepper makes a stolen table worthless.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const pattern = /^dwk_[A-Za-z0-9_-]{46}[0-9A-Za-z]{6}$/;
+const pattern = /^dw[ks]_[A-Za-z0-9_-]{46}[0-9A-Za-z]{6}$/;
 
-/** A new secret; shown once, stored only as `hashApiKeySecret`. */
-export function newApiKeySecret(): string {
-  const body = `dwk_${randomBytes(34).toString('base64url')}`;
+/** A new secret; shown once, stored only as `hashSecret`. */
+function newSecret(prefix: 'dwk_' | 'dws_'): string {
+  const body = prefix + randomBytes(34).toString('base64url');
   return body + checksum(body);
 }
+
+export const newApiKeySecret = (): string => newSecret('dwk_');
+
+export const newAppSecret = (): string => newSecret('dws_');
 
 /** Whether a text has the format and the checksum of a secret. Says nothing about whether the secret exists. */
 export const isDoorwardSecret = (text: string): boolean =>
   pattern.test(text) && checksum(text.slice(0, -6)) === text.slice(-6);
 
-/** HMAC-SHA-256 under the pepper (`kek.derive('api-key-pepper')`), 32 bytes. */
-export const hashApiKeySecret = (pepper: Buffer, secret: string): Buffer =>
+/** HMAC-SHA-256 under a pepper (`kek.derive('api-key-pepper')`), 32 bytes. */
+export const hashSecret = (pepper: Buffer, secret: string): Buffer =>
   createHmac('sha256', pepper).update(secret).digest();
 
 /** Equality in a time that does not depend on where the two differ. */

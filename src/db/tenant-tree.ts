@@ -73,8 +73,8 @@ export const untouched: Readonly<Record<string, string>> = {
 };
 
 /**
- * Deletes a node and everything below it, softly: projects, custom rows, keys, invitations. Memberships go, and with
- * them managed users of these nodes who belong nowhere else. Of an account, organizations stay that somebody else
+ * Deletes a node and everything below it, softly: projects, custom rows, keys, invitations. Memberships go, and sessions with
+ * their apps, and with them managed users of these nodes who belong nowhere else. Of an account, organizations stay that somebody else
  * belongs to: membership, not ownership, is what they live by.
  *
  * @returns the topics of all that is gone, so that no cached right or key outlives it
@@ -120,6 +120,7 @@ export async function deleteNodes(
   for (const table of emptied) {
     await tx.execute(sql`delete from ${sql.identifier(table)} where tenant_id in ${dead}`);
   }
+  await tx.execute(sql`update sessions set ended_at = now() where ended_at is null and ${ofAppsIn(dead)}`);
   const stranded = await rowsOf<{ id: string }>(
     tx,
     sql`update users u set deleted_at = now(), updated_at = now()
@@ -134,6 +135,10 @@ export async function deleteNodes(
   ];
   return { ids: new Set(ids), topics };
 }
+
+/** Sessions that users have with apps of these nodes. */
+const ofAppsIn = (ids: SQL): SQL =>
+  sql`project_app_id in (select id from project_apps where tenant_id in ${ids})`;
 
 interface Felling {
   readonly rootIds: readonly string[];
@@ -169,6 +174,9 @@ async function lockRows(tx: Executor, felling: Felling): Promise<void> {
     );
   for (const table of nodeTables) await lock(table, 'id');
   for (const table of [...emptied, ...marked]) await lock(table, 'tenant_id');
+  await tx.execute(
+    sql`select count(*) from (select 1 from sessions where ${ofAppsIn(ids)} for update) locked`,
+  );
 }
 
 /**

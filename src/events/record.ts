@@ -40,14 +40,21 @@ export type Recorder = (tx: Executor, op: Act, by: Author, notes: MutationNotes)
  *
  * Events that the relay takes are due at once: it is told after commit, and looks for itself from time to time. Whether
  * it takes them is asked under the lock, so that whoever began to want them before is not passed over.
- * Mutations that share a commit are written together: two statements for all of them.
+ * Mutations that share a commit are written together: two statements for all of them, or for a thousand lines.
  *
  * @throws FORBIDDEN, as for a scope that never existed, when the node was deleted while the mutation ran
  */
 export function createRecorder(ids: Ids, relay: Pick<Relay, 'due' | 'flush'>, forms: EventForms): Recorder {
   async function writeAll(tx: Executor, acts: readonly Written[]): Promise<undefined[]> {
-    const pages = pagesOf(acts);
-    const counted = pages.length > 0 ? await countUp(tx, pages) : new Map<string, Counters>();
+    let due = false;
+    for (const pages of sheets(pagesOf(acts))) due = (await writePages(tx, pages)) || due;
+    if (due) acts[0]?.notes.afterCommit.push(() => void relay.flush());
+    return acts.map(() => undefined);
+  }
+
+  /** @returns whether any of the events is to be relayed */
+  async function writePages(tx: Executor, pages: readonly Page[]): Promise<boolean> {
+    const counted = await countUp(tx, pages);
     const entries: AuditRow[] = [];
     const emitted: EventRow[] = [];
     const heads: SQL[] = [];
@@ -74,9 +81,7 @@ export function createRecorder(ids: Ids, relay: Pick<Relay, 'due' | 'flush'>, fo
       }
       if (hash !== counters.hash) heads.push(sql`(${node.id}::uuid, ${hash})`);
     }
-    const due = await append(tx, entries, emitted, heads);
-    if (due) acts[0]?.notes.afterCommit.push(() => void relay.flush());
-    return acts.map(() => undefined);
+    return append(tx, entries, emitted, heads);
   }
 
   return (tx, op, by, notes) => together(tx, writeAll, { op, by, notes });
@@ -121,6 +126,24 @@ function pagesOf(acts: readonly Written[]): Page[] {
     }
   }
   return [...pages.values()].sort((a, b) => (a.node.id < b.node.id ? -1 : 1));
+}
+
+/** As much as two statements can take: PostgreSQL counts parameters in 16 bits. What ends an app may end many sessions. */
+const LINES = 1000;
+
+/** The same pages in the same order, so that locks are still taken in it. */
+function sheets(pages: readonly Page[]): Page[][] {
+  const found: Page[][] = [];
+  let room = 0;
+  for (const page of pages) {
+    room -= page.lines.length;
+    if (room < 0) {
+      found.push([]);
+      room = LINES - page.lines.length;
+    }
+    found.at(-1)?.push(page);
+  }
+  return found;
 }
 
 interface Counters {

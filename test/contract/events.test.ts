@@ -17,7 +17,7 @@ interface Told {
   readonly example: Record<string, unknown>;
 }
 
-/** Events §3, but for those of project apps, which are not there yet. */
+/** Events §3. */
 const named = [
   ...['created', 'rotated', 'revoked', 'deleted', 'expiring', 'exchanged'].map((one) => `api_key.${one}`),
   ...['created', 'updated', 'deleted', 'member_added', 'member_role_changed', 'member_removed'].map(
@@ -30,7 +30,7 @@ const named = [
   ...['created', 'updated', 'deleted', 'email_verified', 'password_changed', 'mfa_changed'].map(
     (one) => `user.${one}`,
   ),
-  ...['role', 'group', 'permission', 'resource'].flatMap((noun) =>
+  ...['project_app', 'role', 'group', 'permission', 'resource'].flatMap((noun) =>
     ['created', 'updated', 'deleted'].map((one) => `${noun}.${one}`),
   ),
   ...['created', 'revoked', 'reuse_detected'].map((one) => `session.${one}`),

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { establishInstallation, WrongEncryptionKey } from '../../src/crypto/installation.ts';
 import { createKek, type Kek } from '../../src/crypto/kek.ts';
-import { hashApiKeySecret } from '../../src/crypto/secrets.ts';
+import { hashSecret } from '../../src/crypto/secrets.ts';
 import { installation, signingKeySecrets } from '../../src/crypto/signing-keys-table.ts';
 import { createMailOutbox } from '../../src/events/mail-outbox.ts';
 import { mails } from '../../src/events/tables.ts';
@@ -112,7 +112,7 @@ it('goes on through a change of the encryption key, and then without the former 
   expect((await both.must('createApiKey', { scope }, once)).id).toBe(key.id);
   const secretHash = async (secretOfKey: string) =>
     (await both.database.pool.select().from(apiKeySecrets)).filter(({ hash }) =>
-      Buffer.from(hash).equals(hashApiKeySecret(both.app.kek.derive('api-key-pepper'), secretOfKey)),
+      Buffer.from(hash).equals(hashSecret(both.app.kek.derive('api-key-pepper'), secretOfKey)),
     ).length;
   expect(await secretHash(pair.clientSecret)).toBe(1);
   expect(await secretHash(idlePair.clientSecret)).toBe(0);

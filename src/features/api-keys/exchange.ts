@@ -1,7 +1,7 @@
 import { and, eq, gt, isNull, or, sql } from 'drizzle-orm';
 import { covers } from '../../access/cidrs.ts';
 import { USE_NOTED_MS, type KnownKey } from '../../access/known-keys.ts';
-import { equalHashes, hashApiKeySecret, isDoorwardSecret } from '../../crypto/secrets.ts';
+import { equalHashes, hashSecret, isDoorwardSecret } from '../../crypto/secrets.ts';
 import { rowsOf } from '../../db/rows.ts';
 import { inTurn, together } from '../../db/shared-commit.ts';
 import { fail } from '../../errors.ts';
@@ -61,7 +61,7 @@ export async function loadCandidate({ input, call, services }: Exchange): Promis
   // Only failures count against a caller's network; an exhausted one is refused before anything is compared.
   const guesses = `${input.clientId} ${call.network}`;
   await limiter.consume('auth', guesses, 0);
-  const given = peppersOf(services).map((pepper) => hashApiKeySecret(pepper, input.clientSecret));
+  const given = peppersOf(services).map((pepper) => hashSecret(pepper, input.clientSecret));
   const remembered = knownKeys.peek(input.clientId);
   let judged = remembered && judge(remembered, input, given, call.address);
   if (!judged || judged.fault !== null) {

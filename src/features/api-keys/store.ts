@@ -1,6 +1,6 @@
 import { and, eq, gt, isNotNull, isNull, or, sql } from 'drizzle-orm';
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core';
-import { hashApiKeySecret } from '../../crypto/secrets.ts';
+import { hashSecret } from '../../crypto/secrets.ts';
 import { fail } from '../../errors.ts';
 import type { Principal, Services } from '../../kernel/context.ts';
 import type { RowOf } from '../../kernel/entity.ts';
@@ -28,7 +28,7 @@ export async function storeSecret(
   keyId: string,
   secret: string,
 ): Promise<void> {
-  const hash = hashApiKeySecret(services.kek.derive('api-key-pepper'), secret);
+  const hash = hashSecret(services.kek.derive('api-key-pepper'), secret);
   await tx.insert(apiKeySecrets).values({ id: services.ids.next(), keyId, hash });
 }
 

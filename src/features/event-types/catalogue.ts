@@ -10,6 +10,7 @@ import { Session } from '../me/session.ts';
 import { Invitation } from '../organization-invitations/invitation.ts';
 import { Organization } from '../organizations/organization.ts';
 import { Permission } from '../permissions/permission.ts';
+import { ProjectApp } from '../project-apps/project-app.ts';
 import { Project } from '../projects/project.ts';
 import { Resource } from '../resources/resource.ts';
 import { Role } from '../roles/role.ts';
@@ -116,6 +117,7 @@ const types: readonly EventType[] = [
     participation,
     example.participation,
   ),
+  ...crud('project_app', 'An app of a project', base(ProjectApp), example.projectApp),
   ...crud('user', 'A user', user, example.user),
   type('user.email_verified', 'A user proved that his address is his.', user, example.user),
   type('user.password_changed', 'The password of a user was changed or reset.', user, example.user),

@@ -77,6 +77,22 @@ export const project = {
   metadata: {},
 };
 
+export const projectApp = {
+  ...row(15),
+  projectId,
+  clientId: id(16),
+  name: 'Example app',
+  logoUrl: 'https://app.example.com/logo.svg',
+  homepageUrl: 'https://app.example.com/',
+  primaryColor: '#0a7d5b',
+  redirectUris: ['https://app.example.com/callback'],
+  scopes: ['invoice:read'],
+  enabledProviders: ['email' as const, 'github' as const],
+  allowSignUp: true,
+  signUpRoleId: roleId,
+  confidential: true,
+};
+
 export const membership = { id: userId, organizationId, userId, roleId };
 export const participation = { id: userId, projectId, userId, roleIds: [roleId] };
 

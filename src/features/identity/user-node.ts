@@ -1,4 +1,4 @@
-import { desc, eq, sql } from 'drizzle-orm';
+import { asc, desc, sql } from 'drizzle-orm';
 import type { Actor, NodeRef } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { accounts } from './account.ts';
@@ -9,13 +9,27 @@ import { accounts } from './account.ts';
  * account that is gone too: its end is among it.
  */
 export async function nodeOfUser(tx: Executor, userId: string): Promise<NodeRef | undefined> {
-  const [account] = await tx
-    .select({ id: accounts.id })
+  return (await nodesOfUsers(tx, [userId])).get(userId);
+}
+
+/** Of many, in one statement. */
+export async function nodesOfUsers(
+  tx: Executor,
+  userIds: Iterable<string>,
+): Promise<ReadonlyMap<string, NodeRef>> {
+  const asked = `{${[...userIds].join()}}`;
+  const rows = await tx
+    .selectDistinctOn([accounts.ownerId], { id: accounts.id, ownerId: accounts.ownerId })
     .from(accounts)
-    .where(eq(accounts.ownerId, userId))
-    .orderBy(desc(sql`${accounts.deletedAt} is null`), desc(sql`${accounts.type} = 'personal'`))
-    .limit(1);
-  return account && { id: account.id, scope: { tenant: 'account', id: account.id }, evenDeleted: true };
+    .where(sql`${accounts.ownerId} = any(${asked}::uuid[])`)
+    .orderBy(
+      asc(accounts.ownerId),
+      desc(sql`${accounts.deletedAt} is null`),
+      desc(sql`${accounts.type} = 'personal'`),
+    );
+  return new Map(
+    rows.map(({ id, ownerId }) => [ownerId, { id, scope: { tenant: 'account', id }, evenDeleted: true }]),
+  );
 }
 
 /** A user who acts before his credentials are a token: who signs in, refreshes, or opens a mailed link. */

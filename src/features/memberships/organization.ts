@@ -122,7 +122,7 @@ export async function leaveOrganization(ctx: MembershipRun, userId: string): Pro
  * Records `organization.member_removed`. Asks nothing of the caller. @throws LAST_OWNER
  */
 export async function endMembership(
-  ctx: Pick<MembershipRun, 'tx' | 'record' | 'touch'>,
+  ctx: Pick<MembershipRun, 'tx' | 'services' | 'record' | 'touch'>,
   member: MemberRow,
 ): Promise<void> {
   const { tx } = ctx;

@@ -4,6 +4,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { apiKeys } from '../api-keys/api-key.ts';
 import { projects } from '../projects/project.ts';
 import { userTags } from '../users/user.ts';
+import { endSessionsInLeft } from './app-sessions.ts';
 import { assertHoldsAllOf, assertNotOwnRoles, isHimself, isMembership, rolesToGive } from './giving-roles.ts';
 import type { MembershipRun, RoleRef } from './giving-roles.ts';
 import { endManagedUser } from './managed-user.ts';
@@ -92,7 +93,7 @@ export async function changeProjectRoles(
 }
 
 /**
- * Takes the user out of the project, with his roles, tags and ProjectUser keys; a managed user who is nowhere else ends
+ * Takes the user out of the project, with his roles, tags, keys and sessions there; a managed user who is nowhere else ends
  * with it. Everybody may leave; to remove another takes holding what he holds.
  * @throws NOT_FOUND, PRIVILEGE_ESCALATION
  */
@@ -110,7 +111,7 @@ export async function leaveProject(ctx: MembershipRun, userId: string): Promise<
 
 /** Takes the user out of every project, with what he has in it. Records `project.user_removed` in each. */
 export async function leaveEveryProject(
-  ctx: Pick<MembershipRun, 'tx' | 'record' | 'touch'>,
+  ctx: Pick<MembershipRun, 'tx' | 'services' | 'record' | 'touch'>,
   userId: string,
 ): Promise<void> {
   const { tx } = ctx;
@@ -142,20 +143,25 @@ export async function leaveEveryProject(
   );
 }
 
-/** Roles, metadata, tags and ProjectUser keys of a user in these projects end; tokens of the keys at once. */
+/**
+ * Roles, metadata, tags and ProjectUser keys of a user in these projects end, and his sessions with their apps where the
+ * project is not his in another way; tokens at once.
+ */
 export async function endParticipation(
-  { tx, touch }: Pick<MembershipRun, 'tx' | 'touch'>,
+  ctx: Pick<MembershipRun, 'tx' | 'services' | 'record' | 'touch'>,
   userId: string,
   projectIds: readonly string[],
 ): Promise<void> {
   if (projectIds.length === 0) return;
+  const { tx, touch } = ctx;
   const inside = [...projectIds];
   // The roles worn go with the row.
   await tx
     .delete(projectUsers)
     .where(and(inArray(projectUsers.tenantId, inside), eq(projectUsers.userId, userId)));
   await untag(tx, userId, inside);
-  await endOwnKeys({ tx, touch }, userId, inArray(apiKeys.tenantId, inside));
+  await endOwnKeys(ctx, userId, inArray(apiKeys.tenantId, inside));
+  await endSessionsInLeft(ctx, userId, inside);
   touch(`user:${userId}`);
 }
 

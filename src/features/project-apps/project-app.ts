@@ -2,8 +2,9 @@ import { boolean, foreignKey, index, pgTable, unique } from 'drizzle-orm/pg-core
 import { text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { bytea, deletedIndex, links, rowColumns, tenantColumn } from '../../db/columns.ts';
-import { entity, fixedOptional, given, optional, serverSet } from '../../kernel/entity.ts';
-import { httpsUrl, text, uuid } from '../../kernel/values.ts';
+import { entity, fixed, given, optional, serverSet } from '../../kernel/entity.ts';
+import { httpsUrl, refusal, text, uuid } from '../../kernel/values.ts';
+import { isRedirectUri } from '../app-access/redirect-uri.ts';
 import { Role, roles } from '../roles/role.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';
 
@@ -51,6 +52,25 @@ export const projectAppTags = links(
   { column: 'tag_id', table: () => tags },
 );
 
+const each = <T>(values: readonly T[]): T[] => [...new Set(values)];
+
+/** Kept as typed, since it is compared as typed. */
+const redirectUri = z
+  .string()
+  .check(({ value, issues }) => {
+    if (!isRedirectUri(value)) issues.push(refusal('format', value));
+  })
+  .meta({
+    maxLength: 2048,
+    description:
+      'https, or http for 127.0.0.1, [::1] (any port matches) and localhost, or a scheme of the app (com.example:/callback).',
+  });
+
+/** Names; whether there are such permissions, the project tells. */
+const scopeName = text(1, 128);
+
+const Provider = z.enum(appProviders).meta({ id: 'ProjectAppProvider' });
+
 /** An app to which the users of a project sign in, on pages of this service. */
 export const ProjectApp = entity('ProjectApp', {
   table: projectApps,
@@ -68,18 +88,24 @@ export const ProjectApp = entity('ProjectApp', {
         .nullable(),
       null,
     ),
-    redirectUris: given(z.array(z.string()).min(1).max(20)),
-    scopes: optional(z.array(z.string()).max(100).nullable(), null),
-    enabledProviders: optional(
-      z
-        .array(z.enum(appProviders).meta({ id: 'ProjectAppProvider' }))
-        .min(1)
-        .max(2),
-      ['email'],
-    ),
+    redirectUris: {
+      ...given(z.array(redirectUri).min(1).max(20).transform(each)),
+      out: z.array(z.string()),
+    },
+    scopes: {
+      ...optional(z.array(scopeName).max(100).nullable(), null),
+      out: z
+        .array(z.string())
+        .nullable()
+        .meta({ description: 'slug:action or Noun:Action. null: not restricted; empty: nothing.' }),
+    },
+    enabledProviders: {
+      ...optional(z.array(Provider).min(1).max(10).transform(each), ['email']),
+      out: z.array(Provider),
+    },
     allowSignUp: optional(z.boolean(), false),
     signUpRoleId: optional(uuid.nullable(), null),
-    confidential: fixedOptional(z.boolean()),
+    confidential: { ...fixed(z.boolean()), create: z.boolean().default(false) },
     tagIds,
   },
   columns: { projectId: projectApps.tenantId },

@@ -4,7 +4,7 @@ import { fail } from '../../errors.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /**
- * A role that someone wears cannot go (409 IN_USE). Asked after the soft delete, whose row lock keeps new
+ * A role that someone wears, or gets by signing up to an app, cannot go (409 IN_USE). Asked after the soft delete, whose row lock keeps new
  * wearers out: whoever gives a role takes a share lock on its row first.
  */
 export async function assertNotWorn(tx: Executor, roleId: string, now: Date): Promise<void> {
@@ -15,7 +15,8 @@ export async function assertNotWorn(tx: Executor, roleId: string, now: Date): Pr
       (select count(*)::int from organization_invitations where role_id = ${roleId}::uuid
         and status = 'pending' and expires_at > ${now.toISOString()}::timestamptz and deleted_at is null) as invitations,
       (select count(*)::int from project_user_roles where role_id = ${roleId}::uuid) as users,
-      (select count(*)::int from api_keys where role_id = ${roleId}::uuid and deleted_at is null) as keys`,
+      (select count(*)::int from api_keys where role_id = ${roleId}::uuid and deleted_at is null) as keys,
+      (select count(*)::int from project_apps where sign_up_role_id = ${roleId}::uuid and deleted_at is null) as apps`,
   );
   const worn = Object.entries(rows[0] ?? {}).filter(([, count]) => count > 0);
   if (worn.length === 0) return;

@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import { fail } from '../../errors.ts';
+import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
+import { mutation, query } from '../../kernel/operation.ts';
+import { Scope, type Tenant } from '../../kernel/scope.ts';
+import { uuid } from '../../kernel/values.ts';
+import { mintAppSecret } from '../app-access/app-secret.ts';
+import { endSessionsOfApp } from '../memberships/app-sessions.ts';
+import { ProjectApp } from './project-app.ts';
+import { lockApp, scopesToSet, signUpRoleToSet } from './store.ts';
+
+const tenants: readonly Tenant[] = ['accountProject', 'organizationProject'];
+
+const ProjectAppWithSecret = ProjectApp.schema
+  .extend({
+    clientSecret: z.string().nullable().meta({
+      description: 'Shown this once; null for an app that is not confidential, and in an idempotent replay.',
+    }),
+  })
+  .meta({
+    id: 'ProjectAppWithSecret',
+    description: 'A project app and its secret, which is answered only here.',
+  });
+
+export const projectApps = query({
+  rest: 'GET /project-apps',
+  access: 'ProjectApp:Query',
+  summary: 'List the apps of a project',
+  tenants,
+  input: { scope: Scope, ...paging(ProjectApp) },
+  output: pageOf(ProjectApp),
+  run: ({ db, input }) => db.page(ProjectApp, input),
+});
+
+export const projectApp = query({
+  rest: 'GET /project-apps/:id',
+  access: 'ProjectApp:Query',
+  summary: 'Read an app of a project',
+  tenants,
+  input: { scope: Scope, id: uuid, ...relationsOf(ProjectApp) },
+  output: ProjectApp.schema,
+  target: ProjectApp,
+  run: ({ db, input }) => db.get(ProjectApp, input.id, input.relations),
+});
+
+export const createProjectApp = mutation({
+  rest: 'POST /project-apps',
+  access: 'ProjectApp:Create',
+  summary: 'Create an app; the secret of a confidential one is answered once',
+  tenants,
+  input: { scope: Scope, ...ProjectApp.create },
+  output: ProjectAppWithSecret,
+  secrets: ['clientSecret'],
+  status: 201,
+  codes: ['PRIVILEGE_ESCALATION', 'NOT_FOUND'],
+  emits: 'project_app.created',
+  keepsRights: true,
+  run: async (ctx) => {
+    const { db, input, services } = ctx;
+    const scopes = await scopesToSet(ctx, input.scopes, []);
+    const role = await signUpRoleToSet(ctx, input, { allowSignUp: false, signUpRoleId: null });
+    const secret = input.confidential ? mintAppSecret(services) : null;
+    const created = await db.insert(ProjectApp, {
+      ...input,
+      ...role,
+      scopes,
+      clientId: services.ids.random(),
+      secretHash: secret?.secretHash,
+    });
+    return { ...created, clientSecret: secret?.clientSecret ?? null };
+  },
+});
+
+export const updateProjectApp = mutation({
+  rest: 'PATCH /project-apps/:id',
+  access: 'ProjectApp:Update',
+  summary: 'Change an app; fewer scopes bind tokens that are out there too',
+  description: 'redirectUris, scopes, enabledProviders and tagIds replace the whole list.',
+  tenants,
+  input: { scope: Scope, id: uuid, ...ProjectApp.patch },
+  output: ProjectApp.schema,
+  target: ProjectApp,
+  codes: ['PRIVILEGE_ESCALATION'],
+  emits: 'project_app.updated',
+  run: async (ctx) => {
+    const { db, input } = ctx;
+    const before = await lockApp(ctx, input.id);
+    const { scopes, allowSignUp = before.allowSignUp, signUpRoleId = before.signUpRoleId } = input;
+    const role = await signUpRoleToSet(ctx, { allowSignUp, signUpRoleId }, before);
+    const patch =
+      scopes === undefined ? input : { ...input, scopes: await scopesToSet(ctx, scopes, before.scopes) };
+    ctx.touch(`credential:${input.id}`);
+    return (await db.update(ProjectApp, input.id, { ...patch, ...role })).row;
+  },
+});
+
+export const deleteProjectApp = mutation({
+  rest: 'DELETE /project-apps/:id',
+  access: 'ProjectApp:Delete',
+  summary: 'Delete an app; its sessions end',
+  tenants,
+  input: { scope: Scope, id: uuid },
+  output: ProjectApp.schema,
+  target: ProjectApp,
+  keepsRights: true,
+  run: async (ctx) => {
+    const deleted = await ctx.db.remove(ProjectApp, ctx.input.id);
+    ctx.record({
+      event: 'project_app.deleted',
+      data: deleted,
+      target: { type: 'ProjectApp', id: deleted.id },
+    });
+    await endSessionsOfApp(ctx, deleted.id);
+    ctx.touch(`credential:${deleted.id}`);
+    return deleted;
+  },
+});
+
+export const rotateProjectAppSecret = mutation({
+  rest: 'POST /project-apps/:id/rotate-secret',
+  access: 'ProjectApp:RotateSecret',
+  summary: 'Give a confidential app another secret; the old one is refused at once',
+  description: 'Sessions and tokens stay as they are.',
+  tenants,
+  input: { scope: Scope, id: uuid },
+  output: ProjectAppWithSecret,
+  secrets: ['clientSecret'],
+  target: ProjectApp,
+  codes: ['INVALID_STATE'],
+  emits: 'project_app.updated',
+  keepsRights: true,
+  run: async ({ db, input, services, tx }) => {
+    const app = await lockApp({ tx, db }, input.id);
+    if (!app.confidential) {
+      const fix = 'A public app has no secret. Create a confidential one if it can keep a secret.';
+      throw fail('INVALID_STATE', { params: { state: 'notConfidential' }, fix });
+    }
+    const { clientSecret, secretHash } = mintAppSecret(services);
+    const { row } = await db.update(ProjectApp, input.id, { secretHash });
+    return { ...row, clientSecret };
+  },
+});
