@@ -9,6 +9,7 @@ import type { JsonSchema } from '../../src/kernel/json-schema.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { codeShown } from '../support/authenticator.ts';
+import { openAppSession } from '../support/app-session.ts';
 import type { Person, Via } from '../support/client.ts';
 import { dataFaults } from './schema-check.ts';
 import { member } from './world.ts';
@@ -143,6 +144,17 @@ it('tells of API keys', async () => {
   await signIn();
   await told('revokeApiKey', { scope, id }, ['api_key.revoked']);
   await told('deleteApiKey', { scope, id }, ['api_key.deleted']);
+});
+
+it('tells of project apps', async () => {
+  const redirectUris = ['https://app.example.test/callback'];
+  const input = { scope, name: 'A', redirectUris, confidential: true };
+  const { id } = await told('createProjectApp', input, ['project_app.created']);
+  await told('updateProjectApp', { scope, id, name: 'B' }, ['project_app.updated']);
+  await told('updateProjectApp', { scope, id, name: 'B' }, []);
+  await told('rotateProjectAppSecret', { scope, id }, ['project_app.updated']);
+  await openAppSession(app, id, owner.userId);
+  await told('deleteProjectApp', { scope, id }, ['project_app.deleted', 'session.revoked']);
 });
 
 const inDays = (days: number) => new Date(app.clock.now().getTime() + days * 86_400_000).toISOString();

@@ -621,6 +621,21 @@ describe('an answer over REST', () => {
     expect((await call('exchangeCliCode', { code, codeVerifier })).code).toBe('INVALID_TOKEN');
   });
 
+  it('is as documented of project apps', async () => {
+    const { token } = owner.person;
+    const { scope } = owner.places.accountProject;
+    const app = { scope, name: 'App', redirectUris: ['https://app.example.test/callback'] };
+    const refused = { ...app, redirectUris: ['https://*.example.test/'] };
+    expect((await call('createProjectApp', refused, token)).code).toBe('VALIDATION_ERROR');
+    for (const confidential of [true, false]) {
+      const made = await call('createProjectApp', { ...app, confidential, scopes: ['Role:Query'] }, token);
+      const { id } = made.data as { id: string };
+      const rotated = await call('rotateProjectAppSecret', { scope, id }, token);
+      expect(rotated.code).toBe(confidential ? null : 'INVALID_STATE');
+      expect((await call('updateProjectApp', { scope, id, scopes: null }, token)).ok).toBe(true);
+    }
+  });
+
   it('is as documented in webhooks', async () => {
     const { token } = owner.person;
     const { scope } = owner.places.accountProject;

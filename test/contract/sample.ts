@@ -54,6 +54,8 @@ const needed: Readonly<Record<string, (scope: ScopeRef | undefined) => Record<st
     name: `Sample ${unique()}`,
     roleIds: scope?.tenant === 'organization' ? [roleIdOf('Organization Viewer')] : [],
   }),
+  // So that its secret can be rotated.
+  createProjectApp: () => ({ confidential: true }),
   // Whatever was rotated before.
   rotateWebhookSecret: () => ({ force: true }),
   verifyMfa: () => ({ code: '123456' }),
