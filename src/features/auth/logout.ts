@@ -1,11 +1,11 @@
 import { and, eq, inArray, or } from 'drizzle-orm';
-import { hashRefreshToken, isAuthentic, parseRefreshToken } from '../../crypto/refresh-token.ts';
 import { fail } from '../../errors.ts';
 import type { Principal } from '../../kernel/context.ts';
 import { sessions } from '../me/session.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import { users } from '../users/user.ts';
-import { endSessions, liveSessions, refreshKeys, type Run } from '../identity/sign-in.ts';
+import { heldBy } from '../identity/rotation.ts';
+import { endSessions, liveSessions, type Run } from '../identity/sign-in.ts';
 
 /**
  * Ends the sessions that the caller proves to hold: by access token, by refresh token in the body, and by cookie.
@@ -28,7 +28,7 @@ export async function endPresented(
   const tokens = [input.refreshToken, call.originAllowed ? call.refreshCookie : null];
   const named = [
     ...(signedIn ? [eq(sessions.id, signedIn.credentialId)] : []),
-    ...tokens.flatMap((token) => heldBy(ctx, token ?? null)),
+    ...tokens.flatMap((token) => heldBy(ctx, token ?? null) ?? []),
   ];
   const held =
     named.length === 0
@@ -53,13 +53,4 @@ export async function endPresented(
   }
   if (ended === 0) ctx.unchanged();
   return ended;
-}
-
-/** The session whose newest or last but one token this is. */
-function heldBy({ services }: Run, token: string | null) {
-  const parsed = token === null ? null : parseRefreshToken(token);
-  if (token === null || !parsed || !isAuthentic(refreshKeys(services), token)) return [];
-  const hash = hashRefreshToken(token);
-  const isItsToken = or(eq(sessions.refreshHash, hash), eq(sessions.previousHash, hash));
-  return [and(eq(sessions.id, parsed.sessionId), isItsToken)];
 }

@@ -1,22 +1,23 @@
-import { and, eq, isNull, sql } from 'drizzle-orm';
 import { readHeader, verifyJwt } from '../../crypto/jwt.ts';
-import { hashRefreshToken, isAuthentic, parseRefreshToken, successorOf } from '../../crypto/refresh-token.ts';
+import { parseRefreshToken } from '../../crypto/refresh-token.ts';
 import type { DoorwardError } from '../../errors.ts';
 import { fail } from '../../errors.ts';
-import { refuse, type Refusal } from '../../kernel/reply.ts';
+import { refuse } from '../../kernel/reply.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { sessions } from '../me/session.ts';
 import { isEnrolled } from '../mfa/mfa-factor.ts';
 import { nodeOfUser, userAsActor } from '../identity/user-node.ts';
-import { users } from '../users/user.ts';
-import { mayExist } from '../identity/password-sign-in.ts';
+import {
+  canRefresh,
+  familyOf,
+  reuseDetected,
+  rotate,
+  shownToken,
+  type Family,
+  type Shown,
+} from '../identity/rotation.ts';
 import {
   accessTokenSeconds,
-  isLive,
-  liveSessions,
-  refreshKeys,
-  sessionData,
   setCookie,
   signAccessToken,
   type Run,
@@ -24,13 +25,7 @@ import {
   type UserRow,
 } from '../identity/sign-in.ts';
 
-/**
- * Rotation of refresh tokens (identity §5). A session is a family; each refresh replaces its token by the successor,
- * which is computed from the token itself. So the same token shown twice within ten seconds (a lost answer, two tabs)
- * gets the same successor, and any other token that was once valid is an alarm: somebody has a copy, and the whole
- * family ends.
- */
-const RETRY_MS = 10_000;
+/** The door at which browsers and command lines show their refresh tokens; how these rotate stands in `identity`. */
 
 export interface Presented {
   readonly accessToken: string | null;
@@ -67,10 +62,7 @@ export function presentedBy(input: Tokens, call: Call): Presented {
 
 /** What the run needs, made before its transaction opens. */
 export interface PreparedRefresh {
-  readonly sessionId: string;
-  readonly user: UserRow;
-  readonly hash: string;
-  readonly successor: string;
+  readonly shown: Shown;
   /** Null for a token that is neither the newest nor the one just replaced: it gets nothing. */
   readonly accessToken: string | null;
 }
@@ -82,28 +74,20 @@ export async function prepareRefresh(
   call: Call,
   presented: Presented,
 ): Promise<PreparedRefresh> {
-  const keys = refreshKeys(services);
   const token = parseRefreshToken(presented.refreshToken);
   const trusted =
     token !== null &&
-    isAuthentic(keys, presented.refreshToken) &&
     (presented.accessToken === null || (await names(services, presented.accessToken, token.sessionId)));
-  const state = trusted ? await stateOf(db, token.sessionId) : undefined;
-  if (!token || !state || !isUsable(services, state)) throw await unauthenticated(db, services, call);
-  const { session, user } = state;
-  const hash = hashRefreshToken(presented.refreshToken);
-  const known = session.refreshHash === hash || isRetry(services, session, hash);
-  if (known && isOverdue(user, services)) throw verificationRequired();
-  return {
-    sessionId: session.id,
-    user,
-    hash,
-    successor: successorOf(keys, presented.refreshToken),
-    accessToken: known
-      ? await signAccessToken(services, { ...session, emailVerified: user.emailVerified })
-      : null,
-  };
+  const shown = trusted ? await shownToken(db, services, presented.refreshToken) : undefined;
+  if (!shown || !belongsHere(shown)) throw await unauthenticated(db, services, call);
+  const { session, user, isKnown } = shown;
+  if (isKnown && isOverdue(user, services)) throw verificationRequired();
+  const facts = { ...session, emailVerified: user.emailVerified };
+  return { shown, accessToken: isKnown ? await signAccessToken(services, facts) : null };
 }
+
+/** App sessions are refreshed at the token endpoint of the project sign-in, under the app's own rules. */
+const belongsHere = ({ session }: Family): boolean => session.kind !== 'projectApp';
 
 export const isOverdue = (user: UserRow, { clock }: Services): boolean =>
   !user.emailVerified && user.verificationDeadline !== null && user.verificationDeadline <= clock.now();
@@ -114,103 +98,34 @@ export const verificationRequired = (): DoorwardError =>
   });
 
 /** Replaces the token, answers a retry with the same successor, or ends a family whose token was copied. */
-export async function refresh(ctx: Run, prepared: PreparedRefresh) {
-  const { tx, services } = ctx;
-  const { sessionId, hash, successor, accessToken } = prepared;
-  const now = services.clock.now();
-  const answer = async (token: string, row: SessionRow) => {
-    setCookie(ctx, successor, row.expiresAt);
-    return {
-      accessToken: token,
-      refreshToken: successor,
-      expiresIn: accessTokenSeconds(services),
-      mfaRequired: row.acr === 'aal1' && (await isEnrolled(tx, row.userId)),
-    };
-  };
-  if (accessToken !== null) {
-    // The one statement that decides: of many at once, one finds the hash still in its place.
-    const [won] = await tx
-      .update(sessions)
-      .set({
-        refreshHash: hashRefreshToken(successor),
-        previousHash: hash,
-        rotatedAt: now,
-        lastUsedAt: now,
-        generation: sql`${sessions.generation} + 1`,
-      })
-      .where(
-        and(eq(sessions.id, sessionId), eq(sessions.refreshHash, hash), liveSessions(services), userIsActive),
-      )
-      .returning();
-    if (won) {
-      const node = await nodeOfUser(tx, won.userId);
-      ctx.record({ actor: userAsActor(prepared.user), target: { type: 'Session', id: sessionId }, node });
-      return answer(accessToken, won);
-    }
-  }
-  const state = await stateOf(tx, sessionId);
-  if (state && isUsable(services, state) && state.session.refreshHash !== hash) {
-    const { session } = state;
-    if (!isRetry(services, session, hash)) return endFamily(ctx, session);
-    // With a new encryption key the successor comes out differently; such a retry has to sign in again.
-    const same = session.refreshHash === hashRefreshToken(successor);
-    if (accessToken !== null && same) {
-      ctx.unchanged();
-      return answer(accessToken, session);
-    }
-  }
-  throw await unauthenticated(tx, services, ctx.call);
-}
-
-/**
- * Kept although the caller gets a 401: from now on neither the thief's nor the user's copy works. Of many at once one
- * gives the alarm.
- */
-async function endFamily(ctx: Run, session: SessionRow): Promise<Refusal> {
+export async function refresh(ctx: Run, { shown, accessToken }: PreparedRefresh) {
   const { tx, services, call } = ctx;
-  const ended = await tx
-    .update(sessions)
-    .set({ endedAt: services.clock.now() })
-    .where(and(eq(sessions.id, session.id), isNull(sessions.endedAt)))
-    .returning({ id: sessions.id });
-  if (ended.length === 0) throw await unauthenticated(tx, services, call);
-  ctx.touch(`session:${session.id}`);
-  ctx.record({
-    event: 'session.reuse_detected',
-    data: sessionData(session),
-    target: { type: 'Session', id: session.id },
-    node: await nodeOfUser(tx, session.userId),
-    outcome: 'failed',
-    code: 'UNAUTHENTICATED',
-  });
-  return refuse(await unauthenticated(tx, services, call));
+  const rotated = await rotate(ctx, shown);
+  if (rotated === 'copied') {
+    ctx.record(await reuseDetected(tx, shown.session, 'UNAUTHENTICATED'));
+    // From now on neither the thief's nor the user's copy works.
+    return refuse(await unauthenticated(tx, services, call));
+  }
+  if (rotated === null || accessToken === null) throw await unauthenticated(tx, services, call);
+  const { session, isNew } = rotated;
+  const target = { type: 'Session', id: session.id };
+  if (!isNew) ctx.unchanged();
+  else ctx.record({ actor: userAsActor(shown.user), target, node: await nodeOfUser(tx, session.userId) });
+  return answer(ctx, session, { accessToken, refreshToken: shown.successor });
 }
 
-const userIsActive = sql`exists (select 1 from users u
-  where u.id = ${sessions.userId} and u.status = 'active' and u.deleted_at is null)`;
-
-interface State {
-  readonly session: SessionRow;
-  readonly user: UserRow;
+async function answer(
+  ctx: Run,
+  session: SessionRow,
+  tokens: { readonly accessToken: string; readonly refreshToken: string },
+) {
+  setCookie(ctx, tokens.refreshToken, session.expiresAt);
+  return {
+    ...tokens,
+    expiresIn: accessTokenSeconds(ctx.services),
+    mfaRequired: session.acr === 'aal1' && (await isEnrolled(ctx.tx, session.userId)),
+  };
 }
-
-async function stateOf(db: Executor, sessionId: string): Promise<State | undefined> {
-  const [state] = await db
-    .select({ session: sessions, user: users })
-    .from(sessions)
-    .innerJoin(users, eq(users.id, sessions.userId))
-    .where(eq(sessions.id, sessionId));
-  return state;
-}
-
-/** App sessions are refreshed at the token endpoint of the project sign-in, under the app's own rules. */
-const isUsable = (services: Services, { session, user }: State): boolean =>
-  session.kind !== 'projectApp' && isLive(services, session) && mayExist(user);
-
-const isRetry = ({ clock }: Services, session: SessionRow, hash: string): boolean =>
-  session.previousHash === hash &&
-  session.rotatedAt !== null &&
-  clock.now().getTime() - session.rotatedAt.getTime() <= RETRY_MS;
 
 /** Whether an access token, expired or not, was signed by us for this session. */
 async function names(
@@ -231,8 +146,9 @@ async function names(
 async function unauthenticated(db: Executor, services: Services, call: Call): Promise<DoorwardError> {
   if (call.refreshCookie !== null) {
     const inCookie = parseRefreshToken(call.refreshCookie);
-    const state = inCookie ? await stateOf(db, inCookie.sessionId) : undefined;
-    if (!state || !isUsable(services, state)) call.effects.refreshCookie = 'clear';
+    const family = inCookie ? await familyOf(db, inCookie.sessionId) : undefined;
+    const lives = family && belongsHere(family) && canRefresh(services, family);
+    if (!lives) call.effects.refreshCookie = 'clear';
   }
   return fail('UNAUTHENTICATED');
 }

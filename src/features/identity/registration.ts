@@ -6,18 +6,11 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { authenticationMethods, passwords } from '../me/authentication-method.ts';
 import { nodeOfUser, userAsActor } from './user-node.ts';
 import { users } from '../users/user.ts';
+import { createAccount } from './accounts-of-user.ts';
 import { ownerOf } from './address.ts';
 import { assertPassword } from './new-password.ts';
 import { claimOf } from './password-sign-in.ts';
-import {
-  createAccount,
-  newSession,
-  openSession,
-  userData,
-  type NewSession,
-  type Run,
-  type UserRow,
-} from './sign-in.ts';
+import { newSession, openSession, userData, type NewSession, type Run, type UserRow } from './sign-in.ts';
 import {
   claimsOn,
   flushMails,

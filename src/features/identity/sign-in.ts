@@ -1,16 +1,16 @@
-import { and, asc, desc, eq, gt, inArray, isNull, ne, type SQL } from 'drizzle-orm';
+import { and, desc, eq, gt, inArray, isNull, ne, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import { firstRefreshToken, hashRefreshToken } from '../../crypto/refresh-token.ts';
-import { nodes, SYSTEM_NODE } from '../../db/nodes.ts';
+import { SYSTEM_NODE } from '../../db/nodes.ts';
 import type { Context, Services } from '../../kernel/context.ts';
 import type { Actor, Changes } from '../../kernel/event.ts';
 import { projector } from '../../kernel/project.ts';
-import type { Executor } from '../../kernel/scoped-db.ts';
 import { iso } from '../../kernel/values.ts';
 import { rememberNetwork } from '../me/failed-attempts.ts';
 import { sessions } from '../me/session.ts';
 import { isEnrolled } from '../mfa/mfa-factor.ts';
-import { Account, accounts } from './account.ts';
+import { Account } from './account.ts';
+import { accountsOf, createAccount } from './accounts-of-user.ts';
 import { nodeOfUser, userAsActor } from './user-node.ts';
 import type { users } from '../users/user.ts';
 import { SignedInUser, User } from '../users/user.ts';
@@ -81,14 +81,19 @@ export const refreshKeys = ({ kek }: Services) => kek.deriveAll('refresh-token')
 
 /** How a session comes about. */
 interface Entrance {
-  readonly kind?: 'browser' | 'cli';
+  readonly kind?: 'browser' | 'cli' | 'projectApp';
   readonly amr: readonly string[];
+  /** No sign-in inherits a second factor: more than `aal1` only where it was part of this one. */
+  readonly acr?: 'aal1' | 'aal2';
+  /** Absent: now. */
+  readonly authenticatedAt?: Date;
+  /** Of a session of an app: which it is, and what the user consented to. */
+  readonly app?: { readonly id: string; readonly consented: readonly string[] | null } | null;
 }
 
 /** A session that is about to be started. */
-interface PlannedSession extends Required<Entrance> {
+export interface PlannedSession extends Required<Entrance> {
   readonly id: string;
-  readonly authenticatedAt: Date;
   readonly expiresAt: Date;
   readonly refreshToken: string;
 }
@@ -98,27 +103,29 @@ export interface NewSession extends PlannedSession {
   readonly accessToken: string;
 }
 
-export function plannedSession(services: Services, { kind = 'browser', amr }: Entrance): PlannedSession {
+export function plannedSession(services: Services, entrance: Entrance): PlannedSession {
   const id = services.ids.next();
-  const authenticatedAt = services.clock.now();
+  const { kind = 'browser', acr = 'aal1', authenticatedAt = services.clock.now(), app = null } = entrance;
   return {
     id,
     kind,
-    amr,
+    amr: entrance.amr,
+    acr,
     authenticatedAt,
+    app,
     expiresAt: new Date(authenticatedAt.getTime() + services.config.tokens.refreshTokenDays * DAY_MS),
     refreshToken: firstRefreshToken(refreshKeys(services), id),
   };
 }
 
-/** Ids and tokens of a new session: at `aal1`, since no sign-in inherits a second factor. */
+/** Ids and tokens of a new session. */
 export async function newSession(
   services: Services,
   user: { readonly id: string; readonly emailVerified: boolean },
   entrance: Entrance,
 ): Promise<NewSession> {
   const session = plannedSession(services, entrance);
-  const facts = { userId: user.id, acr: 'aal1', emailVerified: user.emailVerified } as const;
+  const facts = { userId: user.id, emailVerified: user.emailVerified };
   return { ...session, accessToken: await signAccessToken(services, { ...session, ...facts }) };
 }
 
@@ -142,17 +149,31 @@ export async function openSession(
   };
 }
 
-/** Writes and records the session, gives a browser its cookie, and answers the user's accounts. He has one now. */
+/** Starts a session of this service, gives a browser its cookie, and answers the user's accounts. He has one now. */
 export async function startSession(ctx: Run, session: PlannedSession, user: UserRow) {
   const { tx, call, services } = ctx;
   const owned = await accountsOf(tx, user.id);
   if (owned.length === 0) owned.push(await createAccount(ctx, user.id, 'personal'));
+  await writeSession(ctx, session, user);
+  if (session.kind === 'browser') setCookie(ctx, session.refreshToken, session.expiresAt);
+  const mfaRequired = await isEnrolled(tx, user.id);
+  // With half of a sign-in a network would become one that may go on guessing codes.
+  if (!mfaRequired) await rememberNetwork(tx, services, user.id, call.network);
+  return { accounts: owned, mfaRequired };
+}
+
+/** Writes and records the session, and ends the least recently used one if there are too many now. */
+export async function writeSession(ctx: Run, session: PlannedSession, user: UserRow): Promise<void> {
+  const { tx, call } = ctx;
   const [row] = await tx
     .insert(sessions)
     .values({
       id: session.id,
       userId: user.id,
       kind: session.kind,
+      projectAppId: session.app?.id ?? null,
+      consentedScopes: session.app?.consented ? [...session.app.consented] : null,
+      acr: session.acr,
       amr: [...session.amr],
       ipAddress: call.address,
       userAgent: call.userAgent,
@@ -170,12 +191,7 @@ export async function startSession(ctx: Run, session: PlannedSession, user: User
     target: { type: 'Session', id: session.id },
     node,
   });
-  await endLeastUsed(ctx, user, session.id);
-  if (session.kind === 'browser') setCookie(ctx, session.refreshToken, session.expiresAt);
-  const mfaRequired = await isEnrolled(tx, user.id);
-  // With half of a sign-in a network would become one that may go on guessing codes.
-  if (!mfaRequired) await rememberNetwork(tx, services, user.id, call.network);
-  return { accounts: owned, mfaRequired };
+  await endLeastUsed(ctx, user, session);
 }
 
 /** The cookie lives as long as the session may. A browser must never get a token that a rollback took back. */
@@ -185,25 +201,6 @@ export function setCookie(ctx: Run, refreshToken: string, expiresAt: Date): void
   ctx.afterCommit(() => {
     call.effects.refreshCookie = { value: refreshToken, maxAgeSeconds: Math.max(0, left) };
   });
-}
-
-export const accountsOf = (tx: Executor, userId: string) =>
-  tx
-    .select()
-    .from(accounts)
-    .where(and(eq(accounts.ownerId, userId), isNull(accounts.deletedAt)))
-    .orderBy(asc(accounts.createdAt), asc(accounts.id));
-
-/** An account is a tenant node of the same id. */
-export async function createAccount(
-  { tx, services }: Pick<Run, 'tx' | 'services'>,
-  ownerId: string,
-  type: 'personal' | 'organization',
-): Promise<typeof accounts.$inferSelect> {
-  const id = services.ids.next();
-  await tx.insert(nodes).values({ id, kind: 'account' });
-  const [account] = await tx.insert(accounts).values({ id, ownerId, type }).returning();
-  return account as typeof accounts.$inferSelect;
 }
 
 /** Sessions that still sign in: not ended, not expired, used within the idle time. */
@@ -254,12 +251,14 @@ export async function endSessions(
   return ended;
 }
 
-async function endLeastUsed(ctx: Run, user: UserRow, newId: string): Promise<void> {
+/** Sessions of an app are counted by themselves, so that it pushes out nobody's but its own. */
+async function endLeastUsed(ctx: Run, user: UserRow, { id, app }: PlannedSession): Promise<void> {
   const { tx, services } = ctx;
+  const alike = app ? eq(sessions.projectAppId, app.id) : isNull(sessions.projectAppId);
   const surplus = await tx
     .select({ id: sessions.id })
     .from(sessions)
-    .where(and(eq(sessions.userId, user.id), ne(sessions.id, newId), liveSessions(services)))
+    .where(and(eq(sessions.userId, user.id), alike, ne(sessions.id, id), liveSessions(services)))
     .orderBy(desc(sessions.lastUsedAt), desc(sessions.id))
     .offset(services.config.auth.maxSessionsPerUser - 1);
   const ids = surplus.map(({ id }) => id);

@@ -1,7 +1,8 @@
 import { and, asc, desc, eq, isNull } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
 import { Account } from '../identity/account.ts';
-import { accountsOf, liveSessions } from '../identity/sign-in.ts';
+import { accountsOf } from '../identity/accounts-of-user.ts';
+import { liveSessions } from '../identity/sign-in.ts';
 import { AuthenticationMethod, authenticationMethods } from '../me/authentication-method.ts';
 import { Session, sessions } from '../me/session.ts';
 import { MfaFactor, mfaFactors } from '../mfa/mfa-factor.ts';
