@@ -17,6 +17,8 @@ import * as organizations from './features/organizations/operations.ts';
 import * as permissions from './features/permissions/operations.ts';
 import { picture, uploadMyPicture } from './features/pictures/operations.ts';
 import * as projectApps from './features/project-apps/operations.ts';
+import * as projectMetadata from './features/project-sign-in/metadata-operations.ts';
+import * as projectTokens from './features/project-sign-in/token-operations.ts';
 import * as projects from './features/projects/operations.ts';
 import * as resources from './features/resources/operations.ts';
 import * as roles from './features/roles/operations.ts';
@@ -27,7 +29,7 @@ import * as users from './features/users/operations.ts';
 
 /** The table of contents of the API: a tag, and the file, or two, with its operations. */
 export const features = {
-  Authentication: { ...auth, ...federated },
+  Authentication: { ...auth, ...federated, ...projectTokens, ...projectMetadata },
   Authorization: { ...authorization, ...mine },
   Me: { ...me, ...notifications, uploadMyPicture },
   MFA: mfa,

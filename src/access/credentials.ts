@@ -78,10 +78,15 @@ interface KeyRow extends Pick<KeyState, 'userId' | 'name' | 'projectId' | 'allow
   readonly expiresAt: Instant | null;
 }
 
-/** Neither the app nor the user alone decides: a scope counts that both still name. */
+/** Neither the app nor the user alone decides: a scope counts that both still name. Null: not restricted. */
+export const namedByBoth = (
+  ofApp: readonly string[] | null,
+  consented: readonly string[] | null,
+): readonly string[] | null =>
+  ofApp && consented ? ofApp.filter((scope) => consented.includes(scope)) : (consented ?? ofApp);
+
 function appState({ clientId, projectId, ownerId, ownerKind, scopes, consented }: AppRow): AppState {
-  const both =
-    scopes && consented ? scopes.filter((scope) => consented.includes(scope)) : (consented ?? scopes);
+  const both = namedByBoth(scopes, consented);
   return {
     clientId,
     projectId,

@@ -26,8 +26,9 @@ interface Limit<I> {
   readonly points?: (input: I) => number;
 }
 
-/** How the request of a form is answered: a browser is led on, an OAuth client gets RFC 6749. */
+/** How the request of a form is answered: a browser is led on, an OAuth client gets RFC 6749, which ignores other `fields`. */
 export interface FormAnswers<O = unknown> {
+  readonly fields?: readonly string[];
   readonly answer: (output: O) => BareReply;
   readonly refusal?: (error: DoorwardError) => BareReply;
 }

@@ -11,9 +11,15 @@ export function formAnswersOf({ headers, routeOptions }: FastifyRequest): FormAn
   return typeof takesForm === 'object' && type.test(headers['content-type'] ?? '') ? takesForm : undefined;
 }
 
-/** The fields, each of which may stand there once; a client's `Basic` credentials are two of them. */
+/**
+ * The fields, each of which may stand there once; a client's `Basic` credentials are two of them. Of an OAuth client an
+ * empty one was not sent, and what is none of the operation's does not matter (RFC 6749 §3.2).
+ */
 export function readForm(request: FastifyRequest, body: string): Record<string, string> | DoorwardError {
-  const fields = [...new URLSearchParams(body), ...basicCredentials(request)];
+  const { takesForm } = request.routeOptions.config;
+  const known = typeof takesForm === 'object' ? takesForm.fields : undefined;
+  const all = [...new URLSearchParams(body), ...basicCredentials(request)];
+  const fields = known ? all.filter(([name, value]) => value !== '' && known.includes(name)) : all;
   const names = fields.map(([name]) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) {

@@ -11,7 +11,7 @@ import { bare } from '../../kernel/reply.ts';
 import { Scope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { uuid } from '../../kernel/values.ts';
-import { liveProject } from './live-project.ts';
+import { liveProject } from '../app-access/live-project.ts';
 import { SigningKey, SigningKeyStatus } from './signing-key.ts';
 
 export const signingKeys = query({

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { projectIssuer } from '../../crypto/keyring.ts';
+import type { Services } from '../../kernel/context.ts';
+import { query } from '../../kernel/operation.ts';
+import { bare } from '../../kernel/reply.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { uuid } from '../../kernel/values.ts';
+import { liveProject } from '../app-access/live-project.ts';
+
+/**
+ * What an OAuth client needs to know of a project, under its issuer (RFC 8414): where §3.1 puts it, between host and path,
+ * and below the issuer like the keys, where some look for it. Apps differ in their scopes, so these are not among it.
+ */
+const clientAuthentication = z.array(z.enum(['none', 'client_secret_basic', 'client_secret_post']));
+
+const Metadata = z
+  .object({
+    issuer: z.url(),
+    authorization_endpoint: z.url(),
+    token_endpoint: z.url(),
+    revocation_endpoint: z.url(),
+    userinfo_endpoint: z.url(),
+    jwks_uri: z.url(),
+    response_types_supported: z.array(z.literal('code')),
+    response_modes_supported: z.array(z.literal('query')),
+    grant_types_supported: z.array(z.enum(['authorization_code', 'refresh_token'])),
+    code_challenge_methods_supported: z.array(z.literal('S256')),
+    token_endpoint_auth_methods_supported: clientAuthentication,
+    revocation_endpoint_auth_methods_supported: clientAuthentication,
+    authorization_response_iss_parameter_supported: z.literal(true),
+    ui_locales_supported: z.array(z.enum(['en', 'de', 'es', 'fr'])),
+    service_documentation: z.url(),
+  })
+  .meta({ id: 'AuthorizationServerMetadata', description: 'Where and how apps sign users in (RFC 8414).' });
+
+interface Place {
+  readonly kind: 'account' | 'organization';
+  readonly id: string;
+}
+
+async function answerMetadata(
+  { tx, services }: { readonly tx: Executor; readonly services: Services },
+  owner: Place,
+  projectId: string,
+) {
+  await liveProject(tx, owner.kind, owner.id, projectId);
+  const { appUrl, tokens } = services.config;
+  const issuer = projectIssuer(appUrl, owner, projectId);
+  const methods = ['none', 'client_secret_basic', 'client_secret_post'] as const;
+  const document: z.output<typeof Metadata> = {
+    issuer,
+    authorization_endpoint: `${appUrl}/api/auth/project/authorize`,
+    token_endpoint: `${appUrl}/api/auth/project/token`,
+    revocation_endpoint: `${appUrl}/api/auth/project/revoke`,
+    userinfo_endpoint: `${appUrl}/api/auth/project/user-info`,
+    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', 'refresh_token'],
+    code_challenge_methods_supported: ['S256'],
+    token_endpoint_auth_methods_supported: [...methods],
+    revocation_endpoint_auth_methods_supported: [...methods],
+    authorization_response_iss_parameter_supported: true,
+    ui_locales_supported: ['en', 'de', 'es', 'fr'],
+    service_documentation: `${appUrl}/api-docs`,
+  };
+  return bare(document, { 'cache-control': `public, max-age=${tokens.jwksMaxAgeSeconds}`, etag: '' });
+}
+
+const common = {
+  access: 'public',
+  only: 'rest',
+  bare: true,
+  rate: 'network',
+  output: Metadata,
+  codes: ['NOT_FOUND'],
+} as const;
+
+const ofOrganization = {
+  ...common,
+  summary: "How apps of an organization's project sign users in",
+  input: { organizationId: uuid, projectId: uuid },
+};
+
+const ofAccount = {
+  ...common,
+  summary: "How apps of an account's project sign users in",
+  input: { accountId: uuid, projectId: uuid },
+};
+
+export const organizationProjectMetadata = query({
+  ...ofOrganization,
+  rest: 'GET ~/.well-known/oauth-authorization-server/org/:organizationId/prj/:projectId',
+  run: (ctx) =>
+    answerMetadata(ctx, { kind: 'organization', id: ctx.input.organizationId }, ctx.input.projectId),
+});
+
+export const accountProjectMetadata = query({
+  ...ofAccount,
+  rest: 'GET ~/.well-known/oauth-authorization-server/acc/:accountId/prj/:projectId',
+  run: (ctx) => answerMetadata(ctx, { kind: 'account', id: ctx.input.accountId }, ctx.input.projectId),
+});
+
+export const organizationProjectMetadataBelowIssuer = query({
+  ...ofOrganization,
+  rest: 'GET ~/org/:organizationId/prj/:projectId/.well-known/oauth-authorization-server',
+  run: (ctx) =>
+    answerMetadata(ctx, { kind: 'organization', id: ctx.input.organizationId }, ctx.input.projectId),
+});
+
+export const accountProjectMetadataBelowIssuer = query({
+  ...ofAccount,
+  rest: 'GET ~/acc/:accountId/prj/:projectId/.well-known/oauth-authorization-server',
+  run: (ctx) => answerMetadata(ctx, { kind: 'account', id: ctx.input.accountId }, ctx.input.projectId),
+});
