@@ -10,11 +10,18 @@ import { nodeOfUser } from '../identity/user-node.ts';
 import { rememberNetwork } from '../me/failed-attempts.ts';
 import { isEnrolled, MfaFactor, mfaFactors } from './mfa-factor.ts';
 import {
+  accepted,
+  factorsOf,
+  givesFactor,
+  sealedFor,
+  useCode,
+  type FactorRow,
+} from '../second-factor/codes.ts';
+import {
   recoveryCodesLeft,
   removeRecoveryCodes,
   replaceRecoveryCodes,
-  useRecoveryCode,
-} from './recovery-codes.ts';
+} from '../second-factor/recovery-codes.ts';
 import * as factor from './second-factor.ts';
 
 /** The second factor (identity §7): codes of an authenticator app, and recovery codes for whoever lost it. */
@@ -46,7 +53,7 @@ export const myMfa = query({
     .meta({ id: 'MfaStatus', description: 'Second factors of a user, and what this session did with them.' }),
   run: async (ctx) => {
     const { userId, acr } = callerOf(ctx);
-    const factors = await factor.factorsOf(ctx.tx, userId);
+    const factors = await factorsOf(ctx.tx, userId);
     return {
       enabled: factors.some(({ isEnabled }) => isEnabled),
       verified: acr === 'aal2',
@@ -80,12 +87,12 @@ export const createMfaFactor = mutation({
     const { tx, input, services } = ctx;
     const { kek, ids, clock, config } = services;
     const user = await factor.lockForChange(ctx, callerOf(ctx));
-    const own = await factor.factorsOf(tx, user.id);
+    const own = await factorsOf(tx, user.id);
     if (own.length >= MAX_FACTORS) {
       throw fail('CONFLICT', { fix: `A user has ${MAX_FACTORS} factors at most: remove one first.` });
     }
     const [id, secret] = [ids.next(), newTotpSecret()];
-    const sealedSecret = kek.seal(secret, factor.sealedFor(id));
+    const sealedSecret = kek.seal(secret, sealedFor(id));
     const [row] = await tx
       .insert(mfaFactors)
       .values({ id, userId: user.id, type: 'totp', name: input.name, sealedSecret, createdAt: clock.now() })
@@ -94,7 +101,7 @@ export const createMfaFactor = mutation({
     const shown = base32(secret);
     const account = user.email ?? user.name;
     return {
-      factor: row as factor.FactorRow,
+      factor: row as FactorRow,
       secret: shown,
       otpauthUrl: otpauthUrl(config.auth.mfaIssuer, account, shown),
     };
@@ -113,7 +120,7 @@ async function recordChange(ctx: Run, user: UserRow, act: string, factorId: stri
   });
 }
 
-const ownFactor = (own: readonly factor.FactorRow[], id: string): factor.FactorRow => {
+const ownFactor = (own: readonly FactorRow[], id: string): FactorRow => {
   const found = own.find((one) => one.id === id);
   if (!found) throw fail('NOT_FOUND');
   return found;
@@ -142,11 +149,11 @@ export const verifyMfaFactor = mutation({
   run: async (ctx) => {
     const { tx, input, prepared, services } = ctx;
     const user = await factor.lockForChange(ctx, callerOf(ctx));
-    const own = await factor.factorsOf(tx, user.id);
+    const own = await factorsOf(tx, user.id);
     const waiting = ownFactor(own, input.id);
     if (waiting.isEnabled) throw fail('INVALID_STATE', { params: { state: 'enabled' } });
-    const fits = async () => (await factor.useCode(ctx, [waiting], input.code)) !== undefined;
-    if (!(await factor.accepted(ctx, user.id, fits))) return factor.refuseCode(ctx, user);
+    const fits = async () => (await useCode(ctx, [waiting], input.code)) !== undefined;
+    if (!(await accepted(ctx, user.id, fits))) return factor.refuseCode(ctx, user);
     const [enabled] = await tx
       .update(mfaFactors)
       .set({ isEnabled: true })
@@ -157,7 +164,7 @@ export const verifyMfaFactor = mutation({
     await factor.raise(ctx, callerOf(ctx), prepared);
     await recordChange(ctx, user, 'factorEnabled', waiting.id);
     return {
-      factor: enabled as factor.FactorRow,
+      factor: enabled as FactorRow,
       recoveryCodes,
       accessToken: prepared.accessToken,
       expiresIn: accessTokenSeconds(services),
@@ -177,7 +184,7 @@ export const deleteMfaFactor = mutation({
   run: async (ctx) => {
     const { tx, input } = ctx;
     const user = await factor.lockForChange(ctx, callerOf(ctx));
-    const removed = ownFactor(await factor.factorsOf(tx, user.id), input.id);
+    const removed = ownFactor(await factorsOf(tx, user.id), input.id);
     await tx.delete(mfaFactors).where(eq(mfaFactors.id, removed.id));
     if (!(await isEnrolled(tx, user.id))) await removeRecoveryCodes(tx, user.id);
     await recordChange(ctx, user, 'factorRemoved', removed.id);
@@ -221,12 +228,7 @@ export const verifyMfa = mutation({
   run: async (ctx) => {
     const { tx, input, prepared, services, call } = ctx;
     const user = await factor.lockCaller(ctx, callerOf(ctx));
-    const enabled = (await factor.factorsOf(tx, user.id)).filter(({ isEnabled }) => isEnabled);
-    const fits = async () =>
-      input.code === undefined
-        ? enabled.length > 0 && useRecoveryCode(ctx, user.id, input.recoveryCode ?? '')
-        : (await factor.useCode(ctx, enabled, input.code)) !== undefined;
-    if (!(await factor.accepted(ctx, user.id, fits))) return factor.refuseCode(ctx, user);
+    if (!(await givesFactor(ctx, user.id, input))) return factor.refuseCode(ctx, user);
     await factor.raise(ctx, callerOf(ctx), prepared);
     await rememberNetwork(tx, services, user.id, call.network);
     ctx.record({

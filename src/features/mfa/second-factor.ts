@@ -1,5 +1,4 @@
-import { and, eq, isNull, lt, or } from 'drizzle-orm';
-import { matchingStep } from '../../crypto/totp.ts';
+import { and, eq, isNull } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
 import type { Call, Principal, Services } from '../../kernel/context.ts';
 import { credentialKey } from '../../kernel/invoke.ts';
@@ -8,31 +7,19 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { signAccessToken, type Run, type UserRow } from '../identity/sign-in.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
 import { lockUser } from '../identity/verification.ts';
-import * as lockOut from '../me/failed-attempts.ts';
 import { sessions } from '../me/session.ts';
-import { countFailure, isLockedOut } from './attempts.ts';
-import { isEnrolled, mfaFactors } from './mfa-factor.ts';
+import { isEnrolled } from './mfa-factor.ts';
 
 /**
- * Giving a code, and what it makes of the session. Everything here runs under the lock of the user's row, so that
- * attempts are counted, steps used and factors changed one after the other.
+ * What a right code makes of the session. Everything here runs under the lock of the user's row, so that attempts are
+ * counted, steps used and factors changed one after the other.
  */
-export type FactorRow = typeof mfaFactors.$inferSelect;
-
-export const sealedFor = (factorId: string): string => `mfa_factors:${factorId}`;
 
 /** One bucket for all codes of a user from one network, before the five of `attempts.ts` (conventions §10). */
 export const perUser = (_input: unknown, call: Call): string => {
   const { authentication } = call;
   return `mfa ${credentialKey(authentication.ok ? authentication.principal : null, call)} ${call.network}`;
 };
-
-export const factorsOf = (tx: Executor, userId: string): PromiseLike<FactorRow[]> =>
-  tx
-    .select()
-    .from(mfaFactors)
-    .where(eq(mfaFactors.userId, userId))
-    .orderBy(mfaFactors.createdAt, mfaFactors.id);
 
 /** The user's row, locked until commit. @throws UNAUTHENTICATED when he was deleted meanwhile */
 export async function lockCaller(ctx: Pick<Run, 'tx'>, { userId }: Principal): Promise<UserRow> {
@@ -94,41 +81,6 @@ export async function raise(ctx: Run, { credentialId }: Principal, raised: Raise
     .returning({ id: sessions.id });
   if (changed.length === 0) throw fail('UNAUTHENTICATED');
   ctx.touch(`session:${credentialId}`);
-}
-
-/**
- * Whether the code counts. After five wrong ones, or where too many secrets of any kind were wrong, nothing is looked
- * at, and nothing more is counted.
- */
-export async function accepted(ctx: Run, userId: string, fits: () => Promise<boolean>): Promise<boolean> {
-  const { tx, services, call } = ctx;
-  if (await isLockedOut(ctx, userId)) return false;
-  if (await lockOut.isLockedOut(tx, services, userId, call.network)) return false;
-  if (await fits()) return true;
-  await countFailure(ctx, userId);
-  await lockOut.countFailure(tx, services, userId, call.network);
-  return false;
-}
-
-/** The factor whose code this is, and whose step it uses up; undefined when it is none's. */
-export async function useCode(
-  { tx, services }: Run,
-  factors: readonly FactorRow[],
-  typed: string,
-): Promise<FactorRow | undefined> {
-  const { kek, clock } = services;
-  const [code, now] = [typed.replaceAll(' ', ''), clock.now()];
-  for (const { id, sealedSecret, lastStep } of factors) {
-    const step = matchingStep(kek.open(sealedSecret, sealedFor(id)), code, now, lastStep);
-    if (step === null) continue;
-    const [used] = await tx
-      .update(mfaFactors)
-      .set({ lastStep: step, lastUsedAt: now })
-      .where(and(eq(mfaFactors.id, id), or(isNull(mfaFactors.lastStep), lt(mfaFactors.lastStep, step))))
-      .returning();
-    if (used) return used;
-  }
-  return undefined;
 }
 
 export const targetOf = (user: UserRow) => ({ type: 'User', id: user.id }) as const;

@@ -1,7 +1,7 @@
 import { and, eq, gt, gte, sql } from 'drizzle-orm';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { mfaAttempts } from './mfa-factor.ts';
+import { mfaAttempts } from '../mfa/mfa-factor.ts';
 
 /**
  * Five wrong codes of a user in 15 minutes, over app and recovery codes together, and no code is looked at until the
