@@ -1,5 +1,5 @@
 import { and, eq, gt } from 'drizzle-orm';
-import { index, pgTable, text as textColumn } from 'drizzle-orm/pg-core';
+import { index, pgTable, text as textColumn, unique } from 'drizzle-orm/pg-core';
 import { SealError } from '../../crypto/kek.ts';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/one-time-token.ts';
 import { time } from '../../db/columns.ts';
@@ -7,6 +7,7 @@ import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { Run } from '../identity/sign-in.ts';
+import type { Identity } from './github.ts';
 
 /**
  * A sign-in on its way through another site, or through a page that asks the user. The browser that began it holds the
@@ -22,12 +23,15 @@ export const signInFlows = pgTable(
     /** Of the flow cookie, which is new for each. */
     browserHash: textColumn('browser_hash').notNull(),
     sealed: textColumn('sealed').notNull(),
+    /** Of the token of a link that was mailed; the newest alone. */
+    mailedHash: textColumn('mailed_hash'),
     expiresAt: time('expires_at').notNull(),
     createdAt: time('created_at').notNull().defaultNow(),
   },
   (table) => [
     index('sign_in_flows_expiry').on(table.expiresAt),
     index('sign_in_flows_browser').on(table.browserHash),
+    unique('sign_in_flows_mailed').on(table.mailedHash),
   ],
 );
 
@@ -49,12 +53,23 @@ export interface AskedByApp {
   readonly scopes: readonly string[] | null;
 }
 
-/** Somebody whose provider, or whose opened mail, has told who he is. */
+/** How somebody has shown who he is: by a mail that he opened, or by a provider that vouches for him. */
+export type Proof =
+  | { readonly provider: 'email'; readonly address: string }
+  | { readonly provider: 'github'; readonly identity: Identity };
+
+/** Somebody who has shown who he is. Nothing is written of it before he consents. */
 export interface SignedInToApp {
-  readonly userId: string;
+  readonly proof: Proof;
+  /** Null: nobody yet, whom the app's sign-up lets in. */
+  readonly userId: string | null;
   readonly authenticatedAt: string;
   readonly amr: readonly string[];
 }
+
+/** What a person is told at the step that he is led back to. */
+export type Notice =
+  'mailed' | 'wrongCode' | 'providerFailed' | 'providerRefused' | 'addressInvalid' | 'emailNotVerified';
 
 /** A project sign-in at the step that it has reached. */
 export interface ProjectSignIn {
@@ -62,9 +77,10 @@ export interface ProjectSignIn {
   /** PKCE towards GitHub, should the user go that way. */
   readonly verifier: string;
   readonly step:
-    | { readonly name: 'signIn'; readonly mailedTo?: string; readonly notice?: string }
-    | { readonly name: 'secondFactor'; readonly user: SignedInToApp; readonly notice?: string }
-    | { readonly name: 'consent'; readonly user: SignedInToApp };
+    | { readonly name: 'signIn'; readonly mailedTo?: string; readonly notice?: Notice }
+    | { readonly name: 'secondFactor'; readonly user: SignedInToApp; readonly notice?: Notice }
+    /** `shown`: what the app is to be allowed; null: it is not restricted. */
+    | { readonly name: 'consent'; readonly user: SignedInToApp; readonly shown: readonly string[] | null };
 }
 
 /** What each kind of flow keeps. A state of one kind does not end the other. */
@@ -145,11 +161,59 @@ export async function advanceFlow<K extends keyof Kinds>(
   const hash = hashOneTimeToken(state);
   const advanced = await tx
     .update(signInFlows)
-    .set({ hash, sealed: services.kek.seal(JSON.stringify([state, kept]), placeOf(kind, hash)) })
+    .set({
+      hash,
+      sealed: services.kek.seal(JSON.stringify([state, kept]), placeOf(kind, hash)),
+      mailedHash: null,
+    })
     .where(eq(signInFlows.hash, hashOneTimeToken(former)))
     .returning({ hash: signInFlows.hash });
   if (advanced.length === 0) throw startAgain();
   return state;
+}
+
+/**
+ * Keeps something else at the same step. With `mailed` the token of the newest link, which gets its whole time: flow and
+ * cookie last as long as it. @throws INVALID_TOKEN when the flow went on meanwhile
+ */
+export async function amendFlow<K extends keyof Kinds>(
+  ctx: Run,
+  kind: K,
+  { handle, kept, mailed }: { readonly handle: string; readonly kept: Kinds[K]; readonly mailed?: string },
+): Promise<void> {
+  const { tx, services, call } = ctx;
+  const hash = hashOneTimeToken(handle);
+  const expiresAt = new Date(services.clock.now().getTime() + FLOW_SECONDS * 1000);
+  const amended = await tx
+    .update(signInFlows)
+    .set({
+      sealed: services.kek.seal(JSON.stringify([handle, kept]), placeOf(kind, hash)),
+      ...(mailed === undefined ? {} : { mailedHash: hashOneTimeToken(mailed), expiresAt }),
+    })
+    .where(eq(signInFlows.hash, hash))
+    .returning({ hash: signInFlows.hash });
+  if (amended.length === 0) throw startAgain();
+  const browser = call.flowCookie;
+  if (mailed === undefined || browser === null) return;
+  ctx.afterCommit(() => {
+    call.effects.flowCookie = { value: browser, maxAgeSeconds: FLOW_SECONDS };
+  });
+}
+
+/** The flow whose newest mail has this token, and whether this is the browser that began it. The token stays as it is. */
+export async function flowOfMail<K extends keyof Kinds>(
+  db: Executor,
+  services: Services,
+  kind: K,
+  { token, cookie }: { readonly token: string; readonly cookie: string | null },
+): Promise<{ readonly flow: Flow<K>; readonly isHere: boolean } | undefined> {
+  const isIt = and(
+    eq(signInFlows.mailedHash, hashOneTimeToken(token)),
+    gt(signInFlows.expiresAt, services.clock.now()),
+  );
+  const [row] = await db.select().from(signInFlows).where(isIt);
+  const flow = row && opened(services, kind, row);
+  return flow && { flow, isHere: cookie !== null && row.browserHash === hashOneTimeToken(cookie) };
 }
 
 /** The flow of this state, whosever browser asks, without using it up. */
