@@ -37,7 +37,7 @@ import { createRelay } from './events/relay.ts';
 import { createSystemActs } from './events/system-act.ts';
 import { warnOfExpiringKeys } from './features/api-keys/expiry.ts';
 import { eventData, isWhole } from './features/event-types/catalogue.ts';
-import { questionFor } from './features/federation/cli.ts';
+import { pageQuestions } from './features/project-sign-in/page-questions.ts';
 import { createNotifier } from './features/notifications/notifier.ts';
 import { sealedColumns } from './features/sealed-columns.ts';
 import { rotateSystemKeyIfDue } from './features/signing-keys/system-rotation.ts';
@@ -266,10 +266,7 @@ export async function createApp(options: AppOptions): Promise<App> {
           ...(config.encryption.oldKeys.length > 0 ? [{ everyMs: MINUTE_MS, run: () => reseal.run() }] : []),
         ],
   );
-  registerHostedPages(server, {
-    https: config.security.https,
-    questionFor: (cookie) => questionFor(pool, services, cookie),
-  });
+  registerHostedPages(server, { https: config.security.https, ...pageQuestions(pool, services) });
   await server.ready();
 
   return {

@@ -19,6 +19,7 @@ import { picture, uploadMyPicture } from './features/pictures/operations.ts';
 import * as projectApps from './features/project-apps/operations.ts';
 import * as projectMetadata from './features/project-sign-in/metadata-operations.ts';
 import * as projectTokens from './features/project-sign-in/token-operations.ts';
+import * as projectSignIn from './features/project-sign-in/operations.ts';
 import * as projects from './features/projects/operations.ts';
 import * as resources from './features/resources/operations.ts';
 import * as roles from './features/roles/operations.ts';
@@ -29,7 +30,7 @@ import * as users from './features/users/operations.ts';
 
 /** The table of contents of the API: a tag, and the file, or two, with its operations. */
 export const features = {
-  Authentication: { ...auth, ...federated, ...projectTokens, ...projectMetadata },
+  Authentication: { ...auth, ...federated, ...projectSignIn, ...projectTokens, ...projectMetadata },
   Authorization: { ...authorization, ...mine },
   Me: { ...me, ...notifications, uploadMyPicture },
   MFA: mfa,

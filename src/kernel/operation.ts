@@ -30,7 +30,7 @@ interface Limit<I> {
 export interface FormAnswers<O = unknown> {
   readonly fields?: readonly string[];
   readonly answer: (output: O) => BareReply;
-  readonly refusal?: (error: DoorwardError) => BareReply;
+  readonly refusal?: (error: DoorwardError) => BareReply | undefined;
 }
 
 type Shape = z.ZodRawShape;

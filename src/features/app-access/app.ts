@@ -46,3 +46,10 @@ export const issuerOf = ({ appUrl }: Config, { owner, tenantId }: LiveApp): stri
 
 /** The project's node, for what is recorded of the app outside of any scope. */
 export const nodeOfApp = ({ tenantId, scope }: LiveApp): NodeRef => ({ id: tenantId, scope });
+
+/** GitHub is offered only where the operator has set it up. */
+export const offeredProviders = (
+  { github }: Config,
+  { enabledProviders }: Pick<LiveApp, 'enabledProviders'>,
+): LiveApp['enabledProviders'] =>
+  enabledProviders.filter((provider) => provider !== 'github' || github.client !== undefined);

@@ -4,6 +4,7 @@ import { loadHeld } from '../../access/grants.ts';
 import { SYSTEM_NODE } from '../../db/nodes.ts';
 import { rowsOf } from '../../db/rows.ts';
 import type { Services } from '../../kernel/context.ts';
+import { unknownScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { LiveApp } from './app.ts';
 
@@ -42,18 +43,47 @@ export async function namedScopes(
   });
 }
 
-/** What the roles would give somebody who has nothing else in the project; for a user who has yet to join it. */
-export async function grantsOfRoles(
+/** A user, or with null somebody who is none yet; `joins`: he has nothing in the project but what its sign-up gives. */
+interface Wearer {
+  readonly userId: string | null;
+  readonly joins: boolean;
+}
+
+/**
+ * What the app can be allowed: what it may ask for, and does, and the user holds, be it under a condition. Null: it is
+ * not restricted, so it may do what the user may. Of what was asked for nothing grows when the app does.
+ */
+export async function grantable(
   db: Executor,
-  { builtIns }: Services,
-  roleIds: readonly string[],
+  services: Services,
+  app: LiveApp,
+  wearer: Wearer,
+  requested: readonly string[] | null,
+): Promise<string[] | null> {
+  const { scopes } = app;
+  const wanted =
+    scopes && requested ? requested.filter((scope) => scopes.includes(scope)) : (requested ?? scopes);
+  return wanted && heldOf(await grantsOf(db, services, app, wearer), wanted);
+}
+
+async function grantsOf(
+  db: Executor,
+  { builtIns, resolver }: Services,
+  { scope, signUpRoleId }: LiveApp,
+  { userId, joins }: Wearer,
 ): Promise<Grants> {
-  const held = indexPermissions(await loadHeld(db, roleIds, 'project'), builtIns.nouns);
-  return { standing: 'active', user: null, scope: {}, held };
+  if (userId === null || joins) {
+    const roleIds = signUpRoleId === null ? [] : [signUpRoleId];
+    const held = indexPermissions(await loadHeld(db, roleIds, 'project'), builtIns.nouns);
+    return { standing: 'active', user: null, scope: {}, held };
+  }
+  const project = await resolver.scopeOf(scope, db);
+  if (!project) throw unknownScope();
+  return (await resolver.rightsOfUser(project, userId, db)).grants;
 }
 
 /** Those of the scopes that are held, be it under a condition. */
-export const heldOf = (grants: Grants, scopes: readonly string[]): string[] =>
+const heldOf = (grants: Grants, scopes: readonly string[]): string[] =>
   scopes.filter((scope) => {
     const [resource = '', action = ''] = scope.split(':');
     const decision = preliminary(grants, { resource, action });

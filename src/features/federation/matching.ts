@@ -78,7 +78,7 @@ export async function lockedMethod(ctx: Run, { id }: Identity): Promise<MethodRo
 }
 
 /** The locked row of a user who may sign in, from here and now. */
-async function admitted(ctx: Run, id: string): Promise<UserRow | undefined> {
+export async function admitted(ctx: Run, id: string): Promise<UserRow | undefined> {
   const { tx, services, call } = ctx;
   const user = await lockUser(ctx, id);
   if (user && mayExist(user) && !(await isLockedOut(tx, services, id, call.network))) return user;
@@ -99,20 +99,31 @@ async function newcomer(
 ): Promise<Matched> {
   const { services } = ctx;
   if (services.config.auth.registrationMode === 'closed') return refused(ctx, 'signUpDisabled');
-  const claims = await claimsOn(ctx, address);
-  await removeClaims(ctx, claims);
-  const name = identity.name ?? address.slice(0, address.lastIndexOf('@'));
+  const name = identity.name ?? localPart(address);
+  const method = { provider: 'github', providerId: identity.id } as const;
   const person = { address, name, locale: null, type };
-  const user = await createUser(
-    ctx,
-    { newcomer: person, userId: services.ids.next(), hash: null, signsIn: true },
-    null,
-    { provider: 'github', providerId: identity.id },
-  );
-  // The account is locked, so only an index that is out of step with it could be in the way.
-  if (!user) throw new Error('a GitHub account is linked although nobody has it');
+  return { user: await createProved(ctx, { newcomer: person, userId: services.ids.next() }, method) };
+}
+
+/** What somebody is called who has told no name. */
+export const localPart = (address: string): string => address.slice(0, address.lastIndexOf('@'));
+
+/**
+ * A user whose address is proved: every claim of others on it ends. Address and claimants are locked, and the account if
+ * there is one; the address is nobody's.
+ */
+export async function createProved(
+  ctx: Run,
+  person: Pick<Parameters<typeof createUser>[1], 'newcomer' | 'userId' | 'node'>,
+  method?: Parameters<typeof createUser>[3],
+): Promise<UserRow> {
+  const claims = await claimsOn(ctx, person.newcomer.address);
+  await removeClaims(ctx, claims);
+  const user = await createUser(ctx, { ...person, hash: null, signsIn: true }, null, method);
+  // All is locked, so only an index that is out of step with it could be in the way.
+  if (!user) throw new Error('a sign-in method is taken although nobody has it');
   await settleLosers(ctx, claims);
-  return { user };
+  return user;
 }
 
 /**

@@ -2,6 +2,7 @@ import { and, eq, inArray, lte } from 'drizzle-orm';
 import type { DoorwardError } from '../../errors.ts';
 import { fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
+import type { NodeRef } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { authenticationMethods, passwords } from '../me/authentication-method.ts';
 import { nodeOfUser, userAsActor } from './user-node.ts';
@@ -88,11 +89,14 @@ export async function prepareRegistration(
   };
 }
 
-/** In production nobody can be reached at `localhost`. @throws VALIDATION_ERROR */
-export function assertReachable({ config }: Services, address: string, path: string): void {
-  if (config.production && address.endsWith('@localhost')) {
-    throw fail('VALIDATION_ERROR', { details: [{ path, code: 'format' }] });
-  }
+/** In production nobody can be reached at `localhost`. */
+export const isReachable = ({ config }: Services, address: string): boolean =>
+  !(config.production && address.endsWith('@localhost'));
+
+/** @throws VALIDATION_ERROR */
+export function assertReachable(services: Services, address: string, path: string): void {
+  if (isReachable(services, address)) return;
+  throw fail('VALIDATION_ERROR', { details: [{ path, code: 'format' }] });
 }
 
 const ownerIn = ({ address, name }: Newcomer) => ({ addresses: [address], name });
@@ -138,7 +142,9 @@ export async function register(ctx: Run, prepared: PreparedRegistration) {
 }
 
 interface NewUser {
-  readonly newcomer: Omit<Newcomer, 'password'>;
+  /** `type` null: without an account; whoever lets him in says where that is recorded. */
+  readonly newcomer: Omit<Newcomer, 'password' | 'type'> & { readonly type: Newcomer['type'] | null };
+  readonly node?: NodeRef;
   readonly userId: string;
   /** Null for a user without a password. */
   readonly hash: string | null;
@@ -151,7 +157,7 @@ interface NewUser {
  */
 export async function createUser(
   { tx, services, record }: Run,
-  { newcomer, userId, hash, signsIn }: NewUser,
+  { newcomer, node, userId, hash, signsIn }: NewUser,
   verificationDeadline: Date | null,
   method: Pick<Method, 'provider' | 'providerId'> = { provider: 'email', providerId: newcomer.address },
 ): Promise<UserRow | undefined> {
@@ -181,13 +187,13 @@ export async function createUser(
     return undefined;
   }
   if (hash !== null) await tx.insert(passwords).values({ userId, hash });
-  await createAccount({ tx, services }, userId, type);
+  if (type !== null) await createAccount({ tx, services }, userId, type);
   record({
     actor: userAsActor(user as UserRow),
     event: 'user.created',
     data: userData(user as UserRow),
     target: { type: 'User', id: userId },
-    node: await nodeOfUser(tx, userId),
+    node: node ?? (await nodeOfUser(tx, userId)),
   });
   return user;
 }

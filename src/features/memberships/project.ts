@@ -1,5 +1,6 @@
 import { and, eq, inArray, isNull, sql, type SQL } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
+import type { Recording } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { apiKeys } from '../api-keys/api-key.ts';
 import { projects } from '../projects/project.ts';
@@ -28,22 +29,43 @@ const participantData = (projectId: string, userId: string, roleIds: readonly st
 
 /** @throws NOT_FOUND, PRIVILEGE_ESCALATION, CONFLICT when the user takes part already */
 export async function joinProject(ctx: MembershipRun, joining: Joining): Promise<void> {
-  const { tx, scope } = ctx;
   const { userId, roleIds, metadata = {} } = joining;
   const given = await rolesToGive(ctx, roleIds);
-  const [row] = await tx
+  const took = await takePart(ctx, ctx.scope.nodeId, { userId, given, metadata });
+  if (!took) throw fail('CONFLICT', { details: [{ path: 'userId', code: 'taken' }] });
+}
+
+/**
+ * Whoever calls this has the right to give these roles, or acts for who had it. False when the user takes part already.
+ * `by`: of who joins before his credentials are a token.
+ */
+export async function takePart(
+  ctx: Pick<MembershipRun, 'tx' | 'record' | 'touch'>,
+  projectId: string,
+  joining: {
+    readonly userId: string;
+    readonly given: readonly RoleRef[];
+    readonly metadata?: Record<string, unknown>;
+    readonly by?: Pick<Recording, 'actor' | 'node'>;
+  },
+): Promise<boolean> {
+  const { userId, given, metadata = {}, by } = joining;
+  const [row] = await ctx.tx
     .insert(projectUsers)
-    .values({ tenantId: scope.nodeId, userId, metadata })
+    .values({ tenantId: projectId, userId, metadata })
     .onConflictDoNothing()
     .returning();
-  if (!row) throw fail('CONFLICT', { details: [{ path: 'userId', code: 'taken' }] });
-  await wear(ctx, userId, given);
+  if (!row) return false;
+  await wear(ctx.tx, projectId, userId, given);
   ctx.touch(`user:${userId}`);
+  const roleIds = given.map(({ id }) => id);
   ctx.record({
+    ...by,
     event: 'project.user_added',
-    data: participantData(scope.nodeId, userId, roleIds),
+    data: participantData(projectId, userId, roleIds),
     target: { type: 'User', id: userId },
   });
+  return true;
 }
 
 /** The participation, locked until commit, and the roles worn. @throws NOT_FOUND */
@@ -81,7 +103,7 @@ export async function changeProjectRoles(
   if (before.some((id) => !after.includes(id))) await assertHoldsAllOf(ctx, userId);
   const given = await rolesToGive(ctx, after);
   await tx.delete(projectUserRoles).where(isMembership(projectUserRoles, scope.nodeId, userId));
-  await wear(ctx, userId, given);
+  await wear(tx, scope.nodeId, userId, given);
   ctx.touch(`user:${userId}`);
   ctx.record({
     event: 'project.user_roles_changed',
@@ -193,11 +215,16 @@ export async function untag(tx: Executor, userId: string, tenantIds: readonly st
     .where(and(inArray(userTags.tenantId, [...tenantIds]), eq(userTags.fromId, userId)));
 }
 
-async function wear({ tx, scope }: MembershipRun, userId: string, given: readonly RoleRef[]): Promise<void> {
+async function wear(
+  tx: Executor,
+  projectId: string,
+  userId: string,
+  given: readonly RoleRef[],
+): Promise<void> {
   if (given.length === 0) return;
   await tx
     .insert(projectUserRoles)
     .values(
-      given.map((role) => ({ tenantId: scope.nodeId, userId, roleId: role.id, roleTenantId: role.tenantId })),
+      given.map((role) => ({ tenantId: projectId, userId, roleId: role.id, roleTenantId: role.tenantId })),
     );
 }

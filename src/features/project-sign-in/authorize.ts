@@ -1,0 +1,113 @@
+import { fail } from '../../errors.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { errorAddress, type AppError } from '../app-access/answer.ts';
+import { appByClientId, offeredProviders, type LiveApp } from '../app-access/app.ts';
+import { matchesRedirect } from '../app-access/redirect-uri.ts';
+import { beginFlow, type AskedByApp } from '../federation/flow.ts';
+import { newVerifier } from '../federation/github.ts';
+import type { Run } from '../identity/sign-in.ts';
+import { pageOf } from './steps.ts';
+
+/**
+ * The beginning (RFC 6749 §4.1.1). Until client and redirect URI are known to belong together nobody is led anywhere:
+ * what is wrong is told on a page of ours. From then on the app is told.
+ */
+
+/** As it came: what is missing or wrong is told where the app can read it. An empty parameter is none (RFC 6749 §3.1). */
+export interface Request {
+  readonly client_id: string;
+  readonly redirect_uri: string;
+  readonly response_type?: string | undefined;
+  readonly response_mode?: string | undefined;
+  readonly code_challenge?: string | undefined;
+  readonly code_challenge_method?: string | undefined;
+  readonly state?: string | undefined;
+  readonly scope?: string | undefined;
+  readonly provider?: string | undefined;
+}
+
+/** Printable ASCII (RFC 6749 appendix A.5). */
+const stateForm = /^[ -~]{1,512}$/;
+const challengeForm = /^[A-Za-z0-9._~-]{43,128}$/;
+
+/** What keeps the request from being one, for the app. */
+class Fault {
+  readonly error: AppError;
+  readonly description: string;
+
+  constructor(error: AppError, description: string) {
+    this.error = error;
+    this.description = description;
+  }
+}
+
+/** Stores the flow, and answers where the browser goes. @throws VALIDATION_ERROR, INVALID_REDIRECT_URI */
+export async function begin(ctx: Run, request: Request): Promise<string> {
+  const { config } = ctx.services;
+  ctx.unchanged();
+  const app = await askingApp(ctx.tx, request);
+  const asked = read(app, request, offeredProviders(config, app));
+  if (asked instanceof Fault) {
+    const state = stateForm.test(request.state ?? '') ? (request.state ?? null) : null;
+    const { redirect_uri: redirectUri } = request;
+    return errorAddress(config, app, { redirectUri, state }, asked.error, asked.description);
+  }
+  await beginFlow(ctx, 'project', { asked, verifier: newVerifier(), step: { name: 'signIn' } });
+  return request.provider === 'github'
+    ? `${config.appUrl}/api/auth/project/github`
+    : pageOf(config, 'signIn');
+}
+
+async function askingApp(db: Executor, { client_id, redirect_uri }: Request): Promise<LiveApp> {
+  const app = await appByClientId(db, client_id);
+  if (!app) {
+    throw fail('VALIDATION_ERROR', {
+      details: [{ path: 'client_id', code: 'not_allowed' }],
+      fix: 'Send the clientId of a project app that has not been deleted.',
+    });
+  }
+  if (!matchesRedirect(app, redirect_uri)) throw unknownRedirect();
+  return app;
+}
+
+export const unknownRedirect = () =>
+  fail('INVALID_REDIRECT_URI', {
+    fix: 'Send one of the redirectUris of the app, character by character; only the port of a loopback IP may differ.',
+  });
+
+function read(app: LiveApp, request: Request, providers: readonly string[]): AskedByApp | Fault {
+  const { response_type: type, code_challenge: challenge, state } = request;
+  if (!state || !stateForm.test(state)) {
+    return new Fault('invalid_request', 'state must be 1 to 512 printable ASCII characters');
+  }
+  if (!type) return new Fault('invalid_request', 'response_type is missing');
+  if (type !== 'code') return new Fault('unsupported_response_type', 'response_type must be code');
+  if (request.response_mode && request.response_mode !== 'query') {
+    return new Fault('invalid_request', 'response_mode must be query');
+  }
+  if (!challenge || !challengeForm.test(challenge)) {
+    return new Fault('invalid_request', 'code_challenge must be 43 to 128 unreserved characters');
+  }
+  // Absent it would mean `plain` (RFC 7636 §4.3), with which the challenge is the secret.
+  if (request.code_challenge_method !== 'S256') {
+    return new Fault('invalid_request', 'code_challenge_method must be S256');
+  }
+  const scopes = scopesIn(request.scope);
+  if (unknownScopes(app, scopes).length > 0)
+    return new Fault('invalid_scope', 'the app has not named this scope');
+  if (providers.length === 0) return new Fault('temporarily_unavailable', 'no sign-in provider is set up');
+  if (request.provider && !providers.includes(request.provider)) {
+    return new Fault('invalid_request', 'the app does not offer this provider');
+  }
+  return { appId: app.id, redirectUri: request.redirect_uri, challenge, state, scopes };
+}
+
+/** Each once; null where none is named, and so all are meant. */
+export function scopesIn(sent: string | undefined): string[] | null {
+  const names = (sent ?? '').split(' ').filter(Boolean);
+  return names.length === 0 ? null : [...new Set(names)];
+}
+
+/** An app that is not restricted has no scopes that could be asked for. */
+export const unknownScopes = (app: Pick<LiveApp, 'scopes'>, asked: readonly string[] | null): string[] =>
+  (asked ?? []).filter((scope) => !app.scopes?.includes(scope));
