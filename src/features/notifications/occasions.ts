@@ -218,7 +218,8 @@ async function keyExpiring(at: At): Told {
 }
 
 /**
- * A network is new when no session of the last 30 days was opened from it. The first sign-in of a new user is no news
+ * A network is new when no session of the last 30 days was opened from it. Those of apps tell nothing: it is often the
+ * app's server that opens them. The first sign-in of a new user is no news
  * to him; that of one who has not come for so long that his sessions are forgotten is.
  */
 async function signedIn({ tx, event }: At): Told {
@@ -228,10 +229,11 @@ async function signedIn({ tx, event }: At): Told {
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))
     .where(eq(sessions.id, id));
-  if (!opened?.session.ipAddress) return undefined;
+  if (!opened?.session.ipAddress || opened.session.kind === 'projectApp') return undefined;
   const { userId, ipAddress, userAgent, authenticatedAt, createdAt } = opened.session;
   const earlier = and(
     eq(sessions.userId, userId),
+    ne(sessions.kind, 'projectApp'),
     or(lt(sessions.createdAt, createdAt), and(eq(sessions.createdAt, createdAt), lt(sessions.id, id))),
   );
   const month = new Date(authenticatedAt.getTime() - 30 * DAY_MS);
