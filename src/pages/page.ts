@@ -3,26 +3,40 @@ import { escapeHtml } from '../events/mail-layout.ts';
 import type { Language } from '../i18n/translate.ts';
 import { brandIcon, pageHeaders, sendText, withHeaders } from '../transport/docs-page.ts';
 import { languageOf } from '../transport/send-error.ts';
+import { stylesheet } from './stylesheet.ts';
 
 /** What the hosted pages have in common: their frame, their look and their policy. Nothing is inline. */
-export const pagePolicy = (formAction = "'none'"): string =>
+export const pagePolicy = ({
+  script = false,
+  formAction = "'none'",
+  images = [],
+}: {
+  readonly script?: boolean;
+  readonly formAction?: string;
+  readonly images?: readonly string[];
+} = {}): string =>
   [
     "default-src 'none'",
-    "script-src 'self'",
+    ...(script ? ["script-src 'self'", "connect-src 'self'"] : []),
     "style-src 'self'",
-    'img-src data:',
-    "connect-src 'self'",
+    ['img-src data:', ...images].join(' '),
     "base-uri 'none'",
     `form-action ${formAction}`,
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** `body` is HTML; `title` is text. Script and style are files of our own. */
+const ownBrand = `<p class="brand"><img src="${brandIcon}" alt="" width="26" height="26">Doorward</p>`;
+
+/** `body` and `brand` are HTML; `title` is text. Script and styles are files of our own. */
 export const hostedPage = (options: {
   readonly language: Language;
   readonly title: string;
   readonly body: string;
   readonly script?: string;
+  /** In whose name the page speaks; ours by default. */
+  readonly brand?: string;
+  /** A style beside the one that all share. */
+  readonly style?: string | undefined;
 }): string => `<!doctype html>
 <html lang="${options.language}">
   <head>
@@ -32,11 +46,13 @@ export const hostedPage = (options: {
     <meta name="robots" content="noindex">
     <title>${escapeHtml(options.title)} · Doorward</title>
     <link rel="icon" href="${brandIcon}">
-    <link rel="stylesheet" href="/hosted/page.css">
+    <link rel="stylesheet" href="/hosted/page.css">${
+      options.style === undefined ? '' : `\n    <link rel="stylesheet" href="${options.style}">`
+    }
   </head>
   <body>
     <main class="card">
-      <p class="brand"><img src="${brandIcon}" alt="" width="26" height="26">Doorward</p>
+      ${options.brand ?? ownBrand}
 ${options.body}
     </main>
     ${options.script === undefined ? '' : `<script src="${options.script}"></script>`}
@@ -44,8 +60,16 @@ ${options.body}
 </html>
 `;
 
-/** A page, or one with a form: `formAction` says where its policy lets the form lead, redirects included. */
-export type Page = string | { readonly html: string; readonly formAction: string };
+/** A page with a form: `formAction` says where its policy lets the form lead, redirects included. */
+export interface PageWithForm {
+  readonly html: string;
+  readonly formAction: string;
+  /** From where else its policy lets it show pictures. */
+  readonly images?: readonly string[];
+}
+
+/** A page, or the address of the one that is to be seen instead. */
+export type Page = string | PageWithForm | { readonly instead: string };
 
 /** Serves a page at `path` in the language of the browser, and its script, if it has one, at `path` with `.js`. */
 export function servePage(
@@ -56,15 +80,19 @@ export function servePage(
     readonly script?: string;
   },
 ): void {
-  app.get(options.path, async (request, reply) => {
+  app.get(options.path, { config: { forBrowsers: true } }, async (request, reply) => {
     const language = languageOf(request);
     const page = await options.page(language, request);
-    const { html, formAction } = typeof page === 'string' ? { html: page, formAction: undefined } : page;
+    if (typeof page === 'object' && 'instead' in page) return reply.redirect(page.instead, 303);
+    const { html, ...allowed } = typeof page === 'string' ? { html: page } : page;
+    const policy = pagePolicy({ script: options.script !== undefined, ...allowed });
     return (
       reply
-        .headers({ ...pageHeaders(pagePolicy(formAction), 'no-store'), vary: 'Accept-Language' })
+        .headers({ ...pageHeaders(policy, 'no-store'), vary: 'Accept-Language' })
+        // Whoever opened it, or is opened by it, gets no hold of its window.
+        .header('cross-origin-opener-policy', 'same-origin')
         // Without a referrer a browser would call the origin of a posted form "null".
-        .headers(formAction === undefined ? {} : { 'referrer-policy': 'same-origin' })
+        .headers(typeof page === 'string' ? {} : { 'referrer-policy': 'same-origin' })
         .header('content-language', language)
         .type('text/html; charset=utf-8')
         .send(html)
@@ -82,38 +110,3 @@ function serveFile(app: FastifyInstance, path: string, type: string, text: strin
     scope.get(path, (request, reply) => sendText(request, reply, `${type}; charset=utf-8`, text));
   });
 }
-
-const stylesheet = `:root { --ink: #1c2733; --soft: #5b6b7c; --line: #dfe5ec; --ground: #f4f6f9; --card: #fff; --brand: #1f3a5f;
-  --good: #1d6b43; --bad: #a32a2a; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6ebf1; --soft: #9fb0c3; --line: #2c3a48; --ground: #14181b; --card: #1c2022; --brand: #2f5f9c;
-    --good: #6fd0a0; --bad: #f09a9a; }
-}
-* { box-sizing: border-box; }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.5rem; background: var(--ground);
-  color: var(--ink); font: 1rem/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif; }
-.card { width: 100%; max-width: 26rem; padding: 2rem; background: var(--card); border: 1px solid var(--line);
-  border-radius: 12px; }
-.brand { display: flex; align-items: center; gap: .6rem; margin: 0 0 1.5rem; font-weight: 650; }
-.brand img { border-radius: 7px; }
-h1 { margin: 0 0 .5rem; font-size: 1.35rem; line-height: 1.3; }
-p { margin: 0 0 1.25rem; color: var(--soft); overflow-wrap: anywhere; }
-.brand, .brand + * { color: var(--ink); }
-label { display: block; margin: 0 0 .35rem; font-size: .9rem; font-weight: 600; }
-input { width: 100%; margin: 0 0 1.1rem; padding: .65rem .75rem; border: 1px solid var(--soft); border-radius: 6px;
-  background: var(--card); color: var(--ink); font: inherit; }
-input:read-only { border-color: var(--line); color: var(--soft); }
-fieldset { min-width: 0; margin: 0; padding: 0; border: 0; }
-button { width: 100%; padding: .75rem 1rem; border: 0; border-radius: 6px; background: var(--brand); color: #fff;
-  font: inherit; font-weight: 600; cursor: pointer; }
-button:hover { filter: brightness(1.1); }
-button.quiet { margin: .75rem 0 0; background: none; color: var(--ink); text-decoration: underline;
-  text-underline-offset: .25em; }
-:is(button, input):focus-visible { outline: 3px solid #7fb2f0; outline-offset: 2px; }
-button:disabled { opacity: .6; cursor: default; }
-[role='status'] { margin: 1.25rem 0 0; }
-[role='status']:empty { margin: 0; }
-.good { color: var(--good); }
-.bad { color: var(--bad); }
-[hidden] { display: none !important; }
-`;
