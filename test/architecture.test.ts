@@ -62,7 +62,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   'entities.ts': ['kernel', 'features'],
   'operations.ts': ['kernel', 'features'],
   transport: ['errors.ts', 'kernel', 'db', 'access', 'crypto', 'i18n', 'config.ts'],
-  pages: ['transport', 'i18n', 'events'],
+  pages: ['errors.ts', 'transport', 'i18n', 'events'],
   'jobs.ts': [],
   'app.ts': [
     'jobs.ts',

@@ -1,23 +1,21 @@
 import type { FastifyInstance } from 'fastify';
 import { escapeHtml } from '../events/mail-layout.ts';
-import { translateCode, type Language } from '../i18n/translate.ts';
+import { translateCode } from '../i18n/translate.ts';
 import { pageHeaders } from '../transport/docs-page.ts';
+import { errorTexts } from './error-texts.ts';
 import { hostedPage, pagePolicy } from './page.ts';
 
-const titles: Record<Language, string> = {
-  en: 'This did not work',
-  de: 'Das hat nicht geklappt',
-  es: 'Esto no ha funcionado',
-  fr: "Cela n'a pas fonctionné",
-};
-
-/** What a person reads where a program would get the JSON of an error. It leads nowhere. */
+/**
+ * What a person reads where a program would get the JSON of an error: what he can do, and what to tell whoever can do
+ * more. It leads nowhere, and shows nothing of the address that led to it.
+ */
 export const errorPage: FastifyInstance['errorPage'] = (error, language, requestId) => {
-  const title = titles[language];
+  const { title, advice, otherwise, forTheOperator } = errorTexts[language];
   const message = translateCode(language, error.code, error.params);
-  const body = `      <h1>${escapeHtml(title)}</h1>
-      <p role="alert" class="bad">${escapeHtml(message)}</p>
-      <p>${escapeHtml(error.code)} · ${escapeHtml(requestId)}</p>`;
+  const html = escapeHtml;
+  const body = `      <h1>${html(title)}</h1>
+      <p role="alert" class="bad">${html(advice[error.code] ?? otherwise)}</p>
+      <p class="place">${html(forTheOperator)}<br>${html(message)} ${html(error.code)} · ${html(requestId)}</p>`;
   return {
     html: hostedPage({ language, title, body }),
     headers: {
