@@ -95,7 +95,7 @@ function inputReader(op: NamedOperation, schemas: Schemas) {
     // A path parameter has one place; what stands in the query of a write belongs into its body.
     const misplaced = fromQuery
       ? [
-          ...Object.keys(members).filter((name) => pathNames.includes(name) || name === 'scope'),
+          ...Object.keys(members).filter((name) => [...pathNames, op.scoped && 'scope'].includes(name)),
           ...Object.keys(body ?? {}).filter((name) => name !== 'scope' || !op.scoped || op.method === 'GET'),
         ]
       : [...Object.keys(parameters), ...pathNames.filter((name) => body && name in body)];

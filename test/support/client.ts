@@ -170,8 +170,9 @@ async function overRest(
   const inQuery = op.method === 'GET' || op.method === 'DELETE';
   const query: Record<string, string> = {};
   if (inQuery) {
-    const { scope, ...parameters } = rest as { scope?: { tenant: string; id: string } };
-    if (scope) Object.assign(query, { tenant: scope.tenant, scopeId: scope.id });
+    const { scope, ...parameters } = rest as { scope?: { tenant: string; id: string } | string };
+    if (typeof scope === 'string') query['scope'] = scope;
+    else if (scope) Object.assign(query, { tenant: scope.tenant, scopeId: scope.id });
     for (const [name, value] of Object.entries(parameters)) {
       if (value !== undefined) query[name] = Array.isArray(value) ? value.join(',') : `${value as string}`;
     }

@@ -1,0 +1,147 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { LightMyRequestResponse } from 'fastify';
+import { hashOneTimeToken } from '../../src/crypto/one-time-token.ts';
+import { signInFlows } from '../../src/features/federation/flow.ts';
+import { roleIdOf } from '../../src/access/built-in.ts';
+import type { ScopeRef } from '../../src/kernel/scope.ts';
+import type { TestApp } from './app.ts';
+import type { JsonOf, Operations, Person } from './client.ts';
+import { visitor, type Visitor } from './visitor.ts';
+import type { z } from 'zod';
+
+/** A project app as its maker knows it. */
+export interface AppInProject {
+  readonly owner: Person;
+  readonly scope: ScopeRef;
+  readonly id: string;
+  readonly clientId: string;
+  readonly clientSecret: string | null;
+  readonly redirectUri: string;
+  readonly issuer: string;
+}
+
+type Fields = z.input<z.ZodObject<Operations['createProjectApp']['input']>>;
+
+/** A project of a new person with the resource `board` (actions `read` and `edit`), and an app in it. */
+export async function appInProject(
+  app: TestApp,
+  fields: Partial<Omit<Fields, 'scope'>> = {},
+  owner?: Person,
+): Promise<AppInProject> {
+  const maker = owner ?? (await app.person());
+  const as = { token: maker.token };
+  const { scope } = await app.must('createProject', { scope: maker.account, name: 'Boards' }, as);
+  await app.must(
+    'createResource',
+    { scope, name: 'Board', slug: 'board', actions: ['read', 'edit', 'share'], createPermissions: true },
+    as,
+  );
+  const redirectUri = fields.redirectUris?.[0] ?? 'https://boards.example/callback';
+  const created: JsonOf<z.output<Operations['createProjectApp']['output']>> = await app.must(
+    'createProjectApp',
+    { scope, name: 'Acme Boards', redirectUris: [redirectUri], ...fields },
+    as,
+  );
+  const [ownerId = '', projectId = ''] = scope.id.split(':');
+  return {
+    owner: maker,
+    scope,
+    id: created.id,
+    clientId: created.clientId,
+    clientSecret: created.clientSecret,
+    redirectUri,
+    issuer: `http://localhost:4000/acc/${ownerId}/prj/${projectId}`,
+  };
+}
+
+/** A role of the project that allows these pairs of `board`; a condition makes it `under` it. */
+export async function roleWith(
+  app: TestApp,
+  { owner, scope }: Pick<AppInProject, 'owner' | 'scope'>,
+  actions: readonly string[],
+): Promise<string> {
+  const as = { token: owner.token };
+  const { items } = await app.must('permissions', { scope, limit: 100 }, as);
+  const permissionIds = items
+    .filter(({ resource, action }) => resource.slug === 'board' && actions.includes(action))
+    .map(({ id }) => id);
+  const group = await app.must('createGroup', { scope, name: `G ${actions.join()}`, permissionIds }, as);
+  const role = await app.must('createRole', { scope, name: `R ${actions.join()}`, groupIds: [group.id] }, as);
+  return role.id;
+}
+
+export const projectViewer = roleIdOf('Project Viewer');
+
+/** A browser on its way through the hosted sign-in of an app. */
+export interface SignInBrowser extends Visitor {
+  readonly verifier: string;
+  /** Parameters of a good request; `state` is new for each browser. */
+  readonly request: Readonly<Record<string, string>>;
+  /** Asks the authorization endpoint; undefined takes a parameter away. */
+  authorize(changes?: Readonly<Record<string, string | undefined>>): Promise<LightMyRequestResponse>;
+  /** What the page at which this browser stands would post along. */
+  formToken(): Promise<string>;
+  /** Asks for a mail and answers its token. */
+  mail(address: string): Promise<string>;
+  /** Opens the link of a mail, here. */
+  open(token: string): Promise<LightMyRequestResponse>;
+  /** From the beginning to the question for consent, by mail. */
+  toConsent(address: string, changes?: Readonly<Record<string, string | undefined>>): Promise<void>;
+  /** The answer on the page of consent; of the last step. */
+  answer(decision: 'approve' | 'deny'): Promise<LightMyRequestResponse>;
+}
+
+export const authorizePath = '/api/auth/project/authorize';
+
+export function signInBrowser(
+  app: TestApp,
+  to: Pick<AppInProject, 'clientId' | 'redirectUri'>,
+): SignInBrowser {
+  const verifier = randomBytes(32).toString('base64url');
+  const request = {
+    client_id: to.clientId,
+    redirect_uri: to.redirectUri,
+    response_type: 'code',
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+    state: `state of the app ${randomBytes(4).toString('hex')} & more`,
+  };
+  const browser = visitor(app.server);
+  const self: SignInBrowser = {
+    ...browser,
+    verifier,
+    request,
+    authorize: (changes = {}) => {
+      const sent = Object.entries({ ...request, ...changes }).filter(([, value]) => value !== undefined);
+      return browser.get(`${authorizePath}?${new URLSearchParams(sent as [string, string][]).toString()}`);
+    },
+    async formToken() {
+      const cookie = hashOneTimeToken(browser.cookies.get('doorward_flow') ?? '');
+      const rows = await app.database.pool.select().from(signInFlows);
+      const row = rows.find(({ browserHash }) => browserHash === cookie);
+      if (!row) throw new Error('this browser has no flow');
+      const [token] = JSON.parse(
+        app.app.kek.open(row.sealed, `sign_in_flows:project:${row.hash}`).toString(),
+      ) as [string];
+      return token;
+    },
+    async mail(address) {
+      const asked = await browser.post('/api/auth/project/email/request', { email: address });
+      if (asked.statusCode !== 303) throw new Error(`no mail: ${asked.statusCode} ${asked.body}`);
+      return app.mailedToken(address);
+    },
+    open: (token) => browser.post('/api/auth/project/email/consume', { token }),
+    async toConsent(address, changes) {
+      await self.authorize(changes);
+      const next = await self.open(await self.mail(address));
+      if (!String(next.headers.location).endsWith('/consent')) throw new Error(`no consent: ${next.body}`);
+    },
+    answer: async (decision) =>
+      browser.post(`/api/auth/project/consent/${decision}`, { consent_token: await self.formToken() }),
+  };
+  return self;
+}
+
+/** What an app reads from the address to which a browser was led. */
+export const toldIn = ({ headers }: LightMyRequestResponse): Record<string, string> =>
+  Object.fromEntries(new URL(String(headers.location)).searchParams);
