@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decodeJwt } from 'jose';
+import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { transports, unique, type Person } from '../../../test/support/client.ts';
+import { challengeOf, consented, newVerifier } from '../../../test/support/project-code.ts';
+import { roleIdOf } from '../../access/built-in.ts';
+import type { ScopeRef } from '../../kernel/scope.ts';
+
+/**
+ * What a token of an app may do: what its user may in the project, of that what he consented to, and of that what the app
+ * may still ask for; nothing anywhere else.
+ */
+const REDIRECT = 'https://app.example/callback';
+
+let app: TestApp;
+let owner: Person;
+let as: { token: string };
+let user: Person;
+let scope: ScopeRef;
+let other: ScopeRef;
+
+beforeAll(async () => {
+  app = await startApp();
+  owner = await app.person();
+  as = { token: owner.token };
+  ({ scope } = await app.must('createProject', { scope: owner.account, name: 'P' }, as));
+  ({ scope: other } = await app.must('createProject', { scope: owner.account, name: 'Other' }, as));
+  user = await app.person();
+  for (const one of [scope, other]) {
+    await app.must('createResource', { scope: one, name: 'Doc', slug: 'doc', createPermissions: true }, as);
+    await join(one, user.userId, [await roleOfDocs(one), roleIdOf('Project Admin')]);
+  }
+});
+afterAll(() => app.close());
+
+/** A role that allows everything with `doc`. */
+async function roleOfDocs(at: ScopeRef): Promise<string> {
+  const { items } = await app.must('permissions', { scope: at, search: 'doc:' }, as);
+  const permissionIds = items.map(({ id }) => id);
+  const group = await app.must('createGroup', { scope: at, name: 'Docs', permissionIds }, as);
+  return (await app.must('createRole', { scope: at, name: 'Docs', groupIds: [group.id] }, as)).id;
+}
+
+async function join(at: ScopeRef, userId: string, roleIds: string[]): Promise<void> {
+  const projectId = at.id.split(':')[1] ?? '';
+  await app.owner.execute(
+    `insert into project_users (tenant_id, user_id) values ('${projectId}', '${userId}')`,
+  );
+  await app.must('updateUser', { scope: at, id: userId, roleIds }, as);
+}
+
+/** An app, and a token of a user who may do everything here, with these scopes. */
+async function signedIn(scopes: string[] | null, of: string[] | null = scopes, userId = user.userId) {
+  const name = `App ${unique()}`;
+  const client = await app.must(
+    'createProjectApp',
+    { scope, name, redirectUris: [REDIRECT], scopes: of },
+    as,
+  );
+  const code_verifier = newVerifier();
+  const code = await consented(app, {
+    appId: client.id,
+    userId,
+    redirectUri: REDIRECT,
+    challenge: challengeOf(code_verifier),
+    scopes,
+  });
+  const { accessToken } = await app.must('projectToken', {
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: REDIRECT,
+    code_verifier,
+    client_id: client.clientId,
+  });
+  return { id: client.id, token: accessToken };
+}
+
+const answerTo = async (token: string, permission: string, at?: ScopeRef) => {
+  const [resource = '', action = ''] = permission.split(':');
+  const input = { permission: { resource, action }, ...(at ? { scope: at } : {}) };
+  const { authorized, reason } = await app.must('isAuthorized', input, { token });
+  return [authorized, reason];
+};
+
+describe('a token with scopes', () => {
+  it('is of type projectApp and says what was consented to', async () => {
+    const { token } = await signedIn(['doc:read', 'Role:Query'], null);
+    expect(decodeJwt(token)).toMatchObject({ type: 'projectApp', scope, scopes: ['doc:read', 'Role:Query'] });
+    const { permissions } = await app.must('myPermissions', {}, { token });
+    expect(permissions.map(({ resource, action }) => `${resource}:${action}`).sort()).toEqual(
+      ['Role:Query', 'doc:read'].sort(),
+    );
+  });
+
+  it.each(transports)('may do that and nothing else, over %s', async (via) => {
+    const { token } = await signedIn(['doc:read', 'Role:Query', 'Role:Create']);
+    expect(await answerTo(token, 'doc:read')).toEqual([true, 'ALLOWED']);
+    expect(await answerTo(token, 'doc:update')).toEqual([false, 'SCOPE_NOT_CONSENTED']);
+    expect(await answerTo(token, 'doc:read', scope)).toEqual([true, 'ALLOWED']);
+    expect((await app.call('roles', { scope }, { token, via })).ok).toBe(true);
+    expect((await app.call('createRole', { scope, name: 'R' }, { token, via })).ok).toBe(true);
+    const refused = await app.call('tags', { scope }, { token, via });
+    expect([refused.code, refused.reason]).toEqual(['FORBIDDEN', 'SCOPE_NOT_CONSENTED']);
+  });
+
+  it('may not do what its user may not, whatever he consented to', async () => {
+    const person = await app.person();
+    await join(scope, person.userId, [roleIdOf('Project Viewer')]);
+    const { token } = await signedIn(['doc:read', 'Role:Create'], null, person.userId);
+    expect(await answerTo(token, 'doc:read')).toEqual([false, 'NO_PERMISSION']);
+    expect((await app.call('createRole', { scope, name: 'R' }, { token })).reason).toBe('NO_PERMISSION');
+  });
+});
+
+it.each(transports)('an empty list is nothing, over %s', async (via) => {
+  const { token } = await signedIn([]);
+  expect(await answerTo(token, 'doc:read')).toEqual([false, 'SCOPE_NOT_CONSENTED']);
+  for (const operation of ['roles', 'tags', 'users', 'projectApps'] as const) {
+    const refused = await app.call(operation, { scope }, { token, via });
+    expect([refused.code, refused.reason], operation).toEqual(['FORBIDDEN', 'SCOPE_NOT_CONSENTED']);
+  }
+  expect((await app.must('myPermissions', {}, { token, via })).permissions).toEqual([]);
+});
+
+it.each(transports)(
+  'a token that is not restricted may what its user may with his own resources, over %s',
+  async (via) => {
+    const { token } = await signedIn(null);
+    expect(decodeJwt(token)).not.toHaveProperty('scopes');
+    expect(await answerTo(token, 'doc:read')).toEqual([true, 'ALLOWED']);
+    // Managing the project is nothing that a user gives away without being asked for it by name.
+    expect((await answerTo(token, 'Role:Create'))[0]).toBe(false);
+    expect((await app.call('roles', { scope }, { token, via })).code).toBe('FORBIDDEN');
+  },
+);
+
+describe('no token of an app', () => {
+  const all = ['doc:read', 'Role:Query', 'ApiKey:Create', 'ApiKey:Rotate', 'SigningKey:Rotate', 'Tag:Query'];
+
+  it.each(transports)('reaches another project, over %s', async (via) => {
+    const { token } = await signedIn(all);
+    for (const at of [other, owner.account]) {
+      expect((await app.call('tags', { scope: at }, { token, via })).code).toBe('FORBIDDEN');
+    }
+    expect(await answerTo(token, 'doc:read', other)).toEqual([false, 'INVALID_SCOPE']);
+  });
+
+  it.each(transports)('does what is for people, over %s', async (via) => {
+    const { token } = await signedIn(all);
+    const options = { token, via };
+    const key = await app.must('createApiKey', { scope }, as);
+    const answers = [
+      await app.call('me', {}, options),
+      await app.call('updateMe', { name: 'X' }, options),
+      await app.call('deleteMe', {}, options),
+      await app.call('myUserSessions', {}, options),
+      await app.call('myMfa', {}, options),
+      await app.call('rotateSigningKey', { scope }, options),
+      await app.call('createApiKey', { scope }, options),
+      await app.call('rotateApiKey', { scope, id: key.id }, options),
+    ];
+    expect(answers.map(({ code }) => code)).toEqual(answers.map(() => 'SESSION_REQUIRED'));
+  });
+
+  it('ends sessions of its user but its own', async () => {
+    const { token } = await signedIn(all);
+    const refused = await app.call('revokeMyUserSession', { id: decodeJwt(user.token).jti ?? '' }, { token });
+    expect(refused.code).toBe('SESSION_REQUIRED');
+    await app.call('logout', { allSessions: true }, { token });
+    expect((await app.call('me', {}, { token: user.token })).ok).toBe(true);
+  });
+});
+
+describe('the app', () => {
+  it('narrowed binds tokens that are out there, at once', async () => {
+    const { id, token } = await signedIn(['doc:read', 'doc:update', 'Tag:Query']);
+    expect((await app.call('tags', { scope }, { token })).ok).toBe(true);
+    await app.must('updateProjectApp', { scope, id, scopes: ['doc:read'] }, as);
+    expect(await answerTo(token, 'doc:read')).toEqual([true, 'ALLOWED']);
+    expect(await answerTo(token, 'doc:update')).toEqual([false, 'SCOPE_NOT_CONSENTED']);
+    expect((await app.call('tags', { scope }, { token })).reason).toBe('SCOPE_NOT_CONSENTED');
+    await app.must('updateProjectApp', { scope, id, scopes: [] }, as);
+    expect(await answerTo(token, 'doc:read')).toEqual([false, 'SCOPE_NOT_CONSENTED']);
+  });
+
+  it('restricted later binds tokens that were not', async () => {
+    const { id, token } = await signedIn(null);
+    expect(await answerTo(token, 'doc:update')).toEqual([true, 'ALLOWED']);
+    await app.must('updateProjectApp', { scope, id, scopes: ['doc:read'] }, as);
+    expect(await answerTo(token, 'doc:read')).toEqual([true, 'ALLOWED']);
+    expect(await answerTo(token, 'doc:update')).toEqual([false, 'SCOPE_NOT_CONSENTED']);
+  });
+
+  it('widened gives no token more than was consented to', async () => {
+    const { id, token } = await signedIn(['doc:read']);
+    for (const scopes of [['doc:read', 'doc:update'], null]) {
+      await app.must('updateProjectApp', { scope, id, scopes }, as);
+      expect(await answerTo(token, 'doc:update')).toEqual([false, 'SCOPE_NOT_CONSENTED']);
+      expect(await answerTo(token, 'doc:read')).toEqual([true, 'ALLOWED']);
+    }
+  });
+
+  it('deleted, its tokens are refused at once, like those of a deleted project', async () => {
+    const { id, token } = await signedIn(['doc:read']);
+    expect(await answerTo(token, 'doc:read')).toEqual([true, 'ALLOWED']);
+    await app.must('deleteProjectApp', { scope, id }, as);
+    expect((await app.call('myPermissions', {}, { token })).code).toBe('UNAUTHENTICATED');
+  });
+});
