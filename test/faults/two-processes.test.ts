@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { unique, type Person } from '../support/client.ts';
+import { challengeOf, consented, newVerifier } from '../support/project-code.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 
 /**
@@ -107,6 +108,36 @@ describe.runIf(inject('postgresUrl'))('two processes on one database', () => {
       expect(await ask(one)).toBe(given);
       await until(async () => (await ask(other)) === given);
     }
+  });
+
+  it('holds tokens of an app to what the app may now, and refuses those of one that is gone', async () => {
+    const as = { token: owner.token };
+    const redirectUri = 'https://app.example/callback';
+    const scopes = ['Tag:Query', 'Role:Query'];
+    const fields = { scope, name: 'App', redirectUris: [redirectUri], scopes };
+    const app = await one.must('createProjectApp', fields, as);
+    const code_verifier = newVerifier();
+    const challenge = challengeOf(code_verifier);
+    const { userId } = owner;
+    const code = await consented(one, { appId: app.id, userId, redirectUri, challenge, scopes });
+    const { accessToken: token } = await one.must('projectToken', {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri,
+      code_verifier,
+      client_id: app.clientId,
+    });
+    const status = async () => (await other.call('tags', { scope }, { token })).status;
+    expect(await status()).toBe(200);
+    for (let round = 0; round < 20; round++) {
+      const isNarrow = round % 2 === 0;
+      const left = isNarrow ? ['Role:Query'] : scopes;
+      await one.must('updateProjectApp', { scope, id: app.id, scopes: left }, as);
+      await until(async () => (await status()) === (isNarrow ? 403 : 200));
+      expect((await other.call('roles', { scope }, { token })).status).toBe(200);
+    }
+    await one.must('deleteProjectApp', { scope, id: app.id }, as);
+    await until(async () => (await status()) === 401);
   });
 
   it('ends a session everywhere', async () => {
