@@ -91,7 +91,7 @@ async function opened(state: State, options: Parameters<typeof watched>[3] = {})
   pages.standing = state.standing ? { ...standing, ...state.standing } : null;
   pages.link = state.link ?? { state: 'invalid' };
   const view = await watched(browser, origin, () => state === states['no-flow'], {
-    viewport: { width: 480, height: 760 },
+    viewport: { width: 480, height: 800 },
     ...options,
   });
   await view.context.addCookies([{ ...flowCookie, url: origin }]);
@@ -175,14 +175,14 @@ describe('with the keyboard', () => {
 
   test('the field comes first, then its button, then the other ways', async () => {
     const view = await opened(signIn(), { locale: 'en' });
-    expect(await focused(view)).toBe('email');
+    await expect.poll(() => focused(view)).toBe('email');
     expect(await walk(view, 3)).toEqual(['Send the link', 'Continue with GitHub', 'Cancel']);
     await view.context.close();
   });
 
   test('after a wrong code the field has the focus and says what is wrong', async () => {
     const view = await opened(factor({ notice: 'wrongCode' }), { locale: 'en' });
-    expect(await focused(view)).toBe('code');
+    await expect.poll(() => focused(view)).toBe('code');
     const told = await view.page.evaluate(
       `document.getElementById(document.activeElement.getAttribute('aria-describedby')).textContent`,
     );
