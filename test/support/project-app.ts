@@ -1,7 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { LightMyRequestResponse } from 'fastify';
-import { hashOneTimeToken } from '../../src/crypto/one-time-token.ts';
-import { signInFlows } from '../../src/features/federation/flow.ts';
 import { roleIdOf } from '../../src/access/built-in.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import type { TestApp } from './app.ts';
@@ -81,6 +79,8 @@ export interface SignInBrowser extends Visitor {
   authorize(changes?: Readonly<Record<string, string | undefined>>): Promise<LightMyRequestResponse>;
   /** What the page at which this browser stands would post along. */
   formToken(): Promise<string>;
+  /** The page at which this browser stands. */
+  page(): Promise<LightMyRequestResponse>;
   /** Asks for a mail and answers its token. */
   mail(address: string): Promise<string>;
   /** Opens the link of a mail, here. */
@@ -113,17 +113,19 @@ export function signInBrowser(
     request,
     authorize: (changes = {}) => {
       const sent = Object.entries({ ...request, ...changes }).filter(([, value]) => value !== undefined);
-      return browser.get(`${authorizePath}?${new URLSearchParams(sent as [string, string][]).toString()}`);
+      return browser.get(`${authorizePath}?${new URLSearchParams(sent).toString()}`);
     },
     async formToken() {
-      const cookie = hashOneTimeToken(browser.cookies.get('doorward_flow') ?? '');
-      const rows = await app.database.pool.select().from(signInFlows);
-      const row = rows.find(({ browserHash }) => browserHash === cookie);
-      if (!row) throw new Error('this browser has no flow');
-      const [token] = JSON.parse(
-        app.app.kek.open(row.sealed, `sign_in_flows:project:${row.hash}`).toString(),
-      ) as [string];
+      const page = await self.page();
+      const token = /name="(?:form_token|consent_token)" value="([\w-]{43})"/.exec(page.body)?.[1];
+      if (!token) throw new Error(`no form: ${page.statusCode} ${page.body}`);
       return token;
+    },
+    async page() {
+      const start = await browser.get('/api/auth/project/sign-in', { accept: 'text/html' });
+      return start.statusCode === 303
+        ? browser.get(String(start.headers.location), { accept: 'text/html' })
+        : start;
     },
     async mail(address) {
       const asked = await browser.post('/api/auth/project/email/request', { email: address });

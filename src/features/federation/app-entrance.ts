@@ -33,8 +33,8 @@ const addressOf = (proof: Proof): string | null =>
   proof.provider === 'email' ? proof.address : proof.identity.address;
 
 /**
- * Null: he may not come in. Locks account, address and user until commit. That a known user may not sign in at all is
- * recorded; otherwise nothing is.
+ * Null: he may not come in. That a known user may not sign in at all is recorded, and otherwise nothing. Locks account,
+ * address and user until commit.
  */
 export async function entrantOf(ctx: Run, app: LiveApp, proof: Proof): Promise<Entrant | null> {
   const linked = proof.provider === 'github' ? await lockedMethod(ctx, proof.identity) : undefined;
@@ -43,10 +43,12 @@ export async function entrantOf(ctx: Run, app: LiveApp, proof: Proof): Promise<E
   const userId = linked?.userId ?? (address === null ? undefined : (await ownerOf(ctx.tx, address))?.id);
   const user = userId === undefined ? null : await admitted(ctx, userId);
   if (user === undefined) return null;
-  ctx.unchanged();
   const joins = user === null || !(await relates(ctx, app, user));
   const takesAnybody = app.allowSignUp && app.signUpRoleId !== null;
-  if ((joins && !takesAnybody) || (user === null && address === null)) return null;
+  if ((joins && !takesAnybody) || (user === null && address === null)) {
+    ctx.unchanged();
+    return null;
+  }
   const told = proof.provider === 'github' ? proof.identity.name : null;
   const name = user?.name ?? told ?? localPart(address ?? '');
   return { user, name, address, joins, links: proof.provider === 'github' && !linked };

@@ -48,7 +48,8 @@ export async function giveFactor(ctx: Run, given: GivenHere): Promise<string | R
   if (!isGuess || !(await givesFactor(ctx, user.id, given))) {
     const again = { name: 'secondFactor', user: step.user, notice: 'wrongCode' } as const;
     await amendFlow(ctx, 'project', { handle: flow.handle, kept: { asked, verifier, step: again } });
-    if (isGuess) ctx.record({ outcome: 'failed', code: 'UNAUTHENTICATED', target, node });
+    if (!isGuess) ctx.unchanged();
+    else ctx.record({ outcome: 'failed', code: 'UNAUTHENTICATED', target, node });
     return refuse(wrongCode());
   }
   const method = given.code === undefined ? 'rc' : 'otp';

@@ -91,6 +91,7 @@ export async function identified(
   const app = await appOf(tx, flow.asked);
   const entrant = await entrantOf(ctx, app, proof);
   if (!entrant) return turnBack(ctx, flow, app);
+  ctx.unchanged();
   const authenticatedAt = services.clock.now().toISOString();
   const user = { proof, userId: entrant.user?.id ?? null, authenticatedAt, amr };
   if (user.userId !== null && (await isEnrolled(tx, user.userId))) {
