@@ -78,12 +78,17 @@ interface KeyRow extends Pick<KeyState, 'userId' | 'name' | 'projectId' | 'allow
   readonly expiresAt: Instant | null;
 }
 
-/** Neither the app nor the user alone decides: a scope counts that both still name. Null: not restricted. */
+/**
+ * Neither the app nor the user alone decides: a scope counts that both still name. Null: not restricted. Who consented
+ * to that let the app do what the project plane has, so a built-in pair (`Noun:Action`) that it names since is news to him.
+ */
 export const namedByBoth = (
   ofApp: readonly string[] | null,
   consented: readonly string[] | null,
-): readonly string[] | null =>
-  ofApp && consented ? ofApp.filter((scope) => consented.includes(scope)) : (consented ?? ofApp);
+): readonly string[] | null => {
+  if (!ofApp) return consented;
+  return ofApp.filter((scope) => (consented ? consented.includes(scope) : !/^[A-Z]/.test(scope)));
+};
 
 function appState({ clientId, projectId, ownerId, ownerKind, scopes, consented }: AppRow): AppState {
   const both = namedByBoth(scopes, consented);

@@ -512,4 +512,21 @@ describe('what is given', () => {
     const answer = await restricted.answer('approve');
     expect([answer.statusCode, answer.headers.location]).toEqual([400, undefined]);
   });
+
+  test('to an app that was not restricted is nothing of the management plane, whatever it names later', async () => {
+    const to = await appInProject(app, { scopes: null });
+    const browser = browserOf(to);
+    await browser.toConsent(to.owner.email);
+    const { accessToken: token } = await app.must('projectToken', {
+      grant_type: 'authorization_code',
+      code: codeOf(await browser.answer('approve')),
+      redirect_uri: to.redirectUri,
+      client_id: to.clientId,
+      code_verifier: browser.verifier,
+    });
+    const tries = async () => (await app.call('roles', { scope: to.scope }, { token })).reason;
+    const before = await tries();
+    await change({ scopes: ['Role:Query'] }, to);
+    expect([before, await tries()]).toEqual(['NO_PERMISSION', 'SCOPE_NOT_CONSENTED']);
+  });
 });
