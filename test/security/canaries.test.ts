@@ -191,6 +191,21 @@ async function story(via: Via): Promise<void> {
   const key = await must('createApiKey', { scope: inProject }, onceOnly);
   const clientSecret = plant('the secret of an API key', key.data.clientSecret, key.said);
   await must('createApiKey', { scope: inProject }, onceOnly);
+  const confidential = {
+    scope: inProject,
+    name: 'App',
+    redirectUris: ['https://app.example.test/'],
+    confidential: true,
+  };
+  const oneApp = { ...as, headers: { 'idempotency-key': `app-${unique()}` } };
+  const appMade = await must('createProjectApp', confidential, oneApp);
+  plant('the secret of an app', appMade.data.clientSecret, appMade.said);
+  await must('createProjectApp', confidential, oneApp);
+  const ofApp = { scope: inProject, id: appMade.data.id };
+  const another = await must('rotateProjectAppSecret', ofApp, as);
+  plant('the new secret of an app', another.data.clientSecret, another.said);
+  await must('projectApp', ofApp, as);
+  await must('deleteProjectApp', ofApp, as);
   const hook = { scope: inProject, url: 'https://hooks.example.test/', eventTypes: ['*'] };
   const twice = { ...as, headers: { 'idempotency-key': `key-${unique()}` } };
   const webhook = await must('createWebhookSubscription', hook, twice);
