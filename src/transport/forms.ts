@@ -18,7 +18,11 @@ export function formAnswersOf({ headers, routeOptions }: FastifyRequest): FormAn
 export function readForm(request: FastifyRequest, body: string): Record<string, string> | DoorwardError {
   const { takesForm } = request.routeOptions.config;
   const known = typeof takesForm === 'object' ? takesForm.fields : undefined;
-  const all = [...new URLSearchParams(body), ...basicCredentials(request)];
+  const sent = [...new URLSearchParams(body)];
+  // Some clients repeat in the body who they are: that is one client, said twice.
+  const isRepeated = ([name, value]: [string, string]) =>
+    name === 'client_id' && sent.some(([other, same]) => other === name && same === value);
+  const all = [...sent, ...basicCredentials(request).filter((field) => !isRepeated(field))];
   const fields = known ? all.filter(([name, value]) => value !== '' && known.includes(name)) : all;
   const names = fields.map(([name]) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);

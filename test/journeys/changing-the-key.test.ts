@@ -11,6 +11,7 @@ import { mfaFactors } from '../../src/features/mfa/mfa-factor.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { codeShown } from '../support/authenticator.ts';
 import { transports } from '../support/client.ts';
+import { challengeOf, consented, newVerifier } from '../support/project-code.ts';
 
 /**
  * The encryption key changes and the former one goes away, in the order of docs/operating.md: a start with both, all
@@ -82,6 +83,20 @@ it('goes on through a change of the encryption key, and then without the former 
   const idle = await before.must('createApiKey', { scope }, { token: owner.token });
   const idlePair = { clientId: idle.clientId, clientSecret: idle.clientSecret as string, scope };
   const minted = (await before.must('exchangeApiKey', pair)).accessToken;
+  const redirectUri = 'https://app.example/callback';
+  const asked = { scope, name: 'App', redirectUris: [redirectUri], confidential: true };
+  const { id: appId, ...app } = await before.must('createProjectApp', asked, { token: owner.token });
+  const client = { client_id: app.clientId, client_secret: app.clientSecret ?? '' };
+  const code_verifier = newVerifier();
+  const consent = { appId, userId: owner.userId, redirectUri, challenge: challengeOf(code_verifier) };
+  const forCode = { code: await consented(before, consent), redirect_uri: redirectUri, code_verifier };
+  const ofApp = await before.must('projectToken', {
+    grant_type: 'authorization_code',
+    ...forCode,
+    ...client,
+  });
+  const renewed = (at: TestApp, refresh_token: string) =>
+    at.must('projectToken', { grant_type: 'refresh_token', refresh_token, ...client });
   const outbox = createMailOutbox({
     pool: before.database.pool,
     kek: before.app.kek,
@@ -110,6 +125,7 @@ it('goes on through a change of the encryption key, and then without the former 
     expect((await both.call('exchangeApiKey', pair, { via })).ok).toBe(true);
   }
   expect((await both.must('createApiKey', { scope }, once)).id).toBe(key.id);
+  const nextOfApp = await renewed(both, ofApp.refreshToken);
   const secretHash = async (secretOfKey: string) =>
     (await both.database.pool.select().from(apiKeySecrets)).filter(({ hash }) =>
       Buffer.from(hash).equals(hashSecret(both.app.kek.derive('api-key-pepper'), secretOfKey)),
@@ -143,6 +159,7 @@ it('goes on through a change of the encryption key, and then without the former 
   expect((await after.call('me', {}, { token: owner.token })).ok).toBe(true);
   expect((await after.call('tags', { scope }, { token: minted })).ok).toBe(true);
   expect((await after.call('exchangeApiKey', pair)).ok).toBe(true);
+  expect((await renewed(after, nextOfApp.refreshToken)).tokenType).toBe('Bearer');
   // Whoever was not seen while both were there has to begin anew.
   expect((await after.call('exchangeApiKey', idlePair)).code).toBe('UNAUTHENTICATED');
   const rotated = await after.must('rotateApiKey', { scope, id: idle.id }, { token: owner.token });

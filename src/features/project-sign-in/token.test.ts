@@ -218,6 +218,11 @@ describe('a code', () => {
           basic(one.clientId, one.clientSecret ?? ''),
         ),
     ],
+    [
+      'by Basic, with its id in the body too',
+      (one: Client, fields: Fields) =>
+        asForm({ ...fields, client_secret: undefined }, basic(one.clientId, one.clientSecret ?? '')),
+    ],
   ])('of a confidential app needs its secret: %s', async (_how, send) => {
     expect((await send(secretApp, await grant(secretApp))).statusCode).toBe(200);
   });
@@ -255,8 +260,13 @@ describe('a code', () => {
     expect((await asJson(fields)).status).toBe(200);
   });
 
-  it('is refused to who sends credentials twice', async () => {
+  it('is refused to who sends credentials twice, or is two clients at once', async () => {
     const fields = await grant(secretApp);
+    const unlike = await asForm(
+      { ...fields, client_secret: undefined, client_id: publicApp.clientId },
+      basic(secretApp.clientId, secretApp.clientSecret ?? ''),
+    );
+    expect([unlike.statusCode, unlike.json<{ error: string }>().error]).toEqual([400, 'invalid_request']);
     const answer = await asForm(fields, basic(secretApp.clientId, secretApp.clientSecret ?? ''));
     expect([answer.statusCode, answer.json<{ error: string }>().error]).toEqual([400, 'invalid_request']);
   });
