@@ -5,14 +5,14 @@ import type { Services } from '../../kernel/context.ts';
 import { refuse } from '../../kernel/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
-import { reuseDetected, rotate, shownToken, type Shown } from '../identity/rotation.ts';
+import { reuseDetected, rotate, shownToken, type Shown } from '../sessions/rotation.ts';
 import type { Run } from '../identity/sign-in.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import { keepRehash, type Client } from './client.ts';
 import { invalidGrant, isInProject, issueTokens, type AppTokens } from './issue.ts';
 
 /**
- * The door at which apps show their refresh tokens; how these rotate stands in `identity`. Nothing is ever added here to
+ * The door at which apps show their refresh tokens; how these rotate stands in `sessions`. Nothing is ever added here to
  * what the user consented to, and what the app has lost meanwhile is gone.
  */
 export interface SentRefreshToken {

@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import { readHeader, verifyJwt } from '../../crypto/jwt.ts';
 import type { Services } from '../../kernel/context.ts';
 import { issuerOf, nodeOfApp, type LiveApp } from '../app-access/app.ts';
-import { heldBy } from '../identity/rotation.ts';
+import { heldBy } from '../sessions/rotation.ts';
 import { endSessions, liveSessions, type Run } from '../identity/sign-in.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import { sessions } from '../me/session.ts';

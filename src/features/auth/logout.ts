@@ -4,7 +4,7 @@ import type { Principal } from '../../kernel/context.ts';
 import { sessions } from '../me/session.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import { users } from '../users/user.ts';
-import { heldBy } from '../identity/rotation.ts';
+import { heldBy } from '../sessions/rotation.ts';
 import { endSessions, liveSessions, type Run } from '../identity/sign-in.ts';
 
 /**

@@ -15,7 +15,7 @@ import {
   shownToken,
   type Family,
   type Shown,
-} from '../identity/rotation.ts';
+} from '../sessions/rotation.ts';
 import {
   accessTokenSeconds,
   setCookie,
@@ -25,7 +25,7 @@ import {
   type UserRow,
 } from '../identity/sign-in.ts';
 
-/** The door at which browsers and command lines show their refresh tokens; how these rotate stands in `identity`. */
+/** The door at which browsers and command lines show their refresh tokens; how these rotate stands in `sessions`. */
 
 export interface Presented {
   readonly accessToken: string | null;

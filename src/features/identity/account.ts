@@ -1,10 +1,13 @@
-import { sql } from 'drizzle-orm';
+import { and, asc, eq, isNull, sql } from 'drizzle-orm';
 import { index, pgTable, text as textColumn, uniqueIndex, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { deletedIndex, rowColumns } from '../../db/columns.ts';
+import { nodes } from '../../db/nodes.ts';
 import { entity, serverSet } from '../../kernel/entity.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
 import { uuid } from '../../kernel/values.ts';
 import { users } from '../users/user.ts';
+import type { Run } from './sign-in.ts';
 
 /** Accounts are tenant nodes; the node has the account's id. */
 export const accounts = pgTable(
@@ -34,3 +37,22 @@ export const Account = entity('Account', {
   fields: { type: serverSet(AccountType), ownerId: serverSet(uuid) },
   sort: ['createdAt', 'type'],
 });
+
+export const accountsOf = (tx: Executor, userId: string) =>
+  tx
+    .select()
+    .from(accounts)
+    .where(and(eq(accounts.ownerId, userId), isNull(accounts.deletedAt)))
+    .orderBy(asc(accounts.createdAt), asc(accounts.id));
+
+/** An account is a tenant node of the same id. */
+export async function createAccount(
+  { tx, services }: Pick<Run, 'tx' | 'services'>,
+  ownerId: string,
+  type: 'personal' | 'organization',
+): Promise<typeof accounts.$inferSelect> {
+  const id = services.ids.next();
+  await tx.insert(nodes).values({ id, kind: 'account' });
+  const [account] = await tx.insert(accounts).values({ id, ownerId, type }).returning();
+  return account as typeof accounts.$inferSelect;
+}

@@ -7,7 +7,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { authenticationMethods, passwords } from '../me/authentication-method.ts';
 import { nodeOfUser, userAsActor } from './user-node.ts';
 import { users } from '../users/user.ts';
-import { createAccount } from './accounts-of-user.ts';
+import { createAccount } from './account.ts';
 import { ownerOf } from './address.ts';
 import { assertPassword } from './new-password.ts';
 import { claimOf } from './password-sign-in.ts';

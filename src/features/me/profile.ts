@@ -4,7 +4,7 @@ import { fail } from '../../errors.ts';
 import { callerOf, type Principal } from '../../kernel/context.ts';
 import type { Changes } from '../../kernel/event.ts';
 import type { accounts } from '../identity/account.ts';
-import { accountsOf, createAccount } from '../identity/accounts-of-user.ts';
+import { accountsOf, createAccount } from '../identity/account.ts';
 import { recordUpdated, type Run, type UserRow } from '../identity/sign-in.ts';
 import { lockUser } from '../identity/verification.ts';
 import { users } from '../users/user.ts';

@@ -1,7 +1,6 @@
 import { and, asc, desc, eq, isNull } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
-import { Account } from '../identity/account.ts';
-import { accountsOf } from '../identity/accounts-of-user.ts';
+import { Account, accountsOf } from '../identity/account.ts';
 import { liveSessions } from '../identity/sign-in.ts';
 import { AuthenticationMethod, authenticationMethods } from '../me/authentication-method.ts';
 import { Session, sessions } from '../me/session.ts';

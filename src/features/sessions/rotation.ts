@@ -6,7 +6,7 @@ import type { Recording } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { sessions } from '../me/session.ts';
 import { users } from '../users/user.ts';
-import { mayExist } from './password-sign-in.ts';
+import { mayExist } from '../identity/password-sign-in.ts';
 import {
   isLive,
   liveSessions,
@@ -15,8 +15,8 @@ import {
   type Run,
   type SessionRow,
   type UserRow,
-} from './sign-in.ts';
-import { nodeOfUser } from './user-node.ts';
+} from '../identity/sign-in.ts';
+import { nodeOfUser } from '../identity/user-node.ts';
 
 /**
  * Rotation of refresh tokens (identity §5). A session is a family; each refresh replaces its token by the successor,
