@@ -11,6 +11,7 @@ import { operations } from '../../src/operations.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { codeShown } from '../support/authenticator.ts';
 import type { Answer } from '../support/client.ts';
+import { challengeOf, consented, newVerifier } from '../support/project-code.ts';
 import { startGithub, type GithubDouble } from '../support/github.ts';
 import { visitor } from '../support/visitor.ts';
 import { sampleInput, schemas } from './sample.ts';
@@ -681,6 +682,41 @@ describe('an answer over REST', () => {
       'webhook.ping',
       'webhook.recovered',
     ]);
+  });
+
+  it('of what an app asks without its user is as documented', async () => {
+    const { person, places } = owner;
+    const { scope } = places.accountProject;
+    const redirectUri = 'https://app.example/callback';
+    const fields = { scope, name: 'Documented', redirectUris: [redirectUri] };
+    const made = await app.must('createProjectApp', fields, { token: person.token });
+    const code_verifier = newVerifier();
+    const challenge = challengeOf(code_verifier);
+    const { userId } = person;
+    const code = await consented(app, { appId: made.id, userId, redirectUri, challenge, scopes: [] });
+    const client_id = made.clientId;
+    const sent = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier };
+    await call('projectToken', sent);
+    await call('projectToken', { ...sent, client_id, client_secret: 'x' });
+    const first = await call('projectToken', { ...sent, client_id });
+    const { refreshToken: refresh_token } = first.data as { refreshToken: string };
+    const next = await call('projectToken', { grant_type: 'refresh_token', refresh_token, client_id });
+    const { accessToken, refreshToken } = next.data as { accessToken: string; refreshToken: string };
+    await call('projectToken', { grant_type: 'refresh_token', refresh_token: 'x', client_id });
+    await call('projectUserInfo', {}, accessToken);
+    await call('projectUserInfo', {}, person.token);
+    await call('projectUserInfo', {});
+    await call('revokeProjectToken', { token: refreshToken, client_id, client_secret: 'x' });
+    await call('revokeProjectToken', { token: refreshToken, client_id });
+    const ids = (tenant: 'accountProject' | 'organizationProject') => places[tenant].scope.id.split(':');
+    const [accountId, projectId] = ids('accountProject');
+    const [organizationId, otherId] = ids('organizationProject');
+    for (const suffix of ['', 'BelowIssuer']) {
+      await call(`accountProjectMetadata${suffix}`, { accountId, projectId });
+      await call(`accountProjectMetadata${suffix}`, { accountId, projectId: randomUUID() });
+      await call(`organizationProjectMetadata${suffix}`, { organizationId, projectId: otherId });
+      await call(`organizationProjectMetadata${suffix}`, { organizationId, projectId });
+    }
   });
 
   it('was seen of every operation', () => {

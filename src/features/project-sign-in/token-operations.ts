@@ -140,9 +140,10 @@ export const projectUserInfo = query({
   codes: ['FORBIDDEN'],
   run: async (ctx) => {
     const { type, userId } = callerOf(ctx);
-    if (type !== 'projectApp') throw fail('FORBIDDEN', { fix: 'Ask with a token of a project app.' });
     const [user] = await ctx.tx.select().from(users).where(eq(users.id, userId));
-    if (!user) throw fail('NOT_FOUND');
+    if (type !== 'projectApp' || !user) {
+      throw fail('FORBIDDEN', { fix: 'Ask with a token of a project app.' });
+    }
     const { id, name, email, emailVerified, pictureUrl, locale } = user;
     return bare({
       sub: id,
