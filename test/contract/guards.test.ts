@@ -36,12 +36,16 @@ const publicRoutes = new Set([
   'POST /api/auth/project/email/request',
   'GET /api/auth/project/email',
   'POST /api/auth/project/email/consume',
+  // A user with a second factor gives it between his provider and consent (identity §12).
+  'POST /api/auth/project/second-factor',
   'GET /api/auth/project/consent',
   'GET /api/auth/project/app-info',
   'GET /api/auth/project/consent-info',
   'POST /api/auth/project/consent/approve',
   'POST /api/auth/project/consent/deny',
   'POST /api/auth/project/token',
+  // Its token is what is to be revoked (RFC 7009).
+  'POST /api/auth/project/revoke',
   'GET /api/organization-invitations/:token',
   'POST /api/organization-invitations/accept',
   'GET /api/pictures/:name',
@@ -54,6 +58,11 @@ const publicRoutes = new Set([
   'GET /.well-known/audit-jwks.json',
   'GET /org/:organizationId/prj/:projectId/.well-known/jwks.json',
   'GET /acc/:accountId/prj/:projectId/.well-known/jwks.json',
+  // Metadata of these issuers (RFC 8414), which stands in front of their path, and below them.
+  'GET /.well-known/oauth-authorization-server/org/:organizationId/prj/:projectId',
+  'GET /.well-known/oauth-authorization-server/acc/:accountId/prj/:projectId',
+  'GET /org/:organizationId/prj/:projectId/.well-known/oauth-authorization-server',
+  'GET /acc/:accountId/prj/:projectId/.well-known/oauth-authorization-server',
 ]);
 
 /** Authorization §9: a key or app token is not enough. */

@@ -719,6 +719,66 @@ describe('an answer over REST', () => {
     }
   });
 
+  it('of each step of a sign-in to an app is as documented', async () => {
+    const { token, email } = await app.person();
+    const { places } = owner;
+    const { scope } = places.accountProject;
+    const redirectUri = 'https://app.example/callback';
+    const asOwner = { token: owner.person.token };
+    const enabledProviders: ('email' | 'github')[] = ['email', 'github'];
+    const signUp = { allowSignUp: true, signUpRoleId: roleIdOf('Project Viewer') };
+    const fields = { scope, name: 'Stepwise', redirectUris: [redirectUri], enabledProviders, ...signUp };
+    const made = await app.must('createProjectApp', fields, asOwner);
+    const { factor, secret } = await app.must('createMfaFactor', {}, { token });
+    await app.must('verifyMfaFactor', { id: factor.id, code: codeShown(secret, app.clock.now()) }, { token });
+
+    const client = { client_id: made.clientId, redirect_uri: redirectUri };
+    await call('projectAppInfo', client);
+    await call('projectAppInfo', { ...client, redirect_uri: 'https://evil.test' });
+    const pkce = { code_challenge: challengeOf(newVerifier()), code_challenge_method: 'S256' };
+    const request = { ...client, ...pkce, response_type: 'code', state: 'some state' };
+    await call('authorizeProjectSignIn', { ...request, redirect_uri: 'https://evil.test' });
+    const begun = await call('authorizeProjectSignIn', request);
+    const cookie = `doorward_flow=${begun.cookies.find(({ name }) => name === 'doorward_flow')?.value}`;
+    const headers = { cookie, origin: 'http://localhost:4000' };
+    const step = (name: string, input: object) => call(name, input, undefined, headers);
+    /** Pages carry it; a call from elsewhere has to read it there. */
+    const formToken = async (path: string) => {
+      const page = await app.server.inject({ url: `/api/auth/project/${path}`, headers: { cookie } });
+      return /name="(?:form|consent)_token" value="([\w-]{43})"/.exec(page.body)?.[1] ?? '';
+    };
+
+    await call('startProjectGithub', {});
+    await step('startProjectGithub', {});
+    await step('finishProjectGithub', { state: 'x', code: 'x' });
+    const state = await formToken('sign-in');
+    expect((await step('finishProjectGithub', { state, error: 'access_denied' })).status).toBe(303);
+    await step('requestProjectEmail', { email: 'none' });
+    await call('requestProjectEmail', { email });
+    expect((await step('requestProjectEmail', { email })).status).toBe(202);
+    await step('consumeProjectEmail', { token: 'x' });
+    expect((await step('consumeProjectEmail', { token: await app.mailedToken(email) })).status).toBe(303);
+    await step('giveProjectSecondFactor', { code: '000000' });
+    app.clock.advance(30_000);
+    const code = codeShown(secret, app.clock.now());
+    expect((await step('giveProjectSecondFactor', { code })).status).toBe(303);
+    const consent = { consent_token: await formToken('consent') };
+    await call('projectConsentInfo', { consent_token: 'x' });
+    expect((await step('projectConsentInfo', consent)).ok).toBe(true);
+    await call('approveProjectConsent', consent);
+    expect((await step('approveProjectConsent', consent)).ok).toBe(true);
+    await step('denyProjectConsent', consent);
+    const again = await call('authorizeProjectSignIn', request);
+    const other = `doorward_flow=${again.cookies.find(({ name }) => name === 'doorward_flow')?.value}`;
+    const page = await app.server.inject({ url: '/api/auth/project/sign-in', headers: { cookie: other } });
+    const consent_token = /name="consent_token" value="([\w-]{43})"/.exec(page.body)?.[1] ?? '';
+    const denied = await call('denyProjectConsent', { consent_token }, undefined, {
+      ...headers,
+      cookie: other,
+    });
+    expect(denied.ok, denied.body).toBe(true);
+  });
+
   it('was seen of every operation', () => {
     expect(operations.filter(({ name }) => !seen.has(name)).map(({ name }) => name)).toEqual([]);
   });
