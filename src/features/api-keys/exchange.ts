@@ -199,7 +199,8 @@ async function hold(tx: Executor, wanted: readonly Wanted[]): Promise<readonly (
     await tx.execute(sql`
       with used (id, address) as (values ${sql.join(used, sql`, `)}),
         due as (select k.id, used.address from api_keys k join used using (id)
-          where k.revoked_at is null and coalesce(k.last_used_at < now() - interval '1 minute', true)
+          where k.revoked_at is null and k.deleted_at is null and coalesce(k.expires_at > now(), true)
+            and coalesce(k.last_used_at < now() - interval '1 minute', true)
           order by k.id for no key update of k)
       update api_keys k set last_used_at = now(), last_used_ip = due.address from due where k.id = due.id`);
   }

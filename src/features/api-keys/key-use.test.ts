@@ -128,6 +128,20 @@ describe.each(transports)('over %s', (via) => {
     expect(second.updatedAt).toBe(first.updatedAt);
   });
 
+  it.each([
+    ['expired', { expiresAt: sql`now()` }],
+    ['was deleted', { deletedAt: sql`now()` }],
+  ])('keeps no use of one that %s since it was remembered', async (_name, ended) => {
+    const key = await newKey();
+    const wrong = { ...key, clientSecret: key.clientSecret.replace(/.$/, '!') };
+    expect((await exchange(wrong, via, '203.0.113.6')).ok).toBe(false);
+    const { pool } = app.database;
+    await pool.update(apiKeys).set(ended).where(eq(apiKeys.id, key.id));
+    expect((await exchange(key, via, '203.0.113.7')).code).toBe('UNAUTHENTICATED');
+    const [row] = await pool.select().from(apiKeys).where(eq(apiKeys.id, key.id));
+    expect(row).toMatchObject({ lastUsedAt: null, lastUsedIp: null });
+  });
+
   it('tells who revoked it, when and why', async () => {
     const revoke = (id: string, input: object) =>
       app.raw('revokeApiKey', { scope, id, ...input }, { via, ...as });
