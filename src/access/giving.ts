@@ -1,6 +1,6 @@
-import { sql, type SQL } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { SYSTEM_NODE } from '../db/nodes.ts';
-import { rowsOf } from '../db/rows.ts';
+import { idList, rowsOf } from '../db/rows.ts';
 import { fail } from '../errors.ts';
 import type { CallerRights } from '../kernel/context.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
@@ -43,11 +43,11 @@ export async function permissionsOf(
     sql`
     select distinct on (p.id) s.slug, p.action, s.is_system as built_in, p.condition
     from permissions p join resources s on s.id = p.resource_id and s.deleted_at is null
-    where p.deleted_at is null and (p.id in ${list(permissionIds)} and p.tenant_id in ${visible}
+    where p.deleted_at is null and (p.id in ${idList(permissionIds)} and p.tenant_id in ${visible}
       or p.id in (select gp.permission_id from group_permissions gp join groups g on g.id = gp.group_id
-        where g.deleted_at is null and (g.id in ${list(groupIds)} and g.tenant_id in ${visible}
+        where g.deleted_at is null and (g.id in ${idList(groupIds)} and g.tenant_id in ${visible}
           or g.id in (select rg.group_id from role_groups rg join roles r on r.id = rg.role_id
-            where r.deleted_at is null and r.id in ${list(roleIds)}))))`,
+            where r.deleted_at is null and r.id in ${idList(roleIds)}))))`,
   );
   return rows
     .filter((row) => !(level === 'project' && row.built_in && organizationNouns.has(row.slug)))
@@ -80,11 +80,3 @@ export async function assertMayChange(
   if (target.isSystem) throw fail('SYSTEM_ENTITY');
   await assertMayGive(tx, scope, rights, bundle);
 }
-
-const list = (ids: readonly string[]): SQL =>
-  ids.length === 0
-    ? sql`(null::uuid)`
-    : sql`(${sql.join(
-        ids.map((id) => sql`${id}::uuid`),
-        sql`, `,
-      )})`;

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { rowsOf } from '../db/rows.ts';
+import { idList, rowsOf } from '../db/rows.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import {
@@ -151,10 +151,6 @@ export async function loadHeld(
 /** Every path by which the roles hold a permission, whether or not it has effect where they are worn. */
 export async function loadPaths(db: Executor, roleIds: readonly string[]): Promise<HeldPermission[]> {
   if (roleIds.length === 0) return [];
-  const ids = sql.join(
-    roleIds.map((id) => sql`${id}::uuid`),
-    sql`, `,
-  );
   const rows = await rowsOf<PathRow>(
     db,
     sql`
@@ -168,7 +164,7 @@ export async function loadPaths(db: Executor, roleIds: readonly string[]): Promi
     join group_permissions gp on gp.group_id = g.id
     join permissions p on p.id = gp.permission_id and p.deleted_at is null
     join resources s on s.id = p.resource_id and s.deleted_at is null and s.is_active
-    where r.deleted_at is null and r.id in (${ids})
+    where r.deleted_at is null and r.id in ${idList(roleIds)}
     order by p.created_at, p.id, r.id, g.id`,
   );
   // A role comes with each of its permissions, and what it says may be long: one copy is kept.

@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { SYSTEM_NODE } from '../db/nodes.ts';
-import { rowsOf } from '../db/rows.ts';
+import { idList, rowsOf } from '../db/rows.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { ACCOUNT_OWNER, ORGANIZATION_OWNER } from './built-in.ts';
@@ -120,14 +120,6 @@ const row = (table: SQL): SQL => sql`json_build_object('id', ${table}.id, 'name'
   'metadata', ${table}.metadata, 'tenantId', ${table}.tenant_id, 'isSystem', ${table}.is_system`;
 const [r, g] = [sql.raw('r'), sql.raw('g')];
 
-const list = (ids: readonly string[]): SQL =>
-  ids.length === 0
-    ? sql`(null::uuid)`
-    : sql`(${sql.join(
-        ids.map((id) => sql`${id}::uuid`),
-        sql`, `,
-      )})`;
-
 /** Of the subject's roles, of those that could be given in the scope, and of its owners'. The subject's come first. */
 function loadPaths(
   db: Executor,
@@ -147,9 +139,9 @@ function loadPaths(
       join group_permissions gp on gp.permission_id = m.id
       join role_groups rg on rg.group_id = gp.group_id
       join roles x on x.id = rg.role_id and x.deleted_at is null
-      where x.id in ${list([...roleIds, owners])} or x.tenant_id = ${scope.nodeId}::uuid
+      where x.id in ${idList([...roleIds, owners])} or x.tenant_id = ${scope.nodeId}::uuid
         or x.tenant_id = ${SYSTEM_NODE}::uuid and x.level = ${scope.level}
-      order by x.id not in ${list([...roleIds, owners])}, x.created_at, x.id limit ${MOST.paths}
+      order by x.id not in ${idList([...roleIds, owners])}, x.created_at, x.id limit ${MOST.paths}
     ) found
     join roles r on r.id = found.role_id
     join groups g on g.id = found.group_id and g.deleted_at is null
@@ -184,7 +176,7 @@ async function loadFacts(
           order by r.name, r.id, g.name, g.id), '[]'::json)
         from roles r left join role_groups rg on rg.role_id = r.id
         left join groups g on g.id = rg.group_id and g.deleted_at is null
-        where r.deleted_at is null and r.id in ${list(roleIds)}) as carried,
+        where r.deleted_at is null and r.id in ${idList(roleIds)}) as carried,
       exists (select 1 from project_users p
         where p.tenant_id = ${scope.projectId}::uuid and p.user_id = ${userId}::uuid) as "takesPart",
       case when ${scope.organizationId}::uuid is null

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../kernel/scoped-db.ts';
-import { add, BATCH, isDue, listOf, removeSome, unreferenced, type Counts, type Due } from './purge-rows.ts';
-import { rowsOf } from './rows.ts';
+import { add, BATCH, isDue, removeSome, unreferenced, type Counts, type Due } from './purge-rows.ts';
+import { idList, rowsOf } from './rows.ts';
 import type { Reference, TableGraph } from './table-graph.ts';
 
 /**
@@ -75,6 +75,6 @@ export async function purgeStubs(tx: Executor, graph: TableGraph, due: Due): Pro
       and ${unreferenced(graph.referencesTo('users'))} order by t.id limit ${BATCH} for update of t skip locked`,
   );
   if (rows.length === 0) return {};
-  const users = await removeSome(tx, 'users', sql`id in ${listOf(rows.map(({ id }) => id))}`);
+  const users = await removeSome(tx, 'users', sql`id in ${idList(rows.map(({ id }) => id))}`);
   return users > 0 ? { users } : {};
 }

@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { SYSTEM_NODE } from './nodes.ts';
-import { rowsOf } from './rows.ts';
+import { idList, rowsOf } from './rows.ts';
 import type { Reference, Table, TableGraph } from './table-graph.ts';
 
 /** The statements of the purge: each removes a bounded number of rows, so that none runs into the time-out. */
@@ -120,13 +120,13 @@ async function removeWithLinks(
   const counts: Counts = {};
   if (ids.length === 0) return counts;
   for (const { from, column } of graph.referencesTo(table).filter(isLink)) {
-    const where = sql`${sql.identifier(column)} in ${listOf(ids)}`;
+    const where = sql`${sql.identifier(column)} in ${idList(ids)}`;
     for (let gone = BATCH; gone === BATCH;) {
       gone = await removeSome(tx, from.name, where);
       if (gone > 0) add(counts, { [from.name]: gone });
     }
   }
-  const gone = await removeSome(tx, table, sql`id in ${listOf(ids)}`);
+  const gone = await removeSome(tx, table, sql`id in ${idList(ids)}`);
   return gone > 0 ? add(counts, { [table]: gone }) : counts;
 }
 
@@ -153,9 +153,3 @@ export function add(counts: Counts, more: Counts): Counts {
 }
 
 export const instantOf = (date: Date): SQL => sql`${date.toISOString()}::timestamptz`;
-
-export const listOf = (ids: readonly string[]): SQL =>
-  sql`(${sql.join(
-    ids.map((id) => sql`${id}::uuid`),
-    sql`, `,
-  )})`;

@@ -1,4 +1,4 @@
-import type { SQL } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import type { Executor } from '../kernel/scoped-db.ts';
 
 /**
@@ -12,3 +12,12 @@ export async function rowsOf<T extends object>(db: Executor, statement: SQL): Pr
 
 /** A time of such a row. */
 export const instant = (value: string | Date): Date => new Date(value);
+
+/** What stands behind `in`: ids, or nothing at all, which nothing is equal to. */
+export const idList = (ids: readonly string[]): SQL =>
+  ids.length === 0
+    ? sql`(null::uuid)`
+    : sql`(${sql.join(
+        ids.map((id) => sql`${id}::uuid`),
+        sql`, `,
+      )})`;

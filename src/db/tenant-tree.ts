@@ -2,7 +2,7 @@ import { and, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import { unknownScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { nodes } from './nodes.ts';
-import { rowsOf } from './rows.ts';
+import { idList, rowsOf } from './rows.ts';
 
 /**
  * Growing and cutting the tenant tree (model §1, §4).
@@ -101,12 +101,12 @@ export async function deleteNodes(
   await lockRows(tx, felling);
   const rows = await rowsOf<{ id: string }>(
     tx,
-    sql`update nodes set deleted_at = now() where deleted_at is null and id in ${list(await subtree(tx, felling))}
+    sql`update nodes set deleted_at = now() where deleted_at is null and id in ${idList(await subtree(tx, felling))}
       returning id`,
   );
   const ids = rows.map(({ id }) => id);
   if (ids.length === 0) return { ids: new Set(), topics: [] };
-  const dead = list(ids);
+  const dead = idList(ids);
   const mark = (table: string, column: 'id' | 'tenant_id') =>
     tx.execute(
       sql`update ${sql.identifier(table)} set deleted_at = now()
@@ -149,7 +149,7 @@ interface Felling {
 const isUnshared = ({ rootIds }: Felling): SQL => sql`not exists (
   select 1 from organization_members m join users u on u.id = m.user_id and u.deleted_at is null
   where m.tenant_id = n.id
-    and m.user_id not in (select owner_id from accounts where id in ${list(rootIds)}))`;
+    and m.user_id not in (select owner_id from accounts where id in ${idList(rootIds)}))`;
 
 /**
  * Waits for whoever is changing a row of what goes, and makes others wait. Every mutation locks its rows first and its
@@ -160,13 +160,13 @@ async function lockRows(tx: Executor, felling: Felling): Promise<void> {
   const tree = await rowsOf<{ id: string }>(
     tx,
     sql`with recursive tree as (
-      select n.id from nodes n where n.id in ${list(rootIds)}
-        or (n.id in ${list(unlessShared)} and ${isUnshared(felling)})
+      select n.id from nodes n where n.id in ${idList(rootIds)}
+        or (n.id in ${idList(unlessShared)} and ${isUnshared(felling)})
       union select n.id from nodes n join tree t on n.parent_id = t.id
         where n.deleted_at is null and ${isUnshared(felling)})
       select id from tree`,
   );
-  const ids = list(tree.map(({ id }) => id));
+  const ids = idList(tree.map(({ id }) => id));
   const lock = (table: string, column: 'id' | 'tenant_id') =>
     tx.execute(
       sql`select count(*) from (select 1 from ${sql.identifier(table)}
@@ -193,7 +193,7 @@ async function subtree(tx: Executor, felling: Felling): Promise<string[]> {
     for (const id of level) found.add(id);
     const children = await rowsOf<{ id: string }>(
       tx,
-      sql`select id from nodes where parent_id in ${list(level)} and deleted_at is null`,
+      sql`select id from nodes where parent_id in ${idList(level)} and deleted_at is null`,
     );
     const below = children.map(({ id }) => id).filter((id) => !found.has(id));
     await lockNodes(tx, below);
@@ -204,7 +204,9 @@ async function subtree(tx: Executor, felling: Felling): Promise<string[]> {
 
 /** In a fixed order, so that two deletions cannot deadlock. */
 const lockNodes = (tx: Executor, ids: readonly string[]): PromiseLike<unknown> =>
-  tx.execute(sql`select 1 from nodes where id in ${list(ids)} and kind <> 'project' order by id for update`);
+  tx.execute(
+    sql`select 1 from nodes where id in ${idList(ids)} and kind <> 'project' order by id for update`,
+  );
 
 /**
  * Lets what was deleted with these nodes, or below them before, be purged from this moment on and not after its
@@ -215,29 +217,21 @@ export async function purgeFrom(tx: Executor, nodeIds: Iterable<string>, at: Dat
   const rows = await rowsOf<{ id: string }>(
     tx,
     sql`with recursive tree as (
-      select n.id from nodes n where n.id in ${list([...nodeIds])} and n.deleted_at is not null
+      select n.id from nodes n where n.id in ${idList([...nodeIds])} and n.deleted_at is not null
       union select n.id from nodes n join tree t on n.parent_id = t.id where n.deleted_at is not null)
       update nodes set purge_at = ${moment} where id in (select id from tree) returning id`,
   );
   await tx.execute(sql`update users set purge_at = ${moment}
-    where deleted_at is not null and managed_by in ${list(rows.map(({ id }) => id))}`);
+    where deleted_at is not null and managed_by in ${idList(rows.map(({ id }) => id))}`);
 }
 
 async function unshared(tx: Executor, ids: readonly string[], felling: Felling): Promise<string[]> {
   const rows = await rowsOf<{ id: string }>(
     tx,
-    sql`select n.id from nodes n where n.id in ${list(ids)} and ${isUnshared(felling)}`,
+    sql`select n.id from nodes n where n.id in ${idList(ids)} and ${isUnshared(felling)}`,
   );
   return rows.map(({ id }) => id);
 }
-
-const list = (ids: readonly string[]): SQL =>
-  ids.length === 0
-    ? sql`(null::uuid)`
-    : sql`(${sql.join(
-        ids.map((id) => sql`${id}::uuid`),
-        sql`, `,
-      )})`;
 
 /**
  * A slug from a name: `Acme GmbH` → `acme-gmbh`, with the lowest free number behind it where it is taken among
