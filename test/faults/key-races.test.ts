@@ -1,14 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { buildService, call, must, signUp, startService, type Service } from '../../scripts/service.ts';
-import { openPostgres, type Database } from '../../src/db/open.ts';
+import { call, must, signUp, type Service } from '../../scripts/service.ts';
+import type { Database } from '../../src/db/open.ts';
 import { rowsOf } from '../../src/db/rows.ts';
-import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
-import { silentPostgres, type SilentPostgres } from '../support/silent-postgres.ts';
+import type { SilentPostgres } from '../support/silent-postgres.ts';
+import { figures, startTwoServices, type TwoServices } from '../support/two-services.ts';
 
 /**
  * Keys that end on one process while another uses them: two real processes on one PostgreSQL. What counts as after is
@@ -35,12 +32,6 @@ interface Minted {
   readonly requestId: string;
 }
 
-/** Middle, 99th of a hundred, and slowest, in milliseconds. */
-function figures(waits: readonly number[]): string {
-  const sorted = waits.toSorted((a, b) => a - b);
-  const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN;
-  return `p50 ${at(0.5).toFixed(0)} ms, p99 ${at(0.99).toFixed(0)} ms, slowest ${at(1).toFixed(0)} ms`;
-}
 async function until(what: () => Promise<boolean>): Promise<void> {
   for (const began = performance.now(); !(await what());) {
     if (performance.now() - began > PATIENCE_MS) throw new Error('what is waited for does not come');
@@ -50,11 +41,9 @@ async function until(what: () => Promise<boolean>): Promise<void> {
 const print = (line: string) => process.stdout.write(`key races: ${line}\n`);
 
 describe.runIf(adminUrl)('two processes on one database', { timeout: 60_000 + ROUNDS * 2000 }, () => {
-  let directory: string;
-  let postgres: TestDatabase;
+  let two: TwoServices;
   let link: SilentPostgres;
   let here: Service;
-  /** Reaches the database through `link`. */
   let there: Service;
   let database: Database;
   let session: string;
@@ -63,22 +52,8 @@ describe.runIf(adminUrl)('two processes on one database', { timeout: 60_000 + RO
   let scope: { tenant: string; id: string };
 
   beforeAll(async () => {
-    await buildService();
-    directory = await mkdtemp(join(tmpdir(), 'doorward-keys-'));
-    postgres = await postgresDatabase(adminUrl, null);
-    link = await silentPostgres(postgres.url, 'doorward changes');
-    const start = (name: string, url: string) =>
-      startService({
-        dataDir: join(directory, name),
-        env: {
-          SECURITY_RATE_LIMIT_ENABLED: 'false',
-          APP_URL: 'http://doorward.test',
-          ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
-          DATABASE_URL: url,
-        },
-      });
-    here = await start('here', postgres.url);
-    there = await start('there', link.url);
+    two = await startTwoServices(adminUrl);
+    ({ here, there, link, database } = two);
     const ada = await signUp(here);
     session = ada.token;
     accountId = ada.accountId;
@@ -88,21 +63,8 @@ describe.runIf(adminUrl)('two processes on one database', { timeout: 60_000 + RO
       body: { scope: account, name: 'Races' },
     }));
     scope = { tenant: 'accountProject', id: `${accountId}:${projectId}` };
-    database = openPostgres({
-      url: postgres.url,
-      poolMax: 1,
-      acquireTimeoutMs: 5000,
-      statementTimeoutMs: 60_000,
-      onIdleError: () => undefined,
-    });
   });
-  afterAll(async () => {
-    await Promise.all([here.stop(), there.stop()]);
-    await database.close();
-    await link.close();
-    await postgres.drop();
-    await rm(directory, { recursive: true, force: true });
-  });
+  afterAll(() => two.stop());
 
   const act = <D = Pair>(path: string, body: object = {}) =>
     must<D>(`${here.base}/api${path}`, { token: session, body: { scope, ...body } });

@@ -1,13 +1,10 @@
 import { sql } from 'drizzle-orm';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { buildService, must, signUp, startService, type Service } from '../../scripts/service.ts';
+import { must, signUp, type Service } from '../../scripts/service.ts';
 import { roleIdOf } from '../../src/access/built-in.ts';
-import { openPostgres, type Database } from '../../src/db/open.ts';
-import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
-import { silentPostgres, type SilentPostgres } from '../support/silent-postgres.ts';
+import type { Database } from '../../src/db/open.ts';
+import type { SilentPostgres } from '../support/silent-postgres.ts';
+import { figures, startTwoServices, type TwoServices } from '../support/two-services.ts';
 
 /**
  * Rights that change on one process and are asked for on another: two real processes on one PostgreSQL. With the
@@ -36,58 +33,22 @@ interface Change {
   readonly waited: number;
 }
 
-/** Middle, 99th of a hundred, and slowest, in milliseconds. */
-function figures(waits: readonly number[]): string {
-  const sorted = waits.toSorted((a, b) => a - b);
-  const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN;
-  return `p50 ${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(1)} ms, slowest ${at(1).toFixed(1)} ms`;
-}
 const print = (line: string) => process.stdout.write(`revisions: ${line}\n`);
 
 describe.runIf(adminUrl)('two processes on one database', { timeout: 60_000 + ROUNDS * 2000 }, () => {
-  let directory: string;
-  let postgres: TestDatabase;
+  let two: TwoServices;
   let link: SilentPostgres;
   let here: Service;
-  /** Reaches the database through `link`. */
   let there: Service;
   let database: Database;
   let kinds: readonly Kind[];
 
   beforeAll(async () => {
-    await buildService();
-    directory = await mkdtemp(join(tmpdir(), 'doorward-revisions-'));
-    postgres = await postgresDatabase(adminUrl, null);
-    link = await silentPostgres(postgres.url, 'doorward changes');
-    const start = (name: string, url: string) =>
-      startService({
-        dataDir: join(directory, name),
-        env: {
-          SECURITY_RATE_LIMIT_ENABLED: 'false',
-          APP_URL: 'http://doorward.test',
-          ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
-          DATABASE_URL: url,
-          DATABASE_POOL_MAX: '5',
-        },
-      });
-    here = await start('here', postgres.url);
-    there = await start('there', link.url);
-    database = openPostgres({
-      url: postgres.url,
-      poolMax: 1,
-      acquireTimeoutMs: 5000,
-      statementTimeoutMs: 60_000,
-      onIdleError: () => undefined,
-    });
+    two = await startTwoServices(adminUrl, { DATABASE_POOL_MAX: '5' });
+    ({ here, there, link, database } = two);
     kinds = await furnish();
   });
-  afterAll(async () => {
-    await Promise.all([here.stop(), there.stop()]);
-    await database.close();
-    await link.close();
-    await postgres.drop();
-    await rm(directory, { recursive: true, force: true });
-  });
+  afterAll(() => two.stop());
 
   /** An organization with users who hold one right of each kind, and the keys and sessions that ask. */
   async function furnish(): Promise<Kind[]> {
