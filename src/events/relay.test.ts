@@ -16,7 +16,7 @@ let logs: string[];
 let sequence = 0;
 beforeAll(async () => {
   // Its own relay has no business with these events.
-  app = await startApp({ JOBS_ENABLED: 'false' });
+  app = await startApp();
   await app.owner.execute(sql`create table heard (id bigint generated always as identity, event text)`);
   await app.owner.execute(sql`grant select, insert, delete on heard to public`);
 });

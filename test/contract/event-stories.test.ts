@@ -34,7 +34,7 @@ const nodeOf = ({ id }: ScopeRef): string => id.split(':').at(-1) as string;
 
 beforeAll(async () => {
   const post = async () => ({ status: await answered(), retryAfter: null, body: Buffer.alloc(0) });
-  const env = { JOBS_ENABLED: 'false', WEBHOOKS_RETRY_SCHEDULE_SECONDS: 'none' };
+  const env = { WEBHOOKS_RETRY_SCHEDULE_SECONDS: 'none' };
   app = await startApp(env, undefined, { post });
   const { items } = await app.must('eventTypes', { limit: 100 });
   schemas = new Map(items.map((one) => [one.name, one.schema as JsonSchema]));

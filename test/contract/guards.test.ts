@@ -84,7 +84,7 @@ let before: Record<string, string>;
 let cases = 0;
 
 beforeAll(async () => {
-  app = await startApp({ SECURITY_RATE_LIMIT_EXPORT_MAX: '1000', JOBS_ENABLED: 'false' });
+  app = await startApp({ SECURITY_RATE_LIMIT_EXPORT_MAX: '1000' });
   [alice, mallory] = [await house(app), await house(app)];
   before = await digest(app, { butDenials: true });
 });

@@ -18,7 +18,7 @@ let scope: ScopeRef;
 
 beforeAll(async () => {
   // What delivers webhooks has changes of its own.
-  app = await startApp({ JOBS_ENABLED: 'false' });
+  app = await startApp();
   owner = await house(app);
   ({ token } = owner.person);
   ({ scope } = owner.places.accountProject);

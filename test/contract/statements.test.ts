@@ -13,8 +13,7 @@ let head: Person;
 let organization: ScopeRef;
 
 beforeAll(async () => {
-  // Jobs have statements of their own.
-  app = await startApp({ JOBS_ENABLED: 'false' });
+  app = await startApp();
   owner = await app.person();
   const as = { token: owner.token };
   ({ scope } = await app.must('createProject', { scope: owner.account, name: 'Many' }, as));
@@ -44,11 +43,7 @@ afterAll(() => app.close());
 
 async function counted(work: () => Promise<unknown>): Promise<number> {
   await work();
-  // What follows from earlier changes is not the cost of a list.
-  await app.app.flushMails();
-  app.statements.length = 0;
-  await work();
-  return app.statements.length;
+  return (await app.spent(work)).length;
 }
 
 describe.each(transports)('over %s', (via) => {

@@ -24,7 +24,7 @@ let asked = 0;
 let refused = 0;
 
 beforeAll(async () => {
-  app = await startApp({ SECURITY_RATE_LIMIT_EXPORT_MAX: '1000', JOBS_ENABLED: 'false' });
+  app = await startApp({ SECURITY_RATE_LIMIT_EXPORT_MAX: '1000' });
   [alice, mallory] = [await house(app), await house(app)];
   before = await digest(app);
 });

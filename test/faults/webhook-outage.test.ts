@@ -15,7 +15,7 @@ let app: TestApp;
 let receivers: Receivers;
 beforeAll(async () => {
   const later: { receivers?: Receivers } = {};
-  app = await startApp({ JOBS_ENABLED: 'false', WEBHOOKS_TIMEOUT_MS: '1000' }, undefined, {
+  app = await startApp({ WEBHOOKS_TIMEOUT_MS: '1000' }, undefined, {
     post: (request, signal) => (later.receivers as Receivers).post(request, signal),
     random: Math.random,
   });

@@ -17,7 +17,7 @@ const receivers = createReceivers(() => new Date());
 const apps: TestApp[] = [];
 let projectId: string;
 beforeAll(async () => {
-  const env = { JOBS_ENABLED: 'false', WEBHOOKS_TIMEOUT_MS: '1000' };
+  const env = { WEBHOOKS_TIMEOUT_MS: '1000' };
   for (let started = 0; started < PROCESSES; started++) {
     apps.push(await startApp(env, apps[0], { post: (request, signal) => receivers.post(request, signal) }));
   }

@@ -27,8 +27,7 @@ const as = () => ({ token: owner.token });
 const hostile = '=HYPERLINK("https://evil.test","x")';
 
 beforeAll(async () => {
-  // Jobs have statements of their own.
-  app = await startApp({ SECURITY_RATE_LIMIT_EXPORT_MAX: '100', JOBS_ENABLED: 'false' });
+  app = await startApp({ SECURITY_RATE_LIMIT_EXPORT_MAX: '100' });
   owner = await app.person({ type: 'organization', name: 'Ada' });
   const created = await app.must('createOrganization', { scope: owner.account, name: 'O' }, as());
   organization = { tenant: 'organization', id: created.id };

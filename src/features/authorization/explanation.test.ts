@@ -175,11 +175,7 @@ describe.each(transports)('over %s', (via) => {
   });
 
   it('reads two statements more than it would without', async () => {
-    const cost = async (more: object) => {
-      const before = app.statements.length;
-      await ask('void', {}, more);
-      return app.statements.length - before;
-    };
+    const cost = async (more: object) => (await app.spent(() => ask('void', {}, more))).length;
     await cost({ explain: false });
     const plain = await cost({ explain: false });
     expect(await cost({})).toBe(plain + 2);

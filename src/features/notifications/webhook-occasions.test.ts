@@ -16,7 +16,7 @@ let scope: ScopeRef;
 beforeAll(async () => {
   const post = async () => ({ status, retryAfter: null, body: Buffer.alloc(0) });
   // One attempt each, so that every failure exhausts a delivery.
-  const env = { JOBS_ENABLED: 'false', WEBHOOKS_RETRY_SCHEDULE_SECONDS: 'none' };
+  const env = { WEBHOOKS_RETRY_SCHEDULE_SECONDS: 'none' };
   app = await startApp(env, undefined, { post });
   owner = await app.person({ type: 'organization' });
   as = { token: owner.token };

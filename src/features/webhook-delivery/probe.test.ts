@@ -14,7 +14,7 @@ let project: { id: string; scope: ScopeRef };
 beforeAll(async () => {
   const later: { receivers?: Receivers } = {};
   // One attempt each, so that ten deliveries are given up within a moment.
-  const env = { JOBS_ENABLED: 'false', WEBHOOKS_RETRY_SCHEDULE_SECONDS: 'none' };
+  const env = { WEBHOOKS_RETRY_SCHEDULE_SECONDS: 'none' };
   app = await startApp(env, undefined, {
     post: (request, signal) => (later.receivers as Receivers).post(request, signal),
   });

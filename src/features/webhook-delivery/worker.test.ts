@@ -19,7 +19,7 @@ let projectId: string;
 beforeAll(async () => {
   const later: { receivers?: Receivers } = {};
   // Nothing is sent but what a test flushes.
-  app = await startApp({ JOBS_ENABLED: 'false', WEBHOOKS_TIMEOUT_MS: '1000' }, undefined, {
+  app = await startApp({ WEBHOOKS_TIMEOUT_MS: '1000' }, undefined, {
     post: (request, signal) => (later.receivers as Receivers).post(request, signal),
   });
   receivers = later.receivers = createReceivers(() => app.clock.now());

@@ -13,7 +13,7 @@ let as: { token: string };
 const url = 'https://hooks.example.test/';
 
 beforeAll(async () => {
-  app = await startApp({ JOBS_ENABLED: 'false' });
+  app = await startApp();
   owner = await app.person({ type: 'organization' });
   as = { token: owner.token };
 });
@@ -90,10 +90,7 @@ describe.each(transports)('over %s', (via) => {
   it('costs nothing where nobody has subscribed', async () => {
     const scope = await project();
     const statements = async () => {
-      await app.app.flushMails();
-      app.statements.length = 0;
-      await act('createRole', { scope, name: 'R' });
-      const spent = [...app.statements];
+      const spent = await app.spent(() => act('createRole', { scope, name: 'R' }));
       await app.app.flushMails();
       return spent;
     };

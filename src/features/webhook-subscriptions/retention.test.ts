@@ -17,7 +17,6 @@ const url = 'https://hooks.example.test/';
 
 beforeAll(async () => {
   app = await startApp({
-    JOBS_ENABLED: 'false',
     EVENTS_RETENTION_DAYS: '10',
     PRIVACY_DELETION_RETENTION_DAYS: '5',
   });

@@ -15,7 +15,7 @@ let scope: ScopeRef;
 const url = 'https://hooks.example.test/in?tenant=1';
 
 beforeAll(async () => {
-  app = await startApp({ WEBHOOKS_MAX_PER_PROJECT: '4', JOBS_ENABLED: 'false' });
+  app = await startApp({ WEBHOOKS_MAX_PER_PROJECT: '4' });
   owner = await app.person({ type: 'organization' });
   as = { token: owner.token };
 });
