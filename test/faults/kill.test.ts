@@ -24,7 +24,7 @@ import { rowsOf } from '../../src/db/rows.ts';
 import { openEmbedded, openPostgres, type Database } from '../../src/db/open.ts';
 import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
 
-const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 5);
+const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 3);
 const WRITERS = 8;
 /** The bursts are short, the restarts are what takes the time. */
 const TIMEOUT_MS = 60_000 + ROUNDS * 6_000;

@@ -274,7 +274,7 @@ it('of 10,000 entries is proven, and the first bad line of a forged one is named
   const gone = erased.findIndex((line) => line.includes('"salt":null'));
   const filled = (erased[gone] as string).replace('"ipAddress":null', '"ipAddress":"192.0.2.66"');
   expect((await faultOf(erased.with(gone, filled))).slice(1)).toEqual([gone + 1, 'changed']);
-});
+}, 120_000);
 
 it('is proven by a script, whose exit code tells', async () => {
   const file = join(await mkdtemp(join(tmpdir(), 'doorward-audit-')), 'audit.ndjson');
