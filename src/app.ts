@@ -229,6 +229,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     operations,
     entities,
     invoke,
+    database,
     related: (scope, entity, relation, keys) =>
       bindScope({ tx: pool, scope, notes: unbound, cursors, ids, clock, list: '' }).related(
         entity,

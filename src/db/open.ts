@@ -22,6 +22,8 @@ export interface Database {
   readonly connection: pg.ClientConfig | null;
   /** PostgreSQL only: every connection of the pool works as this role (src/db/app-role.ts). Before the first is open. */
   workAs?(role: string): void;
+  /** PostgreSQL only: the pool as it is now. */
+  connections?(): { readonly open: number; readonly idle: number; readonly waiting: number };
   /** Embedded only: the database as an archive, from which tests start others. */
   dump?(): Promise<Blob>;
   close(): Promise<void>;
@@ -71,6 +73,7 @@ export function openPostgres(options: PostgresOptions): Database {
       if (pool.totalCount > 0) throw new Error('a connection is open already, and works as another role');
       role = name;
     },
+    connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     transaction: (work) => retried(() => db.transaction((tx) => work(tx as unknown as Executor))),
     close: () => pool.end(),
   };

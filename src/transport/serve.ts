@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
+import { readGauges } from '../db/gauges.ts';
+import type { Database } from '../db/open.ts';
 import type { AnyEntity } from '../kernel/entity.ts';
 import type { Invoke } from '../kernel/invoke.ts';
-import { schemasOf } from '../kernel/json-schema.ts';
+import { schemasOf, type Schemas } from '../kernel/json-schema.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 import { registerBodyParser } from './body-parser.ts';
 import { registerDocsPage } from './docs-page.ts';
@@ -11,6 +13,7 @@ import { registerExplorer } from './explorer-page.ts';
 import { registerGraphql } from './graphql.ts';
 import type { Related } from './graphql-relations.ts';
 import { applyEffects, callOf, rememberRoutes } from './http.ts';
+import { registerMetrics } from './metrics.ts';
 import { buildOpenapi } from './openapi.ts';
 import { registerRest, type RestOptions } from './rest.ts';
 import { languageOf } from './send-error.ts';
@@ -21,18 +24,26 @@ export interface ServedOptions {
   readonly operations: readonly NamedOperation[];
   readonly entities: readonly AnyEntity[];
   readonly invoke: Invoke;
+  /** Of which the metrics tell. */
+  readonly database: Database;
   /** Rows of a relation, for nested fields of GraphQL. */
   readonly related: Related;
   readonly version: string;
   readonly log: (error: unknown, message: string, requestId: string) => void;
 }
 
+/** Declarations do not change, so each list of them is rendered once, however many servers a process starts. */
+const rendered = new WeakMap<readonly NamedOperation[], Schemas>();
+
 /** The operations over REST and GraphQL on one server, with their documents. */
 export function serveOperations(server: FastifyInstance, options: ServedOptions): void {
-  const { config, operations, entities, invoke, related, version, log } = options;
+  const { config, operations, entities, database, related, version, log } = options;
   rememberRoutes(server);
+  const gauges = () => readGauges(database);
+  const invoke = registerMetrics(server, { ...config.metrics, gauges }, options.invoke);
   registerBodyParser(server, operations);
-  const schemas = schemasOf(operations);
+  const schemas = rendered.get(operations) ?? schemasOf(operations);
+  rendered.set(operations, schemas);
   const served: Omit<RestOptions, 'callOf'> = {
     operations,
     schemas,

@@ -1,0 +1,143 @@
+import type { FastifyInstance } from 'fastify';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Gauge } from '../db/gauges.ts';
+import { fail } from '../errors.ts';
+import type { Invoke } from '../kernel/invoke.ts';
+import { toDoorwardError } from './error-body.ts';
+
+/**
+ * `/metrics` in the text format of Prometheus: how often each operation is called, how it ends and how long it takes,
+ * over both transports; requests by route; and what waits. Labels are names of operations, templates of routes and codes
+ * only, which are few and known: an id in a label would tell who calls, and grow without end.
+ */
+export interface MetricsOptions {
+  readonly enabled: boolean;
+  /** Unset: whoever reaches the address may read it. */
+  readonly token: string | undefined;
+  readonly gauges: () => Promise<readonly Gauge[]>;
+}
+
+/** Upper bounds in seconds: a decision takes less than one millisecond, a password some twenty. */
+const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
+
+interface Operation {
+  readonly byCode: Map<string, number>;
+  readonly buckets: number[];
+  seconds: number;
+  count: number;
+}
+
+/** Registers the address, counts requests, and answers the same calls, counted. Not `enabled`, it does nothing at all. */
+export function registerMetrics(app: FastifyInstance, options: MetricsOptions, invoke: Invoke): Invoke {
+  if (!options.enabled) return invoke;
+  const operations = new Map<string, Operation>();
+  const requests = new Map<string, number>();
+  const delay = monitorEventLoopDelay({ resolution: 20 });
+  delay.enable();
+  app.addHook('onClose', async () => void delay.disable());
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'none';
+    const labels = `method="${word(request.method)}",route="${word(route)}",status="${reply.statusCode}"`;
+    requests.set(labels, (requests.get(labels) ?? 0) + 1);
+    done();
+  });
+
+  app.get('/metrics', { config: { rate: 'exempt' } }, async (request, reply) => {
+    if (!isReader(options.token, request.headers.authorization)) {
+      throw fail('UNAUTHENTICATED', { headers: { 'WWW-Authenticate': 'Bearer' } });
+    }
+    return reply.type(TEXT).send(text(operations, requests, delay.percentile(99), await options.gauges()));
+  });
+
+  const note = (name: string, code: string, began: number): void => {
+    const seconds = (performance.now() - began) / 1000;
+    const known: Operation = operations.get(name) ?? {
+      byCode: new Map(),
+      buckets: BOUNDS.map(() => 0),
+      seconds: 0,
+      count: 0,
+    };
+    operations.set(name, known);
+    known.byCode.set(code, (known.byCode.get(code) ?? 0) + 1);
+    known.seconds += seconds;
+    known.count += 1;
+    const place = BOUNDS.findIndex((bound) => seconds <= bound);
+    if (place >= 0) known.buckets[place] = (known.buckets[place] ?? 0) + 1;
+  };
+  return async (op, raw, call, seen) => {
+    const began = performance.now();
+    try {
+      const answer = await invoke(op, raw, call, seen);
+      note(op.name, 'OK', began);
+      return answer;
+    } catch (error) {
+      note(op.name, toDoorwardError(error).code, began);
+      throw error;
+    }
+  };
+}
+
+/** Compared by their hashes, so that the time tells neither the token nor its length. */
+function isReader(token: string | undefined, header: string | undefined): boolean {
+  if (token === undefined) return true;
+  const hashed = (value: string) => createHash('sha256').update(value).digest();
+  return timingSafeEqual(hashed(`Bearer ${token}`), hashed(header ?? ''));
+}
+
+/** A label as the format has it. */
+const word = (value: string): string =>
+  value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+
+const head = (name: string, type: string, help: string): string =>
+  `# HELP doorward_${name} ${help}\n# TYPE doorward_${name} ${type}\n`;
+
+function text(
+  operations: ReadonlyMap<string, Operation>,
+  requests: ReadonlyMap<string, number>,
+  delay: number,
+  gauges: readonly Gauge[],
+): string {
+  const { heapUsed, rss } = process.memoryUsage();
+  const now: readonly Gauge[] = [
+    {
+      name: 'event_loop_delay_seconds',
+      help: 'Delay of the event loop, p99 since start',
+      value: delay / 1e9,
+    },
+    { name: 'heap_bytes', help: 'Heap in use', value: heapUsed },
+    { name: 'memory_bytes', help: 'Resident memory', value: rss },
+    ...gauges,
+  ];
+  const each = [...operations];
+  return [
+    head('operations_total', 'counter', 'Calls by operation and how they ended: OK or the code of the error'),
+    ...each.flatMap(([name, { byCode }]) =>
+      [...byCode].map(([code, n]) => `doorward_operations_total{operation="${name}",code="${code}"} ${n}\n`),
+    ),
+    head('operation_duration_seconds', 'histogram', 'How long calls took'),
+    ...each.flatMap(([name, operation]) => histogram(name, operation)),
+    head('http_requests_total', 'counter', 'Requests by method, template of the route, and status'),
+    ...[...requests].map(([labels, n]) => `doorward_http_requests_total{${labels}} ${n}\n`),
+    ...now.map(
+      ({ name, help, value }) =>
+        `${head(name, 'gauge', help)}doorward_${name} ${Number.isFinite(value) ? value : 0}\n`,
+    ),
+  ].join('');
+}
+
+function histogram(name: string, { buckets, seconds, count }: Operation): string[] {
+  const metric = 'doorward_operation_duration_seconds';
+  let below = 0;
+  const upTo = BOUNDS.map((bound, place) => {
+    below += buckets[place] ?? 0;
+    return `${metric}_bucket{operation="${name}",le="${bound}"} ${below}\n`;
+  });
+  return [
+    ...upTo,
+    `${metric}_bucket{operation="${name}",le="+Inf"} ${count}\n`,
+    `${metric}_sum{operation="${name}"} ${seconds}\n`,
+    `${metric}_count{operation="${name}"} ${count}\n`,
+  ];
+}
