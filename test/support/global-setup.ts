@@ -37,6 +37,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const migrations = join(import.meta.dirname, '../../migrations');
   const seed = (db: Parameters<typeof seedBuiltIns>[0]) =>
     seedBuiltIns(db, builtIns(declaredPermissions(operations)));
+  // Made by other threads, while this one makes the databases.
+  const pairs = Promise.all(Array.from({ length: PAIRS }, () => generateSigningKeyPair(2048)));
   const adminUrl = process.env['TEST_DATABASE_URL'] ?? '';
   if (adminUrl) {
     const url = await freshTemplate(adminUrl);
@@ -57,9 +59,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const archive = join(directory, 'archive.tar');
   await writeFile(archive, gunzipSync(await ((await embedded.dump?.()) as Blob).arrayBuffer()));
   await embedded.close();
-  const pairs = await Promise.all(Array.from({ length: PAIRS }, () => generateSigningKeyPair(2048)));
   const keyPairs = join(directory, 'key-pairs.json');
-  await writeFile(keyPairs, JSON.stringify(pairs), { mode: 0o600 });
+  await writeFile(keyPairs, JSON.stringify(await pairs), { mode: 0o600 });
   project.provide('postgresUrl', adminUrl);
   project.provide('archive', archive);
   project.provide('keyPairs', keyPairs);
