@@ -100,11 +100,11 @@ function sourceOf(address: string | null): string | undefined {
   return protocol === 'https:' && plainHost.test(host) ? `https://${host}` : undefined;
 }
 
-/** Where a form may lead in the end: browsers hold redirects against the policy too. */
-function formTarget(redirectUri: string): string {
-  const { protocol, host } = new URL(redirectUri);
-  return /^https?:$/.test(protocol) && plainHost.test(host) ? `${protocol}//${host}` : protocol;
-}
+/**
+ * Where a form may lead in the end. Chromium holds every redirect after a form against the policy, and the address of an
+ * app may lead on to another of its hosts; so its scheme is all that can be said.
+ */
+const formTarget = (redirectUri: string): string => new URL(redirectUri).protocol;
 
 /** What a person knows the app's address by: its host, or the scheme that is its own. */
 function placeOf(redirectUri: string): string {

@@ -48,7 +48,7 @@ describe('a page', () => {
       'content-language': 'en',
       vary: 'Accept-Language',
       'content-security-policy':
-        "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'self' https://boards.example; frame-ancestors 'none'",
+        "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'self' https:; frame-ancestors 'none'",
     });
     expect(answer.body).not.toMatch(/<script|\son\w+=|style="/);
   });
@@ -149,10 +149,10 @@ describe('what an app calls itself', () => {
   });
 
   test.each([
-    ['http://127.0.0.1:49152/callback', 'http://127.0.0.1:49152', '127.0.0.1:49152'],
+    ['http://127.0.0.1:49152/callback', 'http:', '127.0.0.1:49152'],
     ['http://[::1]:49152/callback', 'http:', '[::1]:49152'],
     ['com.example.boards:/callback', 'com.example.boards:', 'com.example.boards'],
-    ['https://bücher.example/callback', 'https://xn--bcher-kva.example', 'xn--bcher-kva.example'],
+    ['https://bücher.example/callback', 'https:', 'xn--bcher-kva.example'],
   ])('its form may lead to %s', async (redirectUri, target, place) => {
     const answer = await show({ redirectUri });
     expect(directive(answer, 'form-action')).toBe(`form-action 'self' ${target}`);

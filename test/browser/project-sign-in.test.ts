@@ -5,7 +5,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,6 +21,7 @@ import { launch, photograph, screenshots, watched, type Watched } from './watche
 let directory: string;
 let github: GithubDouble;
 let service: Service;
+let client: Record<string, string>;
 let example: { readonly process: ChildProcess; readonly origin: string };
 let browser: Browser;
 let view: Watched;
@@ -35,7 +36,8 @@ beforeAll(async () => {
     dataDir: directory,
     env: { ...github.env, MAIL_PROVIDER: 'file', MAIL_FILE_DIR: join(directory, 'mail') },
   });
-  example = await startExample(await createApp());
+  client = await createApp();
+  example = await startExample(client);
   browser = await launch();
 }, 180_000);
 afterAll(async () => {
@@ -131,6 +133,17 @@ async function startExample(env: Record<string, string>): Promise<typeof example
   const origin = /http:\/\/\S+/.exec(line.toString())?.[0];
   if (!origin) throw new Error(`the example said: ${line.toString()}`);
   return { process: child, origin };
+}
+
+/** Another site on loopback. */
+async function listen(answer: RequestListener) {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = () => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  };
+  return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }
 
 /** The link in the newest mail file to the address of this test. */
@@ -330,6 +343,24 @@ test('with the keyboard alone', async () => {
   expect(await page.locator('#answer').innerText()).toBe('invoice:read: allowed');
 });
 
+test('an app may lead on from its address to another of its hosts', async () => {
+  const { address: callback, close } = await listen((_request, response) =>
+    response.writeHead(303, { location: example.origin }).end(),
+  );
+  const asked = new URLSearchParams({
+    response_type: 'code',
+    client_id: client['CLIENT_ID'] ?? '',
+    redirect_uri: `${callback}/callback`,
+    code_challenge: 'c'.repeat(43),
+    code_challenge_method: 'S256',
+    state: 's',
+  });
+  await view.page.goto(`${service.base}/api/auth/project/authorize?${asked.toString()}`);
+  await press('Cancel');
+  await view.page.waitForURL(`${example.origin}/`);
+  await close();
+});
+
 test('who comes without a sign-in is told to start it in the app', async () => {
   await view.context.close();
   view = await open({}, (url) => url.startsWith(`${service.base}/api/auth/project/`));
@@ -348,12 +379,10 @@ test('who comes without a sign-in is told to start it in the app', async () => {
 });
 
 test('no other page can frame one of ours', async () => {
-  const framing: Server = createServer((_request, response) => {
+  const { address: evil, close } = await listen((_request, response) => {
     const frame = `<iframe src="${service.base}/api/auth/project/sign-in"></iframe>`;
     response.writeHead(200, { 'content-type': 'text/html' }).end(`<link rel="icon" href="data:,">${frame}`);
   });
-  await new Promise<void>((resolve) => framing.listen(0, '127.0.0.1', resolve));
-  const evil = `http://127.0.0.1:${(framing.address() as AddressInfo).port}`;
   await toSignIn();
   const other = await watched(browser, [service.base, evil], () => false);
   await other.context.addCookies(await view.context.cookies());
@@ -364,6 +393,5 @@ test('no other page can frame one of ours', async () => {
   );
   expect(texts.join('\n')).not.toContain('Acme Boards');
   await other.context.close();
-  framing.closeAllConnections();
-  framing.close();
+  await close();
 });
