@@ -74,6 +74,8 @@ test('the browser comes back signed in, with nothing in its address', async () =
   expect(await heading()).toBe('You are signed in');
   expect(await cookies()).toEqual(['doorward_refresh']);
   await photograph(view.page, 'github-signed-in');
+  // That page runs no script and may ask nothing; one that has a script may.
+  await view.page.goto(`${origin}/hosted/verify-email`);
   const answer = await view.page.evaluate(async () => {
     const response = await fetch('/api/auth/refresh', { method: 'POST' });
     return response.status;

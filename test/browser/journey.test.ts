@@ -88,7 +88,7 @@ test('from registration to the deletion of oneself', async () => {
     providerData: { password: `correct horse ${unique()}` },
   };
 
-  await page.goto(`${service.base}/hosted/signed-in`);
+  await page.goto(`${service.base}/hosted/verify-email`);
   const registered = await ask(page, 'POST', '/api/auth/register', { body: { ...credentials, name: 'Ada' } });
   expect(registered).toMatchObject({ status: 201, data: { emailVerified: false } });
 
