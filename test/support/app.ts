@@ -62,6 +62,7 @@ export async function startApp(
     SECURITY_RATE_LIMIT_GENERAL_MAX: '1000000',
     SECURITY_RATE_LIMIT_MAIL_MAX: '100000',
     ...(process.env['TEST_REDIS_URL'] ? { REDIS_URL: process.env['TEST_REDIS_URL'] } : {}),
+    ...(process.env['TEST_POOL_MAX'] ? { DATABASE_POOL_MAX: process.env['TEST_POOL_MAX'] } : {}),
     ...env,
   });
   const statements: string[] = [];
