@@ -64,6 +64,8 @@ export function openPostgres(options: PostgresOptions): Database {
   });
   // Without a listener a restart of the database would end this process.
   pool.on('error', options.onIdleError);
+  // Neither does the pool listen to a connection that is in use. Whoever uses it is told by his next statement.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   const db = drizzlePg({ client: pool, ...logging(options.onStatement) }) as unknown as Executor;
   return {
     mode: 'postgres',
