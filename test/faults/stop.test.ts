@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import {
+  buildService,
+  call,
+  signUp,
+  startService,
+  type Service,
+  type SignedUp,
+} from '../../scripts/service.ts';
+import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
+
+/**
+ * SIGTERM under load (bar, reliability): every request that was under way is answered, whoever comes later is turned away
+ * before anything is done for him, and the process ends by itself with 0.
+ */
+const ROUNDS = Number(process.env['STOP_ROUNDS'] ?? 1);
+const WORKERS = 16;
+const GRACE_MS = 10_000;
+
+let database: TestDatabase | undefined;
+let service: Service | undefined;
+beforeAll(async () => {
+  await buildService();
+  if (inject('postgresUrl')) database = await postgresDatabase(inject('postgresUrl'), null);
+}, 120_000);
+afterAll(async () => {
+  await service?.kill();
+  await database?.drop();
+});
+
+interface Sent {
+  readonly name: string;
+  readonly at: number;
+  /** Null: no answer came. */
+  status: number | null;
+}
+
+async function work(
+  { base }: Service,
+  { token, organizationId }: SignedUp,
+  prefix: string,
+  sent: Sent[],
+  stopped: () => boolean,
+): Promise<void> {
+  const scope = { tenant: 'organization', id: organizationId };
+  for (let count = 0; !stopped(); count++) {
+    const one: Sent = { name: `${prefix} ${count}`, at: performance.now(), status: null };
+    sent.push(one);
+    try {
+      one.status = (await call(`${base}/api/tags`, { token, body: { scope, name: one.name } })).status;
+    } catch {
+      return;
+    }
+  }
+}
+
+test(
+  `${ROUNDS} stops under load drop nothing`,
+  async () => {
+    let answered = 0;
+    let slowest = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      service = await startService({
+        env: {
+          SECURITY_RATE_LIMIT_ENABLED: 'false',
+          SHUTDOWN_GRACE_SECONDS: '10',
+          ...(database ? { DATABASE_URL: database.url } : {}),
+        },
+      });
+      const running = service;
+      const ada = await signUp(running, `ada${round}`);
+      const sent: Sent[] = [];
+      let over = false;
+      const workers = Array.from({ length: WORKERS }, (_, worker) =>
+        work(running, ada, `${round} ${worker}`, sent, () => over),
+      );
+      while (sent.filter(({ status }) => status === 201).length < 100)
+        await new Promise((resolve) => setImmediate(resolve));
+      const signalled = performance.now();
+      const code = await running.stop();
+      const took = performance.now() - signalled;
+      over = true;
+      await Promise.all(workers);
+      slowest = Math.max(slowest, took);
+
+      expect(code).toBe(0);
+      expect(took).toBeLessThan(GRACE_MS + 2000);
+      const dropped = sent.filter(({ at, status }) => at < signalled && status === null);
+      expect(dropped.map(({ name }) => name)).toEqual([]);
+      const statuses = new Set(sent.map(({ status }) => status));
+      for (const status of statuses) expect([201, 503, null]).toContain(status);
+      answered += sent.filter(({ status }) => status !== null).length;
+    }
+    service = undefined;
+    process.stdout.write(
+      `stopped ${ROUNDS} times under load: ${answered} requests answered, 0 dropped, gone after at most ${Math.round(slowest)} ms\n`,
+    );
+  },
+  60_000 + ROUNDS * 30_000,
+);
