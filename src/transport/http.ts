@@ -9,6 +9,7 @@ import type { Authentication, Call, CookieEffect, Effects } from '../kernel/cont
 import type { FormAnswers } from '../kernel/operation.ts';
 import type { Authenticate } from './authenticate.ts';
 import { toDoorwardError } from './error-body.ts';
+import { createLeaving } from './leaving.ts';
 import { clientNetwork, trustedProxies } from './network.ts';
 import type { RateLimiter, RateState } from './rate-limit.ts';
 import { languageOf, sendError } from './send-error.ts';
@@ -96,7 +97,9 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
   });
 
   // Callbacks, not promises: where nothing has to be waited for, this path costs no turn of the event loop.
+  const leaving = createLeaving(app);
   app.addHook('onRequest', (request, reply, done) => {
+    leaving.begun();
     reply.header('x-request-id', request.id).headers(constantHeaders);
     assertHost(config, request);
     // The router takes `/roles/` for `/roles/:id` with an empty id.
@@ -142,10 +145,12 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
 
   app.addHook('onSend', (request, reply, _payload, done) => {
     if (request.rate && !reply.hasHeader('ratelimit')) reply.headers(request.rate.headers());
+    if (leaving.isLeaving()) reply.header('connection', 'close');
     done();
   });
 
   app.addHook('onResponse', (request, reply, done) => {
+    leaving.answered();
     if (logLine) logLine(lineOf(request, reply));
     done();
   });

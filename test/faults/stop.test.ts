@@ -64,6 +64,7 @@ test(
         env: {
           SECURITY_RATE_LIMIT_ENABLED: 'false',
           SHUTDOWN_GRACE_SECONDS: '10',
+          ENCRYPTION_KEY: Buffer.alloc(32, 5).toString('base64'),
           ...(database ? { DATABASE_URL: database.url } : {}),
         },
       });

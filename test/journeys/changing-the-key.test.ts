@@ -111,6 +111,9 @@ it('goes on through a change of the encryption key, and then without the former 
     text: 'T',
     html: 'H',
   });
+  // It waits for its next attempt, so that nothing that happens meanwhile sends it.
+  const tomorrow = new Date(before.clock.now().getTime() + 86_400_000);
+  await before.database.pool.update(mails).set({ nextAttemptAt: tomorrow });
   const canary = await canaryOf(before);
 
   // The new key alone is refused before anything is written.
