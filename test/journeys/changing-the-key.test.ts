@@ -157,7 +157,9 @@ it('goes on through a change of the encryption key, and then without the former 
   const { accessToken, refreshToken } = await both.must('refreshSession', session);
 
   const after = await start({ ENCRYPTION_KEY: current }, both);
+  after.clock.advance(2 * 86_400_000);
   await after.app.flushMails();
+  after.clock.advance(-2 * 86_400_000);
   expect(after.mails.map(({ to }) => to)).toContain('waiting@example.test');
   expect((await after.call('me', {}, { token: owner.token })).ok).toBe(true);
   expect((await after.call('tags', { scope }, { token: minted })).ok).toBe(true);
