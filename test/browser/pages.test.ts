@@ -64,10 +64,19 @@ describe('the REST documentation', () => {
     await page.locator('.opblock').first().waitFor();
   }
 
+  /** So many are only in the page while they can be seen; one is found by the filter, as a person does. */
+  async function found() {
+    const { id, tag } = pages.operation;
+    await page.locator('.operation-filter-input').fill(tag);
+    const block = page.locator(`#operations-${tag}-${id}`);
+    await block.waitFor();
+    return block;
+  }
+
   /** Executes the operation in the page and tells which Authorization header the server got. */
   async function tryOut(): Promise<string | undefined> {
-    const { id, tag, path } = pages.operation;
-    const block = page.locator(`#operations-${tag}-${id}`);
+    const { path } = pages.operation;
+    const block = await found();
     await page.waitForTimeout(300);
     // A reload opens it again: the address names it (deep linking).
     if (!(await block.getAttribute('class'))?.includes('is-open')) {
@@ -85,9 +94,8 @@ describe('the REST documentation', () => {
   test('shows the operations', async () => {
     await open();
     expect(await page.title()).toBe('Doorward API');
-    const operation = page.locator(`#operations-${pages.operation.tag}-${pages.operation.id}`);
-    expect(await operation.isVisible()).toBe(true);
     await photograph('api-docs');
+    const operation = await found();
     await operation.locator('.opblock-summary-control').click();
     await operation.locator('button.execute').waitFor();
     await photograph('api-docs-operation');
