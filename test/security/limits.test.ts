@@ -78,7 +78,7 @@ const spellings: Readonly<Record<string, Spelling>> = {
 const codeOf = (payload: string): string => /"code":"([A-Z_]+)"/.exec(payload)?.[1] ?? payload;
 
 test.each(Object.entries(spellings))('forty attempts by %s are forty', async (_, spell) => {
-  const { email } = await app.person();
+  const email = `${unique()}@example.test`;
   const codes: string[] = [];
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     codes.push(codeOf((await app.server.inject(spell(attempt, email))).body));
@@ -90,7 +90,7 @@ test.each(Object.entries(spellings))('forty attempts by %s are forty', async (_,
 });
 
 test('addresses that are spelled otherwise than the routes lead nowhere', async () => {
-  const { email } = await app.person();
+  const email = `${unique()}@example.test`;
   const statusOf = async (url: string) => (await app.server.inject(rest(url, email))).statusCode;
   for (const url of ['/api/auth/login/', '/API/auth/login', '//api/auth/login', '/api//auth/login'])
     expect(await statusOf(url), url).toBe(404);
@@ -98,7 +98,7 @@ test('addresses that are spelled otherwise than the routes lead nowhere', async 
 });
 
 test('one request holds one guess, under however many aliases and in however long a batch', async () => {
-  const { email } = await app.person();
+  const email = `${unique()}@example.test`;
   const guess = { query: `mutation { ${field(email)} }` };
   const aliases = { query: `mutation { ${field(email, 'a: ')} ${field(email, 'b: ')} }` };
   for (const payload of [aliases, [guess, guess], [aliases], [guess, { query: '{ __typename }' }, guess]]) {
