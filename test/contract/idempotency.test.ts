@@ -18,7 +18,8 @@ let scope: ScopeRef;
 
 beforeAll(async () => {
   // What delivers webhooks has changes of its own.
-  app = await startApp();
+  // One that still runs holds a connection; to be told of it takes another.
+  app = await startApp({ DATABASE_POOL_MAX: '4' });
   owner = await house(app);
   ({ token } = owner.person);
   ({ scope } = owner.places.accountProject);

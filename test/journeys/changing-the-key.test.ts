@@ -105,15 +105,12 @@ it('goes on through a change of the encryption key, and then without the former 
     ids: { next: () => factor.id, random: () => factor.id },
     log: () => undefined,
   });
-  await outbox.queue(before.database.pool, {
-    to: 'waiting@example.test',
-    subject: 'S',
-    text: 'T',
-    html: 'H',
-  });
-  // It waits for its next attempt, so that nothing that happens meanwhile sends it.
+  // It waits for its next attempt from the start, so that nothing that happens meanwhile sends it.
   const tomorrow = new Date(before.clock.now().getTime() + 86_400_000);
-  await before.database.pool.update(mails).set({ nextAttemptAt: tomorrow });
+  await before.database.transaction(async (tx) => {
+    await outbox.queue(tx, { to: 'waiting@example.test', subject: 'S', text: 'T', html: 'H' });
+    await tx.update(mails).set({ nextAttemptAt: tomorrow });
+  });
   const canary = await canaryOf(before);
 
   // The new key alone is refused before anything is written.
