@@ -24,7 +24,7 @@ import { rowsOf } from '../../src/db/rows.ts';
 import { openEmbedded, openPostgres, type Database } from '../../src/db/open.ts';
 import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
 
-const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 3);
+const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 2);
 const WRITERS = 8;
 /** The bursts are short, the restarts are what takes the time; several times as much where others work too. */
 const TIMEOUT_MS = 120_000 + ROUNDS * 6_000;

@@ -8,7 +8,7 @@ import { unique } from '../support/client.ts';
  * somebody may think of to be counted apart, are forty.
  */
 const ATTEMPTS = 40;
-const ALLOWED = 5;
+const ALLOWED = 3;
 
 let app: TestApp;
 beforeAll(async () => {
