@@ -97,9 +97,8 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
   });
 
   // Callbacks, not promises: where nothing has to be waited for, this path costs no turn of the event loop.
-  const leaving = createLeaving(app);
+  const isLeaving = createLeaving(app);
   app.addHook('onRequest', (request, reply, done) => {
-    leaving.begun();
     reply.header('x-request-id', request.id).headers(constantHeaders);
     assertHost(config, request);
     // The router takes `/roles/` for `/roles/:id` with an empty id.
@@ -145,12 +144,11 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
 
   app.addHook('onSend', (request, reply, _payload, done) => {
     if (request.rate && !reply.hasHeader('ratelimit')) reply.headers(request.rate.headers());
-    if (leaving.isLeaving()) reply.header('connection', 'close');
+    if (isLeaving()) reply.header('connection', 'close');
     done();
   });
 
   app.addHook('onResponse', (request, reply, done) => {
-    leaving.answered();
     if (logLine) logLine(lineOf(request, reply));
     done();
   });

@@ -1,23 +1,25 @@
 import type { FastifyInstance } from 'fastify';
+import type { ServerResponse } from 'node:http';
 
 /**
  * How the server leaves. Node takes a connection that has sent nothing yet for a busy one, and waits for it until its
  * time-out; clients open such ones ahead of need. So requests are counted, and once each is answered and no further one
- * has come for a moment, what is still open is closed.
+ * has come for a moment, what is still open is closed. They are counted where Node hands them over: a hook does not see
+ * those that an earlier one, or the router, answers.
  */
 const MOMENT_MS = 50;
 
-export interface Leaving {
-  /** Whether whoever is answered should know that this connection ends. */
-  readonly isLeaving: () => boolean;
-  readonly begun: () => void;
-  readonly answered: () => void;
-}
-
-export function createLeaving(app: FastifyInstance): Leaving {
+/** Answers whether the server is leaving, and so whoever is answered should know that his connection ends. */
+export function createLeaving(app: FastifyInstance): () => boolean {
   let underWay = 0;
   let begun = 0;
   let timer: NodeJS.Timeout | undefined;
+  const ended = (): void => void underWay--;
+  app.server.on('request', (_request: unknown, response: ServerResponse) => {
+    underWay++;
+    begun++;
+    response.once('close', ended);
+  });
   app.addHook('preClose', (done) => {
     let seen = begun;
     timer = setInterval(() => {
@@ -27,12 +29,5 @@ export function createLeaving(app: FastifyInstance): Leaving {
     done();
   });
   app.addHook('onClose', async () => clearInterval(timer));
-  return {
-    isLeaving: () => timer !== undefined,
-    begun() {
-      underWay++;
-      begun++;
-    },
-    answered: () => void underWay--,
-  };
+  return () => timer !== undefined;
 }

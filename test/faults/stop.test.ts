@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import {
   buildService,
@@ -99,3 +101,29 @@ test(
   },
   60_000 + ROUNDS * 30_000,
 );
+
+test('a connection that never spoke holds nothing up, whatever was asked on others', async () => {
+  service = await startService();
+  const { hostname, port, origin } = new URL(service.base);
+  const preflight = {
+    method: 'OPTIONS',
+    headers: { origin, 'access-control-request-method': 'POST' },
+  };
+  const asked = await Promise.all([
+    fetch(`${origin}/api/tags`, preflight),
+    fetch(`${origin}/api/%zz`),
+    fetch(`${origin}/nowhere`),
+    fetch(`${origin}/api/tags`, { method: 'PUT' }),
+  ]);
+  expect(asked.map(({ status }) => status)).toEqual([204, 404, 404, 405]);
+  const silent = connect(Number(port), hostname);
+  await once(silent, 'connect');
+  const ended = once(silent, 'close');
+  const signalled = performance.now();
+  expect(await service.stop()).toBe(0);
+  await ended;
+  service = undefined;
+  process.stdout.write(
+    `stopped beside a silent connection after ${Math.round(performance.now() - signalled)} ms\n`,
+  );
+}, 60_000);
