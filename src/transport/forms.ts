@@ -12,17 +12,18 @@ export function formAnswersOf({ headers, routeOptions }: FastifyRequest): FormAn
 }
 
 /**
- * The fields, each of which may stand there once; a client's `Basic` credentials are two of them. Of an OAuth client an
- * empty one was not sent, and what is none of the operation's does not matter (RFC 6749 §3.2).
+ * The fields, each of which may stand there once. `Basic` credentials are two of them where clients are asked for theirs:
+ * elsewhere they are some proxy's. Of an OAuth client an empty one was not sent, and what is none of the operation's does not matter (RFC 6749 §3.2).
  */
 export function readForm(request: FastifyRequest, body: string): Record<string, string> | DoorwardError {
   const { takesForm } = request.routeOptions.config;
   const known = typeof takesForm === 'object' ? takesForm.fields : undefined;
+  const credentials = known?.includes('client_secret') ? basicCredentials(request) : [];
   const sent = [...new URLSearchParams(body)];
   // Some clients repeat in the body who they are: that is one client, said twice.
   const isRepeated = ([name, value]: [string, string]) =>
     name === 'client_id' && sent.some(([other, same]) => other === name && same === value);
-  const all = [...sent, ...basicCredentials(request).filter((field) => !isRepeated(field))];
+  const all = [...sent, ...credentials.filter((field) => !isRepeated(field))];
   const fields = known ? all.filter(([name, value]) => value !== '' && known.includes(name)) : all;
   const names = fields.map(([name]) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
@@ -33,10 +34,16 @@ export function readForm(request: FastifyRequest, body: string): Record<string, 
 }
 
 /** RFC 6749 §2.3.1: both halves are encoded like a form before they are joined. */
-function basicCredentials({ headers, routeOptions }: FastifyRequest): [string, string][] {
+function basicCredentials({ headers }: FastifyRequest): [string, string][] {
   const encoded = /^basic +([A-Za-z0-9+/]+=*)$/i.exec(headers.authorization ?? '')?.[1];
-  if (encoded === undefined || typeof routeOptions.config.takesForm !== 'object') return [];
+  if (encoded === undefined) return [];
   const [, id = '', secret = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
-  const [decoded] = [new URLSearchParams(`client_id=${id}&client_secret=${secret}`)];
-  return [...decoded];
+  return [
+    ['client_id', decoded(id)],
+    ['client_secret', decoded(secret)],
+  ];
 }
+
+/** As a form has it, and only that: a half that was not encoded brings no field of its own. */
+const decoded = (half: string): string =>
+  new URLSearchParams(`half=${half.replaceAll('&', '%26')}`).get('half') ?? '';

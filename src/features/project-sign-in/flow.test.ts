@@ -56,6 +56,17 @@ async function state(): Promise<unknown> {
 }
 
 describe('by mail', () => {
+  test('the password of a proxy in front is none of ours', async () => {
+    const [browser, address] = [browserOf(), newAddress()];
+    await browser.authorize();
+    const authorization = `Basic ${Buffer.from('staging:door & ward').toString('base64')}`;
+    const path = '/api/auth/project/email/request';
+    const form_token = await browser.formToken();
+    const asked = await browser.post(path, { email: address, form_token }, { authorization });
+    expect(asked.statusCode).toBe(303);
+    expect((await browser.page()).body).toContain(address);
+  });
+
   test('somebody new signs up: created, verified and joined when he consents, and not before', async () => {
     const [browser, address] = [browserOf(), newAddress()];
     const before = await state();
