@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
 import { v7 } from 'uuid';
 import { builtIns } from './access/built-in.ts';
 import { createCredentials } from './access/credentials.ts';
@@ -7,12 +6,11 @@ import { createKnownKeys } from './access/known-keys.ts';
 import { createGuard } from './access/guard.ts';
 import { createRehearsal } from './access/rehearsal.ts';
 import { createResolver } from './access/resolve.ts';
-import type { Config } from './config.ts';
-import { createKek, type Kek } from './crypto/kek.ts';
+import { createKek } from './crypto/kek.ts';
 import { createKeyring } from './crypto/keyring.ts';
 import { resolveEncryptionKeys } from './crypto/encryption-keys.ts';
 import { createPasswords } from './crypto/passwords.ts';
-import { createKeyPairStock, type KeyPairStock } from './crypto/rsa.ts';
+import { createKeyPairStock } from './crypto/rsa.ts';
 import { createReseal, type ResealCounts } from './crypto/reseal.ts';
 import { connectRedis } from './db/redis.ts';
 import { openChanges } from './db/changes.ts';
@@ -20,7 +18,7 @@ import { createCursors } from './db/cursor.ts';
 import { createIdempotency } from './db/idempotency.ts';
 import { prepareDatabase } from './db/migrate.ts';
 import type { Database } from './db/open.ts';
-import { createPurge, type PurgeCounts } from './db/purge.ts';
+import { createPurge } from './db/purge.ts';
 import { checkDatabase } from './db/readiness.ts';
 import { bindScope } from './db/scoped-db.ts';
 import { createRevisions } from './db/revisions.ts';
@@ -41,17 +39,13 @@ import { pageQuestions } from './features/project-sign-in/page-questions.ts';
 import { createNotifier } from './features/notifications/notifier.ts';
 import { sealedColumns } from './features/sealed-columns.ts';
 import { rotateSystemKeyIfDue } from './features/signing-keys/system-rotation.ts';
-import {
-  createWebhookDelivery,
-  webhookPorts,
-  type WebhookPorts,
-} from './features/webhook-delivery/delivery.ts';
+import { createWebhookDelivery, webhookPorts } from './features/webhook-delivery/delivery.ts';
 import { createFanOut } from './features/webhook-subscriptions/fan-out.ts';
 import { createTargetGuard } from './features/webhook-targets/target-guard.ts';
 import { startJobs } from './jobs.ts';
 import type { Services } from './kernel/context.ts';
 import { createInvoke } from './kernel/invoke.ts';
-import type { Clock, Ids, Mailer } from './kernel/ports.ts';
+import type { Clock, Ids } from './kernel/ports.ts';
 import { assertSound, declaredPermissions, operations } from './operations.ts';
 import { entities } from './entities.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
@@ -59,50 +53,16 @@ import { registerHostedPages } from './pages/hosted.ts';
 import { createHttp } from './transport/http.ts';
 import { createRateLimiter, limitCalls } from './transport/rate-limit.ts';
 import { serveOperations } from './transport/serve.ts';
-import type { Log } from './log.ts';
-
-/**
- * The composition root: the only place that knows every part. Configuration, a database and the ports to the
- * outside go in; a server comes out that can listen or be injected into.
- */
-export interface AppOptions {
-  readonly config: Config;
-  readonly database: Database;
-  /** Folder of the migrations, or null when the database is prepared already (tests). */
-  readonly migrations: string | null;
-  readonly version: string;
-  readonly log: Log;
-  readonly mailer: Mailer;
-  readonly clock?: Clock;
-  readonly ids?: Ids;
-  readonly keyPairs?: KeyPairStock;
-  readonly webhooks?: WebhookPorts;
-}
-
-export interface App {
-  readonly server: FastifyInstance;
-  readonly kek: Kek;
-  /** Relays events and sends queued mails now, as the job does from time to time. */
-  readonly flushMails: () => Promise<void>;
-  /** Relays events and delivers webhooks that are due, as the job does all the time. */
-  readonly flushWebhooks: () => Promise<void>;
-  /** Removes what was deleted long enough ago, as the job does from time to time. */
-  readonly purge: () => Promise<PurgeCounts>;
-  /** Rotates the key of session tokens if it is due, as the job does; answers whether it was. */
-  readonly rotateSystemKey: () => Promise<boolean>;
-  /** Signs the audit logs that are due, as the job does; answers how many. */
-  readonly signAuditLogs: () => Promise<number>;
-  /** Warns of API keys that will expire, as the job does; answers of how many. */
-  readonly warnOfExpiry: () => Promise<number>;
-  /** Seals anew what is under a former encryption key, as the job does. */
-  readonly reseal: () => Promise<ResealCounts>;
-  readonly close: () => Promise<void>;
-}
+import type { App, AppOptions } from './running-app.ts';
 
 const MINUTE_MS = 60_000;
 const realIds: Ids = { next: () => v7(), random: () => randomUUID() };
 const realClock: Clock = { now: () => new Date() };
 
+/**
+ * The composition root: the only place that knows every part. Configuration, a database and the ports to the
+ * outside go in; a server comes out that can listen or be injected into.
+ */
 export async function createApp(options: AppOptions): Promise<App> {
   const { config, database, migrations, version, log, mailer, clock = realClock, ids = realIds } = options;
   assertSound(operations);

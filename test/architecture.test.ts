@@ -64,7 +64,9 @@ const below: Readonly<Record<string, readonly string[]>> = {
   transport: ['errors.ts', 'kernel', 'db', 'access', 'crypto', 'i18n', 'config.ts'],
   pages: ['errors.ts', 'transport', 'i18n', 'events'],
   'jobs.ts': [],
+  'running-app.ts': ['kernel', 'db', 'crypto', 'features', 'config.ts', 'log.ts'],
   'app.ts': [
+    'running-app.ts',
     'jobs.ts',
     'errors.ts',
     'kernel',
@@ -87,6 +89,12 @@ const below: Readonly<Record<string, readonly string[]>> = {
 const typesOnly: readonly (readonly [from: string, to: string])[] = [
   ['features', 'config.ts'],
   ['transport', 'config.ts'],
+  ['running-app.ts', 'kernel'],
+  ['running-app.ts', 'db'],
+  ['running-app.ts', 'crypto'],
+  ['running-app.ts', 'features'],
+  ['running-app.ts', 'config.ts'],
+  ['running-app.ts', 'log.ts'],
 ];
 
 const all = (found: (source: Source) => readonly string[]): string[] =>
