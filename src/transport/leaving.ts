@@ -18,7 +18,8 @@ export function createLeaving(app: FastifyInstance): () => boolean {
   app.server.on('request', (_request: unknown, response: ServerResponse) => {
     underWay++;
     begun++;
-    response.once('close', ended);
+    // Not `once`: its wrapper keeps each request alive until the old generation is collected.
+    response.on('close', ended);
   });
   app.addHook('preClose', (done) => {
     let seen = begun;
