@@ -90,7 +90,8 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
 
   await app.register(fastifyCookie);
   await app.register(fastifyCors, {
-    origin: [...config.security.origins],
+    // Who names no origin is no page of another site: it is told nothing of what pages may do.
+    origin: (origin, decide) => decide(null, origin === undefined ? false : [...config.security.origins]),
     credentials: true,
     exposedHeaders:
       'X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, ETag, Content-Language, Idempotency-Replayed, X-Doorward-Revision',
@@ -102,21 +103,27 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
     reply.header('x-request-id', request.id).headers(constantHeaders);
     assertHost(config, request);
     // The router takes `/roles/` for `/roles/:id` with an empty id.
-    if (Object.values(request.params as object).includes('')) throw fail('NOT_FOUND');
+    if (hasEmptyMember(request.params as object)) throw fail('NOT_FOUND');
     request.network = clientNetwork(request.ip, request.headers['x-forwarded-for'], proxies);
-    const known = (authentication: Authentication) => {
-      request.authentication = authentication;
-      const state = countGeneral(request);
-      if (state instanceof Promise) return state.then((counted) => void (request.rate = counted));
-      request.rate = state;
-      return undefined;
-    };
     request.authenticate = () => authenticate(request.headers.authorization, request.network.address);
     const authenticating = authenticateFor(request);
-    const waiting = authenticating instanceof Promise ? authenticating.then(known) : known(authenticating);
-    if (waiting) waiting.then(() => done(), done);
-    else done();
+    if (authenticating instanceof Promise) {
+      authenticating.then((known) => count(request, known)).then(() => done(), done);
+    } else {
+      const counting = count(request, authenticating);
+      if (counting) counting.then(() => done(), done);
+      else done();
+    }
   });
+
+  /** Who calls is known, and counted. */
+  function count(request: FastifyRequest, authentication: Authentication): Promise<void> | undefined {
+    request.authentication = authentication;
+    const state = countGeneral(request);
+    if (state instanceof Promise) return state.then((counted) => void (request.rate = counted));
+    request.rate = state;
+    return undefined;
+  }
 
   /**
    * A question may ask for a state that is newer than what this process knows, but says so in its body: before that is
@@ -215,6 +222,11 @@ export function rememberRoutes(app: FastifyInstance): void {
     const pattern = new RegExp(`^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')}$`);
     for (const one of [method].flat()) patterns.set(one, [...(patterns.get(one) ?? []), pattern]);
   });
+}
+
+function hasEmptyMember(members: object): boolean {
+  for (const name in members) if (members[name as never] === '') return true;
+  return false;
 }
 
 function assertHost({ security }: Config, request: FastifyRequest): void {
