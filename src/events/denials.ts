@@ -73,7 +73,8 @@ export function createDenials(options: {
       if (op.kind === 'query' || !op.scoped || asking) return invoke(op, raw, call, seen);
       // Filled once the caller is known to belong there: to a stranger's call the scope is as good as unknown.
       const found = seen ?? {};
-      return invoke(op, raw, call, found).catch(async (error: unknown) => {
+      const answer = (async () => invoke(op, raw, call, found))();
+      return answer.catch(async (error: unknown) => {
         const { scope } = found;
         const { authentication } = call;
         if (scope && authentication.ok && error instanceof DoorwardError && error.status === 403) {

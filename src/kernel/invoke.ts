@@ -93,13 +93,16 @@ export interface MutationNotes {
   revision?: string;
 }
 
-/** `seen` tells the scope that the call resolved to, so that a transport can load relations in it. */
+/**
+ * `seen` tells the scope that the call resolved to, so that a transport can load relations in it. Answers, or throws,
+ * at once where nothing had to be waited for.
+ */
 export type Invoke = (
   op: NamedOperation,
   raw: unknown,
   call: Call,
   seen?: { scope?: ResolvedScope | undefined },
-) => Promise<unknown>;
+) => unknown;
 
 function bearer(reason: Exclude<Authentication, { ok: true }>['reason']): DoorwardError {
   const expired = reason === 'expired' ? ', error_description="expired"' : '';
@@ -108,31 +111,31 @@ function bearer(reason: Exclude<Authentication, { ok: true }>['reason']): Doorwa
 }
 
 export function createInvoke(stages: Stages): Invoke {
-  return async (op, raw, call, seen) => {
+  return (op, raw, call, seen) => follow(steps(op, raw, call, seen));
+
+  function* steps(op: NamedOperation, raw: unknown, call: Call, seen: Parameters<Invoke>[3]): Steps {
     const { minRevision } = raw as { minRevision?: unknown };
     const newer = op.takesRevision && typeof minRevision === 'string';
-    const authentication = newer ? await stages.reach(minRevision, call) : call.authentication;
+    const authentication = (
+      newer ? yield stages.reach(minRevision, call) : call.authentication
+    ) as Authentication;
     assertAuthenticated(op, authentication);
     const principal = authentication.ok ? authentication.principal : null;
 
-    const input = parseInput(op.schema, raw) as Record<string, unknown> & { scope?: ScopeInput };
+    let input = parseInput(op.schema, raw) as Record<string, unknown> & { scope?: ScopeInput };
     const once = stages.once(op, call);
     if (op.limit) {
       const key = op.limit.key(input as never, call);
       const points = op.limit.points?.(input as never);
-      const counting =
-        key === null
-          ? null
-          : stages.limit(op.limit.class, key || credentialKey(principal, call), call, points);
-      // Counted in memory there is nothing to wait for, and this stands before every check.
-      if (counting) await counting;
+      if (key !== null)
+        yield stages.limit(op.limit.class, key || credentialKey(principal, call), call, points);
     }
 
     let found: Found | null = null;
     if (op.scoped && principal) {
       const asked = scopeOf(op, principal, input.scope);
-      input.scope = asked;
-      found = await stages.resolve(principal, asked);
+      if (asked !== input.scope) input = { ...input, scope: asked };
+      found = (yield stages.resolve(principal, asked)) as Found | null;
       stages.guard.enter(op, principal, found);
     }
     const { scope, rights } = found ?? {};
@@ -147,18 +150,21 @@ export function createInvoke(stages: Stages): Invoke {
 
     const notes: MutationNotes = { recordings: [], topics: new Set(), afterCommit: [] };
     const bind = (tx: Executor) => scope && stages.scopedDb(tx, scope, op, notes, principal);
-    const reading = bind(stages.pool);
     const id = op.pathParameter && (input[op.pathParameter] as string);
-    const target = op.target && reading && id ? await reading.get(op.target, id) : undefined;
+    const loading = op.target && id ? bind(stages.pool)?.get(op.target, id) : undefined;
+    const target = (yield loading) as Record<string, unknown> | undefined;
     if (!settled && rights) stages.guard.permitRow(op, rights, attributesOf(op, input, target));
 
-    const context = (tx: Executor, db: ScopedDb | undefined, prepared: unknown) =>
-      ({
+    const context = (tx: Executor, prepared: unknown) => {
+      let db: ScopedDb | undefined;
+      return {
         input,
         call,
         principal,
         scope,
-        db,
+        get db() {
+          return (db ??= bind(tx));
+        },
         rights,
         target,
         prepared,
@@ -168,19 +174,21 @@ export function createInvoke(stages: Stages): Invoke {
         unchanged: () => void (notes.unchanged = true),
         touch: (...topics: string[]) => topics.forEach((topic) => notes.topics.add(topic)),
         afterCommit: (work: () => void | Promise<void>) => void notes.afterCommit.push(work),
-      }) as unknown as Context;
+      } as unknown as Context;
+    };
 
-    const prepare = () => op.prepare?.(context(stages.pool, reading, undefined) as never);
+    const prepare = () => op.prepare?.(context(stages.pool, undefined) as never);
     if (op.kind === 'query') {
-      return projected(op, await op.run(context(stages.pool, reading, await prepare()) as never));
+      const prepared = yield prepare();
+      return projected(op, yield op.run(context(stages.pool, prepared) as never));
     }
 
     const change = async (tx: Executor, prepared: unknown): Promise<unknown> => {
-      const result = await op.run(context(tx, bind(tx), prepared) as never);
+      const result = await op.run(context(tx, prepared) as never);
       return result instanceof Refusal ? result : projected(op, result);
     };
     if (op.dryRun && scope && input['dryRun'] === true) {
-      const prepared = await prepare();
+      const prepared = yield prepare();
       return stages.rehearse(op, { scope, targetId: id, notes }, (tx) => change(tx, prepared));
     }
 
@@ -200,7 +208,24 @@ export function createInvoke(stages: Stages): Invoke {
       return answer;
     };
     return once ? once(input, by, perform) : perform(stages.transaction);
-  };
+  }
+}
+
+type Steps = Generator<unknown, unknown, unknown>;
+
+/** Goes from yield to yield; only what has to be waited for makes a promise of the rest. */
+function follow(steps: Steps, step: IteratorResult<unknown, unknown> = steps.next()): unknown {
+  while (!step.done) {
+    const { value } = step;
+    if (value instanceof Promise) {
+      return value.then(
+        (known: unknown) => follow(steps, steps.next(known)),
+        (error: unknown) => follow(steps, steps.throw(error)),
+      );
+    }
+    step = steps.next(value);
+  }
+  return step.value;
 }
 
 /** What is not public needs a valid token and, of who has one, the second factor; REST asks before it reads a body. */

@@ -5,6 +5,7 @@ import type { Gauge } from '../db/gauges.ts';
 import { fail } from '../errors.ts';
 import type { Invoke } from '../kernel/invoke.ts';
 import { toDoorwardError } from './error-body.ts';
+import { settle } from './settle.ts';
 
 /**
  * `/metrics` in the text format of Prometheus: how often each operation is called, how it ends and how long it takes,
@@ -33,14 +34,16 @@ interface Operation {
 export function registerMetrics(app: FastifyInstance, options: MetricsOptions, invoke: Invoke): Invoke {
   if (!options.enabled) return invoke;
   const operations = new Map<string, Operation>();
-  const requests = new Map<string, number>();
+  const byRoute = new Map<string, Map<string, number>>();
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
   app.addHook('onClose', async () => void delay.disable());
   app.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? 'none';
-    const labels = `method="${word(request.method)}",route="${word(route)}",status="${reply.statusCode}"`;
-    requests.set(labels, (requests.get(labels) ?? 0) + 1);
+    const { url: route = 'none' } = request.routeOptions;
+    const counts = byRoute.get(route) ?? new Map<string, number>();
+    byRoute.set(route, counts);
+    const outcome = `${request.method} ${reply.statusCode}`;
+    counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
     done();
   });
 
@@ -48,7 +51,7 @@ export function registerMetrics(app: FastifyInstance, options: MetricsOptions, i
     if (!isReader(options.token, request.headers.authorization)) {
       throw fail('UNAUTHENTICATED', { headers: { 'WWW-Authenticate': 'Bearer' } });
     }
-    return reply.type(TEXT).send(text(operations, requests, delay.percentile(99), await options.gauges()));
+    return reply.type(TEXT).send(text(operations, byRoute, delay.percentile(99), await options.gauges()));
   });
 
   const note = (name: string, code: string, began: number): void => {
@@ -66,16 +69,17 @@ export function registerMetrics(app: FastifyInstance, options: MetricsOptions, i
     const place = BOUNDS.findIndex((bound) => seconds <= bound);
     if (place >= 0) known.buckets[place] = (known.buckets[place] ?? 0) + 1;
   };
-  return async (op, raw, call, seen) => {
+  return (op, raw, call, seen) => {
     const began = performance.now();
-    try {
-      const answer = await invoke(op, raw, call, seen);
+    const answered = (answer: unknown): unknown => {
       note(op.name, 'OK', began);
       return answer;
-    } catch (error) {
+    };
+    const refused = (error: unknown): never => {
       note(op.name, toDoorwardError(error).code, began);
       throw error;
-    }
+    };
+    return settle(() => invoke(op, raw, call, seen), answered, refused);
   };
 }
 
@@ -86,6 +90,11 @@ function isReader(token: string | undefined, header: string | undefined): boolea
   return timingSafeEqual(hashed(`Bearer ${token}`), hashed(header ?? ''));
 }
 
+const labels = (route: string, outcome: string): string => {
+  const [method = '', status = ''] = outcome.split(' ');
+  return `method="${word(method)}",route="${word(route)}",status="${status}"`;
+};
+
 /** A label as the format has it. */
 const word = (value: string): string =>
   value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
@@ -95,7 +104,7 @@ const head = (name: string, type: string, help: string): string =>
 
 function text(
   operations: ReadonlyMap<string, Operation>,
-  requests: ReadonlyMap<string, number>,
+  byRoute: ReadonlyMap<string, ReadonlyMap<string, number>>,
   delay: number,
   gauges: readonly Gauge[],
 ): string {
@@ -119,7 +128,9 @@ function text(
     head('operation_duration_seconds', 'histogram', 'How long calls took'),
     ...each.flatMap(([name, operation]) => histogram(name, operation)),
     head('http_requests_total', 'counter', 'Requests by method, template of the route, and status'),
-    ...[...requests].map(([labels, n]) => `doorward_http_requests_total{${labels}} ${n}\n`),
+    ...[...byRoute].flatMap(([route, counts]) =>
+      [...counts].map(([outcome, n]) => `doorward_http_requests_total{${labels(route, outcome)}} ${n}\n`),
+    ),
     ...now.map(
       ({ name, help, value }) =>
         `${head(name, 'gauge', help)}doorward_${name} ${Number.isFinite(value) ? value : 0}\n`,

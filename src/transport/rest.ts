@@ -10,6 +10,7 @@ import { BareReply, Rehearsed } from '../kernel/reply.ts';
 import { canonicalTenant, Scope } from '../kernel/scope.ts';
 import { isKnown } from './etag.ts';
 import { formAnswersOf } from './forms.ts';
+import { settle } from './settle.ts';
 
 /**
  * Declarations → REST routes. All that happens here is spelling: path, query and body become the one input of
@@ -35,13 +36,20 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
         assertAuthenticated(op, request.authentication);
         done();
       },
-      handler: async (request, reply) => {
+      handler: (request, reply) => {
         const call = callOf(request);
-        const answer = await invoke(op, reader.read(request), call)
-          .finally(() => applyEffects(call, reply))
-          .catch(reader.respell);
-        const sent = answer instanceof BareReply ? answer : formAnswersOf(request)?.answer(answer as never);
-        return sent ? sendBare(sent, request, reply) : sendEnvelope(op, answer, request, reply);
+        const refused = (error: unknown): never => {
+          applyEffects(call, reply);
+          return reader.respell(error);
+        };
+        const answered = (answer: unknown): FastifyReply => {
+          applyEffects(call, reply);
+          const sent = answer instanceof BareReply ? answer : formAnswersOf(request)?.answer(answer as never);
+          return sent ? sendBare(sent, request, reply) : sendEnvelope(op, answer, request, reply);
+        };
+        const sent = settle(() => invoke(op, reader.read(request), call), answered, refused);
+        // Fastify would wait for the end of a reply that is returned.
+        return sent instanceof Promise ? sent : undefined;
       },
     });
   }
@@ -86,6 +94,8 @@ function inputReader(op: NamedOperation, schemas: Schemas) {
   function read(request: FastifyRequest): Members {
     const query = request.query as Members;
     const body = bodyOf(request);
+    // The same question again: nothing stands beside it, and what it became is known by its identity.
+    if (body && Object.isFrozen(body) && request.url === op.path) return body;
     const { scopeId, tenant, ...parameters } = op.scoped
       ? query
       : { ...query, scopeId: undefined, tenant: undefined };
