@@ -41,46 +41,42 @@ export interface Schemas {
   readonly outputs: Readonly<Record<string, JsonSchema>>;
 }
 
-type Definitions = { readonly $defs?: Readonly<Record<string, JsonSchema>> };
+type Members = Record<string, JsonSchema>;
+
+/** Rendered as members of one object: what many of them name is walked once, and one name has one meaning. */
+function render(all: Record<string, z.ZodType>, io: 'input' | 'output') {
+  const json = z.toJSONSchema(z.object(all), { ...jsonSchemaOptions, io });
+  const { properties = {}, $defs = {} } = json as { readonly properties?: Members; readonly $defs?: Members };
+  const definitions = Object.entries($defs).map(([name, { id: _, ...schema }]) => [name, schema] as const);
+  return {
+    of: (name: string) => properties[name] as JsonSchema,
+    definitions: Object.fromEntries(definitions),
+  };
+}
 
 export function schemasOf(operations: readonly NamedOperation[]): Schemas {
-  const inputs: Record<string, JsonSchema> = {};
-  const outputs: Record<string, JsonSchema> = {};
-  const render = (schema: z.ZodType, io: 'input' | 'output', definitions: Record<string, JsonSchema>) => {
-    const json = z.toJSONSchema(schema, { ...jsonSchemaOptions, io }) as Definitions & JsonSchema;
-    const { $schema: _, $defs, ...rendered } = json;
-    for (const [name, definition] of Object.entries($defs ?? {})) definitions[name] = withoutId(definition);
-    // A named schema at the top is rendered in place: it becomes a definition like every other.
-    const { id } = rendered as { id?: unknown };
-    if (typeof id !== 'string') return rendered;
-    definitions[id] = withoutId(rendered);
-    return { $ref: `#/$defs/${id}` };
-  };
+  const given = operations.map((op) => [op.name, z.strictObject({ ...op.input })] as const);
+  const answered = operations.map(({ name, output, dryRun, status = 200, restAnswers }) => {
+    const answers = restAnswers ?? { [status]: output };
+    return [name, z.object({ ...answers, output, ...(dryRun && { dryRun }) })] as const;
+  });
+  const inputs = render(Object.fromEntries(given), 'input');
+  const outputs = render(Object.fromEntries(answered), 'output');
   const known = new Map(
     operations.map((op) => {
-      const shape = z.strictObject({ ...op.input });
-      const input = render(shape, 'input', inputs);
+      const input = inputs.of(op.name);
       const required = op.scopeOptional ? input.required?.filter((name) => name !== 'scope') : input.required;
-      const output = render(op.output, 'output', outputs);
-      const answers: Record<string, JsonSchema> = {};
-      for (const [status, schema] of Object.entries(op.restAnswers ?? { [op.status ?? 200]: op.output })) {
-        answers[status] = render(schema, 'output', outputs);
-      }
-      if (op.dryRun) {
-        const impact = render(op.dryRun, 'output', outputs);
-        answers[200] = answers[200] ? { anyOf: [answers[200], impact] } : impact;
-      }
+      const { output, dryRun, ...answers } = outputs.of(op.name).properties as Members;
+      if (dryRun) answers[200] = answers[200] ? { anyOf: [answers[200], dryRun] } : dryRun;
       return [op.name, { input: { ...input, ...(required ? { required } : {}) }, output, answers }] as const;
     }),
   );
   return {
-    inputs,
-    outputs,
+    inputs: inputs.definitions,
+    outputs: outputs.definitions,
     of: (op) => known.get(op.name) as OperationSchemas,
   };
 }
 
 /** The name under which a schema is a definition; undefined for anonymous ones. */
 export const definitionName = (schema: JsonSchema): string | undefined => schema.$ref?.split('/').at(-1);
-
-const withoutId = ({ id: _, ...schema }: JsonSchema): JsonSchema => schema;

@@ -60,6 +60,9 @@ export const isoInput = z
 /** An instant in an answer; its JSON form (UTC, `Z`, 3 digits) is what Date.toJSON writes. */
 export const iso = z.date();
 
+/** Any JSON, by name. One schema, so that documents have one definition of it. */
+export const jsonObject = z.record(z.string(), z.json());
+
 /** What `override` of z.toJSONSchema gets. */
 interface OverrideContext {
   readonly zodSchema: z.core.$ZodTypes;

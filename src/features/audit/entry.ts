@@ -4,7 +4,7 @@ import { nodes } from '../../db/nodes.ts';
 import { auditLog } from '../../events/tables.ts';
 import { entity, serverSet } from '../../kernel/entity.ts';
 import { ScopeOutput, type ResolvedScope } from '../../kernel/scope.ts';
-import { iso } from '../../kernel/values.ts';
+import { iso, jsonObject } from '../../kernel/values.ts';
 
 export const AuditOutcome = z
   .enum(['success', 'denied', 'failed'])
@@ -23,7 +23,6 @@ const AuditTarget = z
   .object({ type: z.string(), id: z.string() })
   .meta({ id: 'AuditTarget', description: 'What it was done to.' });
 
-const json = z.record(z.string(), z.json());
 const nullable = serverSet(z.string().nullable());
 
 /** Entries of the projects of an organization, deleted ones too: what was done does not go with what it was done to. */
@@ -46,8 +45,8 @@ export const AuditLogEntry = entity('AuditLogEntry', {
     reason: nullable,
     actor: serverSet(AuditActor),
     target: serverSet(AuditTarget.nullable()),
-    changes: serverSet(json.nullable().meta({ description: '{field: {from, to}}' })),
-    metadata: serverSet(json),
+    changes: serverSet(jsonObject.nullable().meta({ description: '{field: {from, to}}' })),
+    metadata: serverSet(jsonObject),
     ipAddress: nullable,
     userAgent: nullable,
     requestId: serverSet(z.string()),

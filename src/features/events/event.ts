@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { ScopeOutput } from '../../kernel/scope.ts';
-import { iso } from '../../kernel/values.ts';
-
-const json = z.record(z.string(), z.json());
+import { iso, jsonObject } from '../../kernel/values.ts';
 
 /** The envelope of events §2, as the feed answers it. */
 export const Event = z
@@ -23,10 +21,10 @@ export const Event = z
       })
       .meta({ id: 'EventActor', description: 'Who did it.' }),
     requestId: z.string(),
-    data: json.meta({
+    data: jsonObject.meta({
       description: 'By the schema of its type (eventTypes); of an erased user the id alone.',
     }),
-    changes: json.optional().meta({ description: '{field: {from, to}}; of updates only.' }),
+    changes: jsonObject.optional().meta({ description: '{field: {from, to}}; of updates only.' }),
     truncated: z
       .array(z.string())
       .optional()
@@ -50,8 +48,8 @@ export const EventType = z
     optIn: z.boolean().meta({
       description: 'Only sent to subscriptions that name it; always in the feed.',
     }),
-    schema: json.meta({ description: 'JSON Schema of `data`.' }),
-    example: json.meta({ description: 'An example of `data`.' }),
+    schema: jsonObject.meta({ description: 'JSON Schema of `data`.' }),
+    example: jsonObject.meta({ description: 'An example of `data`.' }),
   })
   .meta({ id: 'EventType', description: 'A type of event.' });
 

@@ -2,10 +2,8 @@ import { and, asc, getTableColumns, gt, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { auditLog } from '../../events/tables.ts';
 import { ScopeOutput } from '../../kernel/scope.ts';
-import { iso, uuid } from '../../kernel/values.ts';
+import { iso, jsonObject, uuid } from '../../kernel/values.ts';
 import { pages } from './section.ts';
-
-const json = z.record(z.string(), z.json());
 
 /** An audit entry without what only proves the chain: that is for who may read the log. */
 const Act = z
@@ -26,8 +24,8 @@ const Act = z
       name: z.string().nullable(),
     }),
     target: z.object({ type: z.string(), id: z.string() }).nullable(),
-    changes: json.nullable(),
-    metadata: json,
+    changes: jsonObject.nullable(),
+    metadata: jsonObject,
     ipAddress: z.string().nullable(),
     userAgent: z.string().nullable(),
     requestId: z.string(),
