@@ -35,7 +35,9 @@ export function createFreshCache<V extends object>(
 ): FreshCache<V> {
   const room = sizes && createRoom(sizes);
   const entries = new LRUCache<string, Kept<V>>({
-    max,
+    // Not `max`, which takes the room for all of them at once: 5 MB for caches that may never fill.
+    maxSize: max,
+    sizeCalculation: () => 1,
     ...(room && { dispose: ({ value }: Kept<V>) => room.remove(value) }),
   });
 
