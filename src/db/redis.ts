@@ -1,7 +1,7 @@
-import { createClient } from 'redis';
-
 /** Redis may vanish at any time: it is waited for at the start, for a second, and never again. */
 export async function connectRedis(url: string, onError: (error: unknown) => void) {
+  // Loaded here, because most processes have none and it is the largest of the libraries.
+  const { createClient } = await import('redis');
   const client = createClient({
     url,
     disableOfflineQueue: true,

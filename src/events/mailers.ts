@@ -1,7 +1,7 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createTransport } from 'nodemailer';
 import { randomBytes } from 'node:crypto';
+import type { Transporter } from 'nodemailer';
 import type { Clock, Mailer } from '../kernel/ports.ts';
 import { headerText } from './mail-layout.ts';
 
@@ -46,9 +46,12 @@ export function fileMailer(directory: string, clock: Clock = realClock): Mailer 
 
 /** Hands mails to an SMTP server (`smtp(s)://user:pass@host:port`); a refusal is tried again by the outbox. */
 export function smtpMailer(url: string, from: string): Mailer {
-  const transport = createTransport(url, { from, disableFileAccess: true, disableUrlAccess: true });
+  let transport: Transporter | undefined;
   return {
     async send({ to, subject, text, html }) {
+      // Loaded by the first mail, because many processes never send one to a server.
+      const { createTransport } = await import('nodemailer');
+      transport ??= createTransport(url, { from, disableFileAccess: true, disableUrlAccess: true });
       await transport.sendMail({ to, subject, text, html });
     },
   };

@@ -18,13 +18,8 @@ const catalogues: Record<Exclude<Language, 'en'>, Catalogue> = { de, es, fr };
 
 type Format = (params: Readonly<Record<string, string | number>>) => string;
 
-/** Compiled on load, 150 small messages: a request never pays for parsing one. */
-const formats = new Map<Language, Map<Code, Format>>(
-  languages.map((language) => [
-    language,
-    new Map((Object.keys(catalogue) as Code[]).map((code) => [code, compile(language, code)])),
-  ]),
-);
+/** By language and code; each is compiled when it is first said, because a process says few of them. */
+const formats = new Map<string, Format>();
 
 function compile(language: Language, code: Code): Format {
   const english: string = catalogue[code].message;
@@ -47,7 +42,10 @@ export function translateCode(
   code: Code,
   params: Readonly<Record<string, string | number>> = {},
 ): string {
-  return formats.get(language)?.get(code)?.(params) ?? catalogue[code].message;
+  const key = `${language} ${code}`;
+  const format = formats.get(key) ?? compile(language, code);
+  formats.set(key, format);
+  return format(params);
 }
 
 /** The message of a detail code. */

@@ -173,15 +173,10 @@ body, #swagger-ui :not(code, code *, pre, pre *, textarea, .opblock-summary-path
 noscript { display: block; padding: 2rem 1.25rem; color: var(--soft); }
 `;
 
-/** The document's text, written once for each object that `document` returns. */
+/** The document's text, written when it is first asked for: most processes never are. */
 function written(document: () => unknown): () => string {
-  let source: unknown;
   let text: string | undefined;
-  return () => {
-    const current = document();
-    if (text === undefined || current !== source) [source, text] = [current, JSON.stringify(current)];
-    return text;
-  };
+  return () => (text ??= JSON.stringify(document()));
 }
 
 /**

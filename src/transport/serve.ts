@@ -64,10 +64,9 @@ export function serveOperations(server: FastifyInstance, options: ServedOptions)
     production: config.production,
     log: (error, request) => log(toDoorwardError(error).extras.cause ?? error, 'graphql', request.id),
   });
-  const document = buildOpenapi({ operations, schemas, version });
   registerDocsPage(server, {
     enabled: config.docs.enabled,
-    document: () => document,
+    document: () => buildOpenapi({ operations, schemas, version }),
     explorer: config.graphql.explorer,
   });
   registerExplorer(server, { enabled: config.graphql.explorer });
