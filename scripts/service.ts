@@ -86,7 +86,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const base = `http://127.0.0.1:${port}`;
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'doorward-')));
   const mailDir = join(dataDir, 'mail');
-  const child = spawn(process.execPath, ['--enable-source-maps', join(root, 'dist', 'main.js')], {
+  const child = spawn(process.execPath, [join(root, 'dist', 'main.js')], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {

@@ -9,7 +9,9 @@ import { DataDirectoryInUse } from './db/data-lock.ts';
 import { openEmbedded, openPostgres, type Database } from './db/open.ts';
 import { consoleMailer, fileMailer, smtpMailer } from './events/mailers.ts';
 import type { Mailer } from './kernel/ports.ts';
+import { createIdleMemory } from './idle-memory.ts';
 import { createLog, type Log } from './log.ts';
+import { createSourcePlaces } from './source-places.ts';
 
 /** Environment → app → listen. Closes on a signal; a second one forces. */
 const root = join(import.meta.dirname, '..');
@@ -17,6 +19,9 @@ const root = join(import.meta.dirname, '..');
 // Left alone, V8 lets garbage grow to four times of what lives before it looks, on a machine with room: half a gigabyte
 // where a hundred megabytes are in use. Half as much again costs a little more collecting, and bounds the process.
 setFlagsFromString('--heap-growing-percent=50');
+
+const placed = createSourcePlaces();
+const LOOK_EVERY_MS = 10_000;
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -39,7 +44,7 @@ function mailerOf({ mail }: Config): Mailer {
 async function start(): Promise<void> {
   const began = performance.now();
   const config = loadConfig(process.env);
-  const log = createLog({ ...config.log, write: (text) => void process.stdout.write(text) });
+  const log = createLog({ ...config.log, write: (text) => void process.stdout.write(text), placed });
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   const database = await openDatabase(config, log);
   const app = await createApp({
@@ -54,6 +59,10 @@ async function start(): Promise<void> {
   const address = app.server.server.address();
   const port = typeof address === 'object' && address ? address.port : config.http.port;
   welcome(config, port, performance.now() - began);
+  let requests = 0;
+  app.server.server.on('request', () => void requests++);
+  const idleMemory = createIdleMemory();
+  setInterval(() => idleMemory.look(requests), LOOK_EVERY_MS).unref();
   closeWithGrace({ delay: config.http.shutdownGraceSeconds * 1000 }, async ({ err }) => {
     if (err) log.error({ error: err, message: 'stopping after an unexpected failure' });
     await app.close();
@@ -85,6 +94,7 @@ try {
     error instanceof ConfigError ||
     error instanceof DataDirectoryInUse ||
     error instanceof WrongEncryptionKey;
-  process.stderr.write(`${expected ? error.message : String((error as Error).stack ?? error)}\n`);
+  const stack = String((error as Error).stack ?? error);
+  process.stderr.write(`${expected ? error.message : stack.split('\n').map(placed).join('\n')}\n`);
   process.exit(1);
 }

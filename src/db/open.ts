@@ -1,7 +1,5 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
-import { drizzle as drizzlePglite } from 'drizzle-orm/pglite';
 import { drizzle as drizzlePg } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import { fail } from '../errors.ts';
@@ -92,6 +90,9 @@ export async function openEmbedded(
     await mkdir(directory, { recursive: true, mode: 0o700 });
     release = await lockDataDirectory(directory);
   }
+  // Half a megabyte of text that a process on a server never needs.
+  const { PGlite } = await import('@electric-sql/pglite');
+  const { drizzle: drizzlePglite } = await import('drizzle-orm/pglite');
   const client = await PGlite.create({
     ...(directory === null ? {} : { dataDir: join(directory, 'database') }),
     ...(archive ? { loadDataDir: archive } : {}),
