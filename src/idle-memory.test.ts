@@ -4,8 +4,8 @@ import { createIdleMemory } from './idle-memory.ts';
 
 /** Looks at a process that holds so much, `times` times; tells how often everything was collected. */
 function watched() {
-  const state = { held: 100, collected: 0, requests: 0 };
-  const memory = createIdleMemory({
+  const state = { held: 100, collected: 0, letGo: 0, requests: 0 };
+  const memory = createIdleMemory(() => void state.letGo++, {
     held: () => state.held,
     collect(done) {
       state.collected++;
@@ -20,10 +20,11 @@ function watched() {
 }
 
 it('collects once after the start, although probes go on', () => {
-  const { look } = watched();
+  const { state, look } = watched();
   expect(look(4, 2)).toBe(0);
   expect(look(4, 1)).toBe(1);
   expect(look(4, 100)).toBe(1);
+  expect(state.letGo).toBe(1);
 });
 
 it('waits while there is work, and collects again only when it has left something', () => {
@@ -42,7 +43,7 @@ it('waits while there is work, and collects again only when it has left somethin
 it('collects in the real heap, and goes on', async () => {
   const garbage = (() => new WeakRef(Array.from({ length: 200_000 }, (_, n) => ({ n }))))();
   await turn();
-  const memory = createIdleMemory();
+  const memory = createIdleMemory(() => undefined);
   for (let n = 0; n < 3; n++) memory.look(0);
   // Ending the debugger's session in its own answer would stop the process here for good.
   for (let n = 0; n < 10; n++) await turn();

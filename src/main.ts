@@ -61,7 +61,7 @@ async function start(): Promise<void> {
   welcome(config, port, performance.now() - began);
   let requests = 0;
   app.server.server.on('request', () => void requests++);
-  const idleMemory = createIdleMemory();
+  const idleMemory = createIdleMemory(app.shrinkCaches);
   setInterval(() => idleMemory.look(requests), LOOK_EVERY_MS).unref();
   closeWithGrace({ delay: config.http.shutdownGraceSeconds * 1000 }, async ({ err }) => {
     if (err) log.error({ error: err, message: 'stopping after an unexpected failure' });
