@@ -1,6 +1,6 @@
 import { build } from 'esbuild';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { SourceMap } from 'node:module';
+import { SourceMap, type SourceMapPayload } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -27,7 +27,7 @@ const [map = ''] = outputFiles.flatMap(({ path, text }) => (path.endsWith('log.j
 describe('a place in the sources', () => {
   it('is the one that Node finds, for every place of the bundle', () => {
     const { mappings, sources } = JSON.parse(map) as { mappings: string; sources: string[] };
-    const theirs = new SourceMap(JSON.parse(map));
+    const theirs = new SourceMap(JSON.parse(map) as SourceMapPayload);
     const rows = mappings.split(';').length;
     let compared = 0;
     for (let row = 0; row < rows; row++) {

@@ -64,7 +64,7 @@ export function lookUp(
   column: number,
 ): { source: number; row: number; column: number } | undefined {
   // Column, source, row and column there, name.
-  let fields: [number, number, number, number, number] = [0, 0, 0, 0, 0];
+  const fields: [number, number, number, number, number] = [0, 0, 0, 0, 0];
   let found: { source: number; row: number; column: number } | undefined;
   let line = 0;
   let at = 0;

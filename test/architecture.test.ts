@@ -54,6 +54,8 @@ const below: Readonly<Record<string, readonly string[]>> = {
   'config-variables.ts': ['config-values.ts'],
   'config.ts': ['config-values.ts', 'config-variables.ts'],
   'log.ts': [],
+  'idle-memory.ts': [],
+  'source-places.ts': [],
   db: ['errors.ts', 'kernel'],
   access: ['errors.ts', 'kernel', 'db'],
   crypto: ['errors.ts', 'kernel', 'db', 'config.ts'],
@@ -82,7 +84,17 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'log.ts',
     'features',
   ],
-  'main.ts': ['app.ts', 'kernel', 'config.ts', 'log.ts', 'db', 'events', 'crypto'],
+  'main.ts': [
+    'app.ts',
+    'kernel',
+    'config.ts',
+    'log.ts',
+    'idle-memory.ts',
+    'source-places.ts',
+    'db',
+    'events',
+    'crypto',
+  ],
 };
 
 /** Imports of these layers are for types only: what they need at run time is handed in. */
