@@ -33,6 +33,7 @@ import { createDenials } from './events/denials.ts';
 import { createMailOutbox } from './events/mail-outbox.ts';
 import { createRecorder } from './events/record.ts';
 import { createRelay } from './events/relay.ts';
+import { createAuditRetention, declareAuditRetention } from './events/retention.ts';
 import { createSystemActs } from './events/system-act.ts';
 import { warnOfExpiringKeys } from './features/api-keys/expiry.ts';
 import { eventData, isWhole } from './features/event-types/catalogue.ts';
@@ -74,6 +75,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   const lacking = await prepareDatabase(database, migrations, async (db) => {
     await seedBuiltIns(db, rows);
     installation = await establishInstallation(db, { kek, keyPairs, ids, issuer: config.appUrl });
+    const otherwise = await declareAuditRetention(db, config.retention.auditDays);
+    if (otherwise !== null) log.warn({ message: otherwise });
   });
   const unkept = `the audit log is kept by triggers alone, and not by rights: ${lacking} (docs/operating.md)`;
   if (lacking !== null) log.warn({ message: unkept });
@@ -210,6 +213,13 @@ export async function createApp(options: AppOptions): Promise<App> {
   });
   const rotateSystemKey = () => rotateSystemKeyIfDue(services, pool, actAsSystem, logged);
   const checkpoints = createCheckpoints({ pool, keyring, clock, actAsSystem, log: logged });
+  const auditRetention = createAuditRetention({
+    database,
+    keyring,
+    days: config.retention.auditDays,
+    log: logged,
+    told: (entries) => log.info({ message: 'audit logs cut', entries }),
+  });
   const warnOfExpiry = () => warnOfExpiringKeys(services, pool, actAsSystem, logged);
   const told = (resealed: ResealCounts) => log.info({ message: 'resealed', resealed });
   const reseal = createReseal({ pool, kek, columns: sealedColumns, log: logged, told });
@@ -223,6 +233,7 @@ export async function createApp(options: AppOptions): Promise<App> {
           { everyMs: MINUTE_MS, run: () => denials.flush() },
           { everyMs: MINUTE_MS, run: () => checkpoints.run() },
           { everyMs: 15 * MINUTE_MS, run: () => purge.run() },
+          { everyMs: 15 * MINUTE_MS, run: () => auditRetention.run() },
           { everyMs: 60 * MINUTE_MS, run: rotateSystemKey },
           { everyMs: 60 * MINUTE_MS, run: warnOfExpiry },
           ...(config.encryption.oldKeys.length > 0 ? [{ everyMs: MINUTE_MS, run: () => reseal.run() }] : []),
@@ -239,6 +250,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     purge: () => purge.run(),
     rotateSystemKey,
     signAuditLogs: () => checkpoints.run(),
+    cutAuditLogs: () => auditRetention.run(),
     warnOfExpiry,
     reseal: () => reseal.run(),
     shrinkCaches: () => shrinkCaches(changes),
@@ -246,7 +258,13 @@ export async function createApp(options: AppOptions): Promise<App> {
       stopping = true;
       await server.close();
       stopJobs();
-      await Promise.all([purge.stop(), reseal.stop(), checkpoints.stop(), webhooks.stop()]);
+      await Promise.all([
+        purge.stop(),
+        reseal.stop(),
+        checkpoints.stop(),
+        auditRetention.stop(),
+        webhooks.stop(),
+      ]);
       await denials.flush(true);
       await relay.stop();
       await mail.flush();

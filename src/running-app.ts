@@ -37,6 +37,8 @@ export interface App {
   readonly rotateSystemKey: () => Promise<boolean>;
   /** Signs the audit logs that are due, as the job does; answers how many. */
   readonly signAuditLogs: () => Promise<number>;
+  /** Removes audit entries that have had their time, as the job does; answers how many. */
+  readonly cutAuditLogs: () => Promise<number>;
   /** Warns of API keys that will expire, as the job does; answers of how many. */
   readonly warnOfExpiry: () => Promise<number>;
   /** Seals anew what is under a former encryption key, as the job does. */

@@ -37,6 +37,10 @@ export const auditLog = pgTable(
     index('audit_log_user')
       .on(sql`(target->>'id')`, table.id)
       .where(sql`target->>'type' = 'User'`),
+    // Where a log may be cut (src/events/retention.ts).
+    index('audit_log_checkpoints')
+      .on(table.tenantId, table.occurredAt)
+      .where(sql`operation = 'auditCheckpoint'`),
   ],
 );
 

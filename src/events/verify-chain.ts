@@ -205,7 +205,8 @@ function placeFault(before: Line, { sequence, previousHash }: Line, filtered: bo
 function append(chains: Map<string, Chain>, node: string, known: Chain | undefined, line: Line): Chain {
   const chain = known ?? {
     first: line.sequence,
-    hashes: new Map<number, string>(),
+    // A log that was cut begins behind an entry that a checkpoint in it has signed.
+    hashes: new Map([[line.sequence - 1, line.previousHash]]),
     last: line,
     entries: 0,
     erased: 0,

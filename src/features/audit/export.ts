@@ -46,7 +46,7 @@ async function* textOf(db: Executor, exported: Exported): AsyncGenerator<string>
   const { header, line } = formats[exported.format];
   if (header) yield header;
   for (const { id, last } of await chains(db, exported)) {
-    for (let after = 0; after < last; after += WINDOW) {
+    for (let after = await cutUpTo(db, id); after < last; after += WINDOW) {
       const upTo = Math.min(after + WINDOW, last);
       const rows = await db
         .select()
@@ -87,4 +87,15 @@ async function chains(db: Executor, { scope, includeProjects, requestId }: Expor
     .where(and(eq(nodes.parentId, scope.nodeId), sql`${nodes.kind} = 'project'`))
     .orderBy(asc(nodes.id));
   return [...projects, own];
+}
+
+/** What is older than the retention is gone (src/events/retention.ts): the number before the first that is there. */
+async function cutUpTo(db: Executor, id: string): Promise<number> {
+  const [first] = await db
+    .select({ sequence: auditLog.sequence })
+    .from(auditLog)
+    .where(eq(auditLog.tenantId, id))
+    .orderBy(asc(auditLog.sequence))
+    .limit(1);
+  return (first?.sequence ?? 1) - 1;
 }
