@@ -142,8 +142,10 @@ function* chainOf(thrown: unknown): Generator<Thrown> {
 
 // Class 22 of PostgreSQL: text that no column of the type can hold (a malformed uuid, NUL, a broken sequence).
 const refusedValues = new Set(['22P02', '22021', '22P05']);
-// Cancelled by statement_timeout, too many connections, shutting down (57P01–03), connection lost (class 08).
-const absence = /^(?:57014|53300|57P0[123]|08[0-9A-Z]{3}|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE)$/;
+// Cancelled by statement_timeout, out of disk, memory or connections (class 53), a disk that fails, a standby that takes
+// no writes, shutting down (57P01–03), connection lost (class 08).
+const absence =
+  /^(?:57014|53[0-9A-Z]{3}|58030|25006|57P0[123]|08[0-9A-Z]{3}|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE)$/;
 // What pg and pg-pool throw without a code.
 const absenceMessage =
   /^(?:timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Cannot use a pool after calling end)/;

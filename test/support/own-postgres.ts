@@ -25,17 +25,30 @@ export async function serverBinaries(): Promise<string | null> {
   return newest === undefined ? null : join(base, newest, 'bin');
 }
 
-export async function ownPostgres(binaries: string): Promise<OwnPostgres> {
+/** Folders of other disks, for what does not lie with all the rest. */
+export interface Places {
+  readonly tables?: string;
+  /** Of what is written ahead of the tables. */
+  readonly log?: string;
+}
+
+export async function ownPostgres(binaries: string, places: Places = {}): Promise<OwnPostgres> {
   const home = await mkdtemp(join(tmpdir(), 'doorward-postgres-'));
   await chmod(home, 0o777);
-  const data = join(home, 'data');
+  const data = join(places.tables ?? home, 'data');
   const port = await freePort();
   // The server refuses to run as root.
   const run = (program: string, ...rest: string[]) =>
     promisify(execFile)('runuser', ['-u', 'postgres', '--', join(binaries, program), '-D', data, ...rest], {
       cwd: home,
     });
-  await run('initdb', '-A', 'trust', '-U', 'postgres', '--no-sync');
+  await run(
+    'initdb',
+    ...['-A', 'trust', '-U', 'postgres', '--no-sync'],
+    // Small segments, for small disks.
+    '--wal-segsize=1',
+    ...['-X', join(places.log ?? home, 'written-ahead')],
+  );
   const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${home}`;
   const start = async () =>
     void (await run('pg_ctl', '-l', join(home, 'log'), '-w', '-t', '30', '-o', settings, 'start'));
