@@ -6,7 +6,7 @@ import { callerOf, type Context } from '../../kernel/context.ts';
 import { credentialKey } from '../../kernel/invoke.ts';
 import { Scope } from '../../kernel/scope.ts';
 import { isTypeOrNoun, PING } from '../event-types/catalogue.ts';
-import type { Event, EventPage } from './event.ts';
+import { Event, type EventPage } from './event.ts';
 import { decodePlace, encodePlace, tailOf } from './place.ts';
 
 /**
@@ -55,7 +55,9 @@ interface NodeState {
 }
 interface Found {
   readonly nodeId: string;
-  readonly body: z.input<typeof Event> & { readonly timestamp: string; readonly sequence: number };
+  readonly sequence: number;
+  /** As it was stored: in the form of `Event`, with its time as text. */
+  readonly body: Readonly<Record<string, unknown>> | null;
 }
 type Feed = Pick<Context<typeof feedInput>, 'input' | 'scope' | 'services' | 'tx' | 'principal' | 'call'>;
 
@@ -74,7 +76,7 @@ export async function readFeed(ctx: Feed): Promise<z.output<typeof EventPage>> {
 
   const hasNextPage = found.length > limit;
   const items = found.slice(0, limit);
-  const shown = new Map(items.map(({ nodeId, body }) => [nodeId, body.sequence]));
+  const shown = new Map(items.map(({ nodeId, sequence }) => [nodeId, sequence]));
   const next = new Map<string, number>();
   for (const { id, live, counted, first, last } of nodes) {
     const given = place.get(tailOf(id));
@@ -87,11 +89,19 @@ export async function readFeed(ctx: Feed): Promise<z.output<typeof EventPage>> {
     next.set(tailOf(id), Math.min(at, next.get(tailOf(id)) ?? at));
   }
   return {
-    items: items.map(({ body }) => ({ ...body, timestamp: new Date(body.timestamp) })),
+    items: items.flatMap((one) => readable(one, services)),
     totalCount: null,
     hasNextPage,
     nextCursor: services.cursors.seal({ value: encodePlace(next), id: '' }, binding),
   };
+}
+
+/** One that is in no form of ours is passed over: those behind it are to be read. */
+function readable({ nodeId, sequence, body }: Found, { warn }: Feed['services']): z.output<typeof Event>[] {
+  const read = Event.safeParse({ ...body, timestamp: new Date(String(body?.['timestamp'])) });
+  if (read.success) return [read.data];
+  warn(read.error, `event ${sequence} of ${nodeId} cannot be read`);
+  return [];
 }
 
 const refused = (code: 'not_allowed' | 'too_big') =>
