@@ -70,6 +70,14 @@ export function assertRecentSignIn(principal: Principal, maxAgeMinutes: number, 
   if (!isRecent(principal.authenticatedAt, maxAgeMinutes, now)) throw fail('STEP_UP_REQUIRED');
 }
 
-/** Whether a sign-in at this time satisfies a step-up; 0 minutes: any does. */
-export const isRecent = (authenticatedAt: Date | null, maxAgeMinutes: number, now: Date): boolean =>
-  maxAgeMinutes === 0 || now.getTime() - (authenticatedAt?.getTime() ?? 0) <= maxAgeMinutes * 60_000;
+/** By so much clocks of processes may differ. */
+const SKEW_MS = 60_000;
+
+/**
+ * Whether a sign-in at this time satisfies a step-up; 0 minutes: any does. One that lies ahead was dated by a clock that
+ * was set back since: how long ago it was nobody knows.
+ */
+export function isRecent(authenticatedAt: Date | null, maxAgeMinutes: number, now: Date): boolean {
+  const age = now.getTime() - (authenticatedAt?.getTime() ?? 0);
+  return maxAgeMinutes === 0 || (age >= -SKEW_MS && age <= maxAgeMinutes * 60_000);
+}

@@ -31,6 +31,9 @@ interface Counted {
 
 const WINDOW_MS = 60_000;
 const MOST = 10_000;
+/** One that closes later than any does was opened before the clock was set back. */
+const isOpen = ({ until }: Pick<Counted, 'until'>, now: number): boolean =>
+  until > now && until <= now + WINDOW_MS;
 
 export function createDenials(options: {
   readonly transaction: Stages['transaction'];
@@ -59,7 +62,7 @@ export function createDenials(options: {
     const key = [by.scope?.nodeId, by.principal?.credentialId, op.name, targetId, error.code].join(' ');
     const now = clock.now().getTime();
     const known = counted.get(key);
-    if (known && known.until > now) return void known.more++;
+    if (known && isOpen(known, now)) return void known.more++;
     counted.delete(key);
     if (known && known.more > 0) await write(known.denial, known.more);
     // What finds no room is written each time.
@@ -89,7 +92,7 @@ export function createDenials(options: {
     async flush(all = false) {
       const now = clock.now().getTime();
       for (const [key, { denial, until, more }] of counted) {
-        if (until > now && !all) continue;
+        if (isOpen({ until }, now) && !all) continue;
         counted.delete(key);
         if (more > 0) await write(denial, more);
       }

@@ -1,4 +1,4 @@
-import { asc, eq, inArray, lte, sql } from 'drizzle-orm';
+import { asc, eq, gt, inArray, lte, or, sql } from 'drizzle-orm';
 import { createHmac } from 'node:crypto';
 import type { Kek } from '../crypto/kek.ts';
 import type { Clock, Ids, Mail, Mailer } from '../kernel/ports.ts';
@@ -58,7 +58,8 @@ export function createMailOutbox({ pool, kek, mailer, clock, ids, log }: MailOut
     const due = pool
       .select({ id: mails.id })
       .from(mails)
-      .where(lte(mails.nextAttemptAt, clock.now()))
+      // What is to wait longer than any mail does was dated by a clock that was set back since.
+      .where(or(lte(mails.nextAttemptAt, clock.now()), gt(mails.nextAttemptAt, later(2 * LONGEST_WAIT_MS))))
       .orderBy(asc(mails.nextAttemptAt), asc(mails.id))
       .limit(1)
       .for('update', { skipLocked: true });

@@ -1,4 +1,4 @@
-import { and, count, eq, gt, gte, sql } from 'drizzle-orm';
+import { and, count, eq, gt, gte, lte, sql } from 'drizzle-orm';
 import {
   index,
   integer,
@@ -67,6 +67,13 @@ export const knownNetworks = pgTable(
 
 type Ports = Pick<Services, 'clock' | 'config'>;
 
+/**
+ * A window that ends later was dated by a clock that was set back since, and would shut its network out for as long. Twice
+ * the length, for clocks of processes that differ.
+ */
+const farthestEnd = ({ auth }: Services['config'], now: Date): Date =>
+  new Date(now.getTime() + 2 * auth.lockoutWindowMinutes * 60_000);
+
 /** Whether no secret of this user is to be evaluated for this network now. */
 export async function isLockedOut(
   db: Executor,
@@ -83,6 +90,7 @@ export async function isLockedOut(
         eq(failedAttempts.userId, userId),
         eq(failedAttempts.network, network),
         gt(failedAttempts.windowEndsAt, now),
+        lte(failedAttempts.windowEndsAt, farthestEnd(config, now)),
         gte(failedAttempts.failures, config.auth.lockoutMaxFailures),
       ),
     );
@@ -123,7 +131,9 @@ export async function countFailure(
 ): Promise<void> {
   const now = clock.now();
   const windowEndsAt = new Date(now.getTime() + config.auth.lockoutWindowMinutes * 60_000);
-  const isOver = sql`${failedAttempts.windowEndsAt} <= ${now.toISOString()}::timestamptz`;
+  const farthest = farthestEnd(config, now).toISOString();
+  const isOver = sql`(${failedAttempts.windowEndsAt} <= ${now.toISOString()}::timestamptz
+    or ${failedAttempts.windowEndsAt} > ${farthest}::timestamptz)`;
   await tx
     .insert(failedAttempts)
     .values({ userId, network, failures: 1, windowEndsAt })

@@ -1,4 +1,4 @@
-import { and, eq, gt, gte, sql } from 'drizzle-orm';
+import { and, eq, gt, gte, lte, sql } from 'drizzle-orm';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { mfaAttempts } from '../mfa/mfa-factor.ts';
@@ -15,6 +15,9 @@ interface Run {
   readonly services: Services;
 }
 
+/** A window that ends later was dated by a clock that was set back since. Twice its length, for clocks that differ. */
+const farthestEnd = (now: Date): Date => new Date(now.getTime() + 2 * WINDOW_MS);
+
 export async function isLockedOut({ tx, services }: Run, userId: string): Promise<boolean> {
   const found = await tx
     .select({ failures: mfaAttempts.failures })
@@ -24,6 +27,7 @@ export async function isLockedOut({ tx, services }: Run, userId: string): Promis
         eq(mfaAttempts.userId, userId),
         gte(mfaAttempts.failures, MAX_FAILURES),
         gt(mfaAttempts.windowEndsAt, services.clock.now()),
+        lte(mfaAttempts.windowEndsAt, farthestEnd(services.clock.now())),
       ),
     );
   return found.length > 0;
@@ -33,7 +37,8 @@ export async function isLockedOut({ tx, services }: Run, userId: string): Promis
 export async function countFailure({ tx, services }: Run, userId: string): Promise<void> {
   const now = services.clock.now();
   const windowEndsAt = new Date(now.getTime() + WINDOW_MS);
-  const isOver = sql`${mfaAttempts.windowEndsAt} <= ${now.toISOString()}::timestamptz`;
+  const isOver = sql`(${mfaAttempts.windowEndsAt} <= ${now.toISOString()}::timestamptz
+    or ${mfaAttempts.windowEndsAt} > ${farthestEnd(now).toISOString()}::timestamptz)`;
   await tx
     .insert(mfaAttempts)
     .values({ userId, failures: 1, windowEndsAt })

@@ -70,7 +70,8 @@ export async function shownToken(
 const isRetry = ({ clock }: Services, session: SessionRow, hash: string): boolean =>
   session.previousHash === hash &&
   session.rotatedAt !== null &&
-  clock.now().getTime() - session.rotatedAt.getTime() <= RETRY_MS;
+  // Neither long ago nor, on a clock that was set back since, far ahead.
+  Math.abs(clock.now().getTime() - session.rotatedAt.getTime()) <= RETRY_MS;
 
 /** The session of which this is the newest token or the last but one; undefined for what is no token of ours. */
 export function heldBy({ services }: Pick<Run, 'services'>, token: string | null) {
