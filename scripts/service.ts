@@ -18,6 +18,8 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Default: a free one. */
   readonly port?: number;
+  /** Whose dist/main.js it is; default: this repository. */
+  readonly root?: string;
 }
 
 export interface Service {
@@ -86,8 +88,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const base = `http://127.0.0.1:${port}`;
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'doorward-')));
   const mailDir = join(dataDir, 'mail');
-  const child = spawn(process.execPath, [join(root, 'dist', 'main.js')], {
-    cwd: root,
+  const home = options.root ?? root;
+  const child = spawn(process.execPath, [join(home, 'dist', 'main.js')], {
+    cwd: home,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...ownEnvironment(),
