@@ -55,6 +55,9 @@ describe.runIf(adminUrl !== '')(`${PROCESSES} processes on one empty database`, 
       expect(await count('drizzle.__drizzle_migrations')).toBe(journal.entries.length);
       expect(await count(`signing_keys where status = 'active'`)).toBe(1);
       expect(await count(`signing_keys where status = 'next'`)).toBe(1);
+      process.stdout.write(
+        `${PROCESSES} processes on one empty database: all ready, ${journal.entries.length} migrations applied once\n`,
+      );
       expect(await count('roles')).toBe(await count('(select distinct level, name from roles) as one'));
     } finally {
       await client.end();

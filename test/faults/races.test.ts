@@ -40,6 +40,7 @@ it.each(taken)('%s: twenty at once, one wins', async (operation, input, path) =>
   expect(outcomes(answers)).toEqual({ 201: 1, 409: 19 });
   const refused = answers.find(({ status }) => status === 409);
   expect(refused).toMatchObject({ code: 'CONFLICT', details: [{ path, code: 'taken' }] });
+  process.stdout.write(`one name, twenty at once, ${operation}: ${JSON.stringify(outcomes(answers))}\n`);
 });
 
 it('revokes a key once, however many ask at once', async () => {
