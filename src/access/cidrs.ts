@@ -53,11 +53,10 @@ export function canonicalAddress(address: string): string | undefined {
   }
   const [unzoned = ''] = address.split('%');
   const text = new URL(`http://[${unzoned}]`).hostname.slice(1, -1);
-  if (!text.startsWith(mappedPrefix)) return text;
-  const [high = 0, low = 0] = text
-    .slice(mappedPrefix.length)
-    .split(':')
-    .map((group) => parseInt(group, 16));
+  const groups = text.startsWith(mappedPrefix) ? text.slice(mappedPrefix.length).split(':') : [];
+  // `::ffff:1` and `::ffff:1:2:3` begin alike, but their zeros are not as many.
+  if (groups.length !== 2) return text;
+  const [high = 0, low = 0] = groups.map((group) => parseInt(group, 16));
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
