@@ -111,5 +111,6 @@ function valuesReferred(operator: Operator, left: unknown, right: unknown, whole
 function besides(value: unknown): unknown[] {
   if (typeof value === 'boolean') return [!value];
   const near = typeof value === 'number' ? [value + 1, value - 1] : [];
-  return near.filter((one) => Number.isSafeInteger(one) || (Number.isFinite(one) && one !== value));
+  // Next to a great number there is none that can be told from it.
+  return near.filter((one) => one !== value);
 }
