@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { evaluate, indexPermissions, type Grants, type HeldPermission, type Question } from './evaluate.ts';
-import { explain, limits, type Surroundings } from './explain.ts';
+import { explain, limits, type Accepts, type Surroundings } from './explain.ts';
 
 const nouns = new Set(['Role']);
-const anything = { resource: () => true, metadata: () => true };
+const anything: Accepts = { resource: () => true, metadata: () => true };
 
 function hold(id: string, condition: unknown = null, carried = 'r1', metadata: Record<string, unknown> = {}) {
   const permission = { id, name: id, resource: 'invoice', action: 'read', managementPlane: false };
@@ -28,7 +28,6 @@ const grants = (more: Partial<Grants> = {}): Grants => ({
 const around = (more: Partial<Surroundings> = {}): Surroundings => ({
   held: [],
   roles: [],
-  replacesRoles: false,
   links: [],
   settable: { user: true, carriers: new Set(['r1', 'r2', 'g1']) },
   ...more,
@@ -79,24 +78,153 @@ describe('explain', () => {
     expect(explain(grants(), question, given, anything).nearest).toEqual([]);
   });
 
-  it('asks with a role in place of those worn, where one takes the place of another', () => {
-    const worn = hold('p', { Equals: { 'role.metadata.x': 2, 'resource.kind': 'z' } });
-    const offered = {
-      roleId: 'r2',
-      paths: [hold('p', { Equals: { 'role.metadata.x': 1 } }, 'r2', { x: 1 })],
-    };
-    for (const replacesRoles of [true, false])
-      expect(
-        explain(grants(), question, around({ held: [worn], roles: [offered], replacesRoles }), anything)
-          .nearest,
-      ).toEqual([{ kind: 'assignRole', roleId: 'r2' }]);
-  });
-
   it('names at most 50 paths', () => {
     const held = Array.from({ length: 60 }, (_, index) => hold(`p${index}`, kindIs('b')));
     expect(explain(grants(), question, around({ held }), anything).candidates).toHaveLength(
       limits.candidates,
     );
+  });
+});
+
+describe('what is said of a path, and what comes nearest', () => {
+  const ids = (permissionId: string, roleId = 'r1') => ({ permissionId, roleId, groupId: 'g1' });
+  const nearestOf = (more: Partial<Surroundings>, asked = question, accepts = anything) =>
+    explain(grants(), asked, around(more), accepts).nearest;
+  const attribute = (path: string, expected: unknown, more: object = {}) => ({
+    ...{ kind: 'setAttribute', permissionId: 'p', path, expected },
+    ...more,
+  });
+  const roleX = (x: number) => ({ Equals: { 'role.metadata.x': x } });
+  const groupX = { Equals: { 'group.metadata.x': 1 } };
+
+  it('whether it is met, and where it failed', () => {
+    const held = [hold('p1'), hold('p2', kindIs('a')), hold('p3', kindIs('b')), hold('p4', { Bad: 1 })];
+    const { candidates, decision } = explain(grants(), question, around({ held }), anything);
+    const failedAt = {
+      operator: 'Equals',
+      path: 'resource.kind',
+      actual: 'a',
+      expected: 'b',
+      outcome: 'false',
+    };
+    expect(decision.reason).toBe('ALLOWED');
+    expect(candidates).toStrictEqual([
+      { ...ids('p1'), result: 'unconditional' },
+      { ...ids('p2'), result: 'met' },
+      { ...ids('p3'), result: 'notMet', failedAt },
+      { ...ids('p4'), result: 'notMet' },
+    ]);
+  });
+
+  it('nothing held: a role or a link, each tried with what is held', () => {
+    const roles = [
+      { roleId: 'bad', paths: [hold('p', kindIs('b'), 'bad')] },
+      { roleId: 'good', paths: [hold('p', null, 'good')] },
+    ];
+    const links = [
+      { groupId: 'g1', permissionId: 'q', paths: [hold('q', kindIs('b'))] },
+      { groupId: 'g1', permissionId: 'p', paths: [hold('p')] },
+    ];
+    expect(explain(grants(), question, around({ roles, links }), anything)).toEqual({
+      decision: { authorized: false, reason: 'NO_PERMISSION' },
+      candidates: [],
+      nearest: [
+        { kind: 'assignRole', roleId: 'good' },
+        { kind: 'addPermissionToGroup', groupId: 'g1', permissionId: 'p' },
+      ],
+    });
+  });
+
+  it('a role whose own path allows, whatever is worn', () => {
+    const worn = hold('p', { Equals: { 'role.metadata.x': 2, 'resource.kind': 'z' } });
+    const offered = (x: number) => ({ roleId: 'r2', paths: [hold('p', roleX(1), 'r2', { x })] });
+    expect(nearestOf({ held: [worn], roles: [offered(1)] })).toEqual([{ kind: 'assignRole', roleId: 'r2' }]);
+    expect(nearestOf({ held: [worn], roles: [offered(3), { roleId: 'r3', paths: [] }] })).toEqual([]);
+  });
+
+  it('one’s own first: of the thing, of the subject, then roles and links, then what others share', () => {
+    const held = [
+      hold('p', roleX(1)),
+      hold('p', { NumericGreaterThan: { 'user.metadata.level': 3 } }),
+      hold('p', kindIs('b')),
+    ];
+    const roles = [{ roleId: 'r9', paths: [hold('p', null, 'r9')] }];
+    const links = [{ groupId: 'g1', permissionId: 'p', paths: [hold('p')] }];
+    const settable = { user: true, carriers: new Set(['r1']) };
+    expect(nearestOf({ held, roles, links, settable })).toEqual([
+      attribute('resource.kind', 'b'),
+      { kind: 'assignRole', roleId: 'r9' },
+      { kind: 'addPermissionToGroup', groupId: 'g1', permissionId: 'p' },
+    ]);
+    expect(nearestOf({ held: held.slice(0, 2) })).toEqual([attribute('user.metadata.level', 4)]);
+    expect(nearestOf({ held: held.slice(0, 1), roles })).toEqual([
+      { kind: 'assignRole', roleId: 'r9' },
+      attribute('role.metadata.x', 1, { roleId: 'r1' }),
+    ]);
+    expect(nearestOf({ held: held.slice(0, 1), roles, links })).toHaveLength(limits.nearest);
+  });
+
+  it('metadata of a role or group, for all who wear it', () => {
+    expect(nearestOf({ held: [hold('p', roleX(1))] })).toEqual([
+      attribute('role.metadata.x', 1, { roleId: 'r1' }),
+    ]);
+    expect(nearestOf({ held: [hold('p', groupX)] })).toEqual([
+      attribute('group.metadata.x', 1, { groupId: 'g1' }),
+    ]);
+    const closed = { settable: { user: true, carriers: new Set(['r2']) } };
+    expect(nearestOf({ held: [hold('p', roleX(1)), hold('p', groupX)], ...closed })).toEqual([]);
+    // Both conditions read it, and what is there stays: the role is one, wherever it is held.
+    const both = { And: [roleX(1), { Equals: { 'role.metadata.y': 2 } }] };
+    expect(nearestOf({ held: [hold('p', both, 'r1', { y: 2 })] })).toEqual([
+      attribute('role.metadata.x', 1, { roleId: 'r1' }),
+    ]);
+    const unlike = { NotEquals: { 'role.metadata.x': 1 } };
+    expect(
+      nearestOf({
+        held: [
+          hold('q', { And: [unlike, kindIs('z')] }, 'r1', { x: 1 }),
+          hold('p', roleX(2), 'r2', { x: 1 }),
+        ],
+      }),
+    ).toEqual([attribute('role.metadata.x', 2, { roleId: 'r2' })]);
+  });
+
+  it('no metadata that is not there to be set, and none that an input refuses', () => {
+    for (const path of ['role.metadata', 'user.metadata', 'group.name', 'user.x.level', 'scope.metadata.x'])
+      expect(nearestOf({ held: [hold('p', { Equals: { [path]: 'x' } })] }), path).toEqual([]);
+    const none = { ...anything, metadata: () => false };
+    for (const path of ['user.metadata.level', 'role.metadata.x', 'group.metadata.x'])
+      expect(nearestOf({ held: [hold('p', { Equals: { [path]: 5 } })] }, question, none), path).toEqual([]);
+    const asked = { ...question, attributes: null };
+    const nobody = grants({ user: null });
+    const held = [hold('p', { Equals: { 'user.metadata.level': 5 } })];
+    expect(explain(nobody, asked, around({ held }), anything).nearest).toEqual([]);
+    const bare = grants({ user: { id: 'u1', metadata: 'text' } });
+    expect(explain(bare, asked, around({ held }), anything).nearest).toEqual([
+      attribute('user.metadata.level', 5),
+    ]);
+  });
+
+  it('attributes deep inside, with what stands beside them', () => {
+    const deep = { And: [{ Equals: { 'resource.a.b.c': 1 } }, { Equals: { 'resource.a.b.d': 2 } }] };
+    const asked = { ...question, attributes: { a: { b: { d: 2 } } } };
+    expect(nearestOf({ held: [hold('p', deep)] }, asked)).toEqual([attribute('resource.a.b.c', 1)]);
+    const single = { Equals: { 'resource.a.b.c': 1 } };
+    expect(nearestOf({ held: [hold('p', single)] })).toEqual([attribute('resource.a.b.c', 1)]);
+    expect(nearestOf({ held: [hold('p', single)] }, { ...question, attributes: { a: 1 } })).toEqual([]);
+    expect(nearestOf({ held: [hold('p', single)] }, { ...question, attributes: { a: { b: [] } } })).toEqual(
+      [],
+    );
+    const seen: unknown[] = [];
+    const spy = { ...anything, resource: (value: unknown) => seen.push(value) > 0 };
+    nearestOf({ held: [hold('p', single)] }, { ...question, attributes: { k: 1, a: { z: 1 } } }, spy);
+    expect(seen[0]).toEqual({ k: 1, a: { z: 1, b: { c: 1 } } });
+  });
+
+  it('looks at the first ten permissions only', () => {
+    const never = Array.from({ length: limits.tried }, (_, at) => hold(`n${at}`, { Bad: 1 }));
+    expect(nearestOf({ held: [...never.slice(1), hold('p', kindIs('b'))] })).toHaveLength(1);
+    expect(nearestOf({ held: [...never, hold('p', kindIs('b'))] })).toEqual([]);
   });
 });
 

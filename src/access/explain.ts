@@ -18,8 +18,6 @@ export interface Surroundings {
   readonly held: readonly HeldPermission[];
   /** Roles that somebody could give to the subject, least privilege first, with their paths for the pair. */
   readonly roles: readonly { readonly roleId: string; readonly paths: readonly HeldPermission[] }[];
-  /** A role that is given takes the place of what is worn. */
-  readonly replacesRoles: boolean;
   /** Permissions that somebody could put into a group of the subject, least privilege first, with what is held by it. */
   readonly links: readonly Link[];
   readonly settable: {
@@ -92,10 +90,9 @@ export function explain(
 
   const allows = (...tried: Parameters<typeof tryWith>) => tryWith(...tried).authorized;
   const setting = settings(grants, question, surroundings, accepts, allows);
-  const role = surroundings.roles.find(({ paths }) =>
-    allows(surroundings.replacesRoles ? paths : [...held, ...paths]),
-  );
-  const link = surroundings.links.find(({ paths }) => allows([...held, ...paths]));
+  // What is held refuses already, and nothing held takes away: so only what comes, beside it or in its place, can allow.
+  const role = surroundings.roles.find(({ paths }) => allows(paths));
+  const link = surroundings.links.find(({ paths }) => allows(paths));
   // What gives the subject no more than was meant for it comes first; what changes others' rights too comes last.
   const nearest: (Remedy | undefined)[] = [
     setting && !setting.shared ? setting.remedy : undefined,

@@ -63,7 +63,6 @@ export async function loadSurroundings(
     surroundings: {
       held,
       roles: canGive && canBeGivenRoles(scope, subject, facts) ? offered(paths, worn, scope) : [],
-      replacesRoles: scope.level === 'organization',
       links: canGive && hasEffect ? linksOf(facts, held, scope) : [],
       settable: {
         user: facts.takesPart || subject.standing.memberRoleId !== null ? facts.otherOwner : false,
