@@ -8,7 +8,10 @@ const truthOf = (raw: unknown, attributes: Attributes): string => compileConditi
 const isRefused = (raw: unknown): boolean => parseCondition(raw, '').problems.length > 0;
 
 describe('truth', () => {
-  const resource = (value: unknown): Attributes => ({ resource: { value }, user: { id: 'u1', n: 1 } });
+  const resource = (value: unknown): Attributes => ({
+    resource: { value },
+    user: { id: 'u1', n: 1, none: '' },
+  });
   const op = (operator: string, operand: unknown) => ({ [operator]: { 'resource.value': operand } });
 
   it.each<[string, unknown, unknown, string]>([
@@ -35,6 +38,12 @@ describe('truth', () => {
     ['Contains', {}, 'a', 'unknown'],
     ['Contains', [], { $ref: 'user.missing' }, 'unknown'],
     ['Contains', ['u1'], '{{user.id}}', 'true'],
+    ['StringEquals', 'a', 'a', 'true'],
+    ['StringEquals', 'a', 'b', 'false'],
+    ['StringEquals', 'a', { $ref: 'user.n' }, 'unknown'],
+    ['StringNotEquals', 'a', 'b', 'true'],
+    ['StringNotEquals', 'a', 'a', 'false'],
+    ['StringNotEquals', 1, 'a', 'unknown'],
     ['Equals', {}, 'a', 'unknown'],
     ['NotEquals', 'b', 'a', 'true'],
     ['NotEquals', {}, null, 'unknown'],
@@ -45,6 +54,11 @@ describe('truth', () => {
     ['Equals', '\u00e9', 'e\u0301', 'false'],
     ['Equals', '{{user.id}}', { $ref: 'user.id' }, 'false'],
     ['StartsWith', 'abc', 'abc', 'true'],
+    ['StartsWith', 'abc', 'ab', 'true'],
+    ['StartsWith', 'abc', 'bc', 'false'],
+    ['StartsWith', 'abc', { $ref: 'user.none' }, 'unknown'],
+    ['StartsWith', '1', { $ref: 'user.n' }, 'unknown'],
+    ['EndsWith', 'abc', { $ref: 'user.none' }, 'unknown'],
     ['StartsWith', 'abc', 'abcd', 'false'],
     ['StartsWith', 'abc', 'A', 'false'],
     ['EndsWith', 'abc', 'bc', 'true'],
@@ -52,6 +66,14 @@ describe('truth', () => {
     ['EndsWith', ['a'], 'a', 'unknown'],
     ['NumericEquals', 1, { $ref: 'user.n' }, 'true'],
     ['NumericEquals', Number.POSITIVE_INFINITY, 1, 'unknown'],
+    ['NumericEquals', 2, 1, 'false'],
+    ['NumericEquals', 1, '{{resource.value}}', 'true'],
+    ['NumericEquals', 1, { $ref: 'user.id' }, 'unknown'],
+    ['NumericLessThan', 1, 2, 'true'],
+    ['NumericLessThanEquals', 1, 1, 'true'],
+    ['NumericLessThanEquals', 1, 2, 'true'],
+    ['NumericGreaterThanEquals', 1, 2, 'false'],
+    ['NumericGreaterThan', 2, 1, 'true'],
     ['NumericGreaterThan', 1, 1, 'false'],
     ['NumericGreaterThanEquals', 1, 1, 'true'],
     ['NumericLessThan', 1, 1, 'false'],
@@ -73,6 +95,19 @@ describe('truth', () => {
     expect(truthOf(op('StartsWith', { $ref: 'resource.high' }), attributes)).toBe('false');
     expect(truthOf(op('EndsWith', { $ref: 'resource.low' }), attributes)).toBe('false');
     expect(truthOf(op('StartsWith', '😀'), attributes)).toBe('true');
+  });
+
+  it.each([
+    ['\ud800\udc00', '\ud800', 'false'],
+    ['\udbff\udfff', '\udbff', 'false'],
+    ['\ud7ff\udc00', '\ud7ff', 'true'],
+    ['\udc00\udc00', '\udc00', 'true'],
+    ['\ud800\udbff', '\ud800', 'true'],
+    ['\ud800\ue000', '\ud800', 'true'],
+    ['ab', 'a', 'true'],
+  ])('tells what is one character: %j, %j', (value, start, expected) => {
+    const attributes = { resource: { value, start } };
+    expect(truthOf(op('StartsWith', { $ref: 'resource.start' }), attributes)).toBe(expected);
   });
 
   it('sees own members of plain objects only', () => {

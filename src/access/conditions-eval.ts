@@ -133,9 +133,9 @@ const affix = (compare: (left: string, right: string) => boolean): Test => {
 const numbers =
   (compare: (left: number, right: number) => boolean): Test =>
   (left, right) =>
-    typeof left === 'number' && typeof right === 'number' && Number.isFinite(left) && Number.isFinite(right)
-      ? truth(compare(left, right))
-      : 'unknown';
+    isNumber(left) && isNumber(right) ? truth(compare(left, right)) : 'unknown';
+
+const isNumber = (value: unknown): value is number => Number.isFinite(value);
 
 /** True if cutting the text at an index cuts a character in two; text is compared by code point, not by UTF-16 unit. */
 function splits(text: string, at: number): boolean {

@@ -3,8 +3,8 @@ import type { Attributes } from './conditions-eval.ts';
 import { failureOf, settingsFor } from './conditions-failure.ts';
 
 const given: Attributes = {
-  user: { id: 'u1', level: 3, teams: ['a', 'b'], on: true },
-  resource: { status: 'final', amount: 10, tags: ['x'], deep: { n: 1 } },
+  user: { id: 'u1', level: 3, teams: ['a', 'b'], on: true, mixed: [{}, 'm'] },
+  resource: { status: 'final', amount: 10, tags: ['x'], mixed: [{}, 'm'], deep: { n: 1 } },
 };
 const isDraft = { Equals: { 'resource.status': 'draft' } };
 const isFinal = { Equals: { 'resource.status': 'final' } };
@@ -60,7 +60,7 @@ describe('the comparison that decided', () => {
       { ...draft, operator: 'In', expected: ['draft', 'u1'] },
     ],
   ])('%s', (_, condition, expected) => {
-    expect(failureOf(condition, given)).toEqual(expected);
+    expect(failureOf(condition, given)).toStrictEqual(expected);
   });
 
   it('is none where it is met, is always met, or does not parse', () => {
@@ -157,6 +157,16 @@ describe('values that might meet it', () => {
       'nor for what contains nothing',
       { Contains: { 'resource.status': '{{user.id}}' } },
       about('resource.status', ['u1'], []),
+    ],
+    [
+      'of a list what is a value',
+      { In: { 'resource.status': '{{user.mixed}}' } },
+      [...about('resource.status', 'm', null, ''), ...about('user.mixed', [{}, 'm', 'final'], [])],
+    ],
+    [
+      'and of what contains',
+      { Contains: { 'resource.mixed': '{{user.id}}' } },
+      [...about('resource.mixed', [{}, 'm', 'u1'], []), ...about('user.id', 'm')],
     ],
     [
       'each leaf, in order',

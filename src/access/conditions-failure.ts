@@ -84,7 +84,7 @@ function settingsOf({ operator, path, operand }: Leaf, attributes: Attributes): 
   return [
     ...(right === undefined ? [] : valuesFor(operator, left, right)).map((value) => ({ path, value })),
     // Or the other way round: what is referred to could be as the attribute is.
-    ...(left === undefined ? [] : valuesReferred(operator, left, right, whole)).flatMap((value) =>
+    ...valuesReferred(operator, left, right, whole).flatMap((value) =>
       referred.map((one) => ({ path: one, value })),
     ),
   ];

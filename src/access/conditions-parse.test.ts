@@ -59,6 +59,8 @@ describe('what is refused when written', () => {
     [leaf('Equals', '{{env.HOME}}'), at('.Equals.user.id', 'path')],
     [leaf('Equals', '{{}}'), at('.Equals.user.id', 'path')],
     [leaf('Equals', '{{user.id'), at('.Equals.user.id', 'operand')],
+    [leaf('Equals', 'x{{user.id}}'), at('.Equals.user.id', 'operand')],
+    [leaf('Equals', 'x{{}}'), at('.Equals.user.id', 'operand')],
     [leaf('Equals', '{{user.id}}{{user.id}}'), at('.Equals.user.id', 'operand')],
     [leaf('Equals', undefined), at('.Equals.user.id', 'operand')],
     [leaf('Equals', Number.NaN), at('.Equals.user.id', 'operand')],
@@ -82,6 +84,8 @@ describe('what is refused when written', () => {
     'user.',
     '.id',
     'user..id',
+    'xuser.id',
+    'userx.id',
     'User.id',
     'env.id',
     'user.a b',
@@ -97,12 +101,17 @@ describe('what is refused when written', () => {
     expect(problemsOf({ Equals: { [path]: 'x' } })).toEqual(at(`.Equals.${path}`, 'path'));
   });
 
-  it.each(['user.id', 'user.a.b.c.d.e.f.g', `user.${'a'.repeat(64)}`, 'scope.A_z-9', 'resource.labels.0'])(
-    'but not the path %j',
-    (path) => {
-      expect(problemsOf({ Equals: { [path]: { $ref: path } } })).toEqual([]);
-    },
-  );
+  it.each([
+    'user.id',
+    'user.a.b.c.d.e.f.g',
+    `user.${'a'.repeat(64)}`,
+    'scope.A_z-9',
+    'resource.labels.0',
+    'user.constructors',
+    'user.prototyped',
+  ])('but not the path %j', (path) => {
+    expect(problemsOf({ Equals: { [path]: { $ref: path } } })).toEqual([]);
+  });
 
   it('names every bad place, twenty at most, below the given path', () => {
     const raw = { Equals: { nope: 'x', 'user.id': {} }, Or: [{ Nope: 1 }] };
@@ -112,6 +121,7 @@ describe('what is refused when written', () => {
       { path: 'input.condition.Or.0.Nope', code: 'operator' },
     ]);
     expect(problemsOf({ And: Array(500).fill(1) })).toHaveLength(20);
+    expect(problemsOf({ And: Array(19).fill(1) })).toHaveLength(19);
   });
 });
 
@@ -137,6 +147,9 @@ describe('limits', () => {
     ['mixed levels', nest(5), []],
     ['64 paths', { Equals: leaves(64) }, []],
     ['65 paths', { Equals: leaves(65) }, ['limit']],
+    ['65 paths, and then a bad one', { Equals: { ...leaves(65), nope: 1 } }, ['limit']],
+    ['64 paths, one of them bad', { Equals: { ...leaves(63), nope: 1 } }, ['path']],
+    ['an empty text', { Equals: { 'user.id': '' }, In: { 'user.id': [''] } }, []],
     ['200 paths', { Equals: leaves(200) }, ['limit']],
     ['63 paths in an And', { And: [{ Equals: leaves(63) }] }, []],
     ['64 paths in an And', { And: [{ Equals: leaves(64) }] }, ['limit']],

@@ -9,7 +9,7 @@ describe('compileCondition', () => {
     });
     const attributes = { user: { id: 'u1' }, scope: { id: 's1' }, resource: { ownerId: null } };
     expect(compiled.paths).toEqual(['resource.ownerId', 'user.id', 'resource.missing', 'scope.id']);
-    expect(compiled.context(attributes)).toEqual({
+    expect(compiled.context(attributes)).toStrictEqual({
       'resource.ownerId': null,
       'user.id': 'u1',
       'scope.id': 's1',
@@ -17,15 +17,21 @@ describe('compileCondition', () => {
   });
 
   it('is unconditional for null and {} only', () => {
-    expect([null, {}].map((raw) => compileCondition(raw).unconditional)).toEqual([true, true]);
+    for (const raw of [null, {}]) {
+      const { unconditional, paths, evaluate, context } = compileCondition(raw);
+      expect([unconditional, paths, evaluate({}), context({})]).toEqual([true, [], 'true', {}]);
+    }
     for (const raw of [undefined, [], '', 0, false, 'null', { And: [] }]) {
       const compiled = compileCondition(raw);
       expect([compiled.unconditional, compiled.evaluate({})]).toEqual([false, 'unknown']);
+      expect([compiled.paths, compiled.context({})]).toEqual([[], {}]);
     }
   });
 
   it('returns null for null and {} from assertCondition', () => {
     expect([null, {}].map((raw) => assertCondition(raw))).toEqual([null, null]);
+    const written = { Equals: { 'user.id': 'u1' } };
+    expect(assertCondition(written)).toBe(written);
   });
 });
 
@@ -33,7 +39,10 @@ describe('canonicalCondition', () => {
   const same = (left: unknown, right: unknown) => canonicalCondition(left) === canonicalCondition(right);
 
   it('ignores order of members, spelling of references, and null against {}', () => {
-    expect(same(null, {})).toBe(true);
+    expect([null, {}].map(canonicalCondition)).toEqual(['null', 'null']);
+    expect(same({ Equals: { 'user.id': '{{user.id}}' } }, { Equals: { 'user.id': '{{user.name}}' } })).toBe(
+      false,
+    );
     expect(
       same(
         { In: { 'user.id': ['{{user.name}}'] }, Equals: { 'user.b': 1, 'user.a': { $ref: 'role.id' } } },
@@ -54,6 +63,11 @@ describe('canonicalCondition', () => {
       { Equals: { 'user.id': 'user.id' } },
       { Equals: { 'user.id': '{{user.id}}' } },
       { Equals: { 'user.id': '{{user}}' } },
+      { Equals: { 'user.id': '{{user.id' } },
+      { Equals: { 'user.id': '{{user.idxx' } },
+      { Equals: { 'user.id': 'xxuser.id}}' } },
+      { Equals: { 'user.id': 'xxuser.idxx' } },
+      { Equals: { 'user.id': { $ref: 'user.id', also: 1 } } },
       { Equals: { 'user.id': { $ref: '{{user.id}}' } } },
       { NotEquals: { 'user.id': 'a' } },
       { In: { 'user.id': ['a', 'b'] } },

@@ -1,7 +1,7 @@
 import { fail } from '../errors.ts';
 import { compileNode, readPath } from './conditions-eval.ts';
 import type { Attributes, Truth } from './conditions-eval.ts';
-import { isPlainObject, isScalar, parseCondition, parsePath, parseTemplate } from './conditions-parse.ts';
+import { isPlainObject, isScalar, parseCondition, parseTemplate } from './conditions-parse.ts';
 import type { Node, Path } from './conditions-parse.ts';
 
 /**
@@ -101,19 +101,13 @@ function collect(node: Node, used: Map<string, Path>): void {
 function canonical(value: unknown): string {
   if (typeof value === 'string') {
     const path = parseTemplate(value);
-    return path ? canonicalReference(path.text) : JSON.stringify(value);
+    // As a `$ref` is written; the text of a path is never a template itself.
+    return path ? `{"$ref":${JSON.stringify(path.text)}}` : JSON.stringify(value);
   }
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   if (isScalar(value)) return JSON.stringify(value);
   // JSON.stringify would write NaN as null, which is a condition that is always met.
   if (!isPlainObject(value)) throw new TypeError('not JSON');
-  // A $ref is written out by itself: its text must not be taken for a template again.
   const keys = Object.keys(value).sort();
-  const reference = keys.length === 1 ? parsePath(value['$ref']) : undefined;
-  if (reference) return canonicalReference(reference.text);
   return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join()}}`;
-}
-
-function canonicalReference(path: string): string {
-  return `{"$ref":${JSON.stringify(path)}}`;
 }
