@@ -12,7 +12,7 @@ import {
   roles,
   rows,
 } from '../../test/decisions/built-in-table.ts';
-import { builtIns, type BuiltIns } from './built-in.ts';
+import { ACCOUNT_OWNER, builtIns, ORGANIZATION_OWNER, type BuiltIns } from './built-in.ts';
 
 it('the table names every noun, a cell for every role, and no action that there is not', () => {
   expect(rows.map(([noun]) => noun)).toEqual(Object.keys(actions));
@@ -68,7 +68,28 @@ function groupRows(derived: BuiltIns, ids: readonly string[]) {
 describe('what does not fit is refused at the start', () => {
   it('a noun without a line, an action without a place', () => {
     expect(() => builtIns(['Invoice:Query'])).toThrow('Invoice');
+    expect(() => builtIns(['Role'])).toThrow('Role: has');
     expect(() => builtIns(['Role:Query', 'Role:Paint'])).toThrow('Role:Paint');
+  });
+
+  it('what nobody declares is in no group', () => {
+    const { groups, roles: derived } = builtIns(['ApiKey:CreateForUser']);
+    expect(groups.map(({ name }) => name)).toEqual(['ApiKey: CreateForUser']);
+    const known = new Set(groups.map(({ id }) => id));
+    expect(derived.flatMap(({ groupIds }) => groupIds).every((id) => known.has(id))).toBe(true);
+    expect(derived.filter(({ groupIds }) => groupIds.length > 0).map(({ name }) => name)).toEqual([
+      'Account Owner',
+      'Organization Owner',
+      'Organization Admin',
+      'Project Admin',
+    ]);
+  });
+
+  it('the owners are known by id', () => {
+    expect([ACCOUNT_OWNER, ORGANIZATION_OWNER]).toEqual([
+      idOf('role', 'Account Owner'),
+      idOf('role', 'Organization Owner'),
+    ]);
   });
 
   it('and a pair that is declared twice counts once', () => {

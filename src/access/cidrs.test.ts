@@ -65,6 +65,7 @@ describe('one text for an address', () => {
     ['0:0:ffff::', '0:0:ffff::'],
     ['2001:DB8:0:0:0:0:0:1', '2001:db8::1'],
     ['fe80::1%eth0', 'fe80::1'],
+    ['fe80::1:2', 'fe80::1:2'],
     ['::', '::'],
   ])('%s', (text, address) => {
     expect(canonicalAddress(text)).toBe(address);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { effectivePermissions, versionOf } from './effective.ts';
+import { byName, effectivePermissions, versionOf } from './effective.ts';
 import { evaluate, indexPermissions, type Grants, type HeldPermission } from './evaluate.ts';
 
 const nouns = new Set(['ApiKey', 'Project']);
@@ -88,7 +88,34 @@ describe('the list', () => {
   });
 });
 
+it('the order is by resource, then by action, by code unit', () => {
+  const [a, b] = [
+    { resource: 'a', action: 'z' },
+    { resource: 'b', action: 'c' },
+  ];
+  expect([byName(a, b), byName(b, a), byName(a, a)]).toEqual([-1, 1, 0]);
+  expect(byName(a, { resource: 'a', action: 'Z' })).toBe(1);
+  expect(byName({ resource: 'a', action: 'Z' }, a)).toBe(-1);
+});
+
+it('the terms are one line for each condition, whatever the order; none where there is a way without', () => {
+  const [{ terms } = { terms: '' }] = effectivePermissions(
+    grants([hold('invoice:read', isOwner), hold('invoice:read', inEurope)]),
+  );
+  const [{ terms: other } = { terms: '' }] = effectivePermissions(
+    grants([hold('invoice:read', inEurope), hold('invoice:read', isOwner)]),
+  );
+  expect(terms.split('\n')).toHaveLength(2);
+  expect(terms).toBe(other);
+  const [free] = effectivePermissions(grants([hold('invoice:read'), hold('invoice:read', isOwner)]));
+  expect(free).toEqual({ resource: 'invoice', action: 'read', conditional: false, terms: '' });
+});
+
 describe('the version', () => {
+  it('is of 27 letters', () => {
+    expect(versionOf([])).toMatch(/^[\w-]{27}$/);
+  });
+
   const before = grants([hold('invoice:read', isOwner), hold('invoice:write')]);
 
   it('is the same however the same rights are held', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { evaluate, indexPermissions, preliminary } from './evaluate.ts';
+import { consents, evaluate, indexPermissions, locate, onlyManagement, preliminary } from './evaluate.ts';
 import type { Decision, Grants, HeldPermission, Question } from './evaluate.ts';
 
 const nouns = new Set(['ApiKey', 'Project', 'Permission']);
@@ -37,6 +37,22 @@ function ask(name: string, attributes?: Record<string, unknown> | null): Questio
 
 const reasonOf = (given: Grants, question: Question) => evaluate(given, question).reason;
 const isOwner = { Equals: { 'resource.ownerId': '{{user.id}}' } };
+
+it('of an index, what concerns one pair of the management plane alone', () => {
+  const { held } = grants([hold('ApiKey:Create'), hold('ApiKey:Query'), hold('invoice:create')]);
+  const part = onlyManagement(held, 'ApiKey', 'Create');
+  expect(part.managementNouns).toBe(nouns);
+  expect([...part.management.keys(), part.project.size]).toEqual(['ApiKey', 0]);
+  expect([...(part.management.get('ApiKey') ?? [])]).toEqual([
+    ['create', held.management.get('ApiKey')?.get('create')],
+  ]);
+  for (const [noun, action] of [
+    ['ApiKey', 'Delete'],
+    ['Project', 'Create'],
+    ['invoice', 'create'],
+  ] as const)
+    expect(onlyManagement(held, noun, action).management.size).toBe(0);
+});
 
 describe('reasons', () => {
   const matchedPermission = {
@@ -192,6 +208,18 @@ describe('app tokens', () => {
     expect(reasonOf(given, ask('project:query'))).toBe('ALLOWED');
     expect(reasonOf(given, ask('nonsense:'))).toBe('SCOPE_NOT_CONSENTED');
     expect(reasonOf(given, ask('nonsens:nonsense'))).toBe('SCOPE_NOT_CONSENTED');
+  });
+
+  it('need a resource, and the plane that was named', () => {
+    const given = grants([], { consented: new Set([':read', 'role:write']) });
+    const named = (resource: string, action: string, on = given) =>
+      consents(on, resource, action, locate(on.held, resource, action));
+    expect(named(' ', 'read')).toBe(false);
+    expect(named('role', 'write')).toBe(true);
+    // A noun in small letters: the same word with a blank is the customer's.
+    const small = { ...given, held: indexPermissions([], new Set(['role'])) };
+    expect(named('role', 'write', small)).toBe(true);
+    expect(named(' role', 'write', small)).toBe(false);
   });
 
   it('have nothing with no scopes', () => {

@@ -54,6 +54,8 @@ it('the answer is a list by scope and subject', () => {
   ];
   const impact = { dryRun: true as const, affected, truncated: false };
   expect(Impact.parse(impact)).toEqual(impact);
+  const user = { ...impact, affected: [{ ...affected[0], subject: { type: 'user', id } }] };
+  expect(Impact.parse(user)).toEqual(user);
   expect(Impact.safeParse({ ...impact, dryRun: false }).success).toBe(false);
   expect(Impact.safeParse({ dryRun: true }).success).toBe(false);
   const role = { ...affected[0], subject: { type: 'role', id } };
