@@ -1,0 +1,300 @@
+import { sql } from 'drizzle-orm';
+import { decodeJwt } from 'jose';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { joined } from '../../test/contract/world.ts';
+import { startApp, type TestApp } from '../../test/support/app.ts';
+import type { Person } from '../../test/support/client.ts';
+import { openChanges, type Changes } from '../db/changes.ts';
+import type { DoorwardError } from '../errors.ts';
+import type { CallerRights } from '../kernel/context.ts';
+import type { ResolvedScope, ScopeRef } from '../kernel/scope.ts';
+import { declaredPermissions, operations } from '../operations.ts';
+import { builtIns, permissionIdOf, roleIdOf } from './built-in.ts';
+import { createCredentials, type Credentials } from './credentials.ts';
+import { indexPermissions, type Grants } from './evaluate.ts';
+import { assertMayChange, assertMayGive, permissionsOf } from './giving.ts';
+import { nobody } from './grants.ts';
+import { createHoldings } from './holdings.ts';
+import { createKnownKeys, USE_NOTED_MS, type KnownKeys } from './known-keys.ts';
+import { createResolver } from './resolve.ts';
+
+/** What is read of keys, sessions, roles and what they lead to, and how long it is remembered. */
+let app: TestApp;
+let changes: Changes;
+let owner: Person;
+let shop: ScopeRef;
+let account: ResolvedScope;
+let inShop: ResolvedScope;
+let keys: KnownKeys;
+let credentials: Credentials;
+let late: Person;
+let role: { id: string; groupId: string; permissionId: string };
+const rows = builtIns(declaredPermissions(operations));
+const as = () => ({ token: owner.token });
+const MISSING = '5f0c7b0e-8a0b-4f43-9d55-2f1f6a1f0a11';
+const expiresAt = '2036-01-02T03:04:05.000Z';
+interface Key {
+  readonly id: string;
+  readonly clientId: string;
+}
+const keysMade: Record<string, Key> = {};
+const key = (name: string): Key => keysMade[name] as Key;
+const drafts = { Equals: { 'resource.status': 'draft' } };
+
+beforeAll(async () => {
+  app = await startApp();
+  changes = await openChanges(app.database, () => undefined);
+  owner = await app.person({ name: 'Owner' });
+  ({ scope: shop } = await app.must('createProject', { scope: owner.account, name: 'P' }, as()));
+  const file = { scope: shop, name: 'File', slug: 'file', actions: ['read'] };
+  const { id: resourceId } = await app.must('createResource', file, as());
+  const about = { scope: shop, resourceId, action: 'read', condition: drafts };
+  const { id: permissionId } = await app.must('createPermission', about, as());
+  const permissionIds = [permissionId, permissionIdOf('Organization:Query')];
+  const group = await app.must('createGroup', { scope: shop, name: 'G', permissionIds }, as());
+  const { id } = await app.must('createRole', { scope: shop, name: 'R', groupIds: [group.id] }, as());
+  role = { id, groupId: group.id, permissionId };
+  const resolver = createResolver(app.database.pool, changes, rows);
+  [account, inShop] = (await Promise.all([owner.account, shop].map((one) => resolver.scopeOf(one)))) as [
+    ResolvedScope,
+    ResolvedScope,
+  ];
+  const newKey = async (name: string, more: object = {}) => {
+    const { data } = await app.raw('createApiKey', { scope: shop, name: 'Robot', ...more }, as());
+    keysMade[name] = data as Key;
+  };
+  await newKey('full', { roleId: role.id, allowedCidrs: ['10.0.0.0/8'] });
+  await newKey('ending', { expiresAt, allowedCidrs: ['10.0.0.0/8'] });
+  await newKey('mine', { scope: own() });
+  late = await app.person({ verified: false });
+}, 60_000);
+// Nothing is remembered from one test to the next.
+beforeEach(() => {
+  keys = createKnownKeys(app.database.pool, changes);
+  credentials = createCredentials(app.database.pool, changes);
+});
+afterAll(async () => {
+  await changes.close();
+  await app.close();
+});
+
+const own = () => joined('projectUser', inShop.nodeId, owner.userId);
+
+/** What is kept until one of its topics changes, and not when another one does. */
+async function isKeptUntil(topics: string[], load: () => unknown, isKept: () => boolean): Promise<void> {
+  for (const topic of topics) {
+    await load();
+    changes.apply([`node:${MISSING}`, `user:${MISSING}`, `credential:${MISSING}`, `session:${MISSING}`]);
+    expect(isKept(), topic).toBe(true);
+    changes.apply([topic]);
+    expect(isKept(), topic).toBe(false);
+  }
+}
+
+describe('a key that is exchanged', () => {
+  it('is read whole', async () => {
+    const { id, clientId } = key('full');
+    expect(await keys.read(clientId)).toEqual({
+      ...{ id, clientId, projectId: inShop.nodeId, nodeScope: shop, roleId: role.id, userId: owner.userId },
+      ...{ scope: { tenant: 'AccountProject', id: shop.id }, userName: 'Owner', userAlive: true },
+      ...{ expiresAt: null, expired: false, revoked: false, allowedCidrs: ['10.0.0.0/8'], rotatedAt: null },
+      ...{ secrets: [{ id: expect.any(String) as string, hash: expect.any(Buffer) as Buffer }] },
+      ...{ kid: expect.any(String) as string, useNotedUntil: 0 },
+    });
+    expect((await keys.read(clientId))?.secrets[0]?.hash).toHaveLength(32);
+    expect(await keys.read(MISSING)).toBeNull();
+    expect(keys.peek(MISSING)).toBeUndefined();
+  });
+
+  it('tells when it ends, and until when its use is noted', async () => {
+    const { id, clientId } = key('ending');
+    await app.database.pool.execute(sql`update api_keys set last_used_at = now() where id = ${id}::uuid`);
+    const before = performance.now();
+    const known = await keys.read(clientId);
+    expect(known?.expiresAt).toEqual(new Date(expiresAt));
+    const left = Number(known?.useNotedUntil) - before;
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(USE_NOTED_MS + performance.now() - before);
+    expect(USE_NOTED_MS).toBe(60_000);
+  });
+
+  it('is remembered until something about it changes', async () => {
+    const { id, clientId } = key('full');
+    const topics = [`node:${inShop.nodeId}`, `user:${owner.userId}`, `credential:${id}`];
+    const read = () => keys.read(clientId);
+    await isKeptUntil(topics, read, () => keys.peek(clientId) !== undefined);
+  });
+});
+
+describe('the state behind a token', () => {
+  it('of a key', async () => {
+    const { id } = key('ending');
+    expect(await credentials.key(id)).toEqual({
+      ...{ userId: owner.userId, name: 'Robot', projectId: inShop.nodeId, alive: true, scope: shop },
+      ...{ allowedCidrs: ['10.0.0.0/8'], expiresAt: new Date(expiresAt) },
+    });
+    const mine = key('mine');
+    expect(await credentials.key(mine.id)).toMatchObject({ scope: own(), expiresAt: null, alive: true });
+    expect(await credentials.key(MISSING)).toBeNull();
+    const isKept = () => !(credentials.key(id) instanceof Promise);
+    const topics = [
+      `credential:${id}`,
+      `node:${inShop.nodeId}`,
+      `node:${account.nodeId}`,
+      `user:${owner.userId}`,
+    ];
+    await isKeptUntil(topics, () => credentials.key(id), isKept);
+  });
+
+  it('of a session', async () => {
+    const id = String(decodeJwt(owner.token).jti);
+    const state = await credentials.session(id);
+    expect(state).toEqual({
+      ...{
+        kind: 'browser',
+        userId: owner.userId,
+        name: 'Owner',
+        emailVerified: true,
+        acr: 'aal1',
+        app: null,
+      },
+      ...{ verificationDeadline: null, mfaPending: false, alive: true },
+      ...{ authenticatedAt: expect.any(Date) as Date, expiresAt: expect.any(Date) as Date },
+    });
+    expect(Number(state?.expiresAt)).toBeGreaterThan(Number(state?.authenticatedAt));
+    expect(await credentials.session(MISSING)).toBeNull();
+    const isKept = () => !(credentials.session(id) instanceof Promise);
+    await isKeptUntil([`session:${id}`, `user:${owner.userId}`], () => credentials.session(id), isKept);
+  });
+
+  it('of a session that is not verified yet', async () => {
+    const id = String(decodeJwt(late.token).jti);
+    const state = await credentials.session(id);
+    expect(state?.emailVerified).toBe(false);
+    expect(state?.verificationDeadline).toBeInstanceOf(Date);
+  });
+});
+
+describe('what roles hold', () => {
+  const holdings = () => createHoldings(app.database.pool, changes, rows);
+  const viewer = roleIdOf('Project Viewer');
+
+  it('is compiled once for all who wear the same, in any order', async () => {
+    const known = holdings();
+    const custom = await known.of(inShop, [role.id, viewer]);
+    expect(await known.of(inShop, [viewer, role.id])).toBe(custom);
+    expect(await known.of(inShop, [viewer])).not.toBe(custom);
+    expect([...custom.project.keys(), custom.management.has('Role')]).toEqual(['file', true]);
+    expect(custom.management.has('Organization')).toBe(false);
+    // Where an organization is concerned, its nouns count.
+    const wider = await known.of({ ...inShop, level: 'organization' }, [role.id]);
+    expect(wider.management.has('Organization')).toBe(true);
+    const nothing = await known.of(inShop, []);
+    expect([nothing.project.size, nothing.management.size, nothing.managementNouns]).toEqual([
+      0,
+      0,
+      rows.nouns,
+    ]);
+    expect(await known.of(account, [])).toBe(nothing);
+  });
+
+  it('of built-in roles is the same everywhere, and changes with none of the tenants', async () => {
+    const known = holdings();
+    const here = await known.of(inShop, [viewer]);
+    const elsewhere = { ...inShop, nodeId: MISSING, parentId: null };
+    expect(await known.of(elsewhere, [viewer])).toBe(here);
+    expect(await known.of({ ...inShop, level: 'account' }, [viewer])).not.toBe(here);
+    changes.apply([`node:${inShop.nodeId}`, `node:${account.nodeId}`]);
+    expect(await known.of(inShop, [viewer])).toBe(here);
+    const custom = await known.of(inShop, [role.id]);
+    expect(await known.of(elsewhere, [role.id])).not.toBe(custom);
+    expect(await known.of(inShop, [viewer, role.id])).not.toBe(here);
+  });
+
+  it('of others is until the project or its owner changes; of the owner’s alone, until he does', async () => {
+    const known = holdings();
+    const isSame = async (ofOwner: boolean | undefined, topic: string) => {
+      const before = await known.of(inShop, [role.id], ofOwner);
+      changes.apply([topic]);
+      return (await known.of(inShop, [role.id], ofOwner)) === before;
+    };
+    const [project, above] = [`node:${inShop.nodeId}`, `node:${account.nodeId}`];
+    expect([await isSame(undefined, project), await isSame(undefined, above)]).toEqual([false, false]);
+    expect([await isSame(true, project), await isSame(true, above)]).toEqual([true, false]);
+    // Nobody stands above an account.
+    const before = await known.of(account, [role.id], true);
+    changes.apply([`node:${account.nodeId}`]);
+    expect(await known.of(account, [role.id], true)).not.toBe(before);
+  });
+
+  it('is not kept for a transaction, and of both is known how large it is', async () => {
+    const known = holdings();
+    const kept = await known.of(inShop, [role.id]);
+    const inside = await app.database.transaction((tx) => known.within(tx, inShop, [role.id]));
+    expect([...inside.project.keys()]).toEqual([...kept.project.keys()]);
+    expect(inside).not.toBe(kept);
+    // One path with its condition, role and group.
+    const texts = [drafts, ...['R', 'G'].map((name) => ({ id: role.id, name, metadata: {} }))];
+    const said = texts.reduce((sum, one) => sum + JSON.stringify(one).length, 0);
+    expect(known.bytesOf(kept)).toBe(1000 + 600 + 8 * said);
+    expect(known.bytesOf(inside)).toBe(known.bytesOf(kept));
+    expect(known.bytesOf(indexPermissions([], rows.nouns))).toBe(0);
+  });
+});
+
+describe('what is given', () => {
+  const file = { resource: 'file', action: 'read', managementPlane: false, condition: drafts };
+  const organization = { resource: 'Organization', action: 'Query', managementPlane: true, condition: null };
+  const leadingTo = (scope: Pick<ResolvedScope, 'level' | 'nodeId'>, bundle: object) =>
+    app.database.transaction((tx) => permissionsOf(tx, scope, bundle));
+
+  it('is everything that roles, groups and permissions of the tenant lead to', async () => {
+    for (const bundle of [
+      { roleIds: [role.id] },
+      { groupIds: [role.groupId] },
+      { permissionIds: [role.permissionId] },
+    ])
+      expect(await leadingTo(inShop, bundle)).toEqual([file]);
+    const wider = await leadingTo({ ...inShop, level: 'organization' }, { roleIds: [role.id] });
+    expect(wider).toHaveLength(2);
+    expect(wider).toEqual(expect.arrayContaining([file, organization]));
+    expect(await leadingTo(inShop, { permissionIds: [permissionIdOf('Role:Query')] })).toMatchObject([
+      { resource: 'Role', managementPlane: true },
+    ]);
+    expect(await leadingTo(inShop, { permissionIds: [permissionIdOf('Organization:Query')] })).toEqual([]);
+  });
+
+  it('is nothing for what is unknown or another’s, and asks nothing for nothing', async () => {
+    expect(
+      await leadingTo(inShop, { roleIds: [MISSING], groupIds: [MISSING], permissionIds: [MISSING] }),
+    ).toEqual([]);
+    const other = { level: 'project', nodeId: randomUUID() } as const;
+    expect(await leadingTo(other, { groupIds: [role.groupId] })).toEqual([]);
+    expect(await leadingTo(other, { permissionIds: [role.permissionId] })).toEqual([]);
+    expect(await app.spent(() => permissionsOf(app.database.pool, inShop, {}))).toEqual([]);
+  });
+
+  it('must be held by whoever gives it, in the project where he acts for another', async () => {
+    const grants = (held: Grants['held']): Grants => ({ standing: 'active', user: null, scope: {}, held });
+    const none = grants(indexPermissions([], rows.nouns));
+    const everything = grants(await createHoldings(app.database.pool, changes, rows).of(inShop, [role.id]));
+    const rights = (own: Grants, projectGrants?: Grants): CallerRights => ({
+      ...{ grants: own, standing: nobody, keyRoleId: null },
+      ...(projectGrants && { projectGrants }),
+    });
+    const code = async (work: Promise<void>) =>
+      work.then(() => 'done').catch((error: unknown) => (error as DoorwardError).code);
+    const bundle = { roleIds: [role.id] };
+    const give = (one: CallerRights) => code(assertMayGive(app.database.pool, inShop, one, bundle));
+    expect(await give(rights(everything))).toBe('done');
+    expect(await give(rights(none))).toBe('PRIVILEGE_ESCALATION');
+    expect(await give(rights(none, everything))).toBe('done');
+    expect(await give(rights(everything, none))).toBe('PRIVILEGE_ESCALATION');
+    const change = (one: CallerRights, isSystem: boolean) =>
+      code(assertMayChange(app.database.pool, inShop, one, bundle, { isSystem }));
+    expect(await change(rights(everything), false)).toBe('done');
+    expect(await change(rights(none), false)).toBe('PRIVILEGE_ESCALATION');
+    expect(await change(rights(none), true)).toBe('SYSTEM_ENTITY');
+  });
+});
