@@ -18,8 +18,9 @@ describe('compileCondition', () => {
 
   it('is unconditional for null and {} only', () => {
     for (const raw of [null, {}]) {
-      const { unconditional, paths, evaluate, context } = compileCondition(raw);
-      expect([unconditional, paths, evaluate({}), context({})]).toEqual([true, [], 'true', {}]);
+      const compiled = compileCondition(raw);
+      expect([compiled.unconditional, compiled.paths]).toEqual([true, []]);
+      expect([compiled.evaluate({}), compiled.context({})]).toEqual(['true', {}]);
     }
     for (const raw of [undefined, [], '', 0, false, 'null', { And: [] }]) {
       const compiled = compileCondition(raw);

@@ -205,6 +205,33 @@ describe('what is said of a path, and what comes nearest', () => {
     ]);
   });
 
+  it('metadata of the subject, with what else is in it', () => {
+    const level = { Equals: { 'user.metadata.level': 5 } };
+    const both = { And: [level, { Equals: { 'user.metadata.team': 'a' } }] };
+    const member = grants({ user: { id: 'u1', metadata: { level: 1, team: 'a' } } });
+    const given = around({ held: [hold('p', both)] });
+    expect(explain(member, question, given, anything).nearest).toEqual([attribute('user.metadata.level', 5)]);
+    // What is not metadata is not taken for it.
+    const either = { Or: [{ Equals: { 'user.x.level': 5 } }, level] };
+    expect(nearestOf({ held: [hold('p', either)] })).toEqual([attribute('user.metadata.level', 5)]);
+    const seen: unknown[] = [];
+    const spy = { ...anything, metadata: (value: unknown) => seen.push(value) > 0 };
+    const bare = grants({ user: { id: 'u1', metadata: 'text' } });
+    explain(bare, question, around({ held: [hold('p', level)] }), spy);
+    expect(seen[0]).toEqual({ level: 5 });
+  });
+
+  it('on the management plane, where it counts', () => {
+    const path = hold('p', kindIs('b'));
+    const built = { ...path, permission: { ...path.permission, resource: 'Role', managementPlane: true } };
+    const asked = { ...question, resource: 'Role' };
+    const given = around({ held: [built] });
+    expect(explain(grants(), asked, given, anything).candidates).toMatchObject([{ result: 'notMet' }]);
+    expect(explain(grants({ projectPlaneOnly: true }), asked, given, anything).candidates).toEqual([]);
+    const own = around({ held: [path] });
+    expect(explain(grants({ projectPlaneOnly: true }), question, own, anything).candidates).toHaveLength(1);
+  });
+
   it('attributes deep inside, with what stands beside them', () => {
     const deep = { And: [{ Equals: { 'resource.a.b.c': 1 } }, { Equals: { 'resource.a.b.d': 2 } }] };
     const asked = { ...question, attributes: { a: { b: { d: 2 } } } };
