@@ -32,15 +32,16 @@ const pure: readonly string[] = [
   'test/properties/conditions.test.ts',
 ];
 
-/** Of what reads the database, at the front doors. */
-const atTheDoors: readonly string[] = [
-  'src/access/resolve.test.ts',
-  'src/access/loading.test.ts',
-  'src/access/surroundings.test.ts',
-  'src/access/rehearsal.test.ts',
-  'src/features/authorization/explanation.test.ts',
-  'src/features/project-sign-in/app-rights.test.ts',
-];
+/** Of what reads the database: which files of src/access each is for. */
+const onDatabase: Readonly<Record<string, readonly string[]>> = {
+  'src/access/resolve.test.ts': ['resolve', 'grants', 'holdings'],
+  'src/access/loading.test.ts': ['credentials', 'giving', 'grants', 'holdings', 'known-keys'],
+  'src/access/surroundings.test.ts': ['surroundings', 'grants'],
+  'src/access/rehearsal.test.ts': ['rehearsal', 'reach', 'grants'],
+  'src/features/authorization/explanation.test.ts': ['surroundings'],
+  'src/features/project-sign-in/app-rights.test.ts': ['credentials', 'resolve'],
+};
+
 /** Those of them that leave the world they made as it was, and remember nothing: it need not be made anew for a mutant. */
 export const standing: ReadonlySet<string> = new Set([
   'src/access/resolve.test.ts',
@@ -50,24 +51,12 @@ export const standing: ReadonlySet<string> = new Set([
   'src/features/authorization/explanation.test.ts',
 ]);
 
-const readsDatabase = [
-  'credentials',
-  'giving',
-  'grants',
-  'holdings',
-  'known-keys',
-  'reach',
-  'rehearsal',
-  'resolve',
-  'surroundings',
-].map((name) => `src/access/${name}.ts`);
-
-export const stages = { pure, atTheDoors } as const;
+export const stages = { pure, onDatabase: Object.keys(onDatabase) } as const;
 export type Stage = keyof typeof stages;
 
 /** Whether a file of tests is for the mutants of a file. */
 export const isFor = (test: string, file: string): boolean =>
-  pure.includes(test) || readsDatabase.includes(file);
+  onDatabase[test]?.some((name) => file === `src/access/${name}.ts`) ?? true;
 
 /** Each file of the scope with its mutants in it. */
 export function instrumented(): ReadonlyMap<string, Instrumented> {

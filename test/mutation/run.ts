@@ -83,7 +83,7 @@ async function run(stage: Stage): Promise<number | null> {
   return code;
 }
 
-for (const stage of ['pure', 'atTheDoors'] as const) await finish(stage);
+for (const stage of ['pure', 'onDatabase'] as const) await finish(stage);
 
 const lines = readLines(journal);
 const killed = new Set(lines.flatMap((line) => (line.kind === 'killed' ? [line.mutant] : [])));
