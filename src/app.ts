@@ -78,10 +78,9 @@ export async function createApp(options: AppOptions): Promise<App> {
     const otherwise = await declareAuditRetention(db, config.retention.auditDays);
     if (otherwise !== null) log.warn({ message: otherwise });
   });
-  const unkept = `the audit log is kept by triggers alone, and not by rights: ${lacking} (docs/operating.md)`;
-  if (lacking !== null) log.warn({ message: unkept });
+  for (const unkept of lacking) log.warn({ message: `${unkept} (docs/operating.md)` });
 
-  const { pool } = database;
+  const { pool, wall } = database;
   const logged = (error: unknown, message: string): void => log.error({ error, message });
   const changes = await openChanges(database, logged);
   const revisions = createRevisions(kek.deriveAll('revision'));
@@ -157,7 +156,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       limit: limitCalls(limiter),
       resolve: (principal, scope) => resolver.resolve(principal, scope),
       guard: createGuard({ stepUpMaxAgeMinutes: config.auth.stepUpMaxAgeMinutes, clock }),
-      pool,
+      ...wall,
       scopedDb: (tx, scope, op, notes, principal) =>
         bindScope({ tx, scope, notes, cursors, ids, clock, list: `${op.name} ${principal?.credentialId}` }),
       transaction,
@@ -195,7 +194,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     invoke,
     database,
     related: (scope, entity, relation, keys) =>
-      bindScope({ tx: pool, scope, notes: unbound, cursors, ids, clock, list: '' }).related(
+      bindScope({ tx: wall.pool(scope), scope, notes: unbound, cursors, ids, clock, list: '' }).related(
         entity,
         relation,
         keys,

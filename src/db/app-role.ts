@@ -23,6 +23,13 @@ export interface Serving {
   readonly lacking: string | null;
 }
 
+/** Why the user may not do it, if that is all that is wrong. */
+export function lackOf(error: unknown): string {
+  const { code, message } = error as { code?: string; message?: string };
+  if (code !== INSUFFICIENT_PRIVILEGE) throw error;
+  return `${message}`;
+}
+
 /**
  * Makes sure that the role is there with exactly these rights, and tells whether to work as it. The caller holds the
  * lock under which one process at a time prepares the database. Where all is as it should be nothing is written.
@@ -37,13 +44,11 @@ export async function prepareAppRole(client: pg.Client): Promise<Serving> {
       (select relowner from pg_class where oid = 'audit_log'::regclass), 'member')`;
   if (await ask(keeps('current_user'))) return { role: null, lacking: null };
   try {
-    await createRole(client);
-    await becomeMember(client);
+    await createRole(client, APP_ROLE);
+    await canBecome(client, APP_ROLE);
     await grantRights(client);
   } catch (error) {
-    const { code, message } = error as { code?: string; message?: string };
-    if (code !== INSUFFICIENT_PRIVILEGE) throw error;
-    return { role: null, lacking: `${message}` };
+    return { role: null, lacking: lackOf(error) };
   }
   if (!(await ask(keeps(`'${APP_ROLE}'`))))
     return { role: null, lacking: `${APP_ROLE} has more rights than it needs` };
@@ -51,22 +56,22 @@ export async function prepareAppRole(client: pg.Client): Promise<Serving> {
 }
 
 /** Roles belong to the server: a process that prepares another database may come first. */
-async function createRole(client: pg.Client): Promise<void> {
-  const { rowCount } = await client.query('select from pg_roles where rolname = $1', [APP_ROLE]);
+export async function createRole(client: pg.Client, role: string): Promise<void> {
+  const { rowCount } = await client.query('select from pg_roles where rolname = $1', [role]);
   if (rowCount) return;
   await client.query(`do $$ begin
-    create role ${APP_ROLE} nologin nosuperuser nocreatedb nocreaterole noreplication nobypassrls;
+    create role ${role} nologin nosuperuser nocreatedb nocreaterole noreplication nobypassrls;
   exception when duplicate_object or unique_violation then null; end $$`);
 }
 
-/** Tries it, since what makes a member differs between versions of PostgreSQL. */
-async function becomeMember(client: pg.Client): Promise<void> {
-  const attempt = () => client.query(`set role ${APP_ROLE}`).then(() => client.query('reset role'));
+/** Makes the user a member. Tries it, since what makes a member differs between versions of PostgreSQL. */
+export async function canBecome(client: pg.Client, role: string): Promise<void> {
+  const attempt = () => client.query(`set role ${role}`).then(() => client.query('reset role'));
   try {
     await attempt();
   } catch (error) {
     if ((error as { code?: string }).code !== INSUFFICIENT_PRIVILEGE) throw error;
-    await client.query(`grant ${APP_ROLE} to current_user`);
+    await client.query(`grant ${role} to current_user`);
     await attempt();
   }
 }

@@ -3,8 +3,9 @@ import { migrate as migratePg } from 'drizzle-orm/node-postgres/migrator';
 import { migrate as migratePglite } from 'drizzle-orm/pglite/migrator';
 import pg from 'pg';
 import type { Executor } from '../kernel/scoped-db.ts';
-import { prepareAppRole } from './app-role.ts';
+import { lackOf, prepareAppRole } from './app-role.ts';
 import type { Database } from './open.ts';
+import { prepareTenantRole } from './tenant-role.ts';
 
 /** Number of the advisory lock under which one process at a time prepares a database. */
 const PREPARATION_LOCK = 7_363_027_451;
@@ -14,20 +15,21 @@ const PREPARATION_LOCK = 7_363_027_451;
  * builder's migrator takes no lock of its own, so a session-level advisory lock is held around both.
  * The connection is one of its own, without the statement time-out that guards requests.
  *
- * On a server the pool then works as a role that has the rights it needs and no more.
+ * On a server the pool then works as a role that has the rights it needs and no more, and operations of a scope as one
+ * that row-level security keeps in it.
  *
- * @returns why it does not; null if it does, and on the embedded database, which has one user
+ * @returns what of this is not so, and why; nothing on the embedded database, which has one user
  */
 export async function prepareDatabase(
   database: Database,
   migrationsFolder: string | null,
   seed: (db: Executor) => Promise<void>,
-): Promise<string | null> {
+): Promise<readonly string[]> {
   if (database.connection === null) {
     const db = database.pool;
     if (migrationsFolder) await migratePglite(db as never, { migrationsFolder });
     await seed(db);
-    return null;
+    return [];
   }
   const client = new pg.Client({
     ...database.connection,
@@ -42,8 +44,12 @@ export async function prepareDatabase(
     if (migrationsFolder) await migratePg(db, { migrationsFolder });
     await seed(db);
     const { role, lacking } = await prepareAppRole(client);
-    if (role !== null) database.workAs?.(role);
-    return lacking;
+    const unwalled = lacking ?? (await prepareTenantRole(client).then(() => null, lackOf));
+    database.workAs?.(role, unwalled === null);
+    return [
+      ...(lacking === null ? [] : [`the audit log is kept by triggers alone, and not by rights: ${lacking}`]),
+      ...(unwalled === null ? [] : [`tenants are kept apart by statements alone: ${unwalled}`]),
+    ];
   } finally {
     // Ending the connection gives the lock back too, whatever happened before.
     await client.end();

@@ -5,7 +5,15 @@ import pg from 'pg';
 import { fail } from '../errors.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { lockDataDirectory } from './data-lock.ts';
-import { pgCode } from './pg-error.ts';
+import { isBeyondPolicy, pgCode } from './pg-error.ts';
+import {
+  createSecondWall,
+  introduce,
+  noWall,
+  poolInName,
+  serviceName,
+  type SecondWall,
+} from './second-wall.ts';
 
 /**
  * One dialect, two homes: PostgreSQL in this process (embedded, one process per data directory) or a
@@ -18,8 +26,13 @@ export interface Database {
   transaction<T>(work: (tx: Executor) => Promise<T>): Promise<T>;
   /** How to reach the server as the user of its address, for a client outside the pool; null when embedded. */
   readonly connection: pg.ClientConfig | null;
-  /** PostgreSQL only: every connection of the pool works as this role (src/db/app-role.ts). Before the first is open. */
-  workAs?(role: string): void;
+  /** What keeps the statements of a scope from the rows of others. */
+  readonly wall: SecondWall;
+  /**
+   * PostgreSQL only, before the first connection is open: the pool works as this role (src/db/app-role.ts; null: as the
+   * user of the address), and statements of a scope behind the second wall, if there is one.
+   */
+  workAs?(role: string | null, walled: boolean): void;
   /** PostgreSQL only: the pool as it is now. */
   connections?(): { readonly open: number; readonly idle: number; readonly waiting: number };
   /** Embedded only: the database as an archive, from which tests start others. */
@@ -51,27 +64,39 @@ export function openPostgres(options: PostgresOptions): Database {
     connectionTimeoutMillis: options.acquireTimeoutMs,
     application_name: 'doorward',
   };
-  let role: string | null = null;
+  let service = serviceName(null);
   const pool = new pg.Pool({
     ...connection,
     max: options.poolMax,
     idleTimeoutMillis: 30_000,
     // A new connection is handed out when this is done, and closed if it fails: nothing runs with more rights.
-    verify: (client, done) =>
-      role === null ? done() : client.query(`set role ${pg.escapeIdentifier(role)}`, (error) => done(error)),
+    verify: (client, done) => void introduce(client, service).then(() => done(), done),
   });
   // Without a listener a restart of the database would end this process.
   pool.on('error', options.onIdleError);
   // Neither does the pool listen to a connection that is in use. Whoever uses it is told by his next statement.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const db = drizzlePg({ client: pool, ...logging(options.onStatement) }) as unknown as Executor;
+  const executorOf = (client: pg.Pool) =>
+    drizzlePg({ client, ...logging(options.onStatement) }) as unknown as Executor;
+  const inName = (name: typeof service) =>
+    executorOf(poolInName(pool, name, options.onStatement ?? (() => undefined)));
+  let db = executorOf(pool);
+  let wall = noWall(db);
   return {
     mode: 'postgres',
-    pool: db,
+    get pool() {
+      return db;
+    },
+    get wall() {
+      return wall;
+    },
     connection,
-    workAs(name) {
+    workAs(role, walled) {
       if (pool.totalCount > 0) throw new Error('a connection is open already, and works as another role');
-      role = name;
+      service = serviceName(role);
+      if (!walled) return;
+      db = inName(service);
+      wall = createSecondWall(service, db, inName);
     },
     connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     transaction: (work) => retried(() => db.transaction((tx) => work(tx as unknown as Executor))),
@@ -101,6 +126,7 @@ export async function openEmbedded(
   return {
     mode: 'embedded',
     pool: db,
+    wall: noWall(db),
     connection: null,
     transaction: (work) => retried(() => db.transaction((tx) => work(tx as unknown as Executor))),
     dump: () => client.dumpDataDir('gzip'),
@@ -124,6 +150,8 @@ async function retried<T>(work: () => Promise<T>): Promise<T> {
     } catch (error) {
       // The database's own rule, whatever the path that ran into it (migrations/0002).
       if (pgCode(error) === LAST_OWNER) throw fail('LAST_OWNER', { cause: error });
+      // To whoever asks, a row of another tenant is the same as no row.
+      if (isBeyondPolicy(error)) throw fail('NOT_FOUND', { cause: error });
       if (attempt > 3 || !isRetryable(error)) throw error;
     }
   }

@@ -3,6 +3,7 @@ import { unknownScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { nodes } from './nodes.ts';
 import { idList, rowsOf } from './rows.ts';
+import { beyondScope, reachedFromNowOn } from './second-wall.ts';
 
 /**
  * Growing and cutting the tenant tree (model §1, §4).
@@ -29,7 +30,10 @@ export async function createNode(
       .for('key share');
     if (parent.length === 0) throw unknownScope();
   }
-  await tx.insert(nodes).values(node);
+  await tx
+    .insert(nodes)
+    .values(node)
+    .returning({ reach: reachedFromNowOn(node.id) });
 }
 
 /** Tables whose rows are marked as deleted together with their node. */
@@ -92,12 +96,13 @@ interface Felled {
  * Several at once, whose locks are taken together. `unlessShared` are organizations that go only if nobody belongs to
  * them but the owners of the accounts that go; whether somebody does is decided under the lock that a new member needs.
  */
-export async function deleteNodes(
+export const deleteNodes = (
   tx: Executor,
   rootIds: readonly string[],
   unlessShared: readonly string[] = [],
-): Promise<Felled> {
-  const felling = { rootIds, unlessShared };
+): Promise<Felled> => beyondScope(tx, () => fell(tx, { rootIds, unlessShared }));
+
+async function fell(tx: Executor, felling: Felling): Promise<Felled> {
   await lockRows(tx, felling);
   const rows = await rowsOf<{ id: string }>(
     tx,
@@ -252,11 +257,14 @@ export async function freeSlug(
       .slice(0, 55)
       .replace(/-+$/, '') || table.slice(0, -1);
   const owner = ownerId === null ? sql`true` : sql`owner_id = ${ownerId}::uuid`;
-  const rows = await rowsOf<{ slug: string }>(
-    tx,
-    sql`
-    select slug from ${sql.identifier(table)}
-    where deleted_at is null and ${owner} and (slug = ${base} or slug like ${`${base}-%`})`,
+  // Of an organization it is taken or free in the whole installation.
+  const rows = await beyondScope(tx, () =>
+    rowsOf<{ slug: string }>(
+      tx,
+      sql`
+      select slug from ${sql.identifier(table)}
+      where deleted_at is null and ${owner} and (slug = ${base} or slug like ${`${base}-%`})`,
+    ),
   );
   const taken = new Set(rows.map(({ slug }) => slug));
   for (let number = 1; ; number++) {

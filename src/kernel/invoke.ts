@@ -1,5 +1,5 @@
 import { fail, type DoorwardError } from '../errors.ts';
-import type { Authentication, Call, CallerRights, Context, Principal, Services } from './context.ts';
+import type { Authentication, Call, CallerRights, Principal, Services } from './context.ts';
 import type { Recording } from './event.ts';
 import type { NamedOperation, RateClass } from './operation.ts';
 import { projector } from './project.ts';
@@ -29,7 +29,9 @@ export interface Stages {
   /** Resolves a scope and loads what the caller holds there; null when the scope does not exist for anyone. */
   resolve(principal: Principal, scope: ScopeInput): Promise<Found | null> | Found | null;
   guard: Guard;
-  pool: Executor;
+  /** Statements in the name of a scope, on the pool and within a transaction (src/db/second-wall.ts). */
+  pool(scope: ResolvedScope | undefined): Executor;
+  within<T>(tx: Executor, scope: ResolvedScope | undefined, work: () => Promise<T>): Promise<T>;
   scopedDb(
     tx: Executor,
     scope: ResolvedScope,
@@ -151,40 +153,44 @@ export function createInvoke(stages: Stages): Invoke {
     const notes: MutationNotes = { recordings: [], topics: new Set(), afterCommit: [] };
     const bind = (tx: Executor) => scope && stages.scopedDb(tx, scope, op, notes, principal);
     const id = op.pathParameter && (input[op.pathParameter] as string);
-    const loading = op.target && id ? bind(stages.pool)?.get(op.target, id) : undefined;
+    const loading = op.target && id ? bind(stages.pool(scope))?.get(op.target, id) : undefined;
     const target = (yield loading) as Record<string, unknown> | undefined;
     if (!settled && rights) stages.guard.permitRow(op, rights, attributesOf(op, input, target));
 
-    const context = (tx: Executor, prepared: unknown) => {
+    /** Without a transaction it reads from the pool. */
+    const context = (prepared: unknown, tx?: Executor) => {
       let db: ScopedDb | undefined;
+      const executor = () => (tx ??= stages.pool(scope));
       return {
         input,
         call,
         principal,
         scope,
         get db() {
-          return (db ??= bind(tx));
+          return (db ??= bind(executor()));
         },
         rights,
         target,
         prepared,
         services: stages.services,
-        tx,
+        get tx() {
+          return executor();
+        },
         record: (recording: Recording) => void notes.recordings.push(recording),
         unchanged: () => void (notes.unchanged = true),
         touch: (...topics: string[]) => topics.forEach((topic) => notes.topics.add(topic)),
         afterCommit: (work: () => void | Promise<void>) => void notes.afterCommit.push(work),
-      } as unknown as Context;
+      } as never;
     };
 
-    const prepare = () => op.prepare?.(context(stages.pool, undefined) as never);
+    const prepare = () => op.prepare?.(context(undefined));
     if (op.kind === 'query') {
       const prepared = yield prepare();
-      return projected(op, yield op.run(context(stages.pool, prepared) as never));
+      return projected(op, yield op.run(context(prepared)));
     }
 
     const change = async (tx: Executor, prepared: unknown): Promise<unknown> => {
-      const result = await op.run(context(tx, prepared) as never);
+      const result = await stages.within(tx, scope, async () => op.run(context(prepared, tx)));
       return result instanceof Refusal ? result : projected(op, result);
     };
     if (op.dryRun && scope && input['dryRun'] === true) {
@@ -251,10 +257,7 @@ function scopeOf(op: NamedOperation, principal: Principal, scope: ScopeInput | u
   }
   const tenant = canonicalTenant(asked.tenant);
   if (op.tenants && !op.tenants.includes(tenant)) {
-    throw fail('TENANT_NOT_ALLOWED', {
-      params: { tenant },
-      fix: `Use one of: ${op.tenants.join(', ')}.`,
-    });
+    throw fail('TENANT_NOT_ALLOWED', { params: { tenant }, fix: `Use one of: ${op.tenants.join(', ')}.` });
   }
   return asked;
 }

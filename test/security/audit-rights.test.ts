@@ -7,6 +7,7 @@ import { prepareDatabase } from '../../src/db/migrate.ts';
 import { openPostgres, type Database } from '../../src/db/open.ts';
 import { pgCode } from '../../src/db/pg-error.ts';
 import { rowsOf } from '../../src/db/rows.ts';
+import { TENANT_ROLE } from '../../src/db/tenant-role.ts';
 import { erasePage } from '../../src/events/erasure.ts';
 import type { Executor } from '../../src/kernel/scoped-db.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -124,23 +125,29 @@ describe.skipIf(!inject('postgresUrl'))('the user of DATABASE_URL', () => {
 
   it('goes on as before where he may not make the role, and is told', async () => {
     const { lacking, ...rest } = await started(user);
-    expect(lacking).toMatch(/doorward_app/);
+    expect(lacking).toEqual([
+      expect.stringMatching(/^the audit log .*doorward_app/),
+      expect.stringMatching(/^tenants .*doorward_app/),
+    ]);
     expect(rest).toEqual({ user, deletes: 'done' });
   });
 
   it('works as the role where an administrator has made him a member', async () => {
     await asAdmin(`grant ${APP_ROLE} to ${user}`);
-    expect(await started(user)).toEqual({ lacking: null, user: APP_ROLE, deletes: REFUSED });
-    await asAdmin(`revoke ${APP_ROLE} from ${user}`);
+    const unwalled = [expect.stringMatching(/^tenants .*doorward_tenant/)];
+    expect(await started(user)).toEqual({ lacking: unwalled, user: APP_ROLE, deletes: REFUSED });
+    await asAdmin(`grant ${TENANT_ROLE} to ${user}`);
+    expect(await started(user)).toEqual({ lacking: [], user: APP_ROLE, deletes: REFUSED });
+    await asAdmin(`revoke ${APP_ROLE}, ${TENANT_ROLE} from ${user}`);
   });
 
   it('makes himself a member where he may', async () => {
     await asAdmin(`alter role ${user} createrole`);
-    expect(await started(user)).toEqual({ lacking: null, user: APP_ROLE, deletes: REFUSED });
+    expect(await started(user)).toEqual({ lacking: [], user: APP_ROLE, deletes: REFUSED });
   });
 
   it('may be one who owns nothing, if another has prepared the database', async () => {
-    await asAdmin(`grant ${APP_ROLE} to ${user}_b`);
-    expect(await started(`${user}_b`, null)).toEqual({ lacking: null, user: `${user}_b`, deletes: REFUSED });
+    await asAdmin(`grant ${APP_ROLE}, ${TENANT_ROLE} to ${user}_b`);
+    expect(await started(`${user}_b`, null)).toEqual({ lacking: [], user: `${user}_b`, deletes: REFUSED });
   });
 });

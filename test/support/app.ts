@@ -39,6 +39,9 @@ export interface TestApp extends TestClient {
   readonly owner: Executor;
 }
 
+/** Says in whose name the next statements run, where the connection worked for somebody else before (decision 0018). */
+export const namesScope = (statement: string): boolean => statement.includes("set_config('role'");
+
 /**
  * The whole service on a real database of its own: embedded, or PostgreSQL when TEST_DATABASE_URL is set. Real
  * keys, real hashes, real transactions; only time and mail are ports in the test's hand.

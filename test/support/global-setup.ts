@@ -18,6 +18,8 @@ declare module 'vitest' {
     /** Dump of a migrated and seeded embedded database. */
     archive: string;
     keyPairs: string;
+    /** Set where the service runs without its tenant filter (vitest.second-wall.config.ts). */
+    secondWall?: true;
   }
 }
 

@@ -1,5 +1,7 @@
 import { and, eq, sql, type SQL } from 'drizzle-orm';
+import { beyondScope } from '../../db/second-wall.ts';
 import type { Context } from '../../kernel/context.ts';
+import type { NodeRef } from '../../kernel/event.ts';
 import { liveSessions, sessionData } from '../identity/sign-in.ts';
 import { nodesOfUsers, systemActor } from '../identity/user-node.ts';
 import { sessions } from '../me/session.ts';
@@ -15,13 +17,15 @@ type Ending = Pick<Context, 'tx' | 'services' | 'record'>;
  * cached states of them are stale is for the caller to say, who knows what they have in common.
  */
 async function endWhere({ tx, services, record }: Ending, which: SQL): Promise<void> {
-  const ended = await tx
-    .update(sessions)
-    .set({ endedAt: services.clock.now() })
-    .where(and(which, liveSessions(services)))
-    .returning();
-  if (ended.length === 0) return;
-  const nodes = await nodesOfUsers(tx, new Set(ended.map(({ userId }) => userId)));
+  const { ended, nodes } = await beyondScope(tx, async () => {
+    const ended = await tx
+      .update(sessions)
+      .set({ endedAt: services.clock.now() })
+      .where(and(which, liveSessions(services)))
+      .returning();
+    const userIds = new Set(ended.map(({ userId }) => userId));
+    return { ended, nodes: userIds.size > 0 ? await nodesOfUsers(tx, userIds) : new Map<string, NodeRef>() };
+  });
   for (const row of ended) {
     const node = nodes.get(row.userId);
     // Of a user without an account nothing is recorded, least of all in the tenant that happens to be the call's.

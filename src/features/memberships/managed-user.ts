@@ -1,5 +1,6 @@
 import { and, eq, isNull, notExists, sql } from 'drizzle-orm';
 import { nodes } from '../../db/nodes.ts';
+import { beyondScope } from '../../db/second-wall.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { projector } from '../../kernel/project.ts';
 import { User, users } from '../users/user.ts';
@@ -15,19 +16,21 @@ export async function endManagedUser(
   userId: string,
 ): Promise<void> {
   // Leaving an organization waits for whoever takes him out of one of its projects, so the last of the two sees it.
-  const [row] = await tx
-    .update(users)
-    .set({ deletedAt: sql`now()`, updatedAt: sql`now()` })
-    .where(
-      and(
-        eq(users.id, userId),
-        eq(users.isManaged, true),
-        isNull(users.deletedAt),
-        notExists(memberships(tx, organizationMembers, userId)),
-        notExists(memberships(tx, projectUsers, userId)),
-      ),
-    )
-    .returning();
+  const [row] = await beyondScope(tx, async () =>
+    tx
+      .update(users)
+      .set({ deletedAt: sql`now()`, updatedAt: sql`now()` })
+      .where(
+        and(
+          eq(users.id, userId),
+          eq(users.isManaged, true),
+          isNull(users.deletedAt),
+          notExists(memberships(tx, organizationMembers, userId)),
+          notExists(memberships(tx, projectUsers, userId)),
+        ),
+      )
+      .returning(),
+  );
   if (!row) return;
   touch(`user:${userId}`);
   record({

@@ -1,5 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { assertMayGive } from '../../access/giving.ts';
+import { beyondScope } from '../../db/second-wall.ts';
 import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
 import type { NodeRef } from '../../kernel/event.ts';
@@ -110,7 +111,7 @@ export async function leaveOrganization(ctx: MembershipRun, userId: string): Pro
   if (isHimself(ctx, userId)) assertRecentForOwner(ctx, [member.roleId]);
   else {
     await assertMayMove(ctx, [member.roleId]);
-    await assertHoldsAllInProjects(ctx, userId);
+    await beyondScope(ctx.tx, () => assertHoldsAllInProjects(ctx, userId));
   }
   await endMembership(ctx, member);
   await endManagedUser(ctx, userId);
@@ -135,16 +136,18 @@ export async function endMembership(
     data: memberData(member),
     target: { type: 'OrganizationMember', id: userId },
   });
-  const inside = await tx
-    .select({ id: projects.id })
-    .from(projects)
-    .where(and(eq(projects.ownerId, organizationId), isNull(projects.deletedAt)));
-  await endParticipation(
-    ctx,
-    userId,
-    inside.map(({ id }) => id),
-  );
-  await untag(tx, userId, [organizationId]);
+  await beyondScope(tx, async () => {
+    const inside = await tx
+      .select({ id: projects.id })
+      .from(projects)
+      .where(and(eq(projects.ownerId, organizationId), isNull(projects.deletedAt)));
+    await endParticipation(
+      ctx,
+      userId,
+      inside.map(({ id }) => id),
+    );
+    await untag(tx, userId, [organizationId]);
+  });
 }
 
 /**

@@ -1,0 +1,149 @@
+import { sql } from 'drizzle-orm';
+import type pg from 'pg';
+import type { ResolvedScope } from '../kernel/scope.ts';
+import type { Executor } from '../kernel/scoped-db.ts';
+import { OWNER_SETTING, REACH_SETTING } from './row-policies.ts';
+import { TENANT_ROLE } from './tenant-role.ts';
+
+/**
+ * In whose name a statement runs (decision 0018). What serves no scope works as the role of the service; what an
+ * operation does in a resolved scope works as the role of a tenant, and PostgreSQL itself keeps every row of others from
+ * it. Where the few places are that look beyond their scope is told by who calls `beyondScope`.
+ *
+ * The embedded database has one user, and no such wall.
+ */
+export interface SecondWall {
+  /** Statements on any connection, in the name of the scope; undefined: of the service. */
+  pool(scope: Place | undefined): Executor;
+  /** Work in a transaction of the service, in the name of the scope; what comes after it is the service's again. */
+  within<T>(tx: Executor, scope: Place | undefined, work: () => Promise<T>): Promise<T>;
+}
+
+type Place = Pick<ResolvedScope, 'nodeId' | 'parentId' | 'level'>;
+
+/** What PostgreSQL is told before a statement. */
+interface Name {
+  readonly role: string;
+  /** The node of the scope. */
+  readonly reach: string;
+  /** Of a project: who owns it. */
+  readonly owner: string;
+}
+
+/** `null`: the user who connected, who is no more than the service's role then. */
+export const serviceName = (role: string | null): Name => ({ role: role ?? 'none', reach: '', owner: '' });
+
+const tenantName = ({ nodeId, parentId, level }: Place): Name => ({
+  role: TENANT_ROLE,
+  reach: nodeId,
+  owner: (level === 'project' && parentId) || '',
+});
+
+export const noWall = (pool: Executor): SecondWall => ({ pool: () => pool, within: (_, __, work) => work() });
+
+/** `executorOf` makes an executor of connections that work in this name. */
+export function createSecondWall(
+  service: Name,
+  pool: Executor,
+  executorOf: (name: Name) => Executor,
+): SecondWall {
+  /** Scopes are kept by whoever resolves them, and asked for again and again. */
+  const executors = new WeakMap<Place, Executor>();
+  return {
+    pool(scope) {
+      if (!scope) return pool;
+      const known = executors.get(scope);
+      if (known) return known;
+      const executor = executorOf(tenantName(scope));
+      executors.set(scope, executor);
+      return executor;
+    },
+
+    async within(tx, scope, work) {
+      if (!scope) return work();
+      const name = tenantName(scope);
+      await tx.execute(sql`select set_config(${REACH_SETTING}, ${name.reach}, true),
+        set_config(${OWNER_SETTING}, ${name.owner}, true), set_config('role', ${name.role}, true)`);
+      bounded.set(tx, { service: service.role, tenant: name.role });
+      // What fails takes the transaction, or its savepoint, back, and the name with it.
+      const out = await work().finally(() => bounded.delete(tx));
+      await become(tx, service.role);
+      return out;
+    },
+  };
+}
+
+/** Transactions that work in the name of a scope at this moment. */
+const bounded = new WeakMap<Executor, { readonly service: string; readonly tenant: string }>();
+
+const become = (tx: Executor, role: string) => tx.execute(sql`select set_config('role', ${role}, true)`);
+
+/**
+ * For what an operation must do, or know, beyond its own scope: whether an address has an owner, what else goes with
+ * what was deleted. Statements of this work run as those of the service. Each caller names its rows itself, and stands
+ * in the list of `test/security/row-policies.test.ts` with its reason. Nothing else may run on the transaction meanwhile.
+ */
+export async function beyondScope<T>(tx: Executor, work: () => Promise<T>): Promise<T> {
+  const names = bounded.get(tx);
+  if (!names) return work();
+  bounded.delete(tx);
+  await become(tx, names.service);
+  // Not after a failure: nobody goes on in a transaction whose operation failed.
+  const out = await work();
+  await become(tx, names.tenant);
+  bounded.set(tx, names);
+  return out;
+}
+
+/** The node is in reach of the rest of the transaction that makes it. */
+export const reachedFromNowOn = (id: string) =>
+  sql`set_config(${REACH_SETTING}, concat_ws(',', nullif(current_setting(${REACH_SETTING}, true), ''), ${id}::text), true)`;
+
+/** In whose name each connection works, by what was last said on it. */
+const names = new WeakMap<pg.ClientBase, Name>();
+
+/** New connections are handed over when this is done. */
+export async function introduce(client: pg.ClientBase, name: Name): Promise<void> {
+  const known = names.get(client);
+  if (known === name) return;
+  if (!known && name.role === 'none') return void names.set(client, name);
+  // Whatever becomes of the statement, nothing is known of the connection before it answered.
+  names.delete(client);
+  await client.query(SWITCH, [name.role, name.reach, name.owner]);
+  names.set(client, name);
+}
+
+export const SWITCH = `select set_config('role', $1, false), set_config('${REACH_SETTING}', $2, false), set_config('${OWNER_SETTING}', $3, false)`;
+
+/** The same connections, each made to work in this name before it is used; one that will not is closed. */
+export function poolInName(pool: pg.Pool, name: Name, onStatement: (text: string) => void): pg.Pool {
+  async function connect(): Promise<pg.PoolClient> {
+    let client = await pool.connect();
+    // What a failure left in its transaction would go on in a name that ends with it.
+    while (client.getTransactionStatus() !== 'I') {
+      client.release(true);
+      client = await pool.connect();
+    }
+    if (names.get(client) === name) return client;
+    onStatement(SWITCH);
+    await introduce(client, name).catch((error: unknown) => {
+      client.release(true);
+      throw error;
+    });
+    return client;
+  }
+  async function query(text: pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> {
+    const client = await connect();
+    try {
+      const result = await client.query(text, values);
+      client.release();
+      return result;
+    } catch (error) {
+      // As the pool itself does: what is under way on it is not known.
+      client.release(error as Error);
+      throw error;
+    }
+  }
+  // To the query builder it is a pool: one that opens a transaction on a connection of its own.
+  return Object.assign(Object.create(pool) as pg.Pool, { connect, query });
+}
