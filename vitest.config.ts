@@ -4,7 +4,7 @@ export default defineConfig({
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    exclude: ['test/browser/**'],
+    exclude: ['test/browser/**', 'test/second-wall/**'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
