@@ -31,6 +31,7 @@ describe('what looks beyond its scope', () => {
     'features/memberships/managed-user.ts': 'whether a managed user is in any tenant still',
     'features/memberships/organization.ts': 'a membership ends with what the user has in the projects below',
     'features/organization-invitations/transitions.ts': 'whose an address is; mail is queued by the service',
+    'features/roles/store.ts': 'whether a key of a project below wears the role',
   };
 
   it('is known, file by file', () => {

@@ -178,6 +178,20 @@ describe.each(transports)('over %s', (via) => {
     expect((await app.must('roles', { scope, ids: [role.id] }, as())).totalCount).toBe(0);
   });
 
+  it('keeps a role of an organization that a key of one of its projects wears', async () => {
+    const head = await app.person({ type: 'organization' });
+    const his = { token: head.token, via };
+    const { id } = await app.must('createOrganization', { scope: head.account, name: 'Shops' }, his);
+    const organization = { tenant: 'organization', id } as const;
+    const role = await app.must('createRole', { scope: organization, name: 'Worn below' }, his);
+    const project = await app.must('createProject', { scope: organization, name: 'Shop' }, his);
+    const key = await app.must('createApiKey', { scope: project.scope, roleId: role.id }, his);
+    const remove = () => app.call('deleteRole', { scope: organization, id: role.id }, his);
+    expect(await remove()).toMatchObject({ code: 'IN_USE', details: [{ path: 'keys', code: 'in_use' }] });
+    await app.must('deleteApiKey', { scope: project.scope, id: key.id }, his);
+    expect((await remove()).code).toBeNull();
+  });
+
   it('refuses an action that the resource does not have and a condition that does not parse', async () => {
     const slug = `doc-${unique()}`;
     const resource = await app.must('createResource', { scope, name: 'Doc', slug, actions: ['read'] }, as());
