@@ -108,8 +108,6 @@ export const equivalents: readonly { readonly mutant: string; readonly reason: s
   ),
   ...because(
     'metadata as a whole: what would be set then has no name, and no condition reads that.',
-    "src/access/explain.ts: member !== 'metadata' || key.length === 0 → false (1)",
-    "src/access/explain.ts: member !== 'metadata' || key.length === 0 → (member !== 'metadata') && (key.length === 0) (1)",
     'src/access/explain.ts: key.length === 0 → false (1)',
   ),
   ...because(
