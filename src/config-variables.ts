@@ -105,6 +105,16 @@ export const declarations = {
   ),
   MIGRATE_ON_START: variable('true', flag, 'Apply migrations at start, under a lock'),
   BODY_LIMIT_BYTES: variable('1048576', whole(16_384, 10_485_760), 'Largest request body, 16384..10485760'),
+  REQUEST_TIMEOUT_SECONDS: variable(
+    '60',
+    whole(1, 3600),
+    'Time for a request to arrive whole, its head in 15 seconds at most; 1..3600',
+  ),
+  MAX_CONNECTIONS: variable(
+    '10000',
+    whole(10, 1_000_000),
+    'Open connections, 10..1000000; others are closed',
+  ),
   DEV_SEED: variable('false', flag, 'Demo organization, project, user and key; refused in production'),
 
   // Tokens and sign-in

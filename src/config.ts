@@ -118,6 +118,8 @@ function grouped(v: Values) {
       host: v.HOST,
       port: v.PORT,
       bodyLimitBytes: v.BODY_LIMIT_BYTES,
+      requestTimeoutSeconds: v.REQUEST_TIMEOUT_SECONDS,
+      maxConnections: v.MAX_CONNECTIONS,
       shutdownGraceSeconds: v.SHUTDOWN_GRACE_SECONDS,
     },
     database: {

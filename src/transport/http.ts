@@ -1,5 +1,4 @@
 import fastifyCookie from '@fastify/cookie';
-import fastifyCors from '@fastify/cors';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.ts';
@@ -8,6 +7,8 @@ import { credentialKey } from '../kernel/invoke.ts';
 import type { Authentication, Call, CookieEffect, Effects } from '../kernel/context.ts';
 import type { FormAnswers } from '../kernel/operation.ts';
 import type { Authenticate } from './authenticate.ts';
+import { connectionOptions, limitConnections } from './connections.ts';
+import { registerCors } from './cors.ts';
 import { toDoorwardError } from './error-body.ts';
 import { createLeaving } from './leaving.ts';
 import { clientNetwork, trustedProxies } from './network.ts';
@@ -70,6 +71,7 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
     return503OnClosing: false,
     maxRequestsPerSocket: 0,
     onProtoPoisoning: 'error',
+    ...connectionOptions(config.http, constantHeaders),
     onConstructorPoisoning: 'error',
     routerOptions: { maxParamLength: 2048, caseSensitive: true, ignoreTrailingSlash: false },
     // Addresses that the router itself cannot read: like every other, they lead nowhere.
@@ -83,19 +85,14 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
     },
   });
   app.setValidatorCompiler(() => () => true);
+  limitConnections(app, config.http);
   app.decorateRequest('authentication', null as never);
   app.decorateRequest('authenticate', null as never);
   app.decorateRequest('rate', null);
   app.decorateRequest('network', null as never);
 
   await app.register(fastifyCookie);
-  await app.register(fastifyCors, {
-    // Who names no origin is no page of another site: it is told nothing of what pages may do.
-    origin: (origin, decide) => decide(null, origin === undefined ? false : [...config.security.origins]),
-    credentials: true,
-    exposedHeaders:
-      'X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, ETag, Content-Language, Idempotency-Replayed, X-Doorward-Revision',
-  });
+  await registerCors(app, config.security.origins, constantHeaders);
 
   // Callbacks, not promises: where nothing has to be waited for, this path costs no turn of the event loop.
   const isLeaving = createLeaving(app);
@@ -230,8 +227,11 @@ function hasEmptyMember(members: object): boolean {
 }
 
 function assertHost({ security }: Config, request: FastifyRequest): void {
-  if (security.allowedHosts && !security.allowedHosts.includes(request.host))
-    throw fail('MISDIRECTED_REQUEST');
+  if (!security.allowedHosts) return;
+  // Of two hosts a proxy in front may have looked at the other one (RFC 9112 §3.2).
+  const names = request.raw.rawHeaders.filter((text, index) => index % 2 === 0 && /^host$/i.test(text));
+  if (names.length > 1) throw fail('VALIDATION_ERROR', { fix: 'Send one Host.' });
+  if (!security.allowedHosts.includes(request.host)) throw fail('MISDIRECTED_REQUEST');
 }
 
 /** The name of a cookie; `__Host-` binds it to https, this host and the root path (RFC 6265bis §4.1.3.2). */

@@ -1,0 +1,81 @@
+import type { FastifyInstance, FastifyServerOptions } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import { STATUS_CODES, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Config } from '../config.ts';
+import { fail } from '../errors.ts';
+import { restErrorBody } from './error-body.ts';
+
+/**
+ * What a connection may do before there is a request to speak of: how long one may take to arrive, how large its head
+ * may be, how many there may be at once; and what is answered to bytes that are no HTTP.
+ */
+const CHECKS = 4;
+const HEADERS_MS = 15_000;
+const HEADERS_BYTES = 16_384;
+
+type Limits = Config['http'];
+
+/** For the constructor of the server. `headers`: those of every answer. */
+export function connectionOptions(
+  { requestTimeoutSeconds }: Limits,
+  headers: Readonly<Record<string, string>>,
+): Pick<FastifyServerOptions, 'requestTimeout' | 'clientErrorHandler'> & { readonly http: object } {
+  const requestTimeout = requestTimeoutSeconds * 1000;
+  const headersTimeout = Math.min(HEADERS_MS, requestTimeout);
+  return {
+    requestTimeout,
+    http: {
+      headersTimeout,
+      connectionsCheckingInterval: headersTimeout / CHECKS,
+      maxHeaderSize: HEADERS_BYTES,
+    },
+    clientErrorHandler: (error, socket) => refuse(error, socket, headers),
+  };
+}
+
+/** For the server itself. */
+export function limitConnections({ server }: FastifyInstance, { maxConnections }: Limits): void {
+  server.maxConnections = maxConnections;
+  // Node leaves out what comes after the 2,000th field: that could be what a proxy in front has added. Their size is bounded.
+  server.maxHeadersCount = 0;
+}
+
+/** The answer that the connection waits for, if there is one; Node keeps it there for the same purpose. */
+const underWay = (socket: Socket): ServerResponse | undefined =>
+  (socket as Socket & { readonly _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
+
+function refuse(error: Error & { code?: string }, socket: Socket, headers: Readonly<Record<string, string>>) {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  const response = underWay(socket);
+  // What could not be read came after a request that could: that one is answered first, and not by this.
+  if (response?.req.complete && !response.writableFinished) {
+    response.once('close', () => socket.destroy());
+    return;
+  }
+  if (!socket.writable || response?.headersSent) return void socket.destroy();
+  const { status, body } = answerTo(error.code);
+  const lines = {
+    ...headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  };
+  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`, () =>
+    socket.destroy(),
+  );
+}
+
+/** Two of them have a status that no code of the catalogue has (errors §1). */
+function answerTo(code = ''): { readonly status: number; readonly body: string } {
+  const requestId = randomUUID();
+  const told = (status: number) => ({
+    status,
+    body: JSON.stringify({ error: STATUS_CODES[status], requestId }),
+  });
+  if (code === 'HPE_HEADER_OVERFLOW') return told(431);
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return told(408);
+  const error = fail(code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW' ? 'PAYLOAD_TOO_LARGE' : 'VALIDATION_ERROR');
+  return { status: error.status, body: JSON.stringify(restErrorBody(error, { language: 'en', requestId })) };
+}
