@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
 import { v7 } from 'uuid';
 import { builtIns } from './access/built-in.ts';
@@ -183,6 +184,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     }),
     catchUp: () => changes.reach(null),
     limiter,
+    operations,
+    askDatabase: () => pool.execute(sql`select 1`),
     log: logCall,
     logLine: log.writes('info') ? (line) => log.info(line) : null,
   });

@@ -181,6 +181,23 @@ export const declarations = {
   METRICS_ENABLED: optional(flag, '/metrics', devOnly),
   METRICS_TOKEN: optional(text(1, 1024), 'Bearer token for /metrics'),
 
+  // Overload
+  OVERLOAD_MAX_IN_FLIGHT: variable(
+    '1000',
+    whole(1, 100_000),
+    'Requests of one lane under way, then 503; 1..100000',
+  ),
+  OVERLOAD_DELAY_MS: variable(
+    '40',
+    zeroOr(5, 10_000),
+    'Standing delay of the event loop above which load is shed, 5..10000; 0 = off',
+  ),
+  OVERLOAD_WAIT_MS: variable(
+    '200',
+    zeroOr(5, 60_000),
+    'The same for the wait for a database connection or a thread, 5..60000; 0 = off',
+  ),
+
   // Rate limits (the lock-out of failed sign-ins stays whatever stands here)
   SECURITY_RATE_LIMIT_ENABLED: variable('true', flag, 'Switches the classes below on or off'),
   SECURITY_RATE_LIMIT_GENERAL_MAX: max('1000', 'Everything without a class of its own'),

@@ -18,7 +18,8 @@ export async function registerCors(
     else reply.callNotFound();
   });
   await app.register(fastifyCors, {
-    origin: [...origins],
+    // Who names no origin is no page of another site: it is told nothing of what pages may do.
+    origin: (origin, decide) => decide(null, origin === undefined ? false : [...origins]),
     credentials: true,
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders:

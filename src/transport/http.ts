@@ -12,6 +12,7 @@ import { registerCors } from './cors.ts';
 import { toDoorwardError } from './error-body.ts';
 import { createLeaving } from './leaving.ts';
 import { clientNetwork, trustedProxies } from './network.ts';
+import { createOverload, type OverloadOptions } from './overload.ts';
 import type { RateLimiter, RateState } from './rate-limit.ts';
 import { languageOf, sendError } from './send-error.ts';
 
@@ -19,7 +20,7 @@ import { languageOf, sendError } from './send-error.ts';
  * The HTTP server before any route: request ids, security headers, limits, credentials, cookies, and the one
  * place where a failure becomes a JSON body. The order of the hooks is the order of conventions §4.
  */
-export interface HttpOptions {
+export interface HttpOptions extends Omit<OverloadOptions, 'limits'> {
   readonly config: Config;
   readonly authenticate: Authenticate;
   /** Resolves when nothing cached is older than what is committed now. */
@@ -70,8 +71,8 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     maxRequestsPerSocket: 0,
-    onProtoPoisoning: 'error',
     ...connectionOptions(config.http, constantHeaders),
+    onProtoPoisoning: 'error',
     onConstructorPoisoning: 'error',
     routerOptions: { maxParamLength: 2048, caseSensitive: true, ignoreTrailingSlash: false },
     // Addresses that the router itself cannot read: like every other, they lead nowhere.
@@ -84,8 +85,8 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
       return typeof given === 'string' && requestIdForm.test(given) ? given : randomUUID();
     },
   });
-  app.setValidatorCompiler(() => () => true);
   limitConnections(app, config.http);
+  app.setValidatorCompiler(() => () => true);
   app.decorateRequest('authentication', null as never);
   app.decorateRequest('authenticate', null as never);
   app.decorateRequest('rate', null);
@@ -96,8 +97,10 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
 
   // Callbacks, not promises: where nothing has to be waited for, this path costs no turn of the event loop.
   const isLeaving = createLeaving(app);
+  const assertRoom = createOverload(app, { ...options, limits: config.overload });
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).headers(constantHeaders);
+    assertRoom(request);
     assertHost(config, request);
     // The router takes `/roles/` for `/roles/:id` with an empty id.
     if (hasEmptyMember(request.params as object)) throw fail('NOT_FOUND');

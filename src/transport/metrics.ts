@@ -5,6 +5,7 @@ import type { Gauge } from '../db/gauges.ts';
 import { fail } from '../errors.ts';
 import type { Invoke } from '../kernel/invoke.ts';
 import { toDoorwardError } from './error-body.ts';
+import type { Lane } from './lanes.ts';
 import { settle } from './settle.ts';
 
 /**
@@ -51,7 +52,10 @@ export function registerMetrics(app: FastifyInstance, options: MetricsOptions, i
     if (!isReader(options.token, request.headers.authorization)) {
       throw fail('UNAUTHENTICATED', { headers: { 'WWW-Authenticate': 'Bearer' } });
     }
-    return reply.type(TEXT).send(text(operations, byRoute, delay.percentile(99), await options.gauges()));
+    const gauges = await options.gauges();
+    return reply
+      .type(TEXT)
+      .send(text(operations, byRoute, delay.percentile(99), gauges) + byLane(app.lanes));
   });
 
   const note = (name: string, code: string, began: number): void => {
@@ -135,6 +139,19 @@ function text(
       ({ name, help, value }) =>
         `${head(name, 'gauge', help)}doorward_${name} ${Number.isFinite(value) ? value : 0}\n`,
     ),
+  ].join('');
+}
+
+function byLane(lanes: readonly Lane[]): string {
+  const each = (name: string, of: (lane: Lane) => number) =>
+    lanes.map((lane) => `doorward_${name}{lane="${lane.name}"} ${of(lane)}\n`);
+  return [
+    head('shed_total', 'counter', 'Requests refused for lack of room, by lane'),
+    ...each('shed_total', ({ shed }) => shed),
+    head('in_flight', 'gauge', 'Requests under way, by lane'),
+    ...each('in_flight', ({ inFlight }) => inFlight),
+    head('in_flight_limit', 'gauge', 'How many may be under way now, by lane'),
+    ...each('in_flight_limit', ({ limit }) => limit),
   ].join('');
 }
 

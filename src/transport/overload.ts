@@ -1,0 +1,131 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Config } from '../config.ts';
+import { fail } from '../errors.ts';
+import type { NamedOperation } from '../kernel/operation.ts';
+import { Lane, laneNames, laneOf, type LaneName } from './lanes.ts';
+import { startWaits } from './waits.ts';
+
+/**
+ * Sheds load: whoever comes while his lane is full is told to come again, before his token or his body is looked at, so
+ * that those who were let in are served as fast as ever (docs/decisions/0019). Health and metrics are in no lane.
+ *
+ * A request counts from when it has arrived whole, so that nobody holds a place by sending slowly, to the end of its
+ * answer.
+ */
+/** So many times the delay that may stand is a burst as long as none stands: it is worked off, and nobody is refused. */
+const BURST_TURNS = 5;
+/** So many of a lane are let in although the turn is long: something must be served, however slow it is. */
+const FEWEST_IN_A_TURN = 4;
+
+export interface OverloadOptions {
+  readonly limits: Config['overload'];
+  readonly operations: readonly NamedOperation[];
+  /** As little as can be asked of the database; what it takes is what others wait for a connection. */
+  readonly askDatabase: () => Promise<unknown>;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    readonly lane?: LaneName;
+  }
+  interface FastifyInstance {
+    /** For the metrics. */
+    lanes: readonly Lane[];
+  }
+}
+
+/** Answers what refuses a request that there is no room for, on a server that has no routes yet. */
+export function createOverload(
+  app: FastifyInstance,
+  { limits, operations, askDatabase }: OverloadOptions,
+): (request: FastifyRequest) => void {
+  const adapts = limits.delayMs > 0 || limits.waitMs > 0;
+  const lanes = laneNames.map((name) => new Lane(name, { most: limits.maxInFlight, adapts }));
+  const named = new Map(lanes.map((lane) => [lane.name, lane]));
+  const byOperation = new Map(operations.map((op) => [op.name, laneOf(op)]));
+  // Made once: a flood must not pay for its refusals.
+  const refusal = fail('UNAVAILABLE', { headers: { 'Retry-After': '1' } });
+  app.decorate('lanes', lanes);
+
+  app.addHook('onRoute', (route) => {
+    const { operation } = route.config ?? {};
+    // Pages and documents stand in no lane: they are files, or texts that were written at the start.
+    const lane = route.url === '/graphql' ? 'graphql' : byOperation.get(operation ?? '');
+    if (lane) route.config = { ...route.config, lane };
+  });
+
+  const turn = createTurn(lanes);
+  const mayLast = limits.delayMs > 0 ? limits.delayMs : Infinity;
+  let turnMs = BURST_TURNS * mayLast;
+  const laneFor = ({ routeOptions }: FastifyRequest): Lane | undefined =>
+    named.get(routeOptions.config.lane as LaneName);
+  const assertRoom = (lane: Lane | undefined): void => {
+    if (!lane) return;
+    const lasted = turn.lasted();
+    if (!lane.isFull && !(lasted > turnMs && lane.inFlight >= FEWEST_IN_A_TURN)) return;
+    lane.shed++;
+    throw refusal;
+  };
+  app.addHook('preHandler', (request, reply, done) => {
+    const lane = laneFor(request);
+    // Many may have been let in to send their bodies while there was room for few.
+    assertRoom(lane);
+    if (lane) {
+      lane.enter();
+      reply.raw.once('close', turn.leaves(lane));
+    }
+    done();
+  });
+
+  if (adapts) {
+    const part = (wait: number, target: number): number => (target > 0 ? wait / target : 0);
+    const waits = startWaits({
+      isBusy: () => lanes.some(({ isBusy }) => isBusy),
+      askDatabase,
+      measured() {
+        const delay = part(waits.loop(), limits.delayMs);
+        const all = Math.max(delay, part(waits.work(), limits.waitMs));
+        turnMs = (delay > 1 ? 1 : BURST_TURNS) * mayLast;
+        for (const lane of lanes) lane.adapt(lane.name === 'checks' ? delay : all);
+      },
+    });
+    app.addHook('onClose', async () => waits.stop());
+  }
+  return (request) => assertRoom(laneFor(request));
+}
+
+/**
+ * A turn of the event loop, from the first request in it. With the embedded database a request is begun, worked on and
+ * answered in one go, before the next that came with it is looked at. So places become free when the turn ends: counted
+ * by the moment there would never be more than one under way, however many stand behind it.
+ */
+function createTurn(lanes: readonly Lane[]) {
+  let began: number | undefined;
+  const left = new Map(lanes.map((lane) => [lane, 0]));
+  const end = (): void => {
+    began = undefined;
+    for (const [lane, count] of left) {
+      if (count > 0) lane.leave(count);
+      left.set(lane, 0);
+    }
+  };
+  const begin = (): number => {
+    if (began === undefined) setImmediate(end);
+    return (began ??= performance.now());
+  };
+  const leaves = new Map(
+    lanes.map((lane) => [
+      lane,
+      () => {
+        begin();
+        left.set(lane, (left.get(lane) ?? 0) + 1);
+      },
+    ]),
+  );
+  return {
+    /** Milliseconds since the turn began. */
+    lasted: () => performance.now() - begin(),
+    /** To be called when an answer is out. */
+    leaves: (lane: Lane) => leaves.get(lane) as () => void,
+  };
+}
