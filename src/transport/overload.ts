@@ -72,7 +72,8 @@ export function createOverload(
     assertRoom(lane);
     if (lane) {
       lane.enter();
-      reply.raw.once('close', turn.leaves(lane));
+      // Not `once`, for the reason in leaving.ts.
+      reply.raw.on('close', turn.leaves(lane));
     }
     done();
   });
