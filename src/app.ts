@@ -26,6 +26,7 @@ import { bindScope } from './db/scoped-db.ts';
 import { createRevisions } from './db/revisions.ts';
 import { seedBuiltIns } from './db/seed.ts';
 import { createSharedTransaction } from './db/shared-commit.ts';
+import { createTotals } from './db/totals.ts';
 import { establishInstallation } from './crypto/installation.ts';
 import { createCheckpoints } from './events/checkpoints.ts';
 import { createCommit } from './events/commit.ts';
@@ -98,6 +99,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   });
   const mail = createMailOutbox({ pool, kek, mailer, clock, ids, log: logged });
   const cursors = createCursors(kek.derive('cursor'), clock);
+  const listing = { cursors, totals: createTotals(), ids, clock };
   const ports = options.webhooks ?? webhookPorts();
   const guard = createTargetGuard(config.webhooks, ports.resolve);
   let stopping = false;
@@ -159,7 +161,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       guard: createGuard({ stepUpMaxAgeMinutes: config.auth.stepUpMaxAgeMinutes, clock }),
       ...wall,
       scopedDb: (tx, scope, op, notes, principal) =>
-        bindScope({ tx, scope, notes, cursors, ids, clock, list: `${op.name} ${principal?.credentialId}` }),
+        bindScope({ tx, scope, notes, ...listing, list: `${op.name} ${principal?.credentialId}` }),
       transaction,
       once: createIdempotency({
         database,
@@ -197,13 +199,14 @@ export async function createApp(options: AppOptions): Promise<App> {
     invoke,
     database,
     related: (scope, entity, relation, keys) =>
-      bindScope({ tx: wall.pool(scope), scope, notes: unbound, cursors, ids, clock, list: '' }).related(
+      bindScope({ tx: wall.pool(scope), scope, notes: unbound, ...listing, list: '' }).related(
         entity,
         relation,
         keys,
       ),
     version,
     log: logCall,
+    gatherMetrics: options.gatherMetrics,
   });
   const purge = createPurge({
     database,

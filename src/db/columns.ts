@@ -36,6 +36,21 @@ export const deletedIndex = (table: string, { deletedAt }: { readonly deletedAt:
     .on(deletedAt)
     .where(sql`deleted_at is not null`);
 
+/**
+ * For lists of a tenant's rows, which may be a million: each order that callers ask for is one index, and a page of it
+ * is read from where the cursor stands.
+ */
+export const listIndexes = (
+  table: string,
+  columns: { readonly id: AnyPgColumn; readonly tenantId: AnyPgColumn },
+  sorted: Readonly<Record<string, AnyPgColumn>>,
+) =>
+  Object.entries(sorted).map(([name, column]) =>
+    index(`${table}_by_${name}`)
+      .on(columns.tenantId, column, columns.id)
+      .where(sql`deleted_at is null`),
+  );
+
 /** The tenant node that owns the row; built-in rows belong to the installation's own node. */
 export const tenantColumn = () =>
   uuid('tenant_id')

@@ -6,6 +6,8 @@ import type { Executor, ListInput, Page } from '../kernel/scoped-db.ts';
 import { column } from './columns.ts';
 import type { Cursors } from './cursor.ts';
 import { sortable } from './listing.ts';
+import { rowsOf } from './rows.ts';
+import type { Totals } from './totals.ts';
 
 /** One page of rows (conventions §7), whoever they belong to: a scope (scoped-db.ts) or the caller (`pageOfOwn`). */
 type Row = Record<string, unknown>;
@@ -14,18 +16,31 @@ interface Listing {
   readonly entity: AnyEntity;
   readonly select: Record<string, PgColumn | SQL.Aliased>;
   readonly sortBy: (field: string) => PgColumn | SQL;
-  /** Whose rows, and which of them. */
+  /** Whose rows: those of any of these. No row is in two. */
+  readonly alternatives: readonly SQL[];
+  /** And which of them. */
   readonly where: SQL | undefined;
   /** What a cursor is good for, beside the list's own parameters: operation, caller, scope. */
   readonly boundTo: readonly unknown[];
   readonly input: ListInput;
+  /** The tenant whose version tells whether the number of rows is still the same; without one it is counted. */
+  readonly counted?: { readonly totals: Totals; readonly nodeId: string; readonly as: string } | undefined;
 }
 
-/** @throws VALIDATION_ERROR for a page together with a cursor, INVALID_CURSOR */
+interface Found extends Row {
+  readonly cursorValue: string;
+  readonly total?: number;
+  readonly version?: string | null;
+}
+
+/**
+ * One statement; a second one if nobody knows how many rows there are and no row came to tell.
+ * @throws VALIDATION_ERROR for a page together with a cursor, INVALID_CURSOR
+ */
 export async function readPage(
   tx: Executor,
   cursors: Cursors,
-  { entity, select, sortBy, where, boundTo, input }: Listing,
+  { entity, select, sortBy, alternatives, where, boundTo, input, counted }: Listing,
 ): Promise<Page<Row>> {
   if (input.page !== undefined && input.cursor !== undefined) {
     throw fail('VALIDATION_ERROR', { details: [{ path: 'cursor', code: 'excluded' }] });
@@ -42,23 +57,64 @@ export async function readPage(
     ? sql`(${sorted}, ${id}) ${sql.raw(direction === 'ASC' ? '>' : '<')} (${after.value}, ${after.id})`
     : undefined;
   const order = direction === 'ASC' ? asc : desc;
-  const [counted] = (await tx
-    .select({ count: sql<number>`count(*)::int` })
+  const skipped = after ? 0 : ((page ?? 1) - 1) * limit;
+
+  const matching = alternatives.map((one) => and(one, where) as SQL);
+  const total = sql`(${sql.join(
+    matching.map((one) => sql`(select count(*) from ${entity.table} where ${one})`),
+    sql` + `,
+  )})::int`;
+  const version = counted && sql`(select n.policy_version from nodes n where n.id = ${counted.nodeId})::text`;
+  const list = counted && JSON.stringify([counted.nodeId, entity.name, counted.as, bound]);
+  const known = list === undefined ? undefined : counted?.totals.get(list);
+
+  const found = tx
+    .select({
+      ...select,
+      cursorValue: sql<string>`(${sorted})::text`,
+      ...(version && { version }),
+      ...(!known && { total }),
+    })
     .from(entity.table)
-    .where(where)) as { count: number }[];
-  const rows = (await tx
-    .select({ ...select, cursorValue: sql<string>`(${sorted})::text` })
-    .from(entity.table)
-    .where(and(where, past))
     .orderBy(order(sorted), order(id))
-    .limit(limit + 1)
-    .offset(after ? 0 : ((page ?? 1) - 1) * limit)) as (Row & { cursorValue: string })[];
+    .limit(limit + 1);
+  const [only, ...others] = matching;
+  const rows = (await (others.length === 0
+    ? found.where(and(only, past)).offset(skipped)
+    : found.where(sql`${id} in (${first(skipped + limit + 1)})`))) as Found[];
+
+  /** The first ids of all alternatives: each comes in order along its own index, and few are put together. */
+  function first(most: number): SQL {
+    const each = matching.map(
+      (one) => sql`(select ${id} as id, ${sorted} as sorted from ${entity.table} where ${and(one, past)}
+        order by ${order(sorted)}, ${order(id)} limit ${most})`,
+    );
+    return sql`select id from (${sql.join(each, sql` union all `)}) as few
+      order by ${order(sql`sorted`)}, ${order(sql`id`)} limit ${limit + 1} offset ${skipped}`;
+  }
+
+  async function count(): Promise<Found> {
+    const [row] = await rowsOf<Found>(tx, sql`select ${total} as total, ${version ?? sql`null`} as version`);
+    return row as Found;
+  }
+
+  /** Of what was read with the rows, unless there were none, or the tenant changed since they were counted. */
+  async function counting(): Promise<Partial<Found>> {
+    const [row] = rows;
+    if (!row) return after || skipped > 0 ? count() : { total: 0 };
+    return known && known.version !== row.version ? count() : row;
+  }
+
+  const told = await counting();
+  if (list !== undefined && told.total !== undefined && told.version) {
+    counted?.totals.set(list, { count: told.total, version: told.version });
+  }
+  const items: Row[] = rows.slice(0, limit);
   const hasNextPage = rows.length > limit;
-  const items = rows.slice(0, limit);
-  const last = items.at(-1);
+  const last = rows[limit - 1];
   const nextCursor =
     hasNextPage && last ? cursors.seal({ value: last.cursorValue, id: last['id'] as string }, binding) : null;
-  return { items, totalCount: counted?.count ?? 0, hasNextPage, nextCursor };
+  return { items, totalCount: told.total ?? known?.count ?? 0, hasNextPage, nextCursor };
 }
 
 interface Own<E extends AnyEntity> {
@@ -86,7 +142,8 @@ export function pageOfOwn<E extends AnyEntity>(
     entity,
     select: { ...entity.columns },
     sortBy: (field) => column(entity, field),
-    where: and(eq(column(entity, 'userId'), userId), named, ...filters),
+    alternatives: [eq(column(entity, 'userId'), userId)],
+    where: and(named, ...filters),
     boundTo: [list, userId],
     input,
   });

@@ -39,7 +39,7 @@ export async function readRelation(
     const rows = (await tx
       .select(selectionOf(target, at))
       .from(target.table)
-      .where(and(inArray(column(target, 'id'), wanted), isNull(column(target, 'deletedAt'))))) as Row[];
+      .where(and(isAnyOf(column(target, 'id'), wanted), isNull(column(target, 'deletedAt'))))) as Row[];
     for (const row of rows) found.set(row['id'] as string, row);
     return found;
   }
@@ -62,7 +62,7 @@ export async function readRelation(
           ),
         )
       : base;
-  const ranked = joined.where(and(inArray(parent, wanted), visible(target, scope))).as('ranked');
+  const ranked = joined.where(and(isAnyOf(parent, wanted), visible(target, scope))).as('ranked');
   const rows = (await tx
     .select()
     .from(ranked)
@@ -75,6 +75,10 @@ export async function readRelation(
   }
   return found;
 }
+
+/** One parameter, however many ids: fifty would be most of what building, sending and reading the statement costs. */
+const isAnyOf = (what: PgColumn, ids: readonly string[]) =>
+  sql`${what} = any(${`{${ids.join()}}`}::text::uuid[])`;
 
 /** Rows without a time of creation, parts of another, come in the order of their first sort field. */
 const orderOf = (target: AnyEntity) =>

@@ -13,7 +13,8 @@ import { matching } from './listing.ts';
 import { readPage } from './page.ts';
 import { takenField } from './pg-error.ts';
 import { none, parentKey, readRelation, relink } from './relations.ts';
-import { visible } from './visible.ts';
+import type { Totals } from './totals.ts';
+import { visible, visibleParts } from './visible.ts';
 
 /**
  * CRUD that cannot forget its tenant. Every statement is built from the entity and carries the condition of
@@ -29,11 +30,12 @@ export interface Binding {
   readonly list: string;
   readonly notes: MutationNotes;
   readonly cursors: Cursors;
+  readonly totals: Totals;
   readonly ids: Ids;
   readonly clock: Clock;
 }
 
-export function bindScope({ tx, scope, list, notes, cursors, ids, clock }: Binding): ScopedDb {
+export function bindScope({ tx, scope, list, notes, cursors, totals, ids, clock }: Binding): ScopedDb {
   const at = { scope, now: clock.now() };
   const select = (entity: AnyEntity, where: SQL | undefined) =>
     tx.select(selectionOf(entity, at)).from(entity.table).where(where);
@@ -84,13 +86,16 @@ export function bindScope({ tx, scope, list, notes, cursors, ids, clock }: Bindi
     scope,
 
     async page(entity: AnyEntity, input: ListInput, filters: readonly (SQL | undefined)[] = []) {
+      const { alternatives, live } = visibleParts(entity, scope);
       const page = await readPage(tx, cursors, {
         entity,
         select: selectionOf(entity, at),
         sortBy: (field) => expression(entity, field, at),
-        where: and(visible(entity, scope), ...matching(tx, entity, at, input), ...filters),
+        alternatives,
+        where: and(live, ...matching(tx, entity, at, input), ...filters),
         boundTo: [list, scope.tenant, scope.id],
         input,
+        counted: entity.columns['isSystem'] && { totals, nodeId: scope.nodeId, as: scope.level },
       });
       await withRelations(entity, page.items, input.relations);
       return page;

@@ -6,13 +6,22 @@ import { SYSTEM_NODE } from './nodes.ts';
 
 /** Which rows of a noun a scope sees: its own, and the built-in ones of its level. */
 export function visible(entity: AnyEntity, scope: ResolvedScope): SQL {
+  const { alternatives, live } = visibleParts(entity, scope);
+  return and(or(...alternatives), live) as SQL;
+}
+
+/** The same in parts, for lists: an index leads through one alternative in order, but through no two together. */
+export function visibleParts(
+  entity: AnyEntity,
+  scope: ResolvedScope,
+): { readonly alternatives: readonly SQL[]; readonly live: SQL | undefined } {
   const live = entity.columns['deletedAt'] ? isNull(entity.columns['deletedAt']) : undefined;
-  if (entity.within) return and(entity.within(scope), live) as SQL;
+  const within = entity.within?.(scope);
+  if (within) return { alternatives: [within], live };
   const tenant = column(entity, 'tenantId');
   const own = eq(tenant, scope.nodeId);
+  if (!entity.columns['isSystem']) return { alternatives: [own], live };
   const level = entity.columns['level'];
-  const builtIn = entity.columns['isSystem']
-    ? and(eq(tenant, SYSTEM_NODE), level ? eq(level, scope.level) : undefined)
-    : undefined;
-  return and(builtIn ? or(own, builtIn) : own, live) as SQL;
+  const builtIn = and(eq(tenant, SYSTEM_NODE), level ? eq(level, scope.level) : undefined) as SQL;
+  return { alternatives: [own, builtIn], live };
 }

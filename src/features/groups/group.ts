@@ -1,6 +1,13 @@
 import { boolean, pgTable, text as textColumn, unique } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { deletedIndex, links, metadataColumn, rowColumns, tenantColumn } from '../../db/columns.ts';
+import {
+  deletedIndex,
+  links,
+  listIndexes,
+  metadataColumn,
+  rowColumns,
+  tenantColumn,
+} from '../../db/columns.ts';
 import { entity, given, inputOnly, linkIds, optional, serverSet } from '../../kernel/entity.ts';
 import { metadata, text } from '../../kernel/values.ts';
 import { Permission, permissions } from '../permissions/permission.ts';
@@ -16,7 +23,11 @@ export const groups = pgTable(
     metadata: metadataColumn(),
     isSystem: boolean('is_system').notNull().default(false),
   },
-  (table) => [deletedIndex('groups', table), unique('groups_tenant_id_id').on(table.tenantId, table.id)],
+  (table) => [
+    deletedIndex('groups', table),
+    ...listIndexes('groups', table, { created: table.createdAt, name: table.name }),
+    unique('groups_tenant_id_id').on(table.tenantId, table.id),
+  ],
 );
 
 export const groupPermissions = links(

@@ -11,7 +11,14 @@ import {
   uuid as uuidColumn,
 } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { deletedIndex, links, metadataColumn, rowColumns, tenantColumn } from '../../db/columns.ts';
+import {
+  deletedIndex,
+  links,
+  listIndexes,
+  metadataColumn,
+  rowColumns,
+  tenantColumn,
+} from '../../db/columns.ts';
 import { SYSTEM_NODE } from '../../db/nodes.ts';
 import { derivable, entity, fixed, optional, serverSet, type AnyEntity } from '../../kernel/entity.ts';
 import { metadata, text, uuid } from '../../kernel/values.ts';
@@ -35,6 +42,7 @@ export const permissions = pgTable(
   },
   (table) => [
     deletedIndex('permissions', table),
+    ...listIndexes('permissions', table, { created: table.createdAt, name: table.name }),
     unique('permissions_tenant_id_id').on(table.tenantId, table.id),
     index('permissions_resource').on(table.resourceId),
     foreignKey({

@@ -1,7 +1,14 @@
 import { sql } from 'drizzle-orm';
 import { boolean, pgTable, text as textColumn, unique, uniqueIndex } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { deletedIndex, links, metadataColumn, rowColumns, tenantColumn } from '../../db/columns.ts';
+import {
+  deletedIndex,
+  links,
+  listIndexes,
+  metadataColumn,
+  rowColumns,
+  tenantColumn,
+} from '../../db/columns.ts';
 import { createOnly, entity, fixed, given, optional, serverSet } from '../../kernel/entity.ts';
 import { metadata, text } from '../../kernel/values.ts';
 import { Permission } from '../permissions/permission.ts';
@@ -22,6 +29,7 @@ export const resources = pgTable(
   },
   (table) => [
     deletedIndex('resources', table),
+    ...listIndexes('resources', table, { created: table.createdAt, name: table.name }),
     unique('resources_tenant_id_id').on(table.tenantId, table.id),
     uniqueIndex('resources_slug_taken')
       .on(table.tenantId, table.slug)

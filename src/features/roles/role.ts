@@ -1,6 +1,13 @@
 import { boolean, pgTable, text as textColumn, unique } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { deletedIndex, links, metadataColumn, rowColumns, tenantColumn } from '../../db/columns.ts';
+import {
+  deletedIndex,
+  links,
+  listIndexes,
+  metadataColumn,
+  rowColumns,
+  tenantColumn,
+} from '../../db/columns.ts';
 import { entity, given, inputOnly, linkIds, optional, serverSet } from '../../kernel/entity.ts';
 import { metadata, text } from '../../kernel/values.ts';
 import { Group, groups } from '../groups/group.ts';
@@ -17,7 +24,11 @@ export const roles = pgTable(
     level: textColumn('level', { enum: ['account', 'organization', 'project'] }).notNull(),
     isSystem: boolean('is_system').notNull().default(false),
   },
-  (table) => [deletedIndex('roles', table), unique('roles_tenant_id_id').on(table.tenantId, table.id)],
+  (table) => [
+    deletedIndex('roles', table),
+    ...listIndexes('roles', table, { created: table.createdAt, name: table.name }),
+    unique('roles_tenant_id_id').on(table.tenantId, table.id),
+  ],
 );
 
 export const roleGroups = links(

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { pgTable, text as textColumn, unique, uniqueIndex } from 'drizzle-orm/pg-core';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { deletedIndex, metadataColumn, rowColumns, tenantColumn } from '../../db/columns.ts';
+import { deletedIndex, listIndexes, metadataColumn, rowColumns, tenantColumn } from '../../db/columns.ts';
 import { entity, given, inputOnly, linkIds, optional, type Relation } from '../../kernel/entity.ts';
 import { metadata, text } from '../../kernel/values.ts';
 
@@ -17,6 +17,7 @@ export const tags = pgTable(
   },
   (table) => [
     deletedIndex('tags', table),
+    ...listIndexes('tags', table, { created: table.createdAt, name: table.name }),
     unique('tags_tenant_id_id').on(table.tenantId, table.id),
     uniqueIndex('tags_name_taken')
       .on(table.tenantId, sql`lower(${table.name})`)
