@@ -60,6 +60,11 @@ export const declarations = {
   ),
   HOST: variable('0.0.0.0', text(1, 255), 'Address to listen on'),
   PORT: variable('4000', whole(0, 65_535), 'Port to listen on; 0 takes a free one'),
+  WORKERS: variable(
+    '1',
+    whole(1, 64),
+    'Processes that serve on this port, 1..64; above 1 only with DATABASE_URL',
+  ),
   APP_URL: optional(
     baseUrl,
     'Public base URL: links, issuer, audience. Required in production',

@@ -78,6 +78,9 @@ function conflicts(env: Environment, values: Values): string[] {
   if (values.MAIL_PROVIDER === 'smtp' && !has('SMTP_URL')) {
     problems.push('SMTP_URL is required with MAIL_PROVIDER=smtp: set it to smtp(s)://user:pass@host:port.');
   }
+  if (values.WORKERS > 1 && !has('DATABASE_URL')) {
+    problems.push('WORKERS above 1 needs DATABASE_URL: the embedded database belongs to one process.');
+  }
   if (values.NODE_ENV !== 'production') return problems;
   if (!has('APP_URL')) problems.push('APP_URL is required in production: set the public https URL.');
   if (values.APP_URL?.startsWith('http:') && !values.APP_URL_ALLOW_HTTP) {
@@ -117,6 +120,7 @@ function grouped(v: Values) {
     http: {
       host: v.HOST,
       port: v.PORT,
+      workers: v.WORKERS,
       bodyLimitBytes: v.BODY_LIMIT_BYTES,
       requestTimeoutSeconds: v.REQUEST_TIMEOUT_SECONDS,
       maxConnections: v.MAX_CONNECTIONS,

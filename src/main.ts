@@ -1,4 +1,5 @@
 import closeWithGrace from 'close-with-grace';
+import cluster from 'node:cluster';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -12,8 +13,10 @@ import type { Mailer } from './kernel/ports.ts';
 import { createIdleMemory } from './idle-memory.ts';
 import { createLog, type Log } from './log.ts';
 import { createSourcePlaces } from './source-places.ts';
+import { workerLink, type WorkerLink } from './worker-link.ts';
+import { runWorkers } from './workers.ts';
 
-/** Environment → app → listen. Closes on a signal; a second one forces. */
+/** Environment → app → listen, here or in WORKERS processes. Closes on a signal; a second one forces. */
 const root = join(import.meta.dirname, '..');
 
 // Left alone, V8 lets garbage grow to four times of what lives before it looks, on a machine with room: half a gigabyte
@@ -41,10 +44,12 @@ function mailerOf({ mail }: Config): Mailer {
   return mail.provider === 'file' ? fileMailer(mail.fileDir) : consoleMailer(print);
 }
 
-async function start(): Promise<void> {
+const logOf = (config: Config): Log =>
+  createLog({ ...config.log, write: (text) => void process.stdout.write(text), placed });
+
+async function start(config: Config, link: WorkerLink | null): Promise<void> {
   const began = performance.now();
-  const config = loadConfig(process.env);
-  const log = createLog({ ...config.log, write: (text) => void process.stdout.write(text), placed });
+  const log = logOf(config);
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   const database = await openDatabase(config, log);
   const app = await createApp({
@@ -54,27 +59,33 @@ async function start(): Promise<void> {
     version,
     log,
     mailer: mailerOf(config),
+    ...(link && { gatherMetrics: link.gather }),
   });
   await app.server.listen({ host: config.http.host, port: config.http.port });
   const address = app.server.server.address();
   const port = typeof address === 'object' && address ? address.port : config.http.port;
-  welcome(config, port, performance.now() - began);
+  if (!link) welcome(config, port, performance.now() - began);
   let requests = 0;
   app.server.server.on('request', () => void requests++);
   const idleMemory = createIdleMemory(app.shrinkCaches);
   setInterval(() => idleMemory.look(requests), LOOK_EVERY_MS).unref();
-  closeWithGrace({ delay: config.http.shutdownGraceSeconds * 1000 }, async ({ err }) => {
+  const delay = config.http.shutdownGraceSeconds * 1000;
+  const closing = closeWithGrace({ delay, skip: link ? [...PASSED_ON] : [] }, async ({ err }) => {
     if (err) log.error({ error: err, message: 'stopping after an unexpected failure' });
     await app.close();
   });
+  void link?.stopped.then(() => closing.close());
 }
+
+/** Signals on which a worker leaves it to the first process what becomes of all. */
+const PASSED_ON = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const;
 
 function welcome(config: Config, port: number, milliseconds: number): void {
   const base = config.appUrl.replace(/:0$/, `:${port}`);
   const where =
     config.mode === 'embedded'
       ? `embedded database in ${config.dataDir} (one process; set DATABASE_URL for several)`
-      : 'PostgreSQL';
+      : `PostgreSQL${config.http.workers > 1 ? `, ${config.http.workers} workers` : ''}`;
   print(`
 Doorward is ready at ${base}  (${Math.round(milliseconds)} ms)
 
@@ -88,7 +99,14 @@ Doorward is ready at ${base}  (${Math.round(milliseconds)} ms)
 }
 
 try {
-  await start();
+  const config = loadConfig(process.env);
+  const link = workerLink(process.env);
+  if (config.http.workers > 1 && cluster.isPrimary) {
+    const began = performance.now();
+    const { workers: count, shutdownGraceSeconds: graceSeconds } = config.http;
+    const ready = (port: number) => welcome(config, port, performance.now() - began);
+    runWorkers({ count, graceSeconds, log: logOf(config), ready });
+  } else await start(config, link);
 } catch (error) {
   const expected =
     error instanceof ConfigError ||

@@ -22,7 +22,11 @@ export interface AppOptions {
   readonly ids?: Ids;
   readonly keyPairs?: KeyPairStock;
   readonly webhooks?: WebhookPorts;
+  /** Makes of the figures of this process those of all that serve on the same port; `src/worker-link.ts`. */
+  readonly gatherMetrics?: GatherMetrics;
 }
+
+export type GatherMetrics = (own: () => Promise<string>) => () => Promise<string>;
 
 export interface App {
   readonly server: FastifyInstance;

@@ -84,8 +84,12 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'log.ts',
     'features',
   ],
+  'workers.ts': ['log.ts'],
+  'worker-link.ts': ['workers.ts'],
   'main.ts': [
     'app.ts',
+    'workers.ts',
+    'worker-link.ts',
     'kernel',
     'config.ts',
     'log.ts',

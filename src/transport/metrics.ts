@@ -18,6 +18,8 @@ export interface MetricsOptions {
   /** Unset: whoever reaches the address may read it. */
   readonly token: string | undefined;
   readonly gauges: () => Promise<readonly Gauge[]>;
+  /** Of several processes on one port any may be asked, and answers for all. */
+  readonly gather?: ((own: () => Promise<string>) => () => Promise<string>) | undefined;
 }
 
 /** Upper bounds in seconds: a decision takes less than one millisecond, a password some twenty. */
@@ -48,14 +50,16 @@ export function registerMetrics(app: FastifyInstance, options: MetricsOptions, i
     done();
   });
 
+  const own = async () => {
+    const gauges = await options.gauges();
+    return text(operations, byRoute, delay.percentile(99), gauges) + byLane(app.lanes);
+  };
+  const all = options.gather?.(own) ?? own;
   app.get('/metrics', { config: { rate: 'exempt' } }, async (request, reply) => {
     if (!isReader(options.token, request.headers.authorization)) {
       throw fail('UNAUTHENTICATED', { headers: { 'WWW-Authenticate': 'Bearer' } });
     }
-    const gauges = await options.gauges();
-    return reply
-      .type(TEXT)
-      .send(text(operations, byRoute, delay.percentile(99), gauges) + byLane(app.lanes));
+    return reply.type(TEXT).send(await all());
   });
 
   const note = (name: string, code: string, began: number): void => {

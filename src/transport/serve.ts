@@ -13,7 +13,7 @@ import { registerExplorer } from './explorer-page.ts';
 import { registerGraphql } from './graphql.ts';
 import type { Related } from './graphql-relations.ts';
 import { applyEffects, callOf, rememberRoutes } from './http.ts';
-import { registerMetrics } from './metrics.ts';
+import { registerMetrics, type MetricsOptions } from './metrics.ts';
 import { buildOpenapi } from './openapi.ts';
 import { registerRest, type RestOptions } from './rest.ts';
 import { languageOf } from './send-error.ts';
@@ -30,6 +30,7 @@ export interface ServedOptions {
   readonly related: Related;
   readonly version: string;
   readonly log: (error: unknown, message: string, requestId: string) => void;
+  readonly gatherMetrics?: MetricsOptions['gather'];
 }
 
 /** Declarations do not change, so each list of them is rendered once, however many servers a process starts. */
@@ -40,7 +41,7 @@ export function serveOperations(server: FastifyInstance, options: ServedOptions)
   const { config, operations, entities, database, related, version, log } = options;
   rememberRoutes(server);
   const gauges = () => readGauges(database);
-  const invoke = registerMetrics(server, { ...config.metrics, gauges }, options.invoke);
+  const invoke = registerMetrics(server, { ...config.metrics, gauges, gather: options.gatherMetrics }, options.invoke);
   registerBodyParser(server, operations);
   const schemas = rendered.get(operations) ?? schemasOf(operations);
   rendered.set(operations, schemas);

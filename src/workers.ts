@@ -1,0 +1,126 @@
+import cluster, { type Worker } from 'node:cluster';
+import type { Log } from './log.ts';
+
+/**
+ * WORKERS=n: one process holds the port and hands connections round to n others, each a whole service. They share what
+ * several processes share anywhere, the database, and nothing else (docs/decisions/0020-workers.md).
+ *
+ * The first is started alone: it migrates, and what keeps it from starting stops everything. One that dies later is
+ * replaced, after a pause that doubles while it keeps dying. A stop is passed on, and waits for all of them.
+ */
+export interface WorkersOptions {
+  readonly count: number;
+  readonly graceSeconds: number;
+  readonly log: Log;
+  /** All of them listen, for the first time. */
+  readonly ready: (port: number) => void;
+}
+
+/** What goes between the processes. A worker is named by its place, which its successor takes over. */
+export type Message =
+  | { readonly doorward: 'stop' }
+  | { readonly doorward: 'ask'; readonly question: number }
+  | { readonly doorward: 'collect'; readonly question: string }
+  | { readonly doorward: 'collected'; readonly question: string; readonly text: string }
+  | { readonly doorward: 'answer'; readonly question: number; readonly texts: readonly string[] };
+
+export const PLACE = 'DOORWARD_WORKER';
+
+const SHORTEST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 10_000;
+/** Whoever has served for so long did not die of its start. */
+const STEADY_MS = 60_000;
+/** Beyond their own time for stopping. */
+const MARGIN_MS = 2000;
+const FORCED = 1;
+
+export function isMessage(value: unknown): value is Message {
+  return typeof value === 'object' && value !== null && 'doorward' in value;
+}
+
+/** Ends the process by itself: with 0 after a stop in which every worker ended with 0, else with 1. */
+export function runWorkers({ count, graceSeconds, log, ready }: WorkersOptions): void {
+  const living = new Map<number, Worker>();
+  const pauses = new Map<number, number>();
+  const collecting = new Map<string, { readonly texts: Map<number, string>; readonly done: () => void }>();
+  let started = false;
+  let stopping = false;
+  let code = 0;
+
+  function fork(place: number): void {
+    // Whoever is not the first finds the database migrated.
+    const env = { [PLACE]: String(place), ...(started || place > 1 ? { MIGRATE_ON_START: 'false' } : {}) };
+    const worker = cluster.fork(env);
+    const began = performance.now();
+    living.set(place, worker);
+    worker.once('listening', ({ port }) => {
+      if (started || stopping) return;
+      if (place < count) return fork(place + 1);
+      started = true;
+      ready(port);
+    });
+    worker.on('message', (message: unknown) => isMessage(message) && heard(place, worker, message));
+    worker.once('exit', (exitCode, signal) => {
+      living.delete(place);
+      for (const { texts, done } of collecting.values()) if (texts.size >= living.size) done();
+      if (stopping) {
+        code ||= exitCode === 0 ? 0 : 1;
+        if (living.size === 0) process.exit(code);
+        return;
+      }
+      if (!started) return stop(1);
+      const steady = performance.now() - began > STEADY_MS;
+      const pause = steady ? SHORTEST_PAUSE_MS : (pauses.get(place) ?? SHORTEST_PAUSE_MS);
+      pauses.set(place, Math.min(LONGEST_PAUSE_MS, pause * 2));
+      const ended = signal ?? exitCode;
+      log.error({ message: 'a worker ended and is replaced', worker: place, ended, pauseMs: pause });
+      setTimeout(() => !stopping && fork(place), pause);
+    });
+  }
+
+  function stop(withCode: number): void {
+    if (stopping) return;
+    stopping = true;
+    code = withCode;
+    if (living.size === 0) process.exit(code);
+    for (const worker of living.values()) tell(worker, { doorward: 'stop' });
+    setTimeout(() => kill(), graceSeconds * 1000 + MARGIN_MS).unref();
+  }
+
+  function kill(): never {
+    for (const worker of living.values()) worker.process.kill('SIGKILL');
+    process.exit(FORCED);
+  }
+
+  /** One worker was asked for what all of them know: it is collected, and whoever does not say it in time is left out. */
+  function heard(place: number, worker: Worker, message: Message): void {
+    if (message.doorward === 'collected') {
+      const open = collecting.get(message.question);
+      open?.texts.set(place, message.text);
+      if (open && open.texts.size >= living.size) open.done();
+    }
+    if (message.doorward !== 'ask') return;
+    const question = `${place} ${message.question}`;
+    const texts = new Map<number, string>();
+    const done = (): void => {
+      clearTimeout(timer);
+      if (!collecting.delete(question)) return;
+      const inOrder = [...texts].sort(([a], [b]) => a - b).map(([, text]) => text);
+      tell(worker, { doorward: 'answer', question: message.question, texts: inOrder });
+    };
+    const timer = setTimeout(done, PATIENCE_MS);
+    collecting.set(question, { texts, done });
+    for (const each of living.values()) tell(each, { doorward: 'collect', question });
+  }
+
+  const onSignal = (): void => (stopping ? kill() : stop(0));
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, onSignal);
+  fork(1);
+}
+
+const PATIENCE_MS = 1000;
+
+/** One that is just ending hears nothing any more, and needs not. */
+function tell(worker: Worker, message: Message): void {
+  if (worker.isConnected()) worker.send(message, () => undefined);
+}
