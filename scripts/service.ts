@@ -20,6 +20,8 @@ export interface ServiceOptions {
   readonly port?: number;
   /** Whose dist/main.js it is; default: this repository. */
   readonly root?: string;
+  /** Of node, such as `--cpu-prof`. */
+  readonly nodeOptions?: readonly string[];
 }
 
 export interface Service {
@@ -89,7 +91,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'doorward-')));
   const mailDir = join(dataDir, 'mail');
   const home = options.root ?? root;
-  const child = spawn(process.execPath, [join(home, 'dist', 'main.js')], {
+  const entry = join(home, 'dist', 'main.js');
+  const child = spawn(process.execPath, [...(options.nodeOptions ?? []), entry], {
     cwd: home,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {

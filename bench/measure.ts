@@ -1,0 +1,138 @@
+import autocannon from 'autocannon';
+import { readFile } from 'node:fs/promises';
+import pg from 'pg';
+
+/**
+ * Load, and what it cost. Loads take turns in rounds, so that whatever else the machine does meets all of them, and the
+ * median of the rounds counts. Requests a second are disturbed by the load generator, which shares the cores with what it
+ * measures; time of the processor for each request, which the kernel counts for each process, hardly is.
+ */
+export interface Load {
+  readonly url: string;
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Requests take turns. */
+  readonly bodies?: readonly string[];
+  readonly connections?: number;
+  /** Processes whose time is counted: those that serve. */
+  readonly pids: readonly number[];
+  /** Of the database that they use, whose time is counted too. */
+  readonly database?: string | undefined;
+}
+
+export interface Measured {
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+  /** Microseconds of processor time for each request, of the service and of its PostgreSQL. */
+  readonly cpuMicros: number;
+  readonly databaseCpuMicros: number | null;
+}
+
+export interface Pace {
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly warmUpSeconds: number;
+}
+
+export const CONNECTIONS = 64;
+
+export const say = (text: string): void => void process.stderr.write(`${text}\n`);
+
+export const median = (values: readonly number[]): number => {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
+};
+
+/** Loads by turns. @throws when anything but a success is answered: then nothing was measured */
+export async function measure(loads: readonly Load[], pace: Pace): Promise<Measured[]> {
+  for (const load of loads) await fire(load, pace.warmUpSeconds);
+  const rounds = loads.map((): Measured[] => []);
+  for (let round = 0; round < pace.rounds; round++) {
+    for (const [place, load] of loads.entries()) rounds[place]?.push(await fire(load, pace.seconds));
+  }
+  return rounds.map((each) => ({
+    perSecond: median(each.map(({ perSecond }) => perSecond)),
+    p50: median(each.map(({ p50 }) => p50)),
+    p99: median(each.map(({ p99 }) => p99)),
+    cpuMicros: median(each.map(({ cpuMicros }) => cpuMicros)),
+    databaseCpuMicros:
+      typeof each[0]?.databaseCpuMicros !== 'number'
+        ? null
+        : median(each.map((one) => one.databaseCpuMicros ?? 0)),
+  }));
+}
+
+async function fire(load: Load, seconds: number): Promise<Measured> {
+  const { url, method = 'POST', headers, bodies = [], connections = CONNECTIONS } = load;
+  const before = await spent(load);
+  let next = 0;
+  const result = await autocannon({
+    url,
+    method,
+    connections,
+    duration: seconds,
+    headers: { ...(bodies.length > 0 && { 'content-type': 'application/json' }), ...headers },
+    ...(bodies.length > 0 && {
+      body: bodies[0] ?? '',
+      setupClient(client: autocannon.Client) {
+        const turn = () => client.setBody(bodies[next++ % bodies.length] ?? '');
+        turn();
+        if (bodies.length > connections) client.on('response', turn);
+      },
+    }),
+  });
+  const { non2xx, errors, timeouts, requests, latency } = result;
+  if (non2xx + errors + timeouts > 0) {
+    throw new Error(`${url}: ${non2xx} answers were no success, ${errors} errors, ${timeouts} timeouts`);
+  }
+  const after = await spent(load);
+  const each = (seconds: number) => (seconds * 1e6) / requests.total;
+  return {
+    perSecond: requests.total / result.duration,
+    p50: latency.p50,
+    p99: latency.p99,
+    cpuMicros: each(after.service - before.service),
+    databaseCpuMicros: load.database === undefined ? null : each(after.database - before.database),
+  };
+}
+
+async function spent({ pids, database }: Load): Promise<{ service: number; database: number }> {
+  const sum = async (of: readonly number[]) => {
+    const each = await Promise.all(of.map(cpuSeconds));
+    return each.reduce((all, one) => all + one, 0);
+  };
+  return {
+    service: await sum(pids),
+    database: database === undefined ? 0 : await sum(await backends(database)),
+  };
+}
+
+/** In a hundredth of a second, as the kernel counts. 0 for a process that is gone, or on another machine. */
+export async function cpuSeconds(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  // Behind the name, which may have blanks and brackets in it: the third field is the first there.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / 100;
+}
+
+/** Resident memory in MB, now and at its peak. */
+export async function memoryOf(pid: number): Promise<{ now: number; peak: number }> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  const of = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1024;
+  return { now: of('VmRSS'), peak: of('VmHWM') };
+}
+
+async function backends(url: string): Promise<number[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ pid: number }>(
+      'select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    );
+    return rows.map(({ pid }) => pid);
+  } finally {
+    await client.end();
+  }
+}

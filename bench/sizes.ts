@@ -1,0 +1,130 @@
+import { newProject, type Project } from './fill.ts';
+import { restList } from './lists.ts';
+import { measure, say, type Load, type Measured } from './measure.ts';
+import { question } from './questions.ts';
+import type { Setting } from './setting.ts';
+
+/** Rows `size-…`: the same load at several sizes of what it is put to, in turns where one service can have them all. */
+export async function sizeRows(setting: Setting, most: number): Promise<void> {
+  if (setting.wanted('size-roles')) await rolesInTenant(setting);
+  if (setting.wanted('size-worn')) await rolesOfUser(setting);
+  if (setting.wanted('size-tenants')) await tenants(setting);
+  if (setting.wanted('size-rows')) await rowsInTable(setting, most);
+}
+
+/** By time of the processor: what a load generator on the same cores takes away it takes from no request's cost. */
+const flat = (what: string, [few, many]: readonly (Measured | undefined)[]) => ({
+  what,
+  against: 'processor time of the service for a request at the smaller size',
+  value: (many?.cpuMicros ?? NaN) / (few?.cpuMicros ?? NaN),
+  unit: '' as const,
+  bound: 1.05,
+  is: 'at most' as const,
+});
+
+const asking = ({ service, ada }: Setting, bodies: readonly object[]): Load => ({
+  url: `${service.base}/api/auth/is-authorized`,
+  headers: { authorization: `Bearer ${ada.token}` },
+  bodies: bodies.map((body) => JSON.stringify(body)),
+  pids: [service.pid],
+});
+
+async function inTurns(
+  { pace, foundSeries }: Setting,
+  series: string,
+  size: string,
+  loads: readonly { readonly size: number; readonly load: Load }[],
+): Promise<Measured[]> {
+  say(series);
+  const figures = await measure(
+    loads.map(({ load }) => load),
+    pace,
+  );
+  foundSeries({
+    series,
+    size,
+    points: loads.flatMap(({ size }, place) => {
+      const measured = figures[place];
+      return measured ? [{ size, ...measured }] : [];
+    }),
+  });
+  return figures;
+}
+
+async function rolesInTenant(setting: Setting): Promise<void> {
+  const { service, ada, database, found } = setting;
+  const loads = [];
+  for (const size of [10, 10_000]) {
+    const project = await newProject(service, ada, `With ${size} roles`);
+    await database?.tables.roles(project, size);
+    await database?.tables.settle(project.id);
+    loads.push({ size, load: asking(setting, [question(project, 'conditional', ada.userId)]) });
+  }
+  const figures = await inTurns(setting, 'is-authorized by roles in the tenant', 'roles', loads);
+  found({
+    row: 'size-roles',
+    what: 'roles in the tenant',
+    goal: flat('is-authorized at 10,000 roles in the tenant', figures),
+  });
+}
+
+async function rolesOfUser(setting: Setting): Promise<void> {
+  const { service, ada, database } = setting;
+  const project = await newProject(service, ada, 'Worn');
+  await database?.tables.roles(project, 1000);
+  const loads = [];
+  for (const size of [1, 10, 100, 1000]) {
+    const userId = await database?.tables.wearer(ada.organizationId, project, size);
+    const about = { ...question(project, 'allowed', ada.userId), subject: { userId } };
+    loads.push({ size, load: asking(setting, [about]) });
+  }
+  await database?.tables.settle(project.id);
+  await inTurns(setting, 'is-authorized by roles of one user', 'roles', loads);
+}
+
+async function tenants(setting: Setting): Promise<void> {
+  const { ada, database } = setting;
+  const ids = (await database?.tables.projects(ada.organizationId, 10_000)) ?? [];
+  await database?.tables.settle(ada.organizationId);
+  const questions = ids.map((id) => ({
+    permission: { resource: 'Role', action: 'Query' },
+    scope: { tenant: 'organizationProject', id: `${ada.organizationId}:${id}` },
+  }));
+  const loads = [10, 1000, ids.length].map((size) => ({
+    size,
+    load: asking(setting, questions.slice(0, size)),
+  }));
+  await inTurns(setting, 'is-authorized by tenants that are asked about', 'tenants', loads);
+}
+
+/** One tenant grows, among a thousand others with a role each. */
+async function rowsInTable(setting: Setting, most: number): Promise<void> {
+  const { service, ada, database, pace, found, foundSeries } = setting;
+  if (!database) return;
+  const { tables, url } = database;
+  const project: Project = await newProject(service, ada, 'Growing');
+  const points: (Measured & { size: number })[] = [];
+  for (const size of [1000, 10_000, 100_000, 1_000_000].filter((size) => size <= most)) {
+    say(`a table of ${size} roles`);
+    await tables.roles(project, size);
+    await tables.settle(project.id);
+    const load = await restList({ service, token: ada.token, project, database: url });
+    const [measured] = await measure([{ ...load, connections: 8 }], pace);
+    if (measured) points.push({ size, ...measured });
+  }
+  foundSeries({ series: 'list of 50 roles with two relations by rows in the table', size: 'rows', points });
+  const [first, last] = [points[0], points.at(-1)];
+  if (!first || !last) return;
+  found({
+    row: 'size-rows',
+    what: 'rows in the table',
+    goal: {
+      what: `list of 50 with two relations at ${last.size.toLocaleString('en')} rows, p50`,
+      against: `p50 at ${first.size.toLocaleString('en')} rows`,
+      value: last.p50 / first.p50,
+      unit: '',
+      bound: 1.25,
+      is: 'at most',
+    },
+  });
+}
