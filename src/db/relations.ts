@@ -77,8 +77,7 @@ export async function readRelation(
 }
 
 /** One parameter, however many ids: fifty would be most of what building, sending and reading the statement costs. */
-const isAnyOf = (what: PgColumn, ids: readonly string[]) =>
-  sql`${what} = any(${`{${ids.join()}}`}::text::uuid[])`;
+const isAnyOf = (what: PgColumn, ids: readonly string[]) => sql`${what} = any(${`{${ids.join()}}`}::uuid[])`;
 
 /** Rows without a time of creation, parts of another, come in the order of their first sort field. */
 const orderOf = (target: AnyEntity) =>

@@ -93,8 +93,7 @@ export function relationResolver(entity: AnyEntity, relation: string, related: R
 
   return (parent, _args, _context, info) => {
     const row = parent as Row;
-    const origin = row[ORIGIN];
-    const given = row[relation];
+    const { [ORIGIN]: origin, [relation]: given } = row;
     if (given !== undefined) {
       if (origin) trace(given, info.returnType, origin);
       return given;

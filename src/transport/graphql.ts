@@ -17,6 +17,7 @@ import { createPlanner, Unrunnable, type Fault, type Run } from './graphql-docum
 import { tooComplex } from './graphql-limits.ts';
 import { relationResolver, trace, type Related } from './graphql-relations.ts';
 import { buildGraphqlSchema, type Resolver } from './graphql-schema.ts';
+import { withRelations } from './selected-relations.ts';
 
 /**
  * Declarations → `/graphql`. Documents are tested before anything runs; one request, batch or not, has one call,
@@ -81,7 +82,7 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
     async (_root, args, context, info) => {
       const seen: { scope?: ResolvedScope | undefined } = {};
       const { call, dryRun } = context as Context;
-      const given = await invoke(op, args['input'] ?? {}, call, seen);
+      const given = await invoke(op, withRelations(op, args['input'], info), call, seen);
       if (given instanceof Rehearsed) dryRun[info.path.key] = given.impact;
       const answer = given instanceof Rehearsed ? given.answer : given;
       if (seen.scope) trace(answer, info.returnType, { scope: seen.scope, loaders: new Map() });

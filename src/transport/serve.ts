@@ -41,7 +41,11 @@ export function serveOperations(server: FastifyInstance, options: ServedOptions)
   const { config, operations, entities, database, related, version, log } = options;
   rememberRoutes(server);
   const gauges = () => readGauges(database);
-  const invoke = registerMetrics(server, { ...config.metrics, gauges, gather: options.gatherMetrics }, options.invoke);
+  const invoke = registerMetrics(
+    server,
+    { ...config.metrics, gauges, gather: options.gatherMetrics },
+    options.invoke,
+  );
   registerBodyParser(server, operations);
   const schemas = rendered.get(operations) ?? schemasOf(operations);
   rendered.set(operations, schemas);
