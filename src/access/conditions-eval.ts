@@ -23,23 +23,41 @@ export interface Attributes {
 type Read = (attributes: Attributes) => unknown;
 
 /** The value at a path, or undefined: own members of plain objects only, so nothing inherited is ever seen. */
-export function readPath(path: Path, attributes: Attributes): unknown {
+export function readPath({ parts }: Path, attributes: Attributes): unknown {
   let value: unknown = attributes;
-  for (const part of path.parts) {
-    if (!isPlainObject(value) || !Object.hasOwn(value, part)) return undefined;
-    value = value[part];
-  }
+  for (let at = 0; at < parts.length; at++) value = member(value, parts[at] as string);
   return value;
 }
+
+/** The same, prepared for many attributes: most paths are a root and a name. */
+export function pathReader(path: Path): Read {
+  const [first = '', name = '', ...deeper] = path.parts;
+  const root = roots.get(first);
+  if (!root || name === '' || deeper.length > 0) return (attributes) => readPath(path, attributes);
+  return (attributes) => member(root(attributes), name);
+}
+
+/** Each a place of its own in the code, which the compiler turns into one load. */
+const roots: ReadonlyMap<string, Read> = new Map<keyof Attributes, Read>([
+  ['user', (attributes) => attributes.user],
+  ['role', (attributes) => attributes.role],
+  ['group', (attributes) => attributes.group],
+  ['scope', (attributes) => attributes.scope],
+  ['resource', (attributes) => attributes.resource],
+]);
+
+const member = (value: unknown, name: string): unknown =>
+  isPlainObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
 /** A function that gives the truth of the condition for any attributes, without throwing. */
 export function compileNode(node: Node): (attributes: Attributes) => Truth {
   if (node.kind === 'leaf') {
-    const read = readOperand(node.operand);
+    const read = pathReader(node.path);
+    const readRight = readOperand(node.operand);
     const test = tests[node.operator];
     return (attributes) => {
-      const left = readPath(node.path, attributes);
-      const right = read(attributes);
+      const left = read(attributes);
+      const right = readRight(attributes);
       return left === undefined || right === undefined ? 'unknown' : test(left, right);
     };
   }
@@ -73,8 +91,7 @@ export function readOperand(operand: Operand): Read {
 }
 
 function readItem(item: Item): Read {
-  if ('path' in item) return (attributes) => readPath(item.path, attributes);
-  return () => item.value;
+  return 'path' in item ? pathReader(item.path) : () => item.value;
 }
 
 type Test = (left: unknown, right: unknown) => Truth;

@@ -1,5 +1,5 @@
 import { fail } from '../errors.ts';
-import { compileNode, readPath } from './conditions-eval.ts';
+import { compileNode, pathReader } from './conditions-eval.ts';
 import type { Attributes, Truth } from './conditions-eval.ts';
 import { isPlainObject, isScalar, parseCondition, parseTemplate } from './conditions-parse.ts';
 import type { Node, Path } from './conditions-parse.ts';
@@ -44,14 +44,19 @@ export function compileCondition(raw: unknown): CompiledCondition {
   if (root === null) return always;
   const used = new Map<string, Path>();
   collect(root, used);
-  const paths = [...used.values()];
+  const readers = [...used.values()].map((path) => ({ text: path.text, read: pathReader(path) }));
   return {
     unconditional: false,
     paths: [...used.keys()],
     evaluate: compileNode(root),
     context: (attributes) => {
-      const values = paths.map((path) => [path.text, readPath(path, attributes)] as const);
-      return Object.fromEntries(values.filter(([, value]) => value !== undefined));
+      // No path is called as a member that objects inherit: each has a dot in it.
+      const values: Record<string, unknown> = {};
+      for (const { text, read } of readers) {
+        const value = read(attributes);
+        if (value !== undefined) values[text] = value;
+      }
+      return values;
     },
   };
 }

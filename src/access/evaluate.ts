@@ -1,6 +1,7 @@
 import type { DecisionReason } from '../errors.ts';
 import { compileCondition } from './conditions.ts';
 import type { CompiledCondition, Condition } from './conditions.ts';
+import type { Attributes } from './conditions-eval.ts';
 import { isPlainObject } from './conditions-parse.ts';
 
 /**
@@ -250,17 +251,21 @@ function decide(grants: Grants, question: Question, candidates: readonly Candida
   for (const candidate of candidates) {
     const attributes = { user, role: candidate.role, group: candidate.group, scope, resource };
     const met = candidate.compiled.evaluate(attributes) === 'true';
-    if (met || refused === undefined) {
-      const decision: Decision = {
-        authorized: met,
-        reason: met ? 'ALLOWED_BY_CONDITION' : 'CONDITION_NOT_MET',
-        matchedPermission: candidate.permission,
-        ...(isPlainObject(candidate.condition) && { matchedCondition: candidate.condition }),
-        evaluatedContext: candidate.compiled.context(attributes),
-      };
-      if (met) return decision;
-      refused = decision;
-    }
+    if (met) return conditionally(candidate, attributes, 'ALLOWED_BY_CONDITION');
+    refused ??= conditionally(candidate, attributes, 'CONDITION_NOT_MET');
   }
   return refused ?? noPermission;
+}
+
+function conditionally(
+  { permission, condition, compiled }: Candidate,
+  attributes: Attributes,
+  reason: 'ALLOWED_BY_CONDITION' | 'CONDITION_NOT_MET',
+): Decision {
+  const authorized = reason === 'ALLOWED_BY_CONDITION';
+  const evaluatedContext = compiled.context(attributes);
+  // Written out: on the hot path spreading costs as much as deciding.
+  return isPlainObject(condition)
+    ? { authorized, reason, matchedPermission: permission, matchedCondition: condition, evaluatedContext }
+    : { authorized, reason, matchedPermission: permission, evaluatedContext };
 }
