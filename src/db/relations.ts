@@ -6,6 +6,7 @@ import type { AnyEntity, Reading, Relation } from '../kernel/entity.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { column, columnsOf, selectionOf } from './columns.ts';
 import { SYSTEM_NODE } from './nodes.ts';
+import { rowsOf } from './rows.ts';
 import { visible } from './visible.ts';
 
 /** Following relations and replacing links, within one scope. */
@@ -86,6 +87,36 @@ const orderOf = (target: AnyEntity) =>
     : sql`${column(target, target.sort[0] as string)}`;
 
 /**
+ * Links a row that was just made, to which nothing is linked yet. One statement: the ends are locked as they are read.
+ * @throws NOT_FOUND when an id is not visible in this scope
+ */
+export async function link(
+  { tx, scope }: Pick<Reader, 'tx' | 'scope'>,
+  relation: Links,
+  id: string,
+  ids: readonly string[],
+): Promise<void> {
+  if (ids.length === 0) return;
+  const target = relation.to();
+  const table = relation.table(scope);
+  const columns = columnsOf(table);
+  const named = ['tenantId', relation.from, relation.target, relation.targetTenant].map((name) =>
+    sql.identifier((columns[name] as PgColumn).name),
+  );
+  const linked = await rowsOf(
+    tx,
+    sql`insert into ${table} (${sql.join(named, sql`, `)})
+      select ${scope.nodeId}::uuid, ${id}::uuid, ${column(target, 'id')}, ${column(target, 'tenantId')}
+      from ${target.table} where ${and(isAnyOf(column(target, 'id'), ids), visible(target, scope))}
+      for share returning 1 as linked`,
+  );
+  if (linked.length !== ids.length) throw unknownEnd(relation);
+}
+
+const unknownEnd = ({ input }: Links) =>
+  fail('NOT_FOUND', { fix: `Name only rows of this scope in ${input}.` });
+
+/**
  * Replaces the rows that `id` is linked to. Null when the set was the same already.
  * @throws NOT_FOUND when an id is not visible in this scope
  */
@@ -104,8 +135,7 @@ export async function relink(
           .from(target.table)
           .where(and(inArray(column(target, 'id'), [...ids]), visible(target, scope)))
           .for('share')) as Row[]);
-  if (rows.length !== ids.length)
-    throw fail('NOT_FOUND', { fix: `Name only rows of this scope in ${relation.input}.` });
+  if (rows.length !== ids.length) throw unknownEnd(relation);
   const table = relation.table(scope);
   const link = columnsOf(table);
   const mine = and(eq(link['tenantId'] as PgColumn, scope.nodeId), eq(link[relation.from] as PgColumn, id));

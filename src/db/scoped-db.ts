@@ -12,7 +12,7 @@ import type { Cursors } from './cursor.ts';
 import { matching } from './listing.ts';
 import { readPage } from './page.ts';
 import { takenField } from './pg-error.ts';
-import { none, parentKey, readRelation, relink } from './relations.ts';
+import { link, none, parentKey, readRelation, relink } from './relations.ts';
 import type { Totals } from './totals.ts';
 import { visible, visibleParts } from './visible.ts';
 
@@ -66,12 +66,18 @@ export function bindScope({ tx, scope, list, notes, cursors, totals, ids, clock 
     return rows;
   }
 
+  /** The link relations that are named in the values, with the ids that they are to lead to. */
+  const linksIn = (entity: AnyEntity, values: Row) =>
+    Object.values(entity.relations).flatMap((relation) => {
+      if (relation.kind !== 'links' || !relation.input || values[relation.input] === undefined) return [];
+      return [{ relation, name: relation.input, ids: values[relation.input] as string[] }];
+    });
+
   async function relinkAll(entity: AnyEntity, id: string, values: Row): Promise<Changes> {
     const changes: Record<string, { from: unknown; to: unknown }> = {};
-    for (const relation of Object.values(entity.relations)) {
-      if (relation.kind !== 'links' || !relation.input || values[relation.input] === undefined) continue;
-      const change = await relink({ tx, scope }, relation, id, values[relation.input] as string[]);
-      if (change) changes[relation.input] = change;
+    for (const { relation, name, ids } of linksIn(entity, values)) {
+      const change = await relink({ tx, scope }, relation, id, ids);
+      if (change) changes[name] = change;
     }
     return changes;
   }
@@ -114,7 +120,8 @@ export function bindScope({ tx, scope, list, notes, cursors, totals, ids, clock 
         .values('tenantId' in entity.columns ? row : omit(row, 'tenantId'))
         .returning(selectionOf(entity, at))
         .catch(conflict)) as Row[];
-      await relinkAll(entity, row.id, values);
+      for (const { relation, ids } of linksIn(entity, values))
+        await link({ tx, scope }, relation, row.id, ids);
       return inserted[0] as Row;
     },
 
