@@ -4,7 +4,7 @@
  *   -- --quick             a glance: short rounds, a table of 10,000 rows
  *   -- --only a,b          these rows: echo and is-authorized, is-authorized-by-token, batch, exchange, refresh, list,
  *                          create-role, jwks, health, select-1, size-roles, size-worn, size-tenants, size-rows,
- *                          workers, start, memory
+ *                          workers, start, memory, statements
  *   -- --json <file>       also as JSON, which `npm run capacity` makes a page of
  *   -- --profile <folder>  a CPU profile of the service for each database
  *
@@ -21,6 +21,7 @@ import { questionRows } from './questions.ts';
 import { asText, machine, type Row, type Run, type Series } from './report.ts';
 import { inSetting, newDatabase } from './setting.ts';
 import { sizeRows } from './sizes.ts';
+import { countStatements, type StatementCount } from './statements.ts';
 import { tokenRows } from './tokens.ts';
 
 const { values } = parseArgs({
@@ -39,6 +40,7 @@ const MOST_ROWS = values.quick ? 10_000 : 1_000_000;
 const only = values.only?.split(',');
 const rows: Row[] = [];
 const series: Series[] = [];
+let statements: StatementCount[] = [];
 const found = {
   pace,
   wanted: (row: string) => only?.includes(row) ?? true,
@@ -76,11 +78,21 @@ if (database) {
     await sizeRows(setting, MOST_ROWS);
   });
 }
+if (found.wanted('statements')) {
+  say('statements');
+  const counted = await newDatabase();
+  try {
+    statements = await countStatements(counted?.url ?? null);
+  } finally {
+    await counted?.drop();
+  }
+}
 const run: Run = {
   machine: machine(postgres),
   pace: `medians of ${pace.rounds} rounds of ${pace.seconds} s`,
   rows,
   series,
+  statements,
 };
 process.stdout.write(`\n${asText(run)}\n`);
 if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(run, null, 2)}\n`);

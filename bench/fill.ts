@@ -9,7 +9,7 @@ import { must, type Service, type SignedUp } from '../scripts/service.ts';
 export interface Project {
   readonly id: string;
   readonly scope: { readonly tenant: string; readonly id: string };
-  readonly resourceId: string;
+  readonly permissionId: string;
   readonly groupId: string;
   readonly roleId: string;
   readonly tagId: string;
@@ -23,38 +23,38 @@ export interface Key {
 
 const isOwner = { Equals: { 'resource.ownerId': '{{user.id}}' } };
 
+/** Makes something by the API, as somebody. */
+export type Post = <D = { id: string }>(path: string, body: Record<string, unknown>) => Promise<D>;
+
+export const postAs =
+  ({ base }: Service, { token }: SignedUp): Post =>
+  (path, body) =>
+    must(`${base}/api/${path}`, { token, body });
+
 /** `invoice:list` always and `invoice:read` under a condition, by one group of one role with a tag, which Ada wears. */
 export async function newProject(
-  { base }: Service,
-  { token, userId, organizationId }: SignedUp,
+  post: Post,
+  { userId, organizationId }: Pick<SignedUp, 'userId' | 'organizationId'>,
   name: string,
 ): Promise<Project> {
-  const post = (path: string, body: Record<string, unknown>) => must(`${base}/api/${path}`, { token, body });
   const { id } = await post('projects', { scope: { tenant: 'organization', id: organizationId }, name });
   const scope = { tenant: 'organizationProject', id: `${organizationId}:${id}` };
   const actions = ['list', 'read', 'pay'];
   const resource = await post('resources', { scope, name: 'Invoice', slug: 'invoice', actions });
   const about = { scope, resourceId: resource.id };
   const list = await post('permissions', { ...about, action: 'list' });
+  const read = await post('permissions', { ...about, action: 'read', condition: isOwner });
   // In no group: nobody may pay.
   await post('permissions', { ...about, action: 'pay' });
-  const read = await post('permissions', { ...about, action: 'read', condition: isOwner });
   const group = await post('groups', { scope, name: 'Invoices', permissionIds: [list.id, read.id] });
   const tag = await post('tags', { scope, name: 'billing' });
   const role = await post('roles', { scope, name: 'Customer', groupIds: [group.id], tagIds: [tag.id] });
   await post('users', { scope, userId, roleIds: [role.id] });
-  return { id, scope, resourceId: resource.id, groupId: group.id, roleId: role.id, tagId: tag.id };
+  return { id, scope, permissionId: list.id, groupId: group.id, roleId: role.id, tagId: tag.id };
 }
 
-export async function newKey(
-  { base }: Service,
-  { token }: SignedUp,
-  { scope, roleId }: Project,
-): Promise<Key> {
-  const { clientId, clientSecret } = await must<Key>(`${base}/api/api-keys`, {
-    token,
-    body: { scope, roleId },
-  });
+export async function newKey(post: Post, { scope, roleId }: Pick<Project, 'scope' | 'roleId'>): Promise<Key> {
+  const { clientId, clientSecret } = await post<Key>('api-keys', { scope, roleId });
   return { clientId, clientSecret, scope };
 }
 

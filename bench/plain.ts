@@ -8,11 +8,11 @@ import type { Setting } from './setting.ts';
 const ROLES = 1000;
 
 export async function plainRows(setting: Setting): Promise<void> {
-  const { service, ada, pace, wanted, found, database } = setting;
+  const { service, post, ada, pace, wanted, found, database } = setting;
   if (!database) return;
   const common = { pids: [service.pid], database: database.url };
   const headers = { authorization: `Bearer ${ada.token}` };
-  const project = await newProject(service, ada, 'Plain');
+  const project = await newProject(post, ada, 'Plain');
 
   if (wanted('list')) {
     await database.tables.roles(project, ROLES);

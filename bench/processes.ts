@@ -17,9 +17,9 @@ const REST_MS = 5000;
  * more for each request, the process that hands out connections included.
  */
 export async function workerRows(setting: Setting): Promise<void> {
-  const { service, ada, pace, wanted, found, database } = setting;
+  const { service, post, ada, pace, wanted, found, database } = setting;
   if (!database || !wanted('workers')) return;
-  const project = await newProject(service, ada, 'Two workers');
+  const project = await newProject(post, ada, 'Two workers');
   const two = await start(database.url, { env: { WORKERS: '2' } });
   try {
     const pids = [two.pid, ...(await childrenOf(two.pid))];

@@ -24,10 +24,10 @@ export const question = (project: Pick<Project, 'scope'>, outcome: Outcome, user
 
 /** Rows `is-authorized`, `is-authorized-by-token` and `batch`. */
 export async function questionRows(setting: Setting, where: string): Promise<void> {
-  const { service, ada, pace, wanted, found, database } = setting;
+  const { service, post, ada, pace, wanted, found, database } = setting;
   if (!['is-authorized', 'is-authorized-by-token', 'batch'].some(wanted)) return;
-  const project = await newProject(service, ada, 'Asked');
-  const key = await newKey(service, ada, project);
+  const project = await newProject(post, ada, 'Asked');
+  const key = await newKey(post, project);
   const { accessToken } = await must<{ accessToken: string }>(`${service.base}/api/auth/token`, {
     body: key,
   });

@@ -1,5 +1,6 @@
 import { cpus } from 'node:os';
 import type { Measured } from './measure.ts';
+import type { StatementCount } from './statements.ts';
 
 /** What a run found, as a table for the reader and as JSON for `npm run capacity`. */
 export interface Row extends Partial<Measured> {
@@ -35,6 +36,7 @@ export interface Run {
   readonly pace: string;
   readonly rows: readonly Row[];
   readonly series: readonly Series[];
+  readonly statements: readonly StatementCount[];
 }
 
 export const machine = (postgres: string): Run['machine'] => ({
@@ -74,6 +76,20 @@ export const goalCells = (goal: Goal): string[] => [
 
 export const goalHead = ['goal', 'against', 'found', 'promised', ''];
 
+export const statementHead = [
+  'statements of a call, known caller and scope',
+  'in all',
+  'begin, commit',
+  'promised',
+];
+
+export const statementCells = ({ operation, statements, framing, most }: StatementCount): string[] => [
+  operation,
+  String(statements),
+  String(framing),
+  most === undefined ? '' : `at most ${most}`,
+];
+
 export const goalsOf = ({ rows }: Run): Goal[] => rows.flatMap(({ goal }) => (goal ? [goal] : []));
 
 const aligned = (lines: readonly (readonly string[])[]): string => {
@@ -93,6 +109,7 @@ export function asText(run: Run): string {
   return [
     `${run.machine.cores} cores of ${run.machine.processor}, shared by load, service and PostgreSQL; ${run.pace}`,
     aligned([rowHead, ...measured.map(rowCells), ...series]),
+    aligned([statementHead, ...run.statements.map(statementCells)]),
     aligned([goalHead, ...goalsOf(run).map(goalCells)]),
   ].join('\n\n');
 }

@@ -1,6 +1,6 @@
 import { signUp, startService, type Service, type SignedUp } from '../scripts/service.ts';
 import { postgresDatabase, type TestDatabase } from '../test/support/postgres.ts';
-import { openTables, type Tables } from './fill.ts';
+import { openTables, postAs, type Post, type Tables } from './fill.ts';
 import { say, type Pace } from './measure.ts';
 import type { Row, Series } from './report.ts';
 
@@ -8,6 +8,8 @@ import type { Row, Series } from './report.ts';
 export interface Setting {
   readonly service: Service;
   readonly ada: SignedUp;
+  /** As Ada. */
+  readonly post: Post;
   readonly pace: Pace;
   /** Null on the embedded database. */
   readonly database: { readonly url: string; readonly tables: Tables } | null;
@@ -50,7 +52,13 @@ export async function inSetting(
     const tables = database && (await openTables(database.url));
     try {
       const ada = await signUp(service);
-      await work({ ...found, service, ada, database: database && tables && { url: database.url, tables } });
+      await work({
+        ...found,
+        service,
+        ada,
+        post: postAs(service, ada),
+        database: database && tables && { url: database.url, tables },
+      });
     } finally {
       await tables?.close();
       await service.stop();

@@ -52,10 +52,10 @@ async function inTurns(
 }
 
 async function rolesInTenant(setting: Setting): Promise<void> {
-  const { service, ada, database, found } = setting;
+  const { post, ada, database, found } = setting;
   const loads = [];
   for (const size of [10, 10_000]) {
-    const project = await newProject(service, ada, `With ${size} roles`);
+    const project = await newProject(post, ada, `With ${size} roles`);
     await database?.tables.roles(project, size);
     await database?.tables.settle(project.id);
     loads.push({ size, load: asking(setting, [question(project, 'conditional', ada.userId)]) });
@@ -69,8 +69,8 @@ async function rolesInTenant(setting: Setting): Promise<void> {
 }
 
 async function rolesOfUser(setting: Setting): Promise<void> {
-  const { service, ada, database } = setting;
-  const project = await newProject(service, ada, 'Worn');
+  const { post, ada, database } = setting;
+  const project = await newProject(post, ada, 'Worn');
   await database?.tables.roles(project, 1000);
   const loads = [];
   for (const size of [1, 10, 100, 1000]) {
@@ -99,10 +99,10 @@ async function tenants(setting: Setting): Promise<void> {
 
 /** One tenant grows, among a thousand others with a role each. */
 async function rowsInTable(setting: Setting, most: number): Promise<void> {
-  const { service, ada, database, pace, found, foundSeries } = setting;
+  const { service, post, ada, database, pace, found, foundSeries } = setting;
   if (!database) return;
   const { tables, url } = database;
-  const project: Project = await newProject(service, ada, 'Growing');
+  const project: Project = await newProject(post, ada, 'Growing');
   const points: (Measured & { size: number })[] = [];
   for (const size of [1000, 10_000, 100_000, 1_000_000].filter((size) => size <= most)) {
     say(`a table of ${size} roles`);

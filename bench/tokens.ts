@@ -9,12 +9,12 @@ const PROJECTS = 8;
 const SESSIONS = 16;
 
 export async function tokenRows(setting: Setting): Promise<void> {
-  const { service, ada, pace, wanted, found, database } = setting;
+  const { service, post, ada, pace, wanted, found, database } = setting;
   if (wanted('exchange')) {
     const bodies: string[] = [];
     for (let count = 1; count <= PROJECTS; count++) {
-      const project = await newProject(service, ada, `Exchanged ${count}`);
-      bodies.push(JSON.stringify(await newKey(service, ada, project)));
+      const project = await newProject(post, ada, `Exchanged ${count}`);
+      bodies.push(JSON.stringify(await newKey(post, project)));
     }
     const url = `${service.base}/api/auth/token`;
     const before = await opensslSigns(pace.seconds);
