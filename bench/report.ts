@@ -80,7 +80,7 @@ export const statementHead = [
   'statements of a call, known caller and scope',
   'in all',
   'begin, commit',
-  'promised',
+  'promised of the rest',
 ];
 
 export const statementCells = ({ operation, statements, framing, most }: StatementCount): string[] => [

@@ -96,6 +96,21 @@ describe.each(transports)('over %s', (via) => {
     expect(cost).toBe(0);
   });
 
+  it('makes a role with two kinds of links in eight at most', async () => {
+    const as = { token: owner.token, via };
+    const [{ id: groupId } = { id: '' }] = (await app.must('groups', { scope }, as)).items;
+    const [{ id: tagId } = { id: '' }] = (await app.must('tags', { scope }, as)).items;
+    const links = { groupIds: [groupId], tagIds: [tagId] };
+    const cost = await app.spent(() => app.must('createRole', { scope, name: `Zed ${via}`, ...links }, as));
+    expect(cost.filter((text) => !/^(begin|commit)/i.test(text)).length).toBeLessThanOrEqual(8);
+    const { items } = await app.must(
+      'roles',
+      { scope, search: `Zed ${via}`, ...(via === 'rest' ? { relations: ['groups', 'tags'] } : {}) },
+      options(),
+    );
+    expect(items).toMatchObject([{ groups: [{ id: groupId }], tags: [{ id: tagId }] }]);
+  });
+
   it('keeps cursor pages right while rows come and go', async () => {
     const as = { token: owner.token, via };
     const all = { scope, isSystem: false, search: 'Row' };
