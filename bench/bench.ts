@@ -33,7 +33,7 @@ const { values } = parseArgs({
   },
 });
 const pace: Pace = values.quick
-  ? { seconds: 1, rounds: 1, warmUpSeconds: 1 }
+  ? { seconds: 2, rounds: 1, warmUpSeconds: 2 }
   : { seconds: 3, rounds: 3, warmUpSeconds: 2 };
 const MOST_ROWS = values.quick ? 10_000 : 1_000_000;
 

@@ -47,10 +47,15 @@ export const median = (values: readonly number[]): number => {
 
 /** Loads by turns. @throws when anything but a success is answered: then nothing was measured */
 export async function measure(loads: readonly Load[], pace: Pace): Promise<Measured[]> {
-  for (const load of loads) await fire(load, pace.warmUpSeconds);
+  for (const load of loads) {
+    // Each question once, so that what is measured is what comes again.
+    if ((load.bodies?.length ?? 0) > CONNECTIONS) await fire(load, { amount: load.bodies?.length ?? 0 });
+    await fire(load, { duration: pace.warmUpSeconds });
+  }
   const rounds = loads.map((): Measured[] => []);
   for (let round = 0; round < pace.rounds; round++) {
-    for (const [place, load] of loads.entries()) rounds[place]?.push(await fire(load, pace.seconds));
+    for (const [place, load] of loads.entries())
+      rounds[place]?.push(await fire(load, { duration: pace.seconds }));
   }
   return rounds.map((each) => ({
     perSecond: median(each.map(({ perSecond }) => perSecond)),
@@ -64,7 +69,10 @@ export async function measure(loads: readonly Load[], pace: Pace): Promise<Measu
   }));
 }
 
-async function fire(load: Load, seconds: number): Promise<Measured> {
+async function fire(
+  load: Load,
+  length: { readonly duration: number } | { readonly amount: number },
+): Promise<Measured> {
   const { url, method = 'POST', headers, bodies = [], connections = CONNECTIONS } = load;
   const before = await spent(load);
   let next = 0;
@@ -72,7 +80,7 @@ async function fire(load: Load, seconds: number): Promise<Measured> {
     url,
     method,
     connections,
-    duration: seconds,
+    ...length,
     headers: { ...(bodies.length > 0 && { 'content-type': 'application/json' }), ...headers },
     ...(bodies.length > 0 && {
       body: bodies[0] ?? '',
@@ -87,6 +95,7 @@ async function fire(load: Load, seconds: number): Promise<Measured> {
   if (non2xx + errors + timeouts > 0) {
     throw new Error(`${url}: ${non2xx} answers were no success, ${errors} errors, ${timeouts} timeouts`);
   }
+  if (requests.total === 0) throw new Error(`${url}: nobody was answered in time`);
   const after = await spent(load);
   const each = (seconds: number) => (seconds * 1e6) / requests.total;
   return {
