@@ -101,6 +101,7 @@ export function bindScope({ tx, scope, list, notes, cursors, totals, ids, clock 
         where: and(live, ...matching(tx, entity, at, input), ...filters),
         boundTo: [list, scope.tenant, scope.id],
         input,
+        // What is built in somewhere is what rights are read from: no change of it leaves the version as it was.
         counted: entity.columns['isSystem'] && { totals, nodeId: scope.nodeId, as: scope.level },
       });
       await withRelations(entity, page.items, input.relations);

@@ -22,7 +22,8 @@ export interface Total {
 
 /** Fewer are counted faster than remembered. */
 const MANY = 1000;
-const REMEMBERED = 5000;
+/** Each with the filters of its list, some kilobytes at most. */
+const REMEMBERED = 1000;
 const MINUTE_MS = 60_000;
 
 export function createTotals(): Totals {
