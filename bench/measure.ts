@@ -102,21 +102,25 @@ async function fire(
     perSecond: requests.total / result.duration,
     p50: latency.p50,
     p99: latency.p99,
-    cpuMicros: each(after.service - before.service),
-    databaseCpuMicros: load.database === undefined ? null : each(after.database - before.database),
+    cpuMicros: each(between(before.service, after.service)),
+    databaseCpuMicros: load.database === undefined ? null : each(between(before.database, after.database)),
   };
 }
 
-async function spent({ pids, database }: Load): Promise<{ service: number; database: number }> {
-  const sum = async (of: readonly number[]) => {
-    const each = await Promise.all(of.map(cpuSeconds));
-    return each.reduce((all, one) => all + one, 0);
-  };
+type Spent = ReadonlyMap<number, number>;
+
+async function spent({ pids, database }: Load): Promise<{ service: Spent; database: Spent }> {
+  const each = async (of: readonly number[]) =>
+    new Map(await Promise.all(of.map(async (pid) => [pid, await cpuSeconds(pid)] as const)));
   return {
-    service: await sum(pids),
-    database: database === undefined ? 0 : await sum(await backends(database)),
+    service: await each(pids),
+    database: await each(database === undefined ? [] : await backends(database)),
   };
 }
+
+/** A connection that was opened meanwhile counts from its start; what one did that is closed by now is not known. */
+const between = (before: Spent, after: Spent): number =>
+  [...after].reduce((sum, [pid, seconds]) => sum + seconds - (before.get(pid) ?? 0), 0);
 
 /** In a hundredth of a second, as the kernel counts. 0 for a process that is gone, or on another machine. */
 export async function cpuSeconds(pid: number): Promise<number> {
