@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ScopeOutput } from '../kernel/scope.ts';
-import { uuid } from '../kernel/values.ts';
+import { uuid } from '../values.ts';
 import { EffectivePermission, type Effective } from './effective.ts';
 
 /** What a change does to rights, as the lists before and after tell it. */

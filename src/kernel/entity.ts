@@ -1,7 +1,7 @@
 import { getTableColumns, type SQL } from 'drizzle-orm';
 import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { iso, uuid } from './values.ts';
+import { iso, uuid } from '../values.ts';
 import type { ResolvedScope } from './scope.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AnyEntity, Entity, Fields } from './entity.ts';
-import { uuid } from './values.ts';
+import { uuid } from '../values.ts';
 
 /** Input and output pieces that many operations share (conventions §7). */
 

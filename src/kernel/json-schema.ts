@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { NamedOperation } from './operation.ts';
-import { jsonSchemaOptions } from './values.ts';
+import { jsonSchemaOptions } from '../values.ts';
 
 /**
  * JSON Schema is the one form between declarations and documents: OpenAPI embeds it, the GraphQL schema is

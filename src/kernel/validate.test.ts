@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { DoorwardError, type Detail } from '../errors.ts';
 import { parseInput } from './validate.ts';
-import { refusal, text, uuid } from './values.ts';
+import { refusal, text, uuid } from '../values.ts';
 
 /** The details of a refused input, as `code@path`. */
 function faults(schema: z.ZodType, raw: unknown): string[] {

@@ -15,7 +15,7 @@ import { pageOf } from '../kernel/inputs.ts';
 import { schemasOf } from '../kernel/json-schema.ts';
 import { mutation, query, type NamedOperation, type Operation } from '../kernel/operation.ts';
 import { Scope } from '../kernel/scope.ts';
-import { iso, isoInput, metadata, uuid } from '../kernel/values.ts';
+import { iso, isoInput, metadata, uuid } from '../values.ts';
 import { buildGraphqlSchema } from './graphql-schema.ts';
 
 const named = (operations: object): NamedOperation[] =>

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import type { JsonObject } from '../../src/kernel/values.ts';
+import type { JsonObject } from '../../src/values.ts';
 import { createManaged, disable, joinOrganization, joinProject, leave, type Joining } from './memberships.ts';
 import {
   fill,

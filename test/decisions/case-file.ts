@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import type { JsonObject } from '../../src/kernel/values.ts';
+import type { JsonObject } from '../../src/values.ts';
 import { catalogue, decisionReasons, type Code } from '../../src/errors.ts';
 
 /**

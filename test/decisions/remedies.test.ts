@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roleIdOf } from '../../src/access/built-in.ts';
 import type { Remedy } from '../../src/access/explain.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import type { JsonObject } from '../../src/kernel/values.ts';
+import type { JsonObject } from '../../src/values.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { transports, type Person } from '../support/client.ts';
 import { joinOrganization } from './memberships.ts';

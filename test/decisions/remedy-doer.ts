@@ -1,6 +1,6 @@
 import type { Remedy } from '../../src/access/explain.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import type { JsonObject } from '../../src/kernel/values.ts';
+import type { JsonObject } from '../../src/values.ts';
 import type { TestApp } from '../support/app.ts';
 import type { Person, Via } from '../support/client.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/kernel/values.ts';
+import type { JsonObject } from '../../src/values.ts';
 import type { CaseFile, Place, World } from './case-file.ts';
 
 /** Reading the names of a world: what stands where, and what a name in a case means. */

@@ -5,7 +5,7 @@ import { parseNetwork } from '../../access/cidrs.ts';
 import { bytea, deletedIndex, rowColumns, tenantColumn, time } from '../../db/columns.ts';
 import { entity, fixedOptional, serverSet } from '../../kernel/entity.ts';
 import { ScopeOutput } from '../../kernel/scope.ts';
-import { iso, isoInput, refusal, text, uuid } from '../../kernel/values.ts';
+import { iso, isoInput, refusal, text, uuid } from '../../values.ts';
 import { Role } from '../roles/role.ts';
 import { User, users } from '../users/user.ts';
 

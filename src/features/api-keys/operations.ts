@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
-import { text, uuid } from '../../kernel/values.ts';
+import { text, uuid } from '../../values.ts';
 import { callerOf } from '../../kernel/context.ts';
 import { fail } from '../../errors.ts';
 import { newApiKeySecret } from '../../crypto/secrets.ts';

@@ -4,7 +4,7 @@ import { fail, type DoorwardError } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import { refuse, type Refusal } from '../../kernel/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { uuid } from '../../kernel/values.ts';
+import { uuid } from '../../values.ts';
 import { appByClientId, nodeOfApp, type LiveApp } from '../app-access/app.ts';
 import { judgeAppSecret } from '../app-access/app-secret.ts';
 import type { Run } from '../identity/sign-in.ts';

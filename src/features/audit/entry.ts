@@ -4,7 +4,7 @@ import { nodes } from '../../db/nodes.ts';
 import { auditLog } from '../../events/tables.ts';
 import { entity, serverSet } from '../../kernel/entity.ts';
 import { ScopeOutput, type ResolvedScope } from '../../kernel/scope.ts';
-import { iso, jsonObject } from '../../kernel/values.ts';
+import { iso, jsonObject } from '../../values.ts';
 
 export const AuditOutcome = z
   .enum(['success', 'denied', 'failed'])

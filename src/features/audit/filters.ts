@@ -4,7 +4,7 @@ import { auditLog } from '../../events/tables.ts';
 import { fail } from '../../errors.ts';
 import type { InputOf } from '../../kernel/operation.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
-import { isoInput, uuid } from '../../kernel/values.ts';
+import { isoInput, uuid } from '../../values.ts';
 import { AuditOutcome } from './entry.ts';
 
 /** What entries are asked for (events §7), the same for the list and the export. */

@@ -6,7 +6,7 @@ import { fail } from '../../errors.ts';
 import type { Call } from '../../kernel/context.ts';
 import { mutation } from '../../kernel/operation.ts';
 import { refuse } from '../../kernel/reply.ts';
-import { email, text } from '../../kernel/values.ts';
+import { email, text } from '../../values.ts';
 import { authenticationMethods, passwords, Provider } from '../me/authentication-method.ts';
 import { countFailure, isLockedOut } from '../me/failed-attempts.ts';
 import { AccountType } from '../identity/account.ts';

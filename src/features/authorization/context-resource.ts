@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { refusal } from '../../kernel/values.ts';
+import { refusal } from '../../values.ts';
 
 const MAX_BYTES = 64 * 1024;
 const MAX_DEPTH = 10;

@@ -6,7 +6,7 @@ import { loadSurroundings } from '../../access/surroundings.ts';
 import { callerOf, type CallerRights, type Principal } from '../../kernel/context.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { metadata } from '../../kernel/values.ts';
+import { metadata } from '../../values.ts';
 import { contextResource } from './context-resource.ts';
 import type { Explanation } from './explanation.ts';
 

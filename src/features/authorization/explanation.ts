@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { uuid } from '../../kernel/values.ts';
+import { uuid } from '../../values.ts';
 
 /** What an explanation says (authorization §10.1). Loose, so that GraphQL shows it as JSON, as the contract has it. */
 const failedAt = z

@@ -5,7 +5,7 @@ import { decisionReasons, fail } from '../../errors.ts';
 import type { CallerRights, Context } from '../../kernel/context.ts';
 import { query } from '../../kernel/operation.ts';
 import { Scope, tenants } from '../../kernel/scope.ts';
-import { uuid } from '../../kernel/values.ts';
+import { uuid } from '../../values.ts';
 import { contextResource } from './context-resource.ts';
 import { explained } from './explaining.ts';
 import { Explanation } from './explanation.ts';

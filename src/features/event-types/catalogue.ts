@@ -3,7 +3,7 @@ import type { Entity, Fields } from '../../kernel/entity.ts';
 import type { JsonSchema } from '../../kernel/json-schema.ts';
 import { projector } from '../../kernel/project.ts';
 import { ScopeOutput } from '../../kernel/scope.ts';
-import { jsonSchemaOptions, uuid } from '../../kernel/values.ts';
+import { jsonSchemaOptions, uuid } from '../../values.ts';
 import { ApiKey } from '../api-keys/api-key.ts';
 import { Group } from '../groups/group.ts';
 import { Session } from '../me/session.ts';

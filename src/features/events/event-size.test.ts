@@ -6,7 +6,7 @@ import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { transports, type Person } from '../../../test/support/client.ts';
 import { cutToSize, MAX_EVENT_BYTES } from '../../events/cut-to-size.ts';
 import type { JsonSchema } from '../../kernel/json-schema.ts';
-import { jsonSchemaOptions, metadata as metadataValue } from '../../kernel/values.ts';
+import { jsonSchemaOptions, metadata as metadataValue } from '../../values.ts';
 import { eventCatalogue, isWhole } from '../event-types/catalogue.ts';
 
 /** However much a row holds, its events can be sent. */

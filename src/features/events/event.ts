@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ScopeOutput } from '../../kernel/scope.ts';
-import { iso, jsonObject } from '../../kernel/values.ts';
+import { iso, jsonObject } from '../../values.ts';
 
 /** The envelope of events §2, as the feed answers it. */
 export const Event = z

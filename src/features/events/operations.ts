@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { fail } from '../../errors.ts';
 import { query } from '../../kernel/operation.ts';
-import { jsonSchemaOptions } from '../../kernel/values.ts';
+import { jsonSchemaOptions } from '../../values.ts';
 import { eventCatalogue, type EventType } from '../event-types/catalogue.ts';
 import { EventPage, EventTypePage } from './event.ts';
 import { feedInput, readFeed } from './feed.ts';

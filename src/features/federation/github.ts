@@ -2,7 +2,7 @@ import * as oauth from 'openid-client';
 import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { fail } from '../../errors.ts';
-import { email, text } from '../../kernel/values.ts';
+import { email, text } from '../../values.ts';
 
 /**
  * GitHub as an OAuth 2.0 server: it has no discovery and no id tokens, so its endpoints are put together here and the

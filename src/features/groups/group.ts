@@ -9,7 +9,7 @@ import {
   tenantColumn,
 } from '../../db/columns.ts';
 import { entity, given, inputOnly, linkIds, optional, serverSet } from '../../kernel/entity.ts';
-import { metadata, text } from '../../kernel/values.ts';
+import { metadata, text } from '../../values.ts';
 import { Permission, permissions } from '../permissions/permission.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';
 

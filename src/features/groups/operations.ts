@@ -5,7 +5,7 @@ import { builtInFilter } from '../../db/filters.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
-import { uuid } from '../../kernel/values.ts';
+import { uuid } from '../../values.ts';
 import { Group } from './group.ts';
 
 const readable: readonly Tenant[] = ['account', 'organization', 'accountProject', 'organizationProject'];

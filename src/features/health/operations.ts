@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { query } from '../../kernel/operation.ts';
 import { bare } from '../../kernel/reply.ts';
-import { iso } from '../../kernel/values.ts';
+import { iso } from '../../values.ts';
 
 const common = { access: 'public', only: 'rest', bare: true, rate: 'exempt', input: {} } as const;
 

@@ -5,7 +5,7 @@ import { deletedIndex, rowColumns } from '../../db/columns.ts';
 import { nodes } from '../../db/nodes.ts';
 import { entity, serverSet } from '../../kernel/entity.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { uuid } from '../../kernel/values.ts';
+import { uuid } from '../../values.ts';
 import { users } from '../users/user.ts';
 import type { Run } from './sign-in.ts';
 

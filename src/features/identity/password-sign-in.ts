@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { email, refusal } from '../../kernel/values.ts';
+import { email, refusal } from '../../values.ts';
 import { authenticationMethods, passwords } from '../me/authentication-method.ts';
 import { isLockedOut } from '../me/failed-attempts.ts';
 import { users } from '../users/user.ts';

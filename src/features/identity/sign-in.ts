@@ -5,7 +5,7 @@ import { SYSTEM_NODE } from '../../db/nodes.ts';
 import type { Context, Services } from '../../kernel/context.ts';
 import type { Actor, Changes } from '../../kernel/event.ts';
 import { projector } from '../../kernel/project.ts';
-import { iso } from '../../kernel/values.ts';
+import { iso } from '../../values.ts';
 import { rememberNetwork } from '../me/failed-attempts.ts';
 import { sessions } from '../me/session.ts';
 import { isEnrolled } from '../mfa/mfa-factor.ts';

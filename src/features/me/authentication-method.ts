@@ -10,7 +10,7 @@ import {
 import { z } from 'zod';
 import { time } from '../../db/columns.ts';
 import { entity, serverSet } from '../../kernel/entity.ts';
-import { iso } from '../../kernel/values.ts';
+import { iso } from '../../values.ts';
 import { users } from '../users/user.ts';
 
 export const Provider = z.enum(['email', 'github']).meta({ id: 'Provider' });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { purgeFrom } from '../../db/tenant-tree.ts';
 import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
-import { iso, uuid } from '../../kernel/values.ts';
+import { iso, uuid } from '../../values.ts';
 import { lockUser } from '../identity/verification.ts';
 import { endUser } from '../memberships/end-of-user.ts';
 import { users } from '../users/user.ts';

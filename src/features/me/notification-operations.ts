@@ -5,7 +5,7 @@ import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
 import { pageOf, paging } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
-import { uuid } from '../../kernel/values.ts';
+import { uuid } from '../../values.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
 import { Notification, NotificationChannel, NotificationPreference } from '../notifications/notification.ts';
 import { notifications, NotificationTypeName } from '../notifications/notification.ts';

@@ -5,7 +5,7 @@ import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
 import { pageOf, paging } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
-import { email, iso, text, url, uuid } from '../../kernel/values.ts';
+import { email, iso, text, url, uuid } from '../../values.ts';
 import { isEnrolled } from '../mfa/mfa-factor.ts';
 import { organizationMembers } from '../memberships/membership.ts';
 import { organizations } from '../organizations/organization.ts';

@@ -3,7 +3,7 @@ import { index, integer, pgTable, text as textColumn, uuid as uuidColumn } from 
 import { z } from 'zod';
 import { time } from '../../db/columns.ts';
 import { entity, serverSet } from '../../kernel/entity.ts';
-import { iso, uuid } from '../../kernel/values.ts';
+import { iso, uuid } from '../../values.ts';
 import { projectApps } from '../project-apps/project-app.ts';
 import { users } from '../users/user.ts';
 

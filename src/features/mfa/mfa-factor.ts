@@ -11,7 +11,7 @@ import {
 import { z } from 'zod';
 import { time } from '../../db/columns.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { iso, text, uuid } from '../../kernel/values.ts';
+import { iso, text, uuid } from '../../values.ts';
 import { users } from '../users/user.ts';
 
 const userColumn = () =>

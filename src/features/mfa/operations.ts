@@ -4,7 +4,7 @@ import { base32, newTotpSecret, otpauthUrl } from '../../crypto/totp.ts';
 import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
 import { mutation, query } from '../../kernel/operation.ts';
-import { text, uuid } from '../../kernel/values.ts';
+import { text, uuid } from '../../values.ts';
 import { accessTokenSeconds, userData, type Run, type UserRow } from '../identity/sign-in.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
 import { rememberNetwork } from '../me/failed-attempts.ts';

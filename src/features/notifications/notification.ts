@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { time } from '../../db/columns.ts';
 import { entity, serverSet } from '../../kernel/entity.ts';
 import { ScopeOutput, type ScopeRef } from '../../kernel/scope.ts';
-import { iso, uuid } from '../../kernel/values.ts';
+import { iso, uuid } from '../../values.ts';
 import { users } from '../users/user.ts';
 
 /** What users are told of, by which channels unless they choose otherwise (events §6). */

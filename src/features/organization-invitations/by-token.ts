@@ -10,7 +10,7 @@ import type { RowOf } from '../../kernel/entity.ts';
 import { projector } from '../../kernel/project.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { iso, uuid } from '../../kernel/values.ts';
+import { iso, uuid } from '../../values.ts';
 import { ownerOf, standingOf } from '../identity/address.ts';
 import { prepareInvited, registerInvited, type PreparedInvited } from '../identity/registration.ts';
 import { openSession, SignIn, type Run, type UserRow } from '../identity/sign-in.ts';

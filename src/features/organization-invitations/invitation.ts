@@ -10,7 +10,7 @@ import {
 import { z } from 'zod';
 import { deletedIndex, rowColumns, tenantColumn, time } from '../../db/columns.ts';
 import { entity, fixed, serverSet, type AnyEntity } from '../../kernel/entity.ts';
-import { email, iso, uuid } from '../../kernel/values.ts';
+import { email, iso, uuid } from '../../values.ts';
 import { Organization } from '../organizations/organization.ts';
 import { Role, roles } from '../roles/role.ts';
 import { User, users } from '../users/user.ts';

@@ -4,7 +4,7 @@ import { hashOneTimeToken } from '../../crypto/one-time-token.ts';
 import { pageOf, paging } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
-import { text, uuid } from '../../kernel/values.ts';
+import { text, uuid } from '../../values.ts';
 import { password } from '../identity/password-sign-in.ts';
 import { accept, AcceptedInvitation, lookUp, prepareAcceptance, PublicInvitation } from './by-token.ts';
 import { Invitation, InvitationStatus, invitationStatus } from './invitation.ts';

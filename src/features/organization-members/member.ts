@@ -1,7 +1,7 @@
 import { eq, sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import { entity, serverSet } from '../../kernel/entity.ts';
-import { iso, metadata, uuid } from '../../kernel/values.ts';
+import { iso, metadata, uuid } from '../../values.ts';
 import { organizationMembers } from '../memberships/membership.ts';
 
 const MemberUser = z

@@ -3,7 +3,7 @@ import { equals } from '../../db/filters.ts';
 import { pageOf, paging } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
-import { uuid } from '../../kernel/values.ts';
+import { uuid } from '../../values.ts';
 import { changeMemberRole, leaveOrganization, lockMember } from '../memberships/organization.ts';
 import { Member } from './member.ts';
 

@@ -6,7 +6,7 @@ import { callerOf } from '../../kernel/context.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope } from '../../kernel/scope.ts';
-import { uuid } from '../../kernel/values.ts';
+import { uuid } from '../../values.ts';
 import { lockUser } from '../identity/verification.ts';
 import { joinOrganization } from '../memberships/organization.ts';
 import { Organization } from './organization.ts';

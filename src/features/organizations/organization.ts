@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { deletedIndex, links, metadataColumn, rowColumns } from '../../db/columns.ts';
 import { nodes } from '../../db/nodes.ts';
 import { derivable, entity, given, optional, serverSet, type AnyEntity } from '../../kernel/entity.ts';
-import { metadata, slug, text, uuid } from '../../kernel/values.ts';
+import { metadata, slug, text, uuid } from '../../values.ts';
 import { Project } from '../projects/project.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';
 

@@ -9,7 +9,7 @@ import { fail } from '../../errors.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
-import { uuid } from '../../kernel/values.ts';
+import { uuid } from '../../values.ts';
 import { Resource, resources } from '../resources/resource.ts';
 import { Permission } from './permission.ts';
 

@@ -21,7 +21,7 @@ import {
 } from '../../db/columns.ts';
 import { SYSTEM_NODE } from '../../db/nodes.ts';
 import { derivable, entity, fixed, optional, serverSet, type AnyEntity } from '../../kernel/entity.ts';
-import { metadata, text, uuid } from '../../kernel/values.ts';
+import { metadata, text, uuid } from '../../values.ts';
 import { Group, groupPermissions } from '../groups/group.ts';
 import { resources } from '../resources/resource.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';

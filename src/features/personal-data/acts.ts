@@ -2,7 +2,7 @@ import { and, asc, getTableColumns, gt, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { auditLog } from '../../events/tables.ts';
 import { ScopeOutput } from '../../kernel/scope.ts';
-import { iso, jsonObject, uuid } from '../../kernel/values.ts';
+import { iso, jsonObject, uuid } from '../../values.ts';
 import { pages } from './section.ts';
 
 /** An audit entry without what only proves the chain: that is for who may read the log. */

@@ -1,6 +1,6 @@
 import { and, asc, eq, getTableColumns, isNull, sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
-import { iso, uuid } from '../../kernel/values.ts';
+import { iso, uuid } from '../../values.ts';
 import { ApiKey, apiKeys } from '../api-keys/api-key.ts';
 import { organizationMembers, projectUserRoles, projectUsers } from '../memberships/membership.ts';
 import { organizations } from '../organizations/organization.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Services } from '../../kernel/context.ts';
 import { bare, type BareReply } from '../../kernel/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { iso } from '../../kernel/values.ts';
+import { iso } from '../../values.ts';
 import { acts } from './acts.ts';
 import { inOrganizations, inProjects, keys } from './belonging.ts';
 import { accounts, factors, methods, signedIn, user } from './identity.ts';

@@ -4,7 +4,7 @@ import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { bare } from '../../kernel/reply.ts';
-import { url } from '../../kernel/values.ts';
+import { url } from '../../values.ts';
 import { users } from '../users/user.ts';
 import { pictures } from './picture.ts';
 import { prepareUpload, storePicture } from './upload.ts';

@@ -3,7 +3,7 @@ import { fail } from '../../errors.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
-import { uuid } from '../../kernel/values.ts';
+import { uuid } from '../../values.ts';
 import { mintAppSecret } from '../app-access/app-secret.ts';
 import { endSessionsOfApp } from '../memberships/app-sessions.ts';
 import { ProjectApp } from './project-app.ts';

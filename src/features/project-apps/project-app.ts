@@ -3,7 +3,7 @@ import { text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { bytea, deletedIndex, links, rowColumns, tenantColumn } from '../../db/columns.ts';
 import { entity, fixed, given, optional, serverSet } from '../../kernel/entity.ts';
-import { httpsUrl, refusal, text, uuid } from '../../kernel/values.ts';
+import { httpsUrl, refusal, text, uuid } from '../../values.ts';
 import { isRedirectUri } from '../app-access/redirect-uri.ts';
 import { Role, roles } from '../roles/role.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';

@@ -4,7 +4,7 @@ import type { Services } from '../../kernel/context.ts';
 import { query } from '../../kernel/operation.ts';
 import { bare } from '../../kernel/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { uuid } from '../../kernel/values.ts';
+import { uuid } from '../../values.ts';
 import { liveProject } from '../app-access/live-project.ts';
 
 /**

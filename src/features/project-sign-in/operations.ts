@@ -3,7 +3,7 @@ import { hashOneTimeToken } from '../../crypto/one-time-token.ts';
 import { fail, type DoorwardError } from '../../errors.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { redirect, Refusal, type BareReply } from '../../kernel/reply.ts';
-import { uuid } from '../../kernel/values.ts';
+import { uuid } from '../../values.ts';
 import { canonicalAddress } from '../identity/password-sign-in.ts';
 import { Accepted, mayMail } from '../identity/verification.ts';
 import { appProviders } from '../project-apps/project-app.ts';

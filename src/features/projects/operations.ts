@@ -3,7 +3,7 @@ import { createNode, deleteNode, freeSlug } from '../../db/tenant-tree.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
-import { uuid } from '../../kernel/values.ts';
+import { uuid } from '../../values.ts';
 import { Project } from './project.ts';
 
 const owners: readonly Tenant[] = ['account', 'organization'];

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { deletedIndex, links, metadataColumn, rowColumns } from '../../db/columns.ts';
 import { nodes } from '../../db/nodes.ts';
 import { derivable, entity, given, optional, serverSet } from '../../kernel/entity.ts';
-import { metadata, slug, text, uuid } from '../../kernel/values.ts';
+import { metadata, slug, text, uuid } from '../../values.ts';
 import { ScopeOutput } from '../../kernel/scope.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';
 

@@ -3,7 +3,7 @@ import { builtInFilter, equals } from '../../db/filters.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
-import { uuid } from '../../kernel/values.ts';
+import { uuid } from '../../values.ts';
 import { Resource } from './resource.ts';
 import {
   assertActionsUnused,

@@ -10,7 +10,7 @@ import {
   tenantColumn,
 } from '../../db/columns.ts';
 import { createOnly, entity, fixed, given, optional, serverSet } from '../../kernel/entity.ts';
-import { metadata, text } from '../../kernel/values.ts';
+import { metadata, text } from '../../values.ts';
 import { Permission } from '../permissions/permission.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';
 

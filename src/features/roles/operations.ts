@@ -3,7 +3,7 @@ import { Impact } from '../../access/impact.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
-import { uuid } from '../../kernel/values.ts';
+import { uuid } from '../../values.ts';
 import { z } from 'zod';
 import { builtInFilter } from '../../db/filters.ts';
 import { Role } from './role.ts';

@@ -10,7 +10,7 @@ import { mutation, query } from '../../kernel/operation.ts';
 import { bare } from '../../kernel/reply.ts';
 import { Scope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { uuid } from '../../kernel/values.ts';
+import { uuid } from '../../values.ts';
 import { liveProject } from '../app-access/live-project.ts';
 import { SigningKey, SigningKeyStatus } from './signing-key.ts';
 

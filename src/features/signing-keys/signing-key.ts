@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { signingKeys } from '../../crypto/signing-keys-table.ts';
 import { entity, serverSet } from '../../kernel/entity.ts';
-import { iso } from '../../kernel/values.ts';
+import { iso } from '../../values.ts';
 
 export const SigningKeyStatus = z
   .enum(['next', 'active', 'retired', 'revoked'])

@@ -1,7 +1,7 @@
 import { pageOf, paging } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
-import { uuid } from '../../kernel/values.ts';
+import { uuid } from '../../values.ts';
 import { Tag } from './tag.ts';
 
 const tenants: readonly Tenant[] = ['account', 'organization', 'accountProject', 'organizationProject'];

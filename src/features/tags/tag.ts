@@ -4,7 +4,7 @@ import type { PgTable } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { deletedIndex, listIndexes, metadataColumn, rowColumns, tenantColumn } from '../../db/columns.ts';
 import { entity, given, inputOnly, linkIds, optional, type Relation } from '../../kernel/entity.ts';
-import { metadata, text } from '../../kernel/values.ts';
+import { metadata, text } from '../../values.ts';
 
 export const tags = pgTable(
   'tags',

@@ -5,7 +5,7 @@ import { linkIds } from '../../kernel/entity.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
-import { uuid } from '../../kernel/values.ts';
+import { uuid } from '../../values.ts';
 import { assertRoleCount, leave, lockMembership, wearersOf } from '../memberships/in-scope.ts';
 import { add } from './adding.ts';
 import { change } from './changing.ts';

@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { deletedIndex, links, rowColumns, time } from '../../db/columns.ts';
 import { nodes } from '../../db/nodes.ts';
 import { entity, given, optional, serverSet, type Reading } from '../../kernel/entity.ts';
-import { metadata, text, url, uuid } from '../../kernel/values.ts';
+import { metadata, text, url, uuid } from '../../values.ts';
 import { organizationMembers, projectUserRoles, projectUsers } from '../memberships/membership.ts';
 import { Role } from '../roles/role.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';

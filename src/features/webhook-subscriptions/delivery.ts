@@ -4,7 +4,7 @@ import { text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { tenantColumn, time } from '../../db/columns.ts';
 import { entity, serverSet } from '../../kernel/entity.ts';
-import { iso, uuid } from '../../kernel/values.ts';
+import { iso, uuid } from '../../values.ts';
 import { webhookSubscriptions } from './subscription.ts';
 
 export const deliveryStatuses = ['pending', 'delivered', 'exhausted', 'cancelled'] as const;

@@ -6,7 +6,7 @@ import { callerOf } from '../../kernel/context.ts';
 import { pageOf, paging } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { nodeRef, Scope, type Tenant } from '../../kernel/scope.ts';
-import { isoInput, uuid } from '../../kernel/values.ts';
+import { isoInput, uuid } from '../../values.ts';
 import { PING } from '../event-types/catalogue.ts';
 import { WebhookDelivery, webhookDeliveries as deliveries, WebhookDeliveryStatus } from './delivery.ts';
 import { EventTypeName, EventTypes } from './event-types.ts';

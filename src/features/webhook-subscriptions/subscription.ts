@@ -3,7 +3,7 @@ import { text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { deletedIndex, rowColumns, tenantColumn, time } from '../../db/columns.ts';
 import { entity, given, optional, serverSet } from '../../kernel/entity.ts';
-import { iso, refusal, text, uuid } from '../../kernel/values.ts';
+import { iso, refusal, text, uuid } from '../../values.ts';
 
 const disabledReasons = ['gone', 'failing'] as const;
 

@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
-import type { DetailCode } from '../errors.ts';
+import type { DetailCode } from './errors.ts';
 
 /**
  * The value kinds of conventions §8 as zod schemas. Each takes what a caller typed and gives the canonical form that is

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { issuesToDetails } from './validate.ts';
+import { issuesToDetails } from './kernel/validate.ts';
 import {
   email,
   httpsUrl,
