@@ -21,8 +21,8 @@ it('keeps the hundred entries that were used last when told to shrink', async ()
   }
   expect(cache.peek('7')).toBeDefined();
   shrinkCaches(changes);
-  const keptOf = ({ peek }: typeof cache) =>
-    Array.from({ length: 200 }, (_, n) => n).filter((n) => peek(`${n}`) !== undefined);
+  const keptOf = (one: typeof cache) =>
+    Array.from({ length: 200 }, (_, n) => n).filter((n) => one.peek(`${n}`) !== undefined);
   expect(keptOf(cache)).toEqual([7, ...Array.from({ length: 99 }, (_, n) => n + 101)]);
   expect(keptOf(other)).toHaveLength(200);
 });
