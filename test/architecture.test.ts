@@ -58,7 +58,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   'idle-memory.ts': [],
   'source-places.ts': [],
   db: ['errors.ts', 'values.ts', 'kernel'],
-  access: ['errors.ts', 'kernel', 'db'],
+  access: ['errors.ts', 'values.ts', 'kernel', 'db'],
   crypto: ['errors.ts', 'kernel', 'db', 'config.ts'],
   events: ['errors.ts', 'kernel', 'db', 'crypto'],
   features: ['errors.ts', 'values.ts', 'kernel', 'db', 'access', 'crypto', 'events', 'config.ts'],

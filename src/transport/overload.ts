@@ -15,7 +15,7 @@ import { startWaits } from './waits.ts';
 /** So many times the delay that may stand is a burst as long as none stands: it is worked off, and nobody is refused. */
 const BURST_TURNS = 5;
 /** So many of a lane are let in although the turn is long: something must be served, however slow it is. */
-const FEWEST_IN_A_TURN = 4;
+const FEWEST_IN_A_TURN = 8;
 
 export interface OverloadOptions {
   readonly limits: Config['overload'];
