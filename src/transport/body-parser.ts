@@ -37,10 +37,10 @@ export function registerBodyParser(app: FastifyInstance, operations: readonly Li
       return done(fail('UNSUPPORTED_MEDIA_TYPE'), undefined);
     }
     if (body === '') return done(null, undefined);
-    const known = request.routeOptions.config.rate === 'check' ? questions : undefined;
+    const known = request.route?.rate === 'check' ? questions : undefined;
     const before = known?.find(body);
     if (before) return done(null, before);
-    const isLarge = request.routeOptions.url === GRAPHQL && Buffer.byteLength(body) > usual;
+    const isLarge = request.route?.url === GRAPHQL && Buffer.byteLength(body) > usual;
     if (isLarge && !large.some(({ name }) => body.includes(name))) {
       return done(fail('PAYLOAD_TOO_LARGE'), undefined);
     }
@@ -56,7 +56,7 @@ export function registerBodyParser(app: FastifyInstance, operations: readonly Li
     'application/x-www-form-urlencoded',
     { parseAs: 'string' },
     (request, body, done) => {
-      if (!request.routeOptions.config.takesForm) return done(fail('UNSUPPORTED_MEDIA_TYPE'), undefined);
+      if (!request.route?.takesForm) return done(fail('UNSUPPORTED_MEDIA_TYPE'), undefined);
       const read = readForm(request, body);
       if (read instanceof Error) return done(read, undefined);
       done(null, read);

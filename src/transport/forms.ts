@@ -6,8 +6,8 @@ import type { FormAnswers } from '../kernel/operation.ts';
 const type = /^application\/x-www-form-urlencoded\b/i;
 
 /** How this request is to be answered, if it was a form and the operation answers forms in a way of its own. */
-export function formAnswersOf({ headers, routeOptions }: FastifyRequest): FormAnswers<never> | undefined {
-  const { takesForm } = routeOptions.config;
+export function formAnswersOf({ headers, route }: FastifyRequest): FormAnswers<never> | undefined {
+  const takesForm = route?.takesForm;
   return typeof takesForm === 'object' && type.test(headers['content-type'] ?? '') ? takesForm : undefined;
 }
 

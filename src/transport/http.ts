@@ -37,6 +37,8 @@ declare module 'fastify' {
     authenticate: Call['authenticate'];
     rate: RateState | null;
     network: { readonly address: string; readonly network: string };
+    /** `routeOptions.config`, kept: Fastify makes the whole anew whenever it is asked for. Null until the hooks began. */
+    route: FastifyRequest['routeOptions']['config'] | null;
   }
   interface FastifyContextConfig {
     /** Limits: `exempt` (health), `network` (JWKS), `check` (counted by the operation alone). */
@@ -91,6 +93,7 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
   app.decorateRequest('authenticate', null as never);
   app.decorateRequest('rate', null);
   app.decorateRequest('network', null as never);
+  app.decorateRequest('route', null);
 
   await app.register(fastifyCookie);
   await registerCors(app, config.security.origins, constantHeaders);
@@ -99,6 +102,7 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
   const isLeaving = createLeaving(app);
   const assertRoom = createOverload(app, { ...options, limits: config.overload });
   app.addHook('onRequest', (request, reply, done) => {
+    request.route = request.routeOptions.config;
     reply.header('x-request-id', request.id).headers(constantHeaders);
     assertRoom(request);
     assertHost(config, request);
@@ -129,8 +133,8 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
    * A question may ask for a state that is newer than what this process knows, but says so in its body: before that is
    * read, nobody is refused whom the newer state may let in.
    */
-  function authenticateFor({ authenticate, routeOptions }: FastifyRequest): ReturnType<Authenticate> {
-    if (routeOptions.config.rate !== 'check') return authenticate();
+  function authenticateFor({ authenticate, route }: FastifyRequest): ReturnType<Authenticate> {
+    if (route?.rate !== 'check') return authenticate();
     const unsure = (known: Authentication) =>
       known.ok ? known.principal.mfaPending : known.reason === 'invalid';
     const again = (known: Authentication) => {
@@ -142,8 +146,8 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
   }
 
   /** Class `general`, counted for the credential or else the network, before anything is refused for its sake. */
-  function countGeneral({ routeOptions, authentication, network }: FastifyRequest) {
-    const kind = routeOptions.config.rate;
+  function countGeneral({ route, authentication, network }: FastifyRequest) {
+    const kind = route?.rate;
     if (kind === 'exempt' || kind === 'check') return null;
     const principal = authentication.ok && kind !== 'network' ? authentication.principal : null;
     return limiter.consume('general', credentialKey(principal, network));

@@ -42,7 +42,7 @@ export function registerMetrics(app: FastifyInstance, options: MetricsOptions, i
   delay.enable();
   app.addHook('onClose', async () => void delay.disable());
   app.addHook('onResponse', (request, reply, done) => {
-    const { url: route = 'none' } = request.routeOptions;
+    const route = request.route?.url ?? request.routeOptions.url ?? 'none';
     const counts = byRoute.get(route) ?? new Map<string, number>();
     byRoute.set(route, counts);
     const outcome = `${request.method} ${reply.statusCode}`;

@@ -57,8 +57,7 @@ export function createOverload(
   const turn = createTurn(lanes);
   const mayLast = limits.delayMs > 0 ? limits.delayMs : Infinity;
   let turnMs = BURST_TURNS * mayLast;
-  const laneFor = ({ routeOptions }: FastifyRequest): Lane | undefined =>
-    named.get(routeOptions.config.lane as LaneName);
+  const laneFor = ({ route }: FastifyRequest): Lane | undefined => named.get(route?.lane as LaneName);
   const assertRoom = (lane: Lane | undefined): void => {
     if (!lane) return;
     const lasted = turn.lasted();
