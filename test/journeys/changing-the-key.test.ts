@@ -106,10 +106,10 @@ it('goes on through a change of the encryption key, and then without the former 
     log: () => undefined,
   });
   // It waits for its next attempt from the start, so that nothing that happens meanwhile sends it.
-  const tomorrow = new Date(before.clock.now().getTime() + 86_400_000);
+  const inAnHour = new Date(before.clock.now().getTime() + 3_600_000);
   await before.database.transaction(async (tx) => {
     await outbox.queue(tx, { to: 'waiting@example.test', subject: 'S', text: 'T', html: 'H' });
-    await tx.update(mails).set({ nextAttemptAt: tomorrow });
+    await tx.update(mails).set({ nextAttemptAt: inAnHour });
   });
   const canary = await canaryOf(before);
 
