@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
@@ -18,6 +19,8 @@ export interface SecondWall {
   /** Work in a transaction of the service, in the name of the scope; what comes after it is the service's again. */
   within<T>(tx: Executor, scope: Place | undefined, work: () => Promise<T>): Promise<T>;
 }
+
+const MOST_EXECUTORS = 1000;
 
 type Place = Pick<ResolvedScope, 'nodeId' | 'parentId' | 'level'>;
 
@@ -47,8 +50,8 @@ export function createSecondWall(
   pool: Executor,
   executorOf: (name: Name) => Executor,
 ): SecondWall {
-  /** Scopes are kept by whoever resolves them, and asked for again and again. */
-  const executors = new WeakMap<Place, Executor>();
+  /** Scopes are kept by whoever resolves them, and asked for again and again; the busiest are enough. */
+  const executors = new LRUCache<Place, Executor>({ max: MOST_EXECUTORS });
   return {
     pool(scope) {
       if (!scope) return pool;

@@ -157,31 +157,24 @@ export function createInvoke(stages: Stages): Invoke {
     const target = (yield loading) as Record<string, unknown> | undefined;
     if (!settled && rights) stages.guard.permitRow(op, rights, attributesOf(op, input, target));
 
-    /** Without a transaction it reads from the pool. */
-    const context = (prepared: unknown, tx?: Executor) => {
-      let db: ScopedDb | undefined;
-      const executor = () => (tx ??= stages.pool(scope));
-      return {
+    // All in one literal without accessors: those would make a shape of its own for each call, and keep it for long.
+    const context = (prepared: unknown, tx: Executor = stages.pool(scope)) =>
+      ({
         input,
         call,
         principal,
         scope,
-        get db() {
-          return (db ??= bind(executor()));
-        },
+        db: op.asksOnly ? undefined : bind(tx),
         rights,
         target,
         prepared,
         services: stages.services,
-        get tx() {
-          return executor();
-        },
+        tx,
         record: (recording: Recording) => void notes.recordings.push(recording),
         unchanged: () => void (notes.unchanged = true),
         touch: (...topics: string[]) => topics.forEach((topic) => notes.topics.add(topic)),
         afterCommit: (work: () => void | Promise<void>) => void notes.afterCommit.push(work),
-      } as never;
-    };
+      }) as never;
 
     const prepare = () => op.prepare?.(context(undefined));
     if (op.kind === 'query') {
