@@ -20,6 +20,8 @@ export interface ServiceOptions {
   readonly port?: number;
   /** Whose dist/main.js it is; default: this repository. */
   readonly root?: string;
+  /** Which node runs it; default: the one that runs this. */
+  readonly node?: string;
   /** Of node, such as `--cpu-prof`. */
   readonly nodeOptions?: readonly string[];
 }
@@ -95,7 +97,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const mailDir = join(dataDir, 'mail');
   const home = options.root ?? root;
   const entry = join(home, 'dist', 'main.js');
-  const child = spawn(process.execPath, [...(options.nodeOptions ?? []), entry], {
+  const child = spawn(options.node ?? process.execPath, [...(options.nodeOptions ?? []), entry], {
     cwd: home,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {

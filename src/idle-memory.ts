@@ -3,9 +3,10 @@ import { getHeapStatistics } from 'node:v8';
 
 /**
  * Gives memory back after work. V8 collects when something is allocated, so a process that falls silent keeps what its
- * last busy moment took: 32 MB for young objects alone, and garbage of half of what lives. Once it has been quiet for
- * a while, and holds a good deal more than after the last time, caches let go of what was not used of late, and everything is collected. That stops it for about a
- * tenth of a second where a hundred megabytes live, which is why it does not happen while there is work.
+ * last busy moment took: 32 MB for young objects alone, and garbage of half of what lives. Once it has been quiet for a
+ * while, and holds a good deal more than after the last time, caches let go of what was not used of late, and
+ * everything is collected. That stops it for about a tenth of a second where a hundred megabytes live, which is why it
+ * does not happen while there is work.
  */
 export interface IdleMemory {
   /** Looks once; to be called at even intervals. `requests`: how many the process has taken so far. */

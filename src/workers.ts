@@ -20,8 +20,8 @@ export interface WorkersOptions {
 export type Message =
   | { readonly doorward: 'stop' }
   | { readonly doorward: 'ask'; readonly question: number }
-  | { readonly doorward: 'collect'; readonly question: string }
-  | { readonly doorward: 'collected'; readonly question: string; readonly text: string }
+  | { readonly doorward: 'collect'; readonly question: number }
+  | { readonly doorward: 'collected'; readonly question: number; readonly text: string }
   | { readonly doorward: 'answer'; readonly question: number; readonly texts: readonly string[] };
 
 export const PLACE = 'DOORWARD_WORKER';
@@ -42,7 +42,11 @@ export function isMessage(value: unknown): value is Message {
 export function runWorkers({ count, graceSeconds, log, ready }: WorkersOptions): void {
   const living = new Map<number, Worker>();
   const pauses = new Map<number, number>();
-  const collecting = new Map<string, { readonly texts: Map<number, string>; readonly done: () => void }>();
+  /** By numbers of this process: a worker counts its own questions, and its successor from the start again. */
+  const collecting = new Map<number, { readonly texts: Map<number, string>; readonly done: () => void }>();
+  const isComplete = (texts: ReadonlyMap<number, string>) =>
+    [...living.keys()].every((one) => texts.has(one));
+  let questions = 0;
   let started = false;
   let stopping = false;
   let code = 0;
@@ -60,11 +64,18 @@ export function runWorkers({ count, graceSeconds, log, ready }: WorkersOptions):
       ready(port);
     });
     worker.on('message', (message: unknown) => isMessage(message) && heard(place, worker, message));
-    worker.once('exit', (exitCode, signal) => {
+    worker.once('exit', (exitCode, signal) => ended(signal ?? exitCode));
+    worker.on('error', (error: NodeJS.ErrnoException) => {
+      log.error({ error, message: 'a worker could not be started, or not be told something', worker: place });
+      // Of one that the system did not even start no exit is told.
+      if (worker.process.pid === undefined) ended(error.code ?? error.name);
+    });
+
+    function ended(how: string | number): void {
       living.delete(place);
-      for (const { texts, done } of collecting.values()) if (texts.size >= living.size) done();
+      for (const { texts, done } of collecting.values()) if (isComplete(texts)) done();
       if (stopping) {
-        code ||= exitCode === 0 ? 0 : 1;
+        code ||= how === 0 ? 0 : 1;
         if (living.size === 0) process.exit(code);
         return;
       }
@@ -72,10 +83,9 @@ export function runWorkers({ count, graceSeconds, log, ready }: WorkersOptions):
       const steady = performance.now() - began > STEADY_MS;
       const pause = steady ? SHORTEST_PAUSE_MS : (pauses.get(place) ?? SHORTEST_PAUSE_MS);
       pauses.set(place, Math.min(LONGEST_PAUSE_MS, pause * 2));
-      const ended = signal ?? exitCode;
-      log.error({ message: 'a worker ended and is replaced', worker: place, ended, pauseMs: pause });
+      log.error({ message: 'a worker ended and is replaced', worker: place, ended: how, pauseMs: pause });
       setTimeout(() => !stopping && fork(place), pause);
-    });
+    }
   }
 
   function stop(withCode: number): void {
@@ -97,10 +107,10 @@ export function runWorkers({ count, graceSeconds, log, ready }: WorkersOptions):
     if (message.doorward === 'collected') {
       const open = collecting.get(message.question);
       open?.texts.set(place, message.text);
-      if (open && open.texts.size >= living.size) open.done();
+      if (open && isComplete(open.texts)) open.done();
     }
     if (message.doorward !== 'ask') return;
-    const question = `${place} ${message.question}`;
+    const question = ++questions;
     const texts = new Map<number, string>();
     const done = (): void => {
       clearTimeout(timer);

@@ -366,9 +366,11 @@ describe('what is remembered', () => {
     ['of a key', () => keyOf('key', 'ada'), 'shop', ['credential:key', 'node:shop', 'node:org', 'user:ada']],
     ['about another', () => session('ada'), 'own:mia', ['user:mia', 'user:ada', 'node:shop']],
   ])('%s, until one of its topics changes', async (_, who, where, topics) => {
-    const [asker, scope] = [who(), at(where)];
+    // Frozen words are those of a body that comes again, by which both are found at once.
+    const [asker, scope] = [who(), Object.freeze({ ...at(where) })];
     await resolver.resolve(asker, scope);
     for (const topic of topics) {
+      expect(isKept(asker, scope), topic).toBe(true);
       expect(isKept(asker, scope), topic).toBe(true);
       const [kind, name = ''] = topic.split(':');
       changes.apply([`${kind}:${id[name]}`]);
@@ -377,6 +379,17 @@ describe('what is remembered', () => {
     }
     changes.apply([`node:${MISSING}`, `user:${MISSING}`, `credential:${MISSING}`]);
     expect(isKept(asker, scope)).toBe(true);
+  });
+
+  it('is not taken for that of other words, or of another caller', async () => {
+    const asker = session('ada');
+    const [shop, own] = [Object.freeze({ ...at('shop') }), Object.freeze({ ...at('own') })];
+    const found = async (who: Principal, where: ScopeInput) => (await resolver.resolve(who, where))?.scope.id;
+    for (let time = 0; time < 3; time++) {
+      expect(await found(asker, shop)).toBe(shop.id);
+      expect(await found(asker, own)).toBe(own.id);
+      expect(await found(keyOf('key', 'ada'), own)).toBeUndefined();
+    }
   });
 
   it('is shared by the sessions of a user, and by nobody else', async () => {

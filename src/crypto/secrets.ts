@@ -1,7 +1,8 @@
 /**
- * Secrets of API keys (`dwk_`) and of project apps (`dws_`): the prefix, base64url of 34 random bytes, and six characters
- * of CRC-32 in base 62, 56 characters (identity §11). The prefix lets scanners find a leaked one, the checksum lets everyone drop a mistyped or invented
- * one without asking the database. 272 random bits need no slow hash; the pepper makes a stolen table worthless.
+ * Secrets of API keys (`dwk_`) and of project apps (`dws_`): the prefix, base64url of 34 random bytes, and six
+ * characters of CRC-32 in base 62, 56 characters (identity §11). The prefix lets scanners find a leaked one, the
+ * checksum lets everyone drop a mistyped or invented one without asking the database. 272 random bits need no slow
+ * hash; the pepper makes a stolen table worthless.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';

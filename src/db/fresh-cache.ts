@@ -6,6 +6,8 @@ interface Kept<V> {
   readonly value: V;
   readonly loadedAt: number;
   readonly topics: readonly string[];
+  /** The moment at which it was last found fresh: until the next change, whatever it is, it still is. */
+  freshAt: number;
 }
 
 /**
@@ -67,13 +69,19 @@ export function createFreshCache<V extends object>(
   function peek(key: string): V | undefined {
     if (!changes.isTrusted()) return undefined;
     const entry = entries.get(key);
-    return entry && changes.isFresh(entry.loadedAt, entry.topics) ? entry.value : undefined;
+    if (entry === undefined) return undefined;
+    const now = changes.now();
+    if (entry.freshAt !== now) {
+      if (!changes.isFresh(entry.loadedAt, entry.topics)) return undefined;
+      entry.freshAt = now;
+    }
+    return entry.value;
   }
 
   const renew: FreshCache<V>['renew'] = async (key, load) => {
     const loadedAt = changes.now();
     const loaded = await load();
-    if (loaded) keep(key, { ...loaded, loadedAt });
+    if (loaded) keep(key, { value: loaded.value, loadedAt, topics: loaded.topics, freshAt: loadedAt });
     return loaded?.value ?? null;
   };
 

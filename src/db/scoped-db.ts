@@ -101,8 +101,9 @@ export function bindScope({ tx, scope, list, notes, cursors, totals, ids, clock 
         where: and(live, ...matching(tx, entity, at, input), ...filters),
         boundTo: [list, scope.tenant, scope.id],
         input,
-        // What is built in somewhere is what rights are read from: no change of it leaves the version as it was.
-        counted: entity.columns['isSystem'] && { totals, nodeId: scope.nodeId, as: scope.level },
+        counted: countsByVersion(entity, input)
+          ? { totals, nodeId: scope.nodeId, as: scope.level }
+          : undefined,
       });
       await withRelations(entity, page.items, input.relations);
       return page;
@@ -167,6 +168,12 @@ export function bindScope({ tx, scope, list, notes, cursors, totals, ids, clock 
       readRelation({ tx, ...at }, entity, name, keys),
   } as unknown as ScopedDb;
 }
+
+/**
+ * What is built in somewhere is what rights are read from: no change of it leaves the version as it was. Tags are not.
+ */
+const countsByVersion = (entity: AnyEntity, { tagIds }: ListInput): boolean =>
+  entity.columns['isSystem'] !== undefined && tagIds === undefined;
 
 function omit(row: Row, key: string): Row {
   const { [key]: _, ...rest } = row;

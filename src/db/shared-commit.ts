@@ -7,7 +7,8 @@ import type { Database } from './open.ts';
  * commit. A database that flushes once for fifty of them does in a second what it else does in a minute.
  *
  * Inside, the works go in step: they speak to the database through `together` alone, and what all of them are about to
- * ask becomes one statement. If one of them fails, none of it has happened, and each is run in a transaction of its own: nobody pays for another's failure.
+ * ask becomes one statement. If one of them fails, none of it has happened, and each is run in a transaction of its
+ * own: nobody pays for another's failure.
  */
 type Transaction = Database['transaction'];
 

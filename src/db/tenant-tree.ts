@@ -77,9 +77,9 @@ export const untouched: Readonly<Record<string, string>> = {
 };
 
 /**
- * Deletes a node and everything below it, softly: projects, custom rows, keys, invitations. Memberships go, and sessions with
- * their apps, and with them managed users of these nodes who belong nowhere else. Of an account, organizations stay that somebody else
- * belongs to: membership, not ownership, is what they live by.
+ * Deletes a node and everything below it, softly: projects, custom rows, keys, invitations. Memberships go, and
+ * sessions with their apps, and with them managed users of these nodes who belong nowhere else. Of an account,
+ * organizations stay that somebody else belongs to: membership, not ownership, is what they live by.
  *
  * @returns the topics of all that is gone, so that no cached right or key outlives it
  */

@@ -4,7 +4,8 @@ import { LRUCache } from 'lru-cache';
  * How many rows match a list, remembered where counting them is dear. `totalCount` has to be exact, and a database
  * counts a million rows one by one; but the rows of a tenant that rights are read from never change without another
  * version of its policy (src/events/record.ts). So the number is kept with the version of which it was true, both read
- * by one statement, and it is used only beside rows that were read with the same version.
+ * by one statement, and it is used only beside rows that were read with the same version. What is asked for by tags is
+ * counted each time: a tag can go without another version.
  *
  * Built-in rows have no such version: those of a newer release are counted within a minute.
  */

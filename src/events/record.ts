@@ -1,6 +1,6 @@
-import { sql, type SQL } from 'drizzle-orm';
-import type { PgInsertValue } from 'drizzle-orm/pg-core';
+import { sql } from 'drizzle-orm';
 import { nodes } from '../db/nodes.ts';
+import { recordset } from '../db/recordset.ts';
 import { instant, rowsOf } from '../db/rows.ts';
 import { together } from '../db/shared-commit.ts';
 import type { Call, Principal } from '../kernel/context.ts';
@@ -10,10 +10,10 @@ import type { NamedOperation } from '../kernel/operation.ts';
 import type { Ids } from '../kernel/ports.ts';
 import { nodeRef, unknownScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
+import { append, type AuditRow, type EventRow, type Head } from './append.ts';
 import { sealEntry, type ChainEntry } from './audit-chain.ts';
 import { cutToSize } from './cut-to-size.ts';
 import type { Relay } from './relay.ts';
-import { auditLog, events } from './tables.ts';
 
 /** Of the operation, or of a job that is none. */
 export type Act = Pick<NamedOperation, 'name' | 'keepsRights' | 'sharesCommit'>;
@@ -57,7 +57,7 @@ export function createRecorder(ids: Ids, relay: Pick<Relay, 'due' | 'flush'>, fo
     const counted = await countUp(tx, pages);
     const entries: AuditRow[] = [];
     const emitted: EventRow[] = [];
-    const heads: SQL[] = [];
+    const heads: Head[] = [];
     for (const { node, lines } of pages) {
       const counters = counted.get(node.id);
       if (!counters) throw new Error(`no tenant node ${node.id}`);
@@ -70,7 +70,7 @@ export function createRecorder(ids: Ids, relay: Pick<Relay, 'due' | 'flush'>, fo
           const told = { ...recording, data: forms.data(event, data) };
           const row = eventRow(ids.next(), act.by, node, told, ++eventSequence, now);
           const body = cutToSize(row.body, (member) => forms.isWhole(event, member));
-          emitted.push({ ...row, body, relayAt: dueAt(relay.due(event, node.id), now) });
+          emitted.push({ ...row, body });
         }
         if (!audited) continue;
         const entry = auditEntry(ids.next(), act.op, act.by, node, recording, ++auditSequence, now);
@@ -79,9 +79,9 @@ export function createRecorder(ids: Ids, relay: Pick<Relay, 'due' | 'flush'>, fo
         const outcome = recording.outcome ?? 'success';
         entries.push({ ...entry, ...sealing, outcome, tenantId: node.id, occurredAt: now });
       }
-      if (hash !== counters.hash) heads.push(sql`(${node.id}::uuid, ${hash})`);
+      if (hash !== counters.hash) heads.push({ id: node.id, hash });
     }
-    return append(tx, entries, emitted, heads);
+    return append(tx, entries, emitted, heads, relay.due);
   }
 
   return (tx, op, by, notes) => together(tx, writeAll, { op, by, notes });
@@ -162,15 +162,9 @@ async function countUp(tx: Executor, pages: readonly Page[]): Promise<Map<string
     const told = lines.filter(({ recording }) => recording.event !== undefined).length;
     return { id: node.id, policy, entries, told };
   });
-  const asked = sql.join(
-    steps.map(
-      ({ id, policy, entries, told }) => sql`(${id}::uuid, ${policy}::int, ${entries}::int, ${told}::int)`,
-    ),
-    sql`, `,
-  );
   const rows = await rowsOf<CounterRow>(
     tx,
-    sql`with asked (id, policy, entries, told) as (values ${asked}),
+    sql`with asked as (select * from ${recordset(steps, 'step(id uuid, policy int, entries int, told int)')}),
       locked as (select id from ${nodes} where id in (select id from asked) order by id for no key update)
       update ${nodes} n set policy_version = n.policy_version + asked.policy,
         audit_sequence = n.audit_sequence + asked.entries, event_sequence = n.event_sequence + asked.told
@@ -200,37 +194,6 @@ interface CounterRow {
   deleted: boolean;
   now: string | Date;
 }
-
-type AuditRow = PgInsertValue<typeof auditLog>;
-type EventRow = PgInsertValue<typeof events>;
-
-/**
- * One statement, because the nodes are locked by now and others wait for it.
- * @returns whether any of the events is to be relayed
- */
-async function append(
-  tx: Executor,
-  entries: AuditRow[],
-  emitted: EventRow[],
-  heads: readonly SQL[],
-): Promise<boolean> {
-  const emit =
-    emitted.length > 0 ? tx.insert(events).values(emitted).returning({ relayAt: events.relayAt }) : null;
-  if (entries.length === 0) return (await emit)?.some(({ relayAt }) => relayAt) ?? false;
-  const rows = await rowsOf<{ due: boolean }>(
-    tx,
-    sql`with appended as ${tx.insert(auditLog).values(entries)}${emit ? sql`, emitted as ${emit}` : sql``}
-      update ${nodes} n set audit_hash = head.hash
-      from (values ${sql.join([...heads], sql`, `)}) as head (id, hash) where n.id = head.id
-      returning ${emit ? sql`exists (select 1 from emitted where relay_at is not null)` : sql`false`} as due`,
-  );
-  return rows.some(({ due }) => due);
-}
-
-const dueAt = (due: boolean | SQL, now: Date): Date | SQL | null => {
-  if (typeof due === 'boolean') return due ? now : null;
-  return sql`case when ${due} then ${now.toISOString()}::timestamptz end`;
-};
 
 /** A refusal has changed nothing, and what is said of a deletion is said after it. */
 const needsLiveNode = ({ node, outcome = 'success' }: Recording): boolean =>

@@ -35,13 +35,13 @@ export interface EventBody {
 export interface Consumer {
   readonly takes: (type: string) => boolean;
   /** Of which nodes it takes those, as a condition; absent: of all. It is asked of events of other nodes too. */
-  readonly of?: (nodeId: string, type: string) => SQL;
+  readonly of?: (nodeId: SQL, type: string) => SQL;
   readonly consume: (tx: Executor, event: RelayedEvent) => Promise<void>;
 }
 
 export interface Relay {
   /** Whether events of this type in this node are to be relayed at all: known, or a condition for the database. */
-  due(type: string, nodeId: string): boolean | SQL;
+  due(type: string, nodeId: SQL): boolean | SQL;
   /** Relays what is due and resolves when nothing is; never rejects. Calls that meet share one pass. */
   flush(): Promise<void>;
   /** Ends a pass with its batch. */

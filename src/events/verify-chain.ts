@@ -219,7 +219,10 @@ function append(chains: Map<string, Chain>, node: string, known: Chain | undefin
   return chain;
 }
 
-/** The number that a checkpoint proves (or what did so before, when that entry is not in the file), or what is wrong with it. */
+/**
+ * The number that a checkpoint proves (or what did so before, when that entry is not in the file), or what is wrong
+ * with it.
+ */
 async function checkpointOf(line: Line, chain: Chain, read: ReadCheckpoint): Promise<number | null | string> {
   const { sequence, hash, jws } = line.metadata as Readonly<Record<string, unknown>>;
   const signed = typeof jws === 'string' ? await read(jws) : null;

@@ -96,14 +96,14 @@ export interface MutationNotes {
 }
 
 /**
- * `seen` tells the scope that the call resolved to, so that a transport can load relations in it. Answers, or throws,
- * at once where nothing had to be waited for.
+ * `seen` tells the scope that was resolved, to load relations in; `picks`: the transport reads of a query's answer only
+ * what the output schema names, so no copy is made. Answers, or throws, at once where nothing had to be waited for.
  */
 export type Invoke = (
   op: NamedOperation,
   raw: unknown,
   call: Call,
-  seen?: { scope?: ResolvedScope | undefined },
+  seen?: { scope?: ResolvedScope | undefined; readonly picks?: boolean },
 ) => unknown;
 
 function bearer(reason: Exclude<Authentication, { ok: true }>['reason']): DoorwardError {
@@ -179,7 +179,7 @@ export function createInvoke(stages: Stages): Invoke {
     const prepare = () => op.prepare?.(context(undefined));
     if (op.kind === 'query') {
       const prepared = yield prepare();
-      return projected(op, yield op.run(context(prepared)));
+      return projected(op, yield op.run(context(prepared)), seen?.picks);
     }
 
     const change = async (tx: Executor, prepared: unknown): Promise<unknown> => {
@@ -267,8 +267,8 @@ function attributesOf(
   return fields;
 }
 
-const projected = (op: NamedOperation, value: unknown): unknown =>
-  value instanceof BareReply ? value : projector(op.output)(value);
+const projected = (op: NamedOperation, value: unknown, picks = false): unknown =>
+  picks || value instanceof BareReply ? value : projector(op.output)(value);
 
 /** A mutation that said nothing of itself is a CRUD mutation: its answer is the target and the event's data. */
 function derivedRecording(op: NamedOperation, out: Record<string, unknown>, notes: MutationNotes): Recording {

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { onceForFrozen } from '../frozen.ts';
 
 /**
  * The allow-list on the way out: a projector copies exactly the members that an output schema names, at every
@@ -56,14 +57,14 @@ function objectProjector(shape: Record<string, z.ZodType>): Projector {
     children.set(name, known);
     return known;
   };
-  return (value) => {
-    if (value === null || typeof value !== 'object') return value;
-    const from = value as Record<string, unknown>;
+  const copy = onceForFrozen((from: Record<string, unknown>) => {
     const to: Record<string, unknown> = {};
     for (const name of names) {
       const member = from[name];
       if (member !== undefined) to[name] = child(name)(member);
     }
-    return to;
-  };
+    return Object.isFrozen(from) ? Object.freeze(to) : to;
+  });
+  return (value) =>
+    value === null || typeof value !== 'object' ? value : copy(value as Record<string, unknown>);
 }

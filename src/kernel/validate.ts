@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { detailMessages, fail, type Detail, type DetailCode } from '../errors.ts';
+import { frozen } from '../frozen.ts';
 
 /** How many details an answer carries at most (conventions §2). */
 export const maxDetails = 20;
@@ -19,7 +20,7 @@ export function parseInput<S extends z.ZodType>(schema: S, raw: unknown): z.outp
   const known = isShared ? parsed.get(raw) : undefined;
   if (known?.schema === schema) return known.data as z.output<S>;
   const result = schema.safeParse(raw, { reportInput: true });
-  if (isShared && result.success) parsed.set(raw, { schema, data: Object.freeze(result.data) });
+  if (isShared && result.success) parsed.set(raw, { schema, data: frozen(result.data) });
   if (result.success) return result.data;
   throw fail('VALIDATION_ERROR', { details: issuesToDetails(result.error.issues) });
 }

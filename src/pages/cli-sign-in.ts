@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { escapeHtml } from '../events/mail-layout.ts';
 import type { Language } from '../i18n/translate.ts';
-import { cookieName } from '../transport/http.ts';
+import { readCookie } from '../transport/cookies.ts';
 import { hostedPage, servePage, type Page } from './page.ts';
 
 /**
@@ -98,8 +98,8 @@ export const registerCliSignInPage = (
 ): void =>
   servePage(app, {
     path: '/hosted/cli-sign-in',
-    page: async (language, { cookies }) => {
-      const cookie = cookies[cookieName('flow', options.https)];
-      return page(language, cookie === undefined ? null : await options.questionFor(cookie));
+    page: async (language, request) => {
+      const cookie = readCookie(request, 'flow', options.https);
+      return page(language, cookie === null ? null : await options.questionFor(cookie));
     },
   });

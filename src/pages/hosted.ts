@@ -9,7 +9,10 @@ import { registerResetPasswordPage } from './reset-password.ts';
 import { registerSignedInPage } from './signed-in.ts';
 import { registerVerifyEmailPage } from './verify-email.ts';
 
-/** Every page: those below `/hosted`, and those of a sign-in to an app, with the style sheet that they share and those of colours. */
+/**
+ * Every page: those below `/hosted`, and those of a sign-in to an app, with the style sheet that they share and those
+ * of colours.
+ */
 export function registerHostedPages(
   app: FastifyInstance,
   options: Parameters<typeof registerCliSignInPage>[1] & Parameters<typeof registerProjectSignInPages>[1],

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fail } from '../errors.ts';
 import { escapeHtml } from '../events/mail-layout.ts';
 import type { Language } from '../i18n/translate.ts';
-import { cookieName } from '../transport/http.ts';
+import { readCookie } from '../transport/cookies.ts';
 import { hostedPage, servePage, type Page, type PageWithForm } from './page.ts';
 import { consentPage } from './project-consent.ts';
 import { appPage, field, filled, type BrandedApp, type Standing } from './project-frame.ts';
@@ -139,7 +139,7 @@ export function registerProjectSignInPages(
     readonly linkOf: (flowCookie: string | null, token: string) => Promise<Link>;
   },
 ): void {
-  const flowOf = ({ cookies }: FastifyRequest) => cookies[cookieName('flow', options.https)] ?? null;
+  const flowOf = (request: FastifyRequest) => readCookie(request, 'flow', options.https);
   for (const step of ['signIn', 'secondFactor', 'consent'] as const) {
     servePage(app, {
       path: paths[step],

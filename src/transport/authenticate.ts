@@ -17,12 +17,19 @@ export type Authenticate = (
 ) => Promise<Authentication> | Authentication;
 
 interface Verified {
+  /** As it came: what is found under its end is this token only if all of it is. */
+  readonly header: string;
   readonly type: 'session' | 'ApiKey' | 'projectApp';
   readonly sub: string;
   readonly jti: string;
   readonly expMs: number;
   readonly tenantId: string;
 }
+
+/** Of its signature: no two tokens end alike, and a whole one takes long to look up. */
+const END_CHARACTERS = 43;
+const SCHEME = 'Bearer ';
+const endOf = (header: string): string => header.slice(-END_CHARACTERS);
 
 const missing: Authentication = { ok: false, reason: 'missing' };
 const invalid: Authentication = { ok: false, reason: 'invalid' };
@@ -43,18 +50,31 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
   // One principal per state object: states are immutable and replaced when anything changes.
   const principals = new WeakMap<SessionState | KeyState, { readonly authentication: Authentication }>();
 
-  async function verify(token: string, key: string): Promise<Verified | 'expired' | null> {
-    const header = readHeader(token);
-    const known = header && (await keyring.verification(header.kid));
-    if (!known) return null;
-    const { publicKey, issuer, types, tenantId } = known;
-    const verified = await verifyJwt(publicKey, token, { issuer, audience, types, now: clock.now() });
-    if (!verified.ok) return verified.reason === 'expired' ? 'expired' : null;
-    const { type, sub, jti, exp } = verified.claims as Claims & { type: Verified['type'] };
-    return tokens.get(key, async () => ({
-      value: { type, sub, jti, expMs: exp * 1000, tenantId },
-      topics: [keysTopic(tenantId)],
-    }));
+  async function verify(token: string, header: string): Promise<Verified | 'expired' | null> {
+    let isExpired = false;
+    const load = async () => {
+      const named = readHeader(token);
+      const key = named && (await keyring.verification(named.kid));
+      if (!key) return null;
+      const { publicKey, issuer, types, tenantId } = key;
+      const verified = await verifyJwt(publicKey, token, { issuer, audience, types, now: clock.now() });
+      if (!verified.ok) {
+        isExpired = verified.reason === 'expired';
+        return null;
+      }
+      const { type, sub, jti, exp } = verified.claims as Claims & { type: Verified['type'] };
+      return {
+        value: { header, type, sub, jti, expMs: exp * 1000, tenantId },
+        topics: [keysTopic(tenantId)],
+      };
+    };
+    // Kept in one spelling alone, so that nobody fills the memory with blanks; from before its key is read, so that one
+    // which is revoked meanwhile makes it stale; and not shared with a load under the same end, which may be of another.
+    const isPlain = header.length === SCHEME.length + token.length;
+    const known = isPlain
+      ? await tokens.renew(endOf(header), load)
+      : await load().then((found) => found?.value ?? null);
+    return isExpired ? 'expired' : known;
   }
 
   function judge(token: Verified, state: SessionState | KeyState | null, address: string): Authentication {
@@ -80,9 +100,8 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
 
   return (header, address) => {
     if (header === undefined) return missing;
-    // Kept under the header as it came: to hash it would cost more than all that is asked of it.
-    const known = tokens.peek(header);
-    if (known) {
+    const known = tokens.peek(endOf(header));
+    if (known?.header === header) {
       if (known.expMs <= clock.now().getTime()) return expired;
       const state = stateOf(known);
       return state instanceof Promise

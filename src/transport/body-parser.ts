@@ -11,8 +11,9 @@ const JSON_TYPE = 'application/json';
 type Limits = Pick<NamedOperation, 'name' | 'bodyLimitBytes'>;
 
 /**
- * JSON in UTF-8 (conventions §1), and forms where the operation takes them: everything else is 415. An absent body is no
- * error by itself, and nothing is decompressed. An operation that takes files has a limit of its own; on GraphQL so has a request that names it.
+ * JSON in UTF-8 (conventions §1), and forms where the operation takes them: everything else is 415. An absent body is
+ * no error by itself, and nothing is decompressed. An operation that takes files has a limit of its own; on GraphQL so
+ * has a request that names it.
  */
 export function registerBodyParser(app: FastifyInstance, operations: readonly Limits[] = []): void {
   const usual = app.initialConfig.bodyLimit ?? 0;

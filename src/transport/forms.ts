@@ -12,8 +12,9 @@ export function formAnswersOf({ headers, route }: FastifyRequest): FormAnswers<n
 }
 
 /**
- * The fields, each of which may stand there once. `Basic` credentials are two of them where clients are asked for theirs:
- * elsewhere they are some proxy's. Of an OAuth client an empty one was not sent, and what is none of the operation's does not matter (RFC 6749 §3.2).
+ * The fields, each of which may stand there once. `Basic` credentials are two of them where clients are asked for
+ * theirs: elsewhere they are some proxy's. Of an OAuth client an empty one was not sent, and what is none of the
+ * operation's does not matter (RFC 6749 §3.2).
  */
 export function readForm(request: FastifyRequest, body: string): Record<string, string> | DoorwardError {
   const { takesForm } = request.routeOptions.config;

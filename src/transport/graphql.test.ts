@@ -21,6 +21,7 @@ import { mutation, query, type NamedOperation, type Operation } from '../kernel/
 import type { ResolvedScope } from '../kernel/scope.ts';
 import { registerBodyParser } from './body-parser.ts';
 import { registerGraphql, type GraphqlOptions } from './graphql.ts';
+import type { Related } from './graphql-relations.ts';
 
 const secret = mutation({
   rest: 'POST /auth/login',
@@ -87,6 +88,38 @@ let relatedCalls: { scope: string; relation: string; keys: readonly string[] }[]
 let logged: unknown[];
 let answers: Record<string, (input: Record<string, unknown>) => unknown>;
 
+const related: Related = async ({ id }, entity, relation, keys) => {
+  relatedCalls.push({ scope: id, relation: `${entity.name}.${relation}`, keys });
+  const one = entity.relations[relation]?.kind === 'one';
+  return new Map(
+    keys.map((key, i) => {
+      const row = {
+        ...base(100 + i),
+        level: 'project',
+        hash: 'hidden',
+        resource: { id: uuid(9), slug: 's', name: 'r', isSystem: false },
+      };
+      return [key, one ? row : [row, { ...row, id: uuid(200 + i) }]];
+    }),
+  );
+};
+
+/** What is asked for with the rows comes with them. */
+async function withAsked(answer: unknown, { relations }: Record<string, unknown>, scope: ResolvedScope) {
+  const { items = [answer] } = (answer ?? {}) as { items?: unknown[] };
+  for (const relation of (relations ?? []) as string[]) {
+    const rows = items as Record<string, unknown>[];
+    const found = await related(
+      scope,
+      Role,
+      relation,
+      rows.map(({ id }) => String(id)),
+    );
+    for (const row of rows) row[relation] = found.get(String(row['id']));
+  }
+  return answer;
+}
+
 const invoke: Invoke = async (op, raw, call, seen) => {
   const input = raw as Record<string, unknown>;
   invoked.push({ name: op.name, input: raw });
@@ -94,7 +127,7 @@ const invoke: Invoke = async (op, raw, call, seen) => {
   const given = input['scope'] as { id: string } | undefined;
   if (given && seen) seen.scope = { tenant: 'organization', id: given.id, nodeId: given.id } as ResolvedScope;
   if (op.name === 'login') call.effects.refreshCookie = { value: 'cookie', maxAgeSeconds: 1 };
-  return answers[op.name]?.(input) ?? null;
+  return withAsked(answers[op.name]?.(input) ?? null, input, (seen ?? {}).scope as ResolvedScope);
 };
 
 async function start(changes: Partial<GraphqlOptions> = {}) {
@@ -107,21 +140,7 @@ async function start(changes: Partial<GraphqlOptions> = {}) {
     invoke,
     callOf: () => ({ effects: { headers: {} }, idempotencyKey: null }) as unknown as Call,
     applyEffects: ({ effects }, reply) => void (effects.refreshCookie && reply.header('set-cookie', 'yes')),
-    related: async ({ id }, entity, relation, keys) => {
-      relatedCalls.push({ scope: id, relation: `${entity.name}.${relation}`, keys });
-      const one = entity.relations[relation]?.kind === 'one';
-      return new Map(
-        keys.map((key, i) => {
-          const row = {
-            ...base(100 + i),
-            level: 'project',
-            hash: 'hidden',
-            resource: { id: uuid(9), slug: 's', name: 'r', isSystem: false },
-          };
-          return [key, one ? row : [row, { ...row, id: uuid(200 + i) }]];
-        }),
-      );
-    },
+    related,
     languageOf: (request) => pickLanguage(request.headers['accept-language']),
     requestIdOf: () => 'request-1',
     limits: { depth: 8, aliases: 15, cost: 10_000, batch: 10 },

@@ -80,12 +80,13 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
   const field =
     (op: NamedOperation): Resolver =>
     async (_root, args, context, info) => {
-      const seen: { scope?: ResolvedScope | undefined } = {};
       const { call, dryRun } = context as Context;
-      const given = await invoke(op, withRelations(op, args['input'], info), call, seen);
+      const { input, isWhole } = withRelations(op, args['input'], info);
+      const seen: { scope?: ResolvedScope | undefined; readonly picks: boolean } = { picks: isWhole };
+      const given = await invoke(op, input, call, seen);
       if (given instanceof Rehearsed) dryRun[info.path.key] = given.impact;
       const answer = given instanceof Rehearsed ? given.answer : given;
-      if (seen.scope) trace(answer, info.returnType, { scope: seen.scope, loaders: new Map() });
+      if (seen.scope && !isWhole) trace(answer, info.returnType, { scope: seen.scope, loaders: new Map() });
       return answer;
     };
   const schema = buildGraphqlSchema({

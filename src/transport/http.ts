@@ -1,13 +1,13 @@
-import fastifyCookie from '@fastify/cookie';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.ts';
 import { fail } from '../errors.ts';
 import { credentialKey } from '../kernel/invoke.ts';
-import type { Authentication, Call, CookieEffect, Effects } from '../kernel/context.ts';
+import type { Authentication, Call, Effects } from '../kernel/context.ts';
 import type { FormAnswers } from '../kernel/operation.ts';
 import type { Authenticate } from './authenticate.ts';
 import { connectionOptions, limitConnections } from './connections.ts';
+import { readCookie, writeCookie } from './cookies.ts';
 import { registerCors } from './cors.ts';
 import { toDoorwardError } from './error-body.ts';
 import { createLeaving } from './leaving.ts';
@@ -58,6 +58,7 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
   const proxies = trustedProxies(config.security.trustedProxies);
   const constantHeaders = {
     'cache-control': 'no-store',
+    vary: 'Origin',
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -95,7 +96,6 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
   app.decorateRequest('network', null as never);
   app.decorateRequest('route', null);
 
-  await app.register(fastifyCookie);
   await registerCors(app, config.security.origins, constantHeaders);
 
   // Callbacks, not promises: where nothing has to be waited for, this path costs no turn of the event loop.
@@ -241,13 +241,10 @@ function assertHost({ security }: Config, request: FastifyRequest): void {
   if (!security.allowedHosts.includes(request.host)) throw fail('MISDIRECTED_REQUEST');
 }
 
-/** The name of a cookie; `__Host-` binds it to https, this host and the root path (RFC 6265bis §4.1.3.2). */
-export const cookieName = (of: 'refresh' | 'flow', https: boolean): string =>
-  `${https ? '__Host-' : ''}doorward_${of}`;
-
 /** What the operation sees of this request. */
 export function callOf(request: FastifyRequest, config: Config, transport: Call['transport']): Call {
   const { origin, 'sec-fetch-site': site, 'user-agent': agent, 'idempotency-key': key } = request.headers;
+  const { https } = config.security;
   return {
     transport,
     requestId: request.id,
@@ -258,8 +255,8 @@ export function callOf(request: FastifyRequest, config: Config, transport: Call[
     userAgent: agent ? agent.slice(0, 512) : null,
     // Sent twice it is joined by ", ", which no key may contain.
     idempotencyKey: key === undefined ? null : [key].flat().join(', '),
-    refreshCookie: request.cookies[cookieName('refresh', config.security.https)] ?? null,
-    flowCookie: request.cookies[cookieName('flow', config.security.https)] ?? null,
+    refreshCookie: readCookie(request, 'refresh', https),
+    flowCookie: readCookie(request, 'flow', https),
     originAllowed:
       site === 'same-origin' || (origin !== undefined && config.security.origins.includes(origin)),
     language: languageOf(request),
@@ -270,12 +267,7 @@ export function callOf(request: FastifyRequest, config: Config, transport: Call[
 /** Sets what an operation wants on the answer. */
 export function applyEffects(effects: Effects, reply: FastifyReply, https: boolean): void {
   reply.headers(effects.headers);
-  const attributes = { path: '/', httpOnly: true, sameSite: 'lax', secure: https } as const;
-  const apply = (name: string, effect: CookieEffect | undefined) => {
-    if (effect === 'clear') void reply.clearCookie(name, attributes);
-    else if (effect)
-      void reply.setCookie(name, effect.value, { ...attributes, maxAge: effect.maxAgeSeconds });
-  };
-  apply(cookieName('refresh', https), effects.refreshCookie);
-  apply(cookieName('flow', https), effects.flowCookie);
+  const { refreshCookie, flowCookie } = effects;
+  if (refreshCookie) writeCookie(reply, 'refresh', https, refreshCookie);
+  if (flowCookie) writeCookie(reply, 'flow', https, flowCookie);
 }

@@ -1,3 +1,5 @@
+import { frozen } from '../frozen.ts';
+
 /**
  * Bodies that came before. Services ask the same questions over and over, and the same bytes are the same value: it is
  * read once, and frozen, so that what is derived from it is derived once too (`parseInput`). It says nothing of the
@@ -45,13 +47,4 @@ export function createKnownBodies(most = MOST): KnownBodies {
       put(text, isSecond ? frozen(value) : null);
     },
   };
-}
-
-/** With everything in it: what many calls share, none may change. */
-function frozen<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) {
-    Object.values(value).forEach(frozen);
-    Object.freeze(value);
-  }
-  return value;
 }

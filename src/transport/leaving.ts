@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { whenEnded } from './ended.ts';
 
 /**
  * How the server leaves. Node takes a connection that has sent nothing yet for a busy one, and waits for it until its
@@ -15,11 +16,10 @@ export function createLeaving(app: FastifyInstance): () => boolean {
   let begun = 0;
   let timer: NodeJS.Timeout | undefined;
   const ended = (): void => void underWay--;
-  app.server.on('request', (_request: unknown, response: ServerResponse) => {
+  app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     underWay++;
     begun++;
-    // Not `once`: its wrapper keeps each request alive until the old generation is collected.
-    response.on('close', ended);
+    whenEnded(request, response, ended);
   });
   app.addHook('preClose', (done) => {
     let seen = begun;

@@ -26,6 +26,9 @@ export interface MetricsOptions {
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 
+/** By template of the route, method and status. */
+type Requests = Map<string, Map<string, Map<number, number>>>;
+
 interface Operation {
   readonly byCode: Map<string, number>;
   readonly buckets: number[];
@@ -37,16 +40,17 @@ interface Operation {
 export function registerMetrics(app: FastifyInstance, options: MetricsOptions, invoke: Invoke): Invoke {
   if (!options.enabled) return invoke;
   const operations = new Map<string, Operation>();
-  const byRoute = new Map<string, Map<string, number>>();
+  const byRoute: Requests = new Map();
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
   app.addHook('onClose', async () => void delay.disable());
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.route?.url ?? request.routeOptions.url ?? 'none';
-    const counts = byRoute.get(route) ?? new Map<string, number>();
-    byRoute.set(route, counts);
-    const outcome = `${request.method} ${reply.statusCode}`;
-    counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+    let counts = byRoute.get(route);
+    if (!counts) byRoute.set(route, (counts = new Map<string, Map<number, number>>()));
+    let byStatus = counts.get(request.method);
+    if (!byStatus) counts.set(request.method, (byStatus = new Map<number, number>()));
+    byStatus.set(reply.statusCode, (byStatus.get(reply.statusCode) ?? 0) + 1);
     done();
   });
 
@@ -64,13 +68,11 @@ export function registerMetrics(app: FastifyInstance, options: MetricsOptions, i
 
   const note = (name: string, code: string, began: number): void => {
     const seconds = (performance.now() - began) / 1000;
-    const known: Operation = operations.get(name) ?? {
-      byCode: new Map(),
-      buckets: BOUNDS.map(() => 0),
-      seconds: 0,
-      count: 0,
-    };
-    operations.set(name, known);
+    let known = operations.get(name);
+    if (!known) {
+      known = { byCode: new Map(), buckets: BOUNDS.map(() => 0), seconds: 0, count: 0 };
+      operations.set(name, known);
+    }
     known.byCode.set(code, (known.byCode.get(code) ?? 0) + 1);
     known.seconds += seconds;
     known.count += 1;
@@ -98,10 +100,8 @@ function isReader(token: string | undefined, header: string | undefined): boolea
   return timingSafeEqual(hashed(`Bearer ${token}`), hashed(header ?? ''));
 }
 
-const labels = (route: string, outcome: string): string => {
-  const [method = '', status = ''] = outcome.split(' ');
-  return `method="${word(method)}",route="${word(route)}",status="${status}"`;
-};
+const labels = (route: string, method: string, status: number): string =>
+  `method="${word(method)}",route="${word(route)}",status="${status}"`;
 
 /** A label as the format has it. */
 const word = (value: string): string =>
@@ -112,7 +112,7 @@ const head = (name: string, type: string, help: string): string =>
 
 function text(
   operations: ReadonlyMap<string, Operation>,
-  byRoute: ReadonlyMap<string, ReadonlyMap<string, number>>,
+  byRoute: Requests,
   delay: number,
   gauges: readonly Gauge[],
 ): string {
@@ -128,6 +128,7 @@ function text(
     ...gauges,
   ];
   const each = [...operations];
+  const metric = 'doorward_http_requests_total';
   return [
     head('operations_total', 'counter', 'Calls by operation and how they ended: OK or the code of the error'),
     ...each.flatMap(([name, { byCode }]) =>
@@ -136,8 +137,10 @@ function text(
     head('operation_duration_seconds', 'histogram', 'How long calls took'),
     ...each.flatMap(([name, operation]) => histogram(name, operation)),
     head('http_requests_total', 'counter', 'Requests by method, template of the route, and status'),
-    ...[...byRoute].flatMap(([route, counts]) =>
-      [...counts].map(([outcome, n]) => `doorward_http_requests_total{${labels(route, outcome)}} ${n}\n`),
+    ...[...byRoute].flatMap(([route, methods]) =>
+      [...methods].flatMap(([method, counts]) =>
+        [...counts].map(([status, n]) => `${metric}{${labels(route, method, status)}} ${n}\n`),
+      ),
     ),
     ...now.map(
       ({ name, help, value }) =>

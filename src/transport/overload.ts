@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { fail } from '../errors.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
+import { whenEnded } from './ended.ts';
 import { Lane, laneNames, laneOf, type LaneName } from './lanes.ts';
 import { startWaits } from './waits.ts';
 
@@ -27,6 +28,10 @@ export interface OverloadOptions {
 declare module 'fastify' {
   interface FastifyContextConfig {
     readonly lane?: LaneName;
+  }
+  interface FastifyRequest {
+    /** The lane in which it is under way and not answered yet. */
+    place: Lane | null;
   }
   interface FastifyInstance {
     /** For the metrics. */
@@ -65,14 +70,23 @@ export function createOverload(
     lane.shed++;
     throw refusal;
   };
-  app.addHook('preHandler', (request, reply, done) => {
+  app.decorateRequest('place', null);
+  app.addHook('preHandler', (request, _reply, done) => {
     const lane = laneFor(request);
     // Many may have been let in to send their bodies while there was room for few.
     assertRoom(lane);
     if (lane) {
       lane.enter();
-      // Not `once`, for the reason in leaving.ts.
-      reply.raw.on('close', turn.leaves(lane));
+      request.place = lane;
+    }
+    done();
+  });
+  // From here on it is the answer that ends it. Whoever went away before is worked for to the end all the same.
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    const lane = request.place;
+    if (lane) {
+      request.place = null;
+      whenEnded(request.raw, reply.raw, turn.leaves(lane));
     }
     done();
   });

@@ -8,6 +8,7 @@ import { definitionName, type JsonSchema, type Schemas } from '../kernel/json-sc
 import type { NamedOperation } from '../kernel/operation.ts';
 import { BareReply, Rehearsed } from '../kernel/reply.ts';
 import { canonicalTenant, Scope } from '../kernel/scope.ts';
+import { envelope } from './envelope.ts';
 import { isKnown } from './etag.ts';
 import { formAnswersOf } from './forms.ts';
 import { settle } from './settle.ts';
@@ -65,10 +66,7 @@ function sendEnvelope(op: NamedOperation, answer: unknown, request: FastifyReque
     answer instanceof Rehearsed
       ? { status: 200, data: answer.impact }
       : (op.restShape?.(answer as never) ?? { data: answer });
-  return reply
-    .status(status)
-    .type('application/json; charset=utf-8')
-    .send(JSON.stringify({ success: true, data }));
+  return reply.status(status).type('application/json; charset=utf-8').send(envelope(data));
 }
 
 function sendBare({ body, headers, status }: BareReply, request: FastifyRequest, reply: FastifyReply) {

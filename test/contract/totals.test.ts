@@ -51,6 +51,19 @@ describe.each(transports)('over %s', (via) => {
     expect(await list({ search: 'nothing like it' })).toMatchObject({ items: [], totalCount: 0 });
   });
 
+  it('is that of the tags as they are now', async () => {
+    const tag = (name: string) => app.must('createTag', { scope, name: `${name} ${via}` }, as());
+    const [kept, gone] = [await tag('kept'), await tag('gone')];
+    await app.database.pool.execute(sql`
+      insert into role_tags (tenant_id, role_id, tag_id, to_tenant_id)
+      select tenant_id, id, case when row_number() over (order by id) <= 50 then ${gone.id}::uuid else ${kept.id}::uuid end,
+        tenant_id from roles where tenant_id = ${scope.id.split(':')[1]}::uuid and deleted_at is null`);
+    const tagged = () => list({ tagIds: [kept.id, gone.id] });
+    expect((await tagged()).totalCount).toBe(MANY);
+    await app.must('deleteTag', { scope, id: gone.id }, as());
+    expect((await tagged()).totalCount).toBe(MANY - 50);
+  });
+
   it.each(['ASC', 'DESC'] as const)(
     'of pages that meet built-in rows among own ones: %s',
     async (sortOrder) => {

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { connect } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { transports, unique, type Answer, type Person } from '../support/client.ts';
@@ -27,7 +27,7 @@ async function nothingUnderWay(): Promise<void> {
 }
 
 /** As many as there is room for, all of which wait for a table, or for the embedded database, until they are let go. */
-async function filled(name: string, ask: (place: number) => Promise<Answer>) {
+async function filled<T = Answer>(name: string, ask: (place: number) => Promise<T>) {
   // Known from now on, and so answered without the database.
   await isAuthorized();
   await nothingUnderWay();
@@ -43,7 +43,7 @@ async function filled(name: string, ask: (place: number) => Promise<Answer>) {
   await held;
   const waiting = Array.from({ length: ROOM }, (_, place) => ask(place));
   while (lane(name)?.inFlight !== ROOM) await turn();
-  return async (): Promise<Answer[]> => {
+  return async (): Promise<T[]> => {
     letGo();
     await holder;
     const answers = await Promise.all(waiting);
@@ -149,4 +149,35 @@ test('who sends slowly holds no place', async () => {
   await begun;
   expect((await createTag(unique())).status).toBe(201);
   for (const socket of slow) socket.destroy();
+});
+
+/** The head and body of a write, as it goes over a socket. */
+function written(name: string): string {
+  const body = JSON.stringify({ scope: ada.account, name });
+  return `POST /api/tags HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ada.token}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+}
+
+test.each([
+  ['a connection of his own', ROOM],
+  ['one connection, one behind the other', 1],
+])('who goes away after asking on %s holds his place until his work is done', async (_, connections) => {
+  const { port } = app.server.server.address() as AddressInfo;
+  const sockets = Array.from({ length: connections }, () => connect(port, '127.0.0.1'));
+  let left = 0;
+  const count = (): void => void left++;
+  const watch = (socket: Socket): void => void socket.on('close', count);
+  app.server.server.on('connection', watch);
+  const prefix = unique();
+  const letGo = await filled('plain', async (place) => {
+    sockets[place % connections]?.write(written(`${prefix} ${place}`));
+  });
+  app.server.server.off('connection', watch);
+  for (const socket of sockets) socket.destroy();
+  while (left < connections) await turn();
+  await turn();
+  expect(lane('plain')?.inFlight).toBe(ROOM);
+  expect((await createTag(unique())).code).toBe('UNAVAILABLE');
+  await letGo();
+  expect((await createTag(unique())).status).toBe(201);
+  expect((await tags()).ok).toBe(true);
 });

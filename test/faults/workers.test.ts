@@ -1,4 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it, test } from 'vitest';
 import {
@@ -31,8 +33,9 @@ describe.runIf(inject('postgresUrl'))('two workers', () => {
   let service: Service;
   let ada: SignedUp;
 
-  const start = (): Promise<Service> =>
+  const start = (node = process.execPath): Promise<Service> =>
     startService({
+      node,
       env: {
         WORKERS: '2',
         DATABASE_URL: database.url,
@@ -147,5 +150,28 @@ describe.runIf(inject('postgresUrl'))('two workers', () => {
         }
       }),
     );
+  });
+
+  it('go on while none can be started, and are as many as before once one can', async () => {
+    const place = await mkdtemp(join(tmpdir(), 'doorward-node-'));
+    const node = join(place, 'node');
+    await copyFile(process.execPath, node);
+    service = await start(node);
+    try {
+      await eventually(async () => service.output().includes('is ready'));
+      const [first, second] = await workers();
+      await rename(node, `${node}.away`);
+      process.kill(first as number, 'SIGKILL');
+      const tried = () => service.output().split('ENOENT').length - 1;
+      await eventually(async () => tried() > 1 || (await workers()).length === 0);
+      expect(await workers()).toEqual([second]);
+      expect((await fetch(`${service.base}/health/ready`)).status).toBe(200);
+      await rename(`${node}.away`, node);
+      await eventually(async () => (await workers()).length === 2 && (await bothListen()));
+      expect(await service.stop()).toBe(0);
+    } finally {
+      await service.kill();
+      await rm(place, { recursive: true });
+    }
   });
 });

@@ -1,4 +1,3 @@
-import fastifyCookie from '@fastify/cookie';
 import fastify, { type FastifyInstance } from 'fastify';
 import { errorPage } from '../../src/pages/error.ts';
 import { serveColours } from '../../src/pages/colour.ts';
@@ -40,7 +39,6 @@ export async function startSignInPages(): Promise<SignInPages> {
     link: { state: 'invalid' },
     close: () => server.close(),
   };
-  await server.register(fastifyCookie);
   server.decorate('errorPage', errorPage);
   server.setErrorHandler((error, request, reply) => sendError(toDoorwardError(error), request, reply));
   serveStylesheet(server);

@@ -2,6 +2,7 @@ import { and, eq, gt, isNull, or, sql } from 'drizzle-orm';
 import { covers } from '../../access/cidrs.ts';
 import { USE_NOTED_MS, type KnownKey } from '../../access/known-keys.ts';
 import { equalHashes, hashSecret, isDoorwardSecret } from '../../crypto/secrets.ts';
+import { recordset } from '../../db/recordset.ts';
 import { rowsOf } from '../../db/rows.ts';
 import { inTurn, together } from '../../db/shared-commit.ts';
 import { fail } from '../../errors.ts';
@@ -195,19 +196,21 @@ interface Held {
 async function hold(tx: Executor, wanted: readonly Wanted[]): Promise<readonly (Held | undefined)[]> {
   const uses = new Map(wanted.flatMap(({ key, address, notesUse }) => (notesUse ? [[key.id, address]] : [])));
   if (uses.size > 0) {
-    const used = [...uses].map(([id, address]) => sql`(${id}::uuid, ${address})`);
+    const used = [...uses].map(([id, address]) => ({ id, address }));
     await tx.execute(sql`
-      with used (id, address) as (values ${sql.join(used, sql`, `)}),
+      with used as (select * from ${recordset(used, 'one(id uuid, address text)')}),
         due as (select k.id, used.address from api_keys k join used using (id)
           where k.revoked_at is null and k.deleted_at is null and coalesce(k.expires_at > now(), true)
             and coalesce(k.last_used_at < now() - interval '1 minute', true)
           order by k.id for no key update of k)
       update api_keys k set last_used_at = now(), last_used_ip = due.address from due where k.id = due.id`);
   }
-  const asked = wanted.map(
-    ({ key, secret }, place) =>
-      sql`(${place}::int, ${key.id}::uuid, ${secret?.id ?? null}::uuid, ${key.kid})`,
-  );
+  const asked = wanted.map(({ key, secret }, place) => ({
+    place,
+    key_id: key.id,
+    secret_id: secret?.id,
+    kid: key.kid,
+  }));
   const held = await rowsOf<Held>(
     tx,
     // A signing key is locked, so that a rotation which revokes it commits before this is asked or after the exchange.
@@ -216,7 +219,7 @@ async function hold(tx: Executor, wanted: readonly Wanted[]): Promise<readonly (
         not exists (select from api_key_secrets s where s.id = asked.secret_id and coalesce(s.expires_at > now(), true)) as "secretEnded",
         k.rotated_at::text as "rotatedAt",
         exists (select from signing_keys g where g.kid = asked.kid and g.status <> 'revoked' for share) as "published"
-      from (values ${sql.join(asked, sql`, `)}) as asked (place, key_id, secret_id, kid)
+      from ${recordset(asked, 'asked(place int, key_id uuid, secret_id uuid, kid text)')}
       join api_keys k on k.id = asked.key_id order by k.id for share of k`,
   );
   const found = new Map(held.map((one) => [one.place, one]));

@@ -6,7 +6,10 @@
 
 const maxLength = 2048;
 
-/** The characters of RFC 3986 and no others; without `#`, since a fragment has no place here, and `*`, which looks like a pattern. */
+/**
+ * The characters of RFC 3986 and no others; without `#`, since a fragment has no place here, and `*`, which looks like
+ * a pattern.
+ */
 const plain = /^(?:[A-Za-z0-9\-._~:/?[\]@!$&'()+,;=]|%[0-9A-Fa-f]{2})+$/;
 
 /** On the machine of the user himself, where nobody is to read along. */

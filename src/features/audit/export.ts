@@ -29,7 +29,10 @@ export interface Exported {
   readonly requestId: string;
 }
 
-/** An attachment that is read while it is sent. The chains of projects come first, so that the file ends with the export's own entry. */
+/**
+ * An attachment that is read while it is sent. The chains of projects come first, so that the file ends with the
+ * export's own entry.
+ */
 export function exportOf(db: Executor, exported: Exported): BareReply {
   const { format, scope } = exported;
   const name = `audit-${scope.tenant}-${scope.id.replaceAll(':', '-')}.${format}`;

@@ -82,8 +82,9 @@ export async function prepareReset(
 }
 
 /**
- * Uses up the token and replaces the password; all sessions of the user end, and what keeps networks out. It signs nobody in, verifies nothing and
- * takes no second factor away (identity §5). Of several at once, one wins. @throws INVALID_TOKEN
+ * Uses up the token and replaces the password; all sessions of the user end, and what keeps networks out. It signs
+ * nobody in, verifies nothing and takes no second factor away (identity §5). Of several at once, one wins.
+ * @throws INVALID_TOKEN
  */
 export async function reset(
   ctx: Run,

@@ -107,6 +107,49 @@ describe.each(transports)('over %s', (via) => {
     expect(await reasonOf({ scope: foreign }, stranger.token)).toMatchObject({ reason: 'INVALID_SCOPE' });
   });
 
+  it('answers a question that comes again by the rights of the moment', async () => {
+    const as = { token: owner.token };
+    const slug = `bill-${via}`;
+    const condition = { Equals: { 'resource.ownerId': '{{user.id}}' } };
+    const { id: resourceId } = await app.must(
+      'createResource',
+      { scope, name: slug, slug, actions: ['read'] },
+      as,
+    );
+    const own = await app.must('createPermission', { scope, resourceId, action: 'read', condition }, as);
+    const group = await app.must('createGroup', { scope, name: slug, permissionIds: [own.id] }, as);
+    const role = await app.must('createRole', { scope, name: slug, groupIds: [group.id] }, as);
+    const [mine, another] = [
+      await keyToken(scope, role.id),
+      await keyToken(scope, roleIdOf('Project Viewer')),
+    ];
+    const question = {
+      scope,
+      permission: { resource: slug, action: 'read' },
+      context: { resource: { ownerId: owner.userId } },
+    };
+    const reasons = async () => {
+      // From the third time on nothing of it is read anew but the rights.
+      const seen: string[] = [];
+      for (let time = 0; time < 4; time++) {
+        seen.push((await reasonOf(question, mine)).reason, (await reasonOf(question, another)).reason);
+      }
+      expect(new Set(seen.filter((_, place) => place % 2 === 1))).toEqual(new Set(['NO_PERMISSION']));
+      return [...new Set(seen.filter((_, place) => place % 2 === 0))];
+    };
+    expect(await reasons()).toEqual(['ALLOWED_BY_CONDITION']);
+    await app.must(
+      'updatePermission',
+      { scope, id: own.id, condition: { Equals: { 'resource.ownerId': 'x' } } },
+      as,
+    );
+    expect(await reasons()).toEqual(['CONDITION_NOT_MET']);
+    await app.must('updatePermission', { scope, id: own.id, condition: null }, as);
+    expect(await reasons()).toEqual(['ALLOWED']);
+    await app.must('updateGroup', { scope, id: group.id, permissionIds: [] }, as);
+    expect(await reasons()).toEqual(['NO_PERMISSION']);
+  });
+
   it('caps what a caller may send as context', async () => {
     let deep: unknown = 1;
     for (let i = 0; i < 12; i++) deep = { deep };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { evaluate, type Grants } from '../../access/evaluate.ts';
+import { evaluate, type Decision as Decided, type Grants } from '../../access/evaluate.ts';
 import { revision } from '../../db/revisions.ts';
 import { decisionReasons, fail } from '../../errors.ts';
 import type { CallerRights, Context } from '../../kernel/context.ts';
@@ -126,7 +126,17 @@ const asked = ({ permission, context }: Question) => ({
   attributes: context?.resource ?? null,
 });
 
-const decide = (grants: Grants, input: Question) => evaluate(grants, asked(input));
+/** The last decision of each frozen question, and of which grants; by their identity, since neither ever changes. */
+const decided = new WeakMap<Question, { readonly of: WeakRef<Grants>; readonly decision: Decided }>();
+
+function decide(grants: Grants, input: Question): Decided {
+  const last = decided.get(input);
+  if (last?.of.deref() === grants) return last.decision;
+  const decision = evaluate(grants, asked(input));
+  if (Object.isFrozen(input))
+    decided.set(input, { of: new WeakRef(grants), decision: Object.freeze(decision) });
+  return decision;
+}
 
 type Asking = Pick<Context<{ scope: typeof Scope }>, 'scope' | 'rights' | 'services'>;
 

@@ -29,7 +29,10 @@ export function assertOwnPage({ security }: Config, redirect: string): void {
   if (!own || misleading.test(redirect) || !URL.canParse(redirect)) throw invalidRedirect();
 }
 
-/** A command line that listens on this computer, at any port. `localhost` may be resolved to something else (RFC 8252 §8.3). */
+/**
+ * A command line that listens on this computer, at any port. `localhost` may be resolved to something else (RFC 8252
+ * §8.3).
+ */
 const loopback = /^http:\/\/(?:127\.0\.0\.1|\[::1\]):([1-9]\d{0,4})(?:[/?]|$)/;
 
 export function isLoopback(redirect: string): boolean {

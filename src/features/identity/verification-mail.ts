@@ -3,8 +3,8 @@ import { composeMail } from '../../events/mail-layout.ts';
 import type { Mail } from '../../kernel/ports.ts';
 
 /**
- * The mails of a registration and of a new address. They go to an address that nobody has proved to own yet, so they carry no text of
- * whoever typed it in: a name like "You won, see evil.example" must not travel under our sender.
+ * The mails of a registration and of a new address. They go to an address that nobody has proved to own yet, so they
+ * carry no text of whoever typed it in: a name like "You won, see evil.example" must not travel under our sender.
  */
 type Language = 'en' | 'de' | 'es' | 'fr';
 

@@ -87,7 +87,8 @@ export async function lockParticipation(
 }
 
 /**
- * Replaces the user's roles in the project; to take one away takes holding all that he holds. Answers false, and records nothing, when he wears just these.
+ * Replaces the user's roles in the project; to take one away takes holding all that he holds. Answers false, and
+ * records nothing, when he wears just these.
  * @throws FORBIDDEN, NOT_FOUND, PRIVILEGE_ESCALATION
  */
 export async function changeProjectRoles(

@@ -5,8 +5,8 @@ import { fail } from '../../errors.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /**
- * A role that someone wears, or gets by signing up to an app, cannot go (409 IN_USE). Asked after the soft delete, whose row lock keeps new
- * wearers out: whoever gives a role takes a share lock on its row first.
+ * A role that someone wears, or gets by signing up to an app, cannot go (409 IN_USE). Asked after the soft delete,
+ * whose row lock keeps new wearers out: whoever gives a role takes a share lock on its row first.
  */
 export async function assertNotWorn(tx: Executor, roleId: string, now: Date): Promise<void> {
   // Keys of projects may wear a role of their owner.

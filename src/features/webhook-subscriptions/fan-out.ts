@@ -26,7 +26,7 @@ export function createFanOut({ ids, clock }: Pick<Services, 'ids' | 'clock'>): F
     takes: () => true,
 
     of: (nodeId, type) => sql`exists (select 1 from ${webhookSubscriptions}
-      where ${webhookSubscriptions.tenantId} = ${nodeId}::uuid and ${webhookSubscriptions.deletedAt} is null
+      where ${webhookSubscriptions.tenantId} = ${nodeId} and ${webhookSubscriptions.deletedAt} is null
         and ${asksFor(type)})`,
 
     async consume(tx, { type, tenantId, occurredAt, body }) {

@@ -1,0 +1,29 @@
+import { getTableColumns, sql, type SQL } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
+
+/**
+ * Any number of rows as one parameter. A statement with a parameter for each value is another text for each number of
+ * rows, which costs more to write, to send and to parse than what it does.
+ */
+
+/** `rows` as a table in a `from`: `asked(id uuid, place int)`; members are named like its columns. */
+export const recordset = (rows: readonly object[], as: string): SQL =>
+  sql`json_to_recordset(${JSON.stringify(rows)}::json) as ${sql.raw(as)}`;
+
+/**
+ * The columns of a table, for rows that are inserted from a recordset, where a row is `fresh`. What `without` names keeps
+ * its default.
+ *
+ * @example sql`insert into ${table} (${names}) select ${names} from ${from(rows)}`
+ */
+export function insertion<T extends PgTable>(table: T, without: readonly (keyof T['_']['columns'])[] = []) {
+  const columns = Object.entries(getTableColumns(table)).filter(([key]) => !without.includes(key));
+  const names = sql.raw(columns.map(([, { name }]) => `"${name}"`).join(', '));
+  const definition = columns.map(([, column]) => `"${column.name}" ${column.getSQLType()}`).join(', ');
+  const renamed = (row: Readonly<Record<string, unknown>>): object =>
+    Object.fromEntries(columns.map(([key, { name }]) => [name, row[key] ?? null]));
+  return {
+    names,
+    from: (rows: readonly T['$inferInsert'][]): SQL => recordset(rows.map(renamed), `fresh(${definition})`),
+  };
+}
