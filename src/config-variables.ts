@@ -120,7 +120,11 @@ export const declarations = {
     whole(10, 1_000_000),
     'Open connections, 10..1000000; others are closed',
   ),
-  DEV_SEED: variable('false', flag, 'Demo organization, project, user and key; refused in production'),
+  DEV_SEED: variable(
+    'false',
+    flag,
+    'Makes a demo organization, project, user and key, and prints a ready request; refused in production',
+  ),
 
   // Tokens and sign-in
   JWT_ACCESS_TOKEN_EXPIRATION_MINUTES: variable('15', whole(1, 60), 'Life of an access token, 1..60'),

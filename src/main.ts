@@ -8,8 +8,12 @@ import { ConfigError, loadConfig, type Config } from './config.ts';
 import { WrongEncryptionKey } from './crypto/installation.ts';
 import { DataDirectoryInUse } from './db/data-lock.ts';
 import { openEmbedded, openPostgres, type Database } from './db/open.ts';
+import type { Ask } from './dev-seed/front-door.ts';
+import { createDemoMailbox } from './dev-seed/mailbox.ts';
+import { seedDemo } from './dev-seed/seed.ts';
 import { consoleMailer, fileMailer, smtpMailer } from './events/mailers.ts';
 import type { Mailer } from './kernel/ports.ts';
+import type { App } from './running-app.ts';
 import { createIdleMemory } from './idle-memory.ts';
 import { createLog, type Log } from './log.ts';
 import { createSourcePlaces } from './source-places.ts';
@@ -55,13 +59,16 @@ async function start(config: Config, link: WorkerLink | null): Promise<void> {
   const log = logOf(config);
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   const database = await openDatabase(config, log);
+  const mailer = mailerOf(config);
+  // Of several workers one seeds.
+  const mailbox = config.devSeed && (link?.place ?? 1) === 1 ? createDemoMailbox(mailer) : null;
   const app = await createApp({
     config,
     database,
     migrations: config.database.migrateOnStart ? join(root, 'migrations') : null,
     version,
     log,
-    mailer: mailerOf(config),
+    mailer: mailbox?.mailer ?? mailer,
     ...(link && { gatherMetrics: link.gather }),
   });
   await app.server.listen({ host: config.http.host, port: config.http.port });
@@ -78,13 +85,37 @@ async function start(config: Config, link: WorkerLink | null): Promise<void> {
     await app.close();
   });
   void link?.stopped.then(() => closing.close());
+  if (!mailbox) return;
+  const { dataDir } = config;
+  const seeding = { ask: frontDoor(app, config), nextToken: mailbox.nextToken, dataDir, print };
+  await seedDemo({ ...seeding, base: baseOf(config, port) }).catch((error: unknown) =>
+    log.warn({ message: `DEV_SEED: ${(error as Error).message}` }),
+  );
 }
+
+/** Requests of this process to itself; they go all the way of those that come in by the port. */
+const frontDoor =
+  ({ server }: App, { appUrl }: Config): Ask =>
+  async ({ method, path, token, body }) => {
+    const answer = await server.inject({
+      method,
+      url: `/api${path}`,
+      authority: new URL(appUrl).host,
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      ...(body === undefined ? {} : { payload: body as object }),
+    });
+    const { data = {}, code } = answer.json<{ data?: Record<string, unknown>; code?: string }>();
+    return { status: answer.statusCode, data, code };
+  };
+
+/** Where callers find the service; PORT=0 is known only now. */
+const baseOf = ({ appUrl }: Config, port: number): string => appUrl.replace(/:0$/, `:${port}`);
 
 /** Signals on which a worker leaves it to the first process what becomes of all. */
 const PASSED_ON = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const;
 
 function welcome(config: Config, port: number, milliseconds: number): void {
-  const base = config.appUrl.replace(/:0$/, `:${port}`);
+  const base = baseOf(config, port);
   const where =
     config.mode === 'embedded'
       ? `embedded database in ${config.dataDir} (one process; set DATABASE_URL for several)`

@@ -86,10 +86,13 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'log.ts',
     'features',
   ],
+  'dev-seed': ['kernel'],
   'workers.ts': ['log.ts'],
   'worker-link.ts': ['workers.ts'],
   'main.ts': [
     'app.ts',
+    'running-app.ts',
+    'dev-seed',
     'workers.ts',
     'worker-link.ts',
     'kernel',
