@@ -29,10 +29,22 @@ export interface Measured {
   readonly databaseCpuMicros: number | null;
 }
 
+/** Of loads that took turns. */
+export interface InTurn extends Measured {
+  /** Requests a second of each round. */
+  readonly rates: readonly number[];
+}
+
+/** One against another that took turns with it: the median of the rounds, whose neighbours met the same machine. */
+export const ratioOf = (one: InTurn, other: InTurn): number =>
+  median(one.rates.map((rate, round) => rate / (other.rates[round] ?? rate)));
+
 export interface Pace {
   readonly seconds: number;
   readonly rounds: number;
   readonly warmUpSeconds: number;
+  /** After which memory is looked at again. */
+  readonly checks: number;
 }
 
 export const CONNECTIONS = 64;
@@ -46,7 +58,7 @@ export const median = (values: readonly number[]): number => {
 };
 
 /** Loads by turns. @throws when anything but a success is answered: then nothing was measured */
-export async function measure(loads: readonly Load[], pace: Pace): Promise<Measured[]> {
+export async function measure(loads: readonly Load[], pace: Pace): Promise<InTurn[]> {
   for (const load of loads) {
     // Each question once, so that what is measured is what comes again.
     if ((load.bodies?.length ?? 0) > CONNECTIONS) await fire(load, { amount: load.bodies?.length ?? 0 });
@@ -66,10 +78,11 @@ export async function measure(loads: readonly Load[], pace: Pace): Promise<Measu
       typeof each[0]?.databaseCpuMicros !== 'number'
         ? null
         : median(each.map((one) => one.databaseCpuMicros ?? 0)),
+    rates: each.map(({ perSecond }) => perSecond),
   }));
 }
 
-async function fire(
+export async function fire(
   load: Load,
   length: { readonly duration: number } | { readonly amount: number },
 ): Promise<Measured> {

@@ -1,6 +1,6 @@
 import { newProject } from './fill.ts';
 import { graphqlList, restList } from './lists.ts';
-import { measure, type Load } from './measure.ts';
+import { measure, ratioOf, type Load } from './measure.ts';
 import { selectOne } from './references.ts';
 import type { Setting } from './setting.ts';
 
@@ -32,7 +32,7 @@ export async function plainRows(setting: Setting): Promise<void> {
       goal: {
         what: 'the list of 50 with two relations, GraphQL',
         against: 'requests a second of the same over REST',
-        value: all.perSecond / rest.perSecond,
+        value: ratioOf(all, rest),
         unit: '',
         bound: 1,
         is: 'at least',

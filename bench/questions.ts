@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { must } from '../scripts/service.ts';
 import { hashOneTimeToken, newOneTimeToken } from '../src/crypto/one-time-token.ts';
 import { newKey, newProject, type Project } from './fill.ts';
-import { measure, type Load } from './measure.ts';
+import { measure, ratioOf, type Load } from './measure.ts';
 import { startEcho } from './references.ts';
 import type { Setting } from './setting.ts';
 
@@ -59,7 +59,7 @@ export async function questionRows(setting: Setting, where: string): Promise<voi
         goal: {
           what,
           against: 'requests a second of a bare Fastify echo',
-          value: measured.perSecond / bare.perSecond,
+          value: ratioOf(measured, bare),
           unit: '',
           bound: 0.7,
           is: 'at least',

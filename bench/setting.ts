@@ -24,6 +24,9 @@ export const ENVIRONMENT = {
   APP_URL_ALLOW_HTTP: 'true',
   ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
   SECURITY_RATE_LIMIT_ENABLED: 'false',
+  // What is shed, and when, is measured by itself (bench/overload.ts).
+  OVERLOAD_DELAY_MS: '0',
+  OVERLOAD_WAIT_MS: '0',
   JWT_ACCESS_TOKEN_EXPIRATION_MINUTES: '60',
   LOG_LEVEL: 'warn',
   LOG_PRETTY: 'false',
