@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import {
@@ -10,6 +11,7 @@ import {
   type SignedUp,
 } from '../../scripts/service.ts';
 import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
+import { preparedDataDir } from '../support/prepared-data.ts';
 
 /**
  * SIGTERM under load (bar, reliability): every request that was under way is answered, whoever comes later is turned away
@@ -21,6 +23,7 @@ const GRACE_MS = 10_000;
 
 let database: TestDatabase | undefined;
 let service: Service | undefined;
+const directories: string[] = [];
 beforeAll(async () => {
   await buildService();
   if (inject('postgresUrl')) database = await postgresDatabase(inject('postgresUrl'), null);
@@ -28,7 +31,14 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.kill();
   await database?.drop();
+  for (const one of directories) await rm(one, { recursive: true, force: true });
 });
+
+async function ownDirectory(): Promise<string> {
+  const directory = await preparedDataDir();
+  directories.push(directory);
+  return directory;
+}
 
 interface Sent {
   readonly name: string;
@@ -63,6 +73,7 @@ test(
     let slowest = 0;
     for (let round = 0; round < ROUNDS; round++) {
       service = await startService({
+        dataDir: await ownDirectory(),
         env: {
           SECURITY_RATE_LIMIT_ENABLED: 'false',
           SHUTDOWN_GRACE_SECONDS: '10',
@@ -103,7 +114,7 @@ test(
 );
 
 test('a connection that never spoke holds nothing up, whatever was asked on others', async () => {
-  service = await startService();
+  service = await startService({ dataDir: await ownDirectory() });
   const { hostname, port, origin } = new URL(service.base);
   const preflight = {
     method: 'OPTIONS',

@@ -5,17 +5,16 @@
  */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { buildService, call, must, signUp, startService, type Service } from '../../scripts/service.ts';
 import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
+import { preparedDataDir } from '../support/prepared-data.ts';
 
 const ROUNDS = Number(process.env['WEBHOOK_KILLS'] ?? 1);
 const WRITERS = 4;
@@ -34,7 +33,7 @@ let onArrival = (): void => undefined;
 
 beforeAll(async () => {
   await buildService();
-  directory = await mkdtemp(join(tmpdir(), 'doorward-webhook-kill-'));
+  directory = await preparedDataDir();
   if (inject('postgresUrl')) postgres = await postgresDatabase(inject('postgresUrl'), null);
   receiver = createServer((request, response) => void receive(request, response)).listen(0, '127.0.0.1');
   await once(receiver, 'listening');

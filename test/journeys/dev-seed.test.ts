@@ -3,20 +3,20 @@
  * looked at as its user, over the API.
  */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { buildService, call, freePort, must, startService, type Service } from '../../scripts/service.ts';
 import { postgresDatabase } from '../support/postgres.ts';
+import { preparedDataDir } from '../support/prepared-data.ts';
 
 let dataDir: string;
 const running = new Set<Service>();
 
 beforeAll(() => buildService(), 120_000);
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'doorward-seed-'));
+  dataDir = await preparedDataDir();
 });
 afterEach(async () => {
   for (const one of running) await one.kill();
