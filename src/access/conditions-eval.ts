@@ -20,7 +20,7 @@ export interface Attributes {
   readonly resource?: unknown;
 }
 
-type Read = (attributes: Attributes) => unknown;
+type Read<S = Attributes> = (source: S) => unknown;
 
 /** The value at a path, or undefined: own members of plain objects only, so nothing inherited is ever seen. */
 export function readPath({ parts }: Path, attributes: Attributes): unknown {
@@ -47,32 +47,39 @@ const roots: ReadonlyMap<string, Read> = new Map<keyof Attributes, Read>([
 ]);
 
 const member = (value: unknown, name: string): unknown =>
-  isPlainObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  isPlain(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+
+/** Most objects tell by what they inherit, which is read faster than their prototype; no JSON has `Object` in it. */
+const isPlain = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && (value.constructor === Object || isPlainObject(value));
 
 /** A function that gives the truth of the condition for any attributes, without throwing. */
-export function compileNode(node: Node): (attributes: Attributes) => Truth {
+export const compileNode = (node: Node): ((attributes: Attributes) => Truth) => compileFrom(node, pathReader);
+
+/** The same for whatever `readerOf` has values of paths read from. */
+export function compileFrom<S>(node: Node, readerOf: (path: Path) => Read<S>): (source: S) => Truth {
   if (node.kind === 'leaf') {
-    const read = pathReader(node.path);
-    const readRight = readOperand(node.operand);
+    const read = readerOf(node.path);
+    const readRight = operandReader(node.operand, readerOf);
     const test = tests[node.operator];
-    return (attributes) => {
-      const left = read(attributes);
-      const right = readRight(attributes);
+    return (source) => {
+      const left = read(source);
+      const right = readRight(source);
       return left === undefined || right === undefined ? 'unknown' : test(left, right);
     };
   }
   if (node.kind === 'not') {
-    const inner = compileNode(node.node);
-    return (attributes) => not(inner(attributes));
+    const inner = compileFrom(node.node, readerOf);
+    return (source) => not(inner(source));
   }
   // And and Or mirror each other: one value decides at once, the other stands if none is unknown.
   const [decisive, otherwise] =
     node.kind === 'and' ? (['false', 'true'] as const) : (['true', 'false'] as const);
-  const inner = node.nodes.map(compileNode);
-  return (attributes) => {
+  const inner = node.nodes.map((one) => compileFrom(one, readerOf));
+  return (source) => {
     let result: Truth = otherwise;
     for (const truth of inner) {
-      const value = truth(attributes);
+      const value = truth(source);
       if (value === decisive) return decisive;
       if (value === 'unknown') result = 'unknown';
     }
@@ -81,17 +88,15 @@ export function compileNode(node: Node): (attributes: Attributes) => Truth {
 }
 
 /** A function that gives what an operand stands for; undefined where that is missing. */
-export function readOperand(operand: Operand): Read {
-  if (!('items' in operand)) return readItem(operand);
-  const items = operand.items.map(readItem);
-  if (operand.items.some((item) => 'path' in item))
-    return (attributes) => items.map((read) => read(attributes));
-  const constant = items.map((read) => read({}));
-  return () => constant;
-}
+export const readOperand = (operand: Operand): Read => operandReader(operand, pathReader);
 
-function readItem(item: Item): Read {
-  return 'path' in item ? pathReader(item.path) : () => item.value;
+function operandReader<S>(operand: Operand, readerOf: (path: Path) => Read<S>): Read<S> {
+  const reader = (item: Item): Read<S> => ('path' in item ? readerOf(item.path) : () => item.value);
+  if (!('items' in operand)) return reader(operand);
+  const items = operand.items.map(reader);
+  if (operand.items.some((item) => 'path' in item)) return (source) => items.map((read) => read(source));
+  const constant = operand.items.map((item) => ('path' in item ? undefined : item.value));
+  return () => constant;
 }
 
 type Test = (left: unknown, right: unknown) => Truth;

@@ -1,7 +1,6 @@
 import type { DecisionReason } from '../errors.ts';
 import { compileCondition } from './conditions.ts';
-import type { CompiledCondition, Condition } from './conditions.ts';
-import type { Attributes } from './conditions-eval.ts';
+import type { CompiledCondition, Condition, Values } from './conditions.ts';
 import { isPlainObject } from './conditions-parse.ts';
 
 /**
@@ -81,6 +80,8 @@ export interface Decision {
 export interface Candidate {
   readonly permission: MatchedPermission;
   readonly condition: unknown;
+  /** The condition as decisions tell it; undefined if it is none that could be met. */
+  readonly told: Condition | undefined;
   readonly compiled: CompiledCondition;
   readonly role: Carrier;
   readonly group: Carrier;
@@ -159,7 +160,9 @@ export function locate(index: PermissionIndex, resource: string, action: string)
   if (index.managementNouns.has(resource)) {
     return { management: true, resource, action: action.toLowerCase() };
   }
-  return { management: false, resource: resource.trim().toLowerCase(), action: action.trim().toLowerCase() };
+  // What is held is kept in its plain spelling, and most who ask write it so.
+  const plain = index.project.has(resource) ? resource : resource.trim().toLowerCase();
+  return { management: false, resource: plain, action: action.trim().toLowerCase() };
 }
 
 /**
@@ -213,7 +216,9 @@ function add(
     return;
   }
   const [role, group] = [attributesOf(held.role), attributesOf(held.group)];
-  entry.conditional.push({ permission, condition: held.condition, compiled, role, group });
+  const { condition } = held;
+  const told = isPlainObject(condition) ? condition : undefined;
+  entry.conditional.push({ permission, condition, told, compiled, role, group });
 }
 
 function getOrSet<V>(map: Map<string, V>, key: string, make: () => V): V {
@@ -250,22 +255,24 @@ function decide(grants: Grants, question: Question, candidates: readonly Candida
   let refused: Decision | undefined;
   for (const candidate of candidates) {
     const attributes = { user, role: candidate.role, group: candidate.group, scope, resource };
-    const met = candidate.compiled.evaluate(attributes) === 'true';
-    if (met) return conditionally(candidate, attributes, 'ALLOWED_BY_CONDITION');
-    refused ??= conditionally(candidate, attributes, 'CONDITION_NOT_MET');
+    const values = candidate.compiled.read(attributes);
+    if (candidate.compiled.truthOf(values) === 'true') {
+      return conditionally(candidate, values, true, 'ALLOWED_BY_CONDITION');
+    }
+    refused ??= conditionally(candidate, values, false, 'CONDITION_NOT_MET');
   }
   return refused ?? noPermission;
 }
 
 function conditionally(
-  { permission, condition, compiled }: Candidate,
-  attributes: Attributes,
-  reason: 'ALLOWED_BY_CONDITION' | 'CONDITION_NOT_MET',
+  { permission, told, compiled }: Candidate,
+  values: Values,
+  authorized: boolean,
+  reason: DecisionReason,
 ): Decision {
-  const authorized = reason === 'ALLOWED_BY_CONDITION';
-  const evaluatedContext = compiled.context(attributes);
+  const evaluatedContext = compiled.contextOf(values);
   // Written out: on the hot path spreading costs as much as deciding.
-  return isPlainObject(condition)
-    ? { authorized, reason, matchedPermission: permission, matchedCondition: condition, evaluatedContext }
+  return told
+    ? { authorized, reason, matchedPermission: permission, matchedCondition: told, evaluatedContext }
     : { authorized, reason, matchedPermission: permission, evaluatedContext };
 }
