@@ -14,6 +14,7 @@ import {
   serviceName,
   type SecondWall,
 } from './second-wall.ts';
+import { createStatementNames, nameStatements } from './statement-names.ts';
 
 /**
  * One dialect, two homes: PostgreSQL in this process (embedded, one process per data directory) or a
@@ -74,8 +75,12 @@ export function openPostgres(options: PostgresOptions): Database {
   });
   // Without a listener a restart of the database would end this process.
   pool.on('error', options.onIdleError);
-  // Neither does the pool listen to a connection that is in use. Whoever uses it is told by his next statement.
-  pool.on('connect', (client) => client.on('error', () => undefined));
+  const nameOf = createStatementNames();
+  pool.on('connect', (client) => {
+    // Neither does the pool listen to a connection that is in use. Whoever uses it is told by his next statement.
+    client.on('error', () => undefined);
+    nameStatements(client, nameOf);
+  });
   const executorOf = (client: pg.Pool) =>
     drizzlePg({ client, ...logging(options.onStatement) }) as unknown as Executor;
   const inName = (name: typeof service) =>

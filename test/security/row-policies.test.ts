@@ -129,6 +129,33 @@ describe.skipIf(!onServer)('row policies', () => {
     expect(await rowsOf(app.owner, grants)).toEqual([{ moves: false, reads: true }]);
   });
 
+  it('are asked anew for a statement that was planned in the name of another scope', async () => {
+    const at = ({ places }: House) => {
+      const [parentId = '', nodeId = ''] = places.organizationProject.scope.id.split(':');
+      return { nodeId, parentId, level: 'project' as const };
+    };
+    const places = [at(alice), at(mallory)];
+    // Without a filter of its own, so that nothing but the policies chooses.
+    const owners = (place: (typeof places)[number] | undefined) =>
+      rowsOf<{ id: string }>(
+        app.database.wall.pool(place),
+        sql`select distinct tenant_id as id from groups where tenant_id <> ${SYSTEM_NODE}::uuid`,
+      );
+    for (let round = 0; round < 30; round++) {
+      for (const place of places) {
+        const reached = [place.nodeId, place.parentId];
+        const seen = (await owners(place)).map(({ id }) => id);
+        expect(seen).toContain(place.nodeId);
+        expect(seen.filter((id) => !reached.includes(id))).toEqual([]);
+      }
+      const all = new Set((await owners(undefined)).map(({ id }) => id));
+      expect(places.map(({ nodeId }) => all.has(nodeId))).toEqual([true, true]);
+    }
+    const planned = sql`select statement, generic_plans > 0 as "isGeneric" from pg_prepared_statements
+      where statement like 'select distinct tenant_id as id from groups%'`;
+    expect(await rowsOf(app.database.pool, planned)).toMatchObject([{ isGeneric: true }]);
+  });
+
   it('bind a role that owns nothing and cannot bypass them', async () => {
     const roles = await rowsOf(
       app.owner,
