@@ -127,6 +127,17 @@ describe('reasons', () => {
     }
   });
 
+  it('CONDITION_NOT_MET tells no condition where what is stored is none', () => {
+    const decision = evaluate(grants([hold('invoice:read', 'owner')]), ask('invoice:read', {}));
+    const evaluatedContext = {};
+    expect(decision).toStrictEqual({
+      authorized: false,
+      reason: 'CONDITION_NOT_MET',
+      matchedPermission,
+      evaluatedContext,
+    });
+  });
+
   it('come in the order of the contract', () => {
     const nothing = { consented: new Set<string>() };
     expect(reasonOf(grants([], { ...nothing, standing: 'outside' }), ask('a:b'))).toBe('INVALID_SCOPE');
