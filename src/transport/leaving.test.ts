@@ -1,6 +1,6 @@
 import fastify from 'fastify';
 import { once } from 'node:events';
-import { connect, type AddressInfo } from 'node:net';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { createLeaving } from './leaving.ts';
 
@@ -35,4 +35,31 @@ test('requests that stood behind another when their connection was cut do not ho
   await closed;
   process.off('warning', warned);
   expect(warnings).toEqual([]);
+});
+
+test('what had arrived before the end began is answered: on a connection, and on one that was not accepted yet', async () => {
+  const app = fastify({ forceCloseConnections: 'idle', return503OnClosing: false });
+  createLeaving(app);
+  app.get('/', async () => 'done');
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  const known = connect(port, '127.0.0.1');
+  const answers = new Map<string, string>();
+  const listen = (name: string, socket: Socket) =>
+    socket.on('data', (bytes) => answers.set(name, `${answers.get(name) ?? ''}${bytes.toString()}`));
+  listen('known', known);
+  known.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+  await once(known, 'data');
+  answers.clear();
+
+  // In the kernel by the time at which the end begins; the server has read neither.
+  const fresh = listen('fresh', connect(port, '127.0.0.1'));
+  fresh.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+  known.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+  const ends = [once(known, 'close'), once(fresh, 'close')];
+  await app.close();
+  await Promise.all(ends);
+  for (const name of ['known', 'fresh']) {
+    expect(answers.get(name), name).toMatch(/^HTTP\/1\.1 200 [\s\S]*\r\nconnection: close\r\n[\s\S]*done$/i);
+  }
 });
