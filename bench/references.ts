@@ -11,6 +11,8 @@ const root = join(import.meta.dirname, '..');
 
 export interface Echo {
   readonly url: string;
+  /** Where it signs what it is sent. */
+  readonly tokenUrl: string;
   readonly pid: number;
   readonly stop: () => Promise<void>;
 }
@@ -25,8 +27,10 @@ export async function startEcho(responseBytes: number): Promise<Echo> {
     env: { ...process.env, RESPONSE_BYTES: String(responseBytes), NODE_ENV: 'production' },
   });
   const [port] = (await once(child.stdout, 'data')) as [Buffer];
+  const base = `http://127.0.0.1:${port.toString().trim()}`;
   return {
-    url: `http://127.0.0.1:${port.toString().trim()}/echo`,
+    url: `${base}/echo`,
+    tokenUrl: `${base}/token`,
     pid: child.pid ?? 0,
     async stop() {
       child.kill('SIGTERM');

@@ -1,7 +1,7 @@
 import { call, must } from '../scripts/service.ts';
 import { newKey, newProject } from './fill.ts';
 import { cpuSeconds, measure, median, type Measured } from './measure.ts';
-import { opensslSigns } from './references.ts';
+import { opensslSigns, startEcho } from './references.ts';
 import type { Setting } from './setting.ts';
 
 /** Rows `exchange` and `refresh`: what is written, signed and committed for every token. */
@@ -18,9 +18,15 @@ export async function tokenRows(setting: Setting): Promise<void> {
     }
     const url = `${service.base}/api/auth/token`;
     const before = await opensslSigns(pace.seconds);
-    const [measured] = await measure([{ url, bodies, pids: [service.pid], database: database?.url }], pace);
+    const echo = await startEcho(0);
+    const loads = [
+      { url, bodies, pids: [service.pid], database: database?.url },
+      { url: echo.tokenUrl, bodies, pids: [echo.pid] },
+    ];
+    const [measured, bare] = await measure(loads, pace).finally(() => echo.stop());
     const signs = median([before, await opensslSigns(pace.seconds)]);
     if (!measured) return;
+    found({ row: 'exchange', what: 'a bare Fastify that signs, and asks and writes nothing', ...bare });
     found({
       row: 'exchange',
       what: 'exchange of an API key for a token',

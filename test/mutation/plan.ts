@@ -34,7 +34,7 @@ const pure: readonly string[] = [
 
 /** Of what reads the database: which files of src/access each is for. */
 const onDatabase: Readonly<Record<string, readonly string[]>> = {
-  'src/access/resolve.test.ts': ['resolve', 'grants', 'holdings'],
+  'src/access/resolve.test.ts': ['resolve', 'asked-again', 'grants', 'holdings'],
   'src/access/loading.test.ts': ['credentials', 'giving', 'grants', 'holdings', 'known-keys'],
   'src/access/surroundings.test.ts': ['surroundings', 'grants'],
   'src/access/rehearsal.test.ts': ['rehearsal', 'reach', 'grants'],
