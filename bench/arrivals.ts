@@ -75,6 +75,8 @@ function newSocket(): Socket {
   socket.setNoDelay(true);
   let text = '';
   socket.on('data', (chunk: Buffer) => {
+    // A connection that has not asked anything for long is told so, and closed: that is no answer to a request.
+    if (!dueOf.has(socket)) return;
     text += chunk.toString('latin1');
     const head = text.indexOf('\r\n\r\n');
     if (head < 0) return;
