@@ -6,6 +6,7 @@ import type { Executor, ListInput, Page } from '../kernel/scoped-db.ts';
 import { column } from './columns.ts';
 import type { Cursors } from './cursor.ts';
 import { sortable } from './listing.ts';
+import { rowReader, type RowReader } from './row-reader.ts';
 import { rowsOf } from './rows.ts';
 import type { Totals } from './totals.ts';
 
@@ -14,7 +15,7 @@ type Row = Record<string, unknown>;
 
 interface Listing {
   readonly entity: AnyEntity;
-  readonly select: Record<string, PgColumn | SQL.Aliased>;
+  readonly reader: RowReader;
   readonly sortBy: (field: string) => PgColumn | SQL;
   /** Whose rows: those of any of these. No row is in two. */
   readonly alternatives: readonly SQL[];
@@ -27,8 +28,9 @@ interface Listing {
   readonly counted?: { readonly totals: Totals; readonly nodeId: string; readonly as: string } | undefined;
 }
 
+/** What is selected beside the columns of a row. */
 interface Found extends Row {
-  readonly cursorValue: string;
+  readonly cursor_value: string;
   readonly total?: number;
   readonly version?: string | null;
 }
@@ -40,7 +42,7 @@ interface Found extends Row {
 export async function readPage(
   tx: Executor,
   cursors: Cursors,
-  { entity, select, sortBy, alternatives, where, boundTo, input, counted }: Listing,
+  { entity, reader, sortBy, alternatives, where, boundTo, input, counted }: Listing,
 ): Promise<Page<Row>> {
   if (input.page !== undefined && input.cursor !== undefined) {
     throw fail('VALIDATION_ERROR', { details: [{ path: 'cursor', code: 'excluded' }] });
@@ -68,20 +70,15 @@ export async function readPage(
   const list = counted && JSON.stringify([counted.nodeId, entity.name, counted.as, bound]);
   const known = list === undefined ? undefined : counted?.totals.get(list);
 
-  const found = tx
-    .select({
-      ...select,
-      cursorValue: sql<string>`(${sorted})::text`,
-      ...(version && { version }),
-      ...(!known && { total }),
-    })
-    .from(entity.table)
-    .orderBy(order(sorted), order(id))
-    .limit(limit + 1);
   const [only, ...others] = matching;
-  const rows = (await (others.length === 0
-    ? found.where(and(only, past)).offset(skipped)
-    : found.where(sql`${id} in (${first(skipped + limit + 1)})`))) as Found[];
+  const among = others.length === 0 ? and(only, past) : sql`${id} in (${first(skipped + limit + 1)})`;
+  const rows = await rowsOf<Found>(
+    tx,
+    sql`select ${reader.selected}, (${sorted})::text as cursor_value
+        ${version ? sql`, ${version} as version` : undefined}${known ? undefined : sql`, ${total} as total`}
+      from ${entity.table} where ${among} order by ${order(sorted)}, ${order(id)} limit ${limit + 1}
+      ${others.length === 0 && skipped > 0 ? sql`offset ${skipped}` : undefined}`,
+  );
 
   /** The first ids of all alternatives: each comes in order along its own index, and few are put together. */
   function first(most: number): SQL {
@@ -109,11 +106,13 @@ export async function readPage(
   if (list !== undefined && told.total !== undefined && told.version) {
     counted?.totals.set(list, { count: told.total, version: told.version });
   }
-  const items: Row[] = rows.slice(0, limit);
+  const items = rows.slice(0, limit).map(reader.row);
   const hasNextPage = rows.length > limit;
   const last = rows[limit - 1];
   const nextCursor =
-    hasNextPage && last ? cursors.seal({ value: last.cursorValue, id: last['id'] as string }, binding) : null;
+    hasNextPage && last
+      ? cursors.seal({ value: last.cursor_value, id: last['id'] as string }, binding)
+      : null;
   return { items, totalCount: told.total ?? known?.count ?? 0, hasNextPage, nextCursor };
 }
 
@@ -140,7 +139,7 @@ export function pageOfOwn<E extends AnyEntity>(
   const named = ids && (ids.length > 0 ? inArray(column(entity, 'id'), [...ids]) : sql`false`);
   return readPage(tx, cursors, {
     entity,
-    select: { ...entity.columns },
+    reader: rowReader(entity, null),
     sortBy: (field) => column(entity, field),
     alternatives: [eq(column(entity, 'userId'), userId)],
     where: and(named, ...filters),

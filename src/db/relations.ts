@@ -1,11 +1,12 @@
-import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import { isDeepStrictEqual } from 'node:util';
 import { fail } from '../errors.ts';
 import type { AnyEntity, Reading, Relation } from '../kernel/entity.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
-import { column, columnsOf, selectionOf } from './columns.ts';
+import { column, columnsOf } from './columns.ts';
 import { SYSTEM_NODE } from './nodes.ts';
+import { rowReader } from './row-reader.ts';
 import { rowsOf } from './rows.ts';
 import { visible } from './visible.ts';
 
@@ -20,7 +21,7 @@ interface Reader extends Reading {
 
 /**
  * Rows of one relation for many rows, in one statement, each list in order of creation and cut at a hundred: found
- * rows by parent key, one or a list. Only rows that the scope may show.
+ * rows by parent key, one or a list. Only rows that the scope may show. A row that is linked to many is one object.
  */
 export async function readRelation(
   { tx, ...at }: Reader,
@@ -34,47 +35,58 @@ export async function readRelation(
   const wanted = [...new Set(keys.filter(Boolean))];
   const found = new Map<string, unknown>();
   if (wanted.length === 0) return found;
+  const { selected, row } = rowReader(target, at);
   if (relation.kind === 'one') {
     // A role may belong to the project's owner, so a single link is followed wherever it leads: the row
     // that holds the id was itself in the scope.
-    const rows = (await tx
-      .select(selectionOf(target, at))
-      .from(target.table)
-      .where(and(isAnyOf(column(target, 'id'), wanted), isNull(column(target, 'deletedAt'))))) as Row[];
-    for (const row of rows) found.set(row['id'] as string, row);
+    const where = and(isAnyOf(column(target, 'id'), wanted), isNull(column(target, 'deletedAt')));
+    const rows = await rowsOf<Row>(tx, sql`select ${selected} from ${target.table} where ${where}`);
+    for (const one of rows) found.set(one['id'] as string, row(one));
     return found;
   }
-  const linkTable = relation.kind === 'links' ? relation.table(scope) : null;
-  const linkColumns = linkTable && columnsOf(linkTable);
-  const parent = (
-    relation.kind === 'links' ? linkColumns?.[relation.from] : target.columns[relation.column]
-  ) as PgColumn;
-  const rank = sql<number>`row_number() over (partition by ${parent} order by ${orderOf(target)})`;
-  const base = tx
-    .select({ ...selectionOf(target, at), parentKey: sql`${parent}`.as('parent_key'), rank: rank.as('rank') })
-    .from(target.table);
-  const joined =
-    relation.kind === 'links' && linkTable
-      ? base.innerJoin(
-          linkTable,
-          and(
-            eq(linkColumns?.[relation.target] as PgColumn, column(target, 'id')),
-            inArray(linkColumns?.['tenantId'] as PgColumn, [scope.nodeId, SYSTEM_NODE]),
-          ),
-        )
-      : base;
-  const ranked = joined.where(and(isAnyOf(parent, wanted), visible(target, scope))).as('ranked');
-  const rows = (await tx
-    .select()
-    .from(ranked)
-    .where(sql`rank <= 100`)
-    .orderBy(sql`rank`)) as Row[];
-  for (const { parentKey: key, ...row } of rows) {
-    const list = (found.get(key as string) ?? []) as Row[];
-    list.push(row);
-    found.set(key as string, list);
+  const order = orderOf(target);
+  const mine = (parent: PgColumn) => and(isAnyOf(parent, wanted), visible(target, scope));
+  const rank = (parent: PgColumn) => sql`row_number() over (partition by ${parent} order by ${order})`;
+  const rows = await rowsOf<Linked>(
+    tx,
+    relation.kind === 'links' ? linked(relation) : pointing(column(target, relation.column)),
+  );
+  for (const one of rows) {
+    const related = row(one);
+    for (const parent of one.parents.split(',')) {
+      const list = (found.get(parent) ?? []) as Row[];
+      list.push(related);
+      found.set(parent, list);
+    }
   }
   return found;
+
+  /** Many are linked to the same few rows, so each row comes once, with all that it is linked to. */
+  function linked({ table: tableAt, from, target: to }: Links): SQL {
+    const table = tableAt(scope);
+    const columns = columnsOf(table);
+    const [parent, end] = [columns[from] as PgColumn, columns[to] as PgColumn];
+    const tenants = inArray(columns['tenantId'] as PgColumn, [scope.nodeId, SYSTEM_NODE]);
+    const id = column(target, 'id');
+    return sql`select ${selected}, parents from (
+        select linked_id, string_agg(parent::text, ',') as parents from (
+          select ${end} as linked_id, ${parent} as parent, ${rank(parent)} as rank
+          from ${target.table} join ${table} on ${and(eq(end, id), tenants)} where ${mine(parent)}) ranked
+        where rank <= 100 group by linked_id) linked
+      join ${target.table} on ${id} = linked_id order by ${order}`;
+  }
+
+  function pointing(parent: PgColumn): SQL {
+    return sql`select * from (
+        select ${selected}, ${parent}::text as parents, ${rank(parent)} as rank
+        from ${target.table} where ${mine(parent)}) ranked
+      where rank <= 100 order by rank`;
+  }
+}
+
+interface Linked extends Row {
+  /** Keys of those that it belongs to, with commas between. */
+  readonly parents: string;
 }
 
 /** One parameter, however many ids: fifty would be most of what building, sending and reading the statement costs. */

@@ -12,6 +12,7 @@ import type { Cursors } from './cursor.ts';
 import { matching } from './listing.ts';
 import { readPage } from './page.ts';
 import { takenField } from './pg-error.ts';
+import { rowReader } from './row-reader.ts';
 import { link, none, parentKey, readRelation, relink } from './relations.ts';
 import type { Totals } from './totals.ts';
 import { visible, visibleParts } from './visible.ts';
@@ -95,7 +96,7 @@ export function bindScope({ tx, scope, list, notes, cursors, totals, ids, clock 
       const { alternatives, live } = visibleParts(entity, scope);
       const page = await readPage(tx, cursors, {
         entity,
-        select: selectionOf(entity, at),
+        reader: rowReader(entity, at),
         sortBy: (field) => expression(entity, field, at),
         alternatives,
         where: and(live, ...matching(tx, entity, at, input), ...filters),
