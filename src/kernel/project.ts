@@ -1,10 +1,11 @@
 import type { z } from 'zod';
 import { onceForFrozen } from '../frozen.ts';
+import { isoText } from '../iso-text.ts';
 
 /**
  * The allow-list on the way out: a projector copies exactly the members that an output schema names, at every
  * depth, and nothing else. It does not validate (tests do, with the schema itself), so it costs a few property
- * reads on a hot answer.
+ * reads on a hot answer. Times become the text that JSON would make of them.
  */
 export type Projector = (value: unknown) => unknown;
 
@@ -13,7 +14,6 @@ interface Def {
   shape?: Record<string, z.ZodType>;
   element?: z.ZodType;
   innerType?: z.ZodType;
-  in?: z.ZodType;
 }
 
 const same: Projector = (value) => value;
@@ -44,27 +44,26 @@ function build(schema: z.ZodType): Projector {
       return (value) => (value === null || value === undefined ? value : inner(value));
     }
     default:
-      return same;
+      return def.type === 'date' ? isoText : same;
   }
 }
 
 function objectProjector(shape: Record<string, z.ZodType>): Projector {
-  const names = Object.keys(shape);
   // Children are compiled at first use: a getter of the shape may point at a noun not yet loaded.
-  const children = new Map<string, Projector>();
-  const child = (name: string): Projector => {
-    const known = children.get(name) ?? projector(shape[name] as z.ZodType);
-    children.set(name, known);
-    return known;
-  };
-  const copy = onceForFrozen((from: Record<string, unknown>) => {
+  const members = Object.keys(shape).map((name) => ({ name, project: null as Projector | null }));
+  const copy = (from: Record<string, unknown>): Record<string, unknown> => {
     const to: Record<string, unknown> = {};
-    for (const name of names) {
-      const member = from[name];
-      if (member !== undefined) to[name] = child(name)(member);
+    for (const member of members) {
+      const value = from[member.name];
+      if (value === undefined) continue;
+      member.project ??= projector(shape[member.name] as z.ZodType);
+      to[member.name] = member.project(value);
     }
-    return Object.isFrozen(from) ? Object.freeze(to) : to;
-  });
+    return to;
+  };
+  const copyOnce = onceForFrozen((from: Record<string, unknown>) => Object.freeze(copy(from)));
   return (value) =>
-    value === null || typeof value !== 'object' ? value : copy(value as Record<string, unknown>);
+    value === null || typeof value !== 'object'
+      ? value
+      : (Object.isFrozen(value) ? copyOnce : copy)(value as Record<string, unknown>);
 }

@@ -67,7 +67,9 @@ describe('the catalogue', () => {
 
   it('lets nothing through that a schema does not name, and no type that is not declared', () => {
     const { data } = { data: { ...eventCatalogue.get('role.created')?.example, secret: 's', groups: [] } };
-    expect(eventData('role.created', data)).toEqual(eventCatalogue.get('role.created')?.example);
+    const example = eventCatalogue.get('role.created')?.example;
+    // As it is stored: times are texts.
+    expect(eventData('role.created', data)).toEqual(JSON.parse(JSON.stringify(example)));
     expect(() => eventData('role.invented', {})).toThrow('role.invented');
   });
 });
