@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { and, eq, gt, inArray, isNotNull, isNull, or, sql, type SQL } from 'drizzle-orm';
 import type { PgInsertValue } from 'drizzle-orm/pg-core';
+import { LRUCache } from 'lru-cache';
 import type { Changes } from '../db/changes.ts';
 import { createFreshCache } from '../db/fresh-cache.ts';
 import { SYSTEM_NODE } from '../db/nodes.ts';
@@ -9,6 +10,7 @@ import type { Executor } from '../kernel/scoped-db.ts';
 import { signJwt } from './jwt.ts';
 import type { Kek } from './kek.ts';
 import type { SigningKeyPair } from './rsa.ts';
+import { createSignedOnce } from './signed-once.ts';
 import { signingKeys, signingKeySecrets } from './signing-keys-table.ts';
 
 /**
@@ -83,8 +85,9 @@ export function createKeyring(options: {
     return { value: { kid, issuer, privateKey }, topics: [keysTopic(tenantId)] };
   }
 
+  const signedOnce = createSignedOnce(signJwt);
   const signWith = (key: ActiveKey, claims: Readonly<Record<string, unknown>>): Promise<string> =>
-    signJwt(key.privateKey, key.kid, { ...claims, iss: key.issuer });
+    signedOnce(key.privateKey, key.kid, { ...claims, iss: key.issuer });
 
   async function signIn(db: Executor, tenantId: string, claims: Readonly<Record<string, unknown>>) {
     const active = await loadActive(db, tenantId);
@@ -135,10 +138,19 @@ async function jwksWhere(db: Executor, tenantId: string, filter: SQL | undefined
       ),
     )
     .orderBy(signingKeys.createdAt, signingKeys.id);
-  return rows.map(({ kid, pem }) => {
-    const { n = '', e = '' } = createPublicKey(pem).export({ format: 'jwk' });
-    return { kty: 'RSA', use: 'sig', alg: 'RS256', kid, n, e };
-  });
+  return rows.map(({ kid, pem }) => ({ kty: 'RSA', use: 'sig', alg: 'RS256', kid, ...numbersOf(pem) }));
+}
+
+type Numbers = Pick<Jwk, 'n' | 'e'>;
+/** To read a key again for every verifier who asks cost more than all else that the answer takes. */
+const numbers = new LRUCache<string, Numbers>({ max: 1000 });
+
+function numbersOf(pem: string): Numbers {
+  const known = numbers.get(pem);
+  if (known) return known;
+  const { n = '', e = '' } = createPublicKey(pem).export({ format: 'jwk' });
+  numbers.set(pem, { n, e });
+  return { n, e };
 }
 
 interface Issuer {
