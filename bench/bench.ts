@@ -34,7 +34,7 @@ const { values } = parseArgs({
 });
 const pace: Pace = values.quick
   ? { seconds: 2, rounds: 1, warmUpSeconds: 2, checks: 100_000 }
-  : { seconds: 2, rounds: 7, warmUpSeconds: 3, checks: 1_000_000 };
+  : { seconds: 1, rounds: 15, warmUpSeconds: 3, checks: 1_000_000 };
 const MOST_ROWS = values.quick ? 10_000 : 1_000_000;
 
 const only = values.only?.split(',');
