@@ -14,14 +14,21 @@ const audited = insertion(auditLog);
 // Whether they are to be relayed is asked where they are written.
 const told = insertion(events, ['relayAt', 'relayAttempts']);
 
-/** The hash of its last entry, which the next one carries on. */
+/** What a node's counters are at from now on, and by how much the version of its policy rises. */
 export interface Head {
   readonly id: string;
+  readonly policy: number;
+  readonly auditSequence: number;
+  readonly eventSequence: number;
+  /** Of its last entry, which the next one carries on. */
   readonly hash: string;
 }
 
+const HEAD = 'head(id uuid, policy int, "auditSequence" bigint, "eventSequence" bigint, hash text)';
+
 /**
- * One statement, because the nodes are locked by now and others wait for it.
+ * One statement, because the nodes are locked by now and others wait for it; and one new version of each node's row,
+ * since whoever reads it meanwhile has to step over those that are dead.
  * @returns whether any of the events is to be relayed
  */
 export async function append(
@@ -31,22 +38,27 @@ export async function append(
   heads: readonly Head[],
   due: Relay['due'],
 ): Promise<boolean> {
-  const emit =
-    emitted.length > 0
-      ? sql`insert into ${events} (${told.names}, relay_at) select ${told.names}, ${relayedAt(emitted, due)}
-        from ${told.from(emitted)} returning relay_at`
-      : null;
-  if (entries.length === 0) {
-    if (!emit) return false;
-    return (await rowsOf<{ relay_at: unknown }>(tx, emit)).some(({ relay_at }) => relay_at !== null);
-  }
+  const written = [
+    ...(entries.length > 0
+      ? [
+          sql`appended as (insert into ${auditLog} (${audited.names})
+            select ${audited.names} from ${audited.from(entries)})`,
+        ]
+      : []),
+    ...(emitted.length > 0
+      ? [
+          sql`emitted as (insert into ${events} (${told.names}, relay_at)
+            select ${told.names}, ${relayedAt(emitted, due)} from ${told.from(emitted)} returning relay_at)`,
+        ]
+      : []),
+  ];
   const rows = await rowsOf<{ due: boolean }>(
     tx,
-    sql`with appended as (insert into ${auditLog} (${audited.names}) select ${audited.names} from ${audited.from(entries)})
-      ${emit ? sql`, emitted as (${emit})` : sql``}
-      update ${nodes} n set audit_hash = head.hash
-      from ${recordset(heads, 'head(id uuid, hash text)')} where n.id = head.id
-      returning ${emit ? sql`exists (select 1 from emitted where relay_at is not null)` : sql`false`} as due`,
+    sql`${written.length > 0 ? sql`with ${sql.join(written, sql`, `)}` : undefined}
+      update ${nodes} n set policy_version = n.policy_version + head.policy, audit_hash = head.hash,
+        audit_sequence = head."auditSequence", event_sequence = head."eventSequence"
+      from ${recordset(heads, HEAD)} where n.id = head.id
+      returning ${emitted.length > 0 ? sql`exists (select 1 from emitted where relay_at is not null)` : sql`false`} as due`,
   );
   return rows.some(({ due }) => due);
 }

@@ -3,7 +3,7 @@ import type { Database } from '../db/open.ts';
 import type { Revisions } from '../db/revisions.ts';
 import type { MutationNotes } from '../kernel/invoke.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
-import type { Act, Author, Recorder } from './record.ts';
+import { noteStaleRights, type Act, type Author, type Recorder } from './record.ts';
 
 /**
  * The end of every change, whoever asked for it: what it did, its audit entry and events and the topics that it made
@@ -34,8 +34,10 @@ export function createCommit(options: {
       notes.recordings.length = notes.afterCommit.length = 0;
       notes.topics.clear();
       const out = await work(tx);
-      if (!notes.unchanged) await record(tx, op, by, notes);
+      if (!notes.unchanged) noteStaleRights(op, by, notes);
+      // Heard of after commit either way, so first what needs no lock: others of the tenant wait from the record on.
       notes.revision = revisions.seal(await changes.announce(tx, notes.topics));
+      if (!notes.unchanged) await record(tx, op, by, notes);
       return out;
     });
     // A commit whose answer got lost may have happened: what it touched is stale either way.

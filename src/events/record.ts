@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
 import { nodes } from '../db/nodes.ts';
-import { recordset } from '../db/recordset.ts';
 import { instant, rowsOf } from '../db/rows.ts';
 import { together } from '../db/shared-commit.ts';
 import type { Call, Principal } from '../kernel/context.ts';
@@ -54,11 +53,11 @@ export function createRecorder(ids: Ids, relay: Pick<Relay, 'due' | 'flush'>, fo
 
   /** @returns whether any of the events is to be relayed */
   async function writePages(tx: Executor, pages: readonly Page[]): Promise<boolean> {
-    const counted = await countUp(tx, pages);
+    const counted = await lockCounters(tx, pages);
     const entries: AuditRow[] = [];
     const emitted: EventRow[] = [];
     const heads: Head[] = [];
-    for (const { node, lines } of pages) {
+    for (const { node, lines, policy } of pages) {
       const counters = counted.get(node.id);
       if (!counters) throw new Error(`no tenant node ${node.id}`);
       if (counters.deleted && lines.some(({ recording }) => needsLiveNode(recording))) throw unknownScope();
@@ -79,7 +78,7 @@ export function createRecorder(ids: Ids, relay: Pick<Relay, 'due' | 'flush'>, fo
         const outcome = recording.outcome ?? 'success';
         entries.push({ ...entry, ...sealing, outcome, tenantId: node.id, occurredAt: now });
       }
-      if (hash !== counters.hash) heads.push({ id: node.id, hash });
+      heads.push({ id: node.id, policy, auditSequence, eventSequence, hash });
     }
     return append(tx, entries, emitted, heads, relay.due);
   }
@@ -102,7 +101,14 @@ interface Page {
   policy: number;
 }
 
-/** Pages in a fixed order of nodes, so that two transactions cannot deadlock; also tells which nodes' rights are stale. */
+/** Whatever a tenant's mutation changed, cached rights of that tenant are stale: nobody has to remember it. */
+export function noteStaleRights(op: Act, { scope }: Author, { recordings, topics }: MutationNotes): void {
+  if (op.keepsRights) return;
+  if (scope) topics.add(`node:${scope.nodeId}`);
+  for (const { node } of recordings) if (node) topics.add(`node:${node.id}`);
+}
+
+/** Pages in a fixed order of nodes, so that two transactions cannot deadlock. */
 function pagesOf(acts: readonly Written[]): Page[] {
   const pages = new Map<string, Page>();
   for (const act of acts) {
@@ -117,10 +123,8 @@ function pagesOf(acts: readonly Written[]): Page[] {
       page.lines.push({ act, recording, audited: recording === notes.recordings[0] });
       touched.add(node.id);
     }
-    // Whatever a tenant's mutation changed, cached rights of that tenant are stale: nobody has to remember it.
     if (op.keepsRights) continue;
     for (const id of touched) {
-      notes.topics.add(`node:${id}`);
       const page = pages.get(id);
       if (page) page.policy++;
     }
@@ -155,22 +159,15 @@ interface Counters {
   readonly now: Date;
 }
 
-/** Takes the nodes' locks, in the order of the pages and until commit, and the next numbers of their counters. */
-async function countUp(tx: Executor, pages: readonly Page[]): Promise<Map<string, Counters>> {
-  const steps = pages.map(({ node, lines, policy }) => {
-    const entries = lines.filter(({ audited }) => audited).length;
-    const told = lines.filter(({ recording }) => recording.event !== undefined).length;
-    return { id: node.id, policy, entries, told };
-  });
+/** Takes the nodes' locks, in the order of the pages and until commit, and what their counters are at by then. */
+async function lockCounters(tx: Executor, pages: readonly Page[]): Promise<Map<string, Counters>> {
   const rows = await rowsOf<CounterRow>(
     tx,
-    sql`with asked as (select * from ${recordset(steps, 'step(id uuid, policy int, entries int, told int)')}),
-      locked as (select id from ${nodes} where id in (select id from asked) order by id for no key update)
-      update ${nodes} n set policy_version = n.policy_version + asked.policy,
-        audit_sequence = n.audit_sequence + asked.entries, event_sequence = n.event_sequence + asked.told
-      from locked join asked using (id) where n.id = locked.id
-      returning n.id, n.audit_sequence - asked.entries as audit_sequence, n.audit_hash,
-        n.event_sequence - asked.told as event_sequence, n.deleted_at is not null as deleted, clock_timestamp() as now`,
+    // The time is that of the lock and not of its asking: entries of a node are in order of both.
+    sql`with locked as materialized (
+        select id, audit_sequence, event_sequence, audit_hash, deleted_at is not null as deleted from ${nodes}
+        where id = any(${`{${pages.map(({ node }) => node.id).join()}}`}::uuid[]) order by id for no key update)
+      select *, clock_timestamp() as now from locked`,
   );
   return new Map(
     rows.map((row) => [
