@@ -45,6 +45,7 @@ describe('what is refused', () => {
     'ALTER TABLE "roles" ADD CONSTRAINT "one_name" UNIQUE("name")',
     'CREATE UNIQUE INDEX "one_name" ON "roles" USING btree ("name")',
     'CREATE UNIQUE INDEX one_name ON roles (lower(name))',
+    'ALTER TABLE "roles" SET SCHEMA other',
     'ALTER TABLE "roles" ENABLE ROW LEVEL SECURITY',
     'CREATE POLICY "own" ON "roles" USING (true)',
     'CREATE TRIGGER keep BEFORE DELETE ON roles FOR EACH ROW EXECUTE FUNCTION keep()',
@@ -74,6 +75,7 @@ describe('what is not', () => {
     `ALTER TABLE "roles" ADD COLUMN "colour" text DEFAULT 'red' NOT NULL`,
     'ALTER TABLE "roles" ADD COLUMN "colour" text;--> statement-breakpoint\nALTER TABLE "roles" ADD CONSTRAINT "one_colour" UNIQUE("colour")',
     'CREATE INDEX "by_name" ON "roles" USING btree ("name")',
+    'ALTER TABLE "nodes" SET (fillfactor = 10)',
     `CREATE FUNCTION f() RETURNS text LANGUAGE sql AS $$ select 'drop table roles; --' $$`,
     `COMMENT ON TABLE roles IS 'drop table; it''s said'`,
   ])('%s', (migration) => {
