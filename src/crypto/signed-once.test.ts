@@ -4,7 +4,14 @@ import { signJwt, verifyJwt } from './jwt.ts';
 import { createSignedOnce, type SignJwt } from './signed-once.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const claims = { iss: 'https://issuer.test', aud: 'a', sub: 's', jti: 'j', type: 'ApiKey', exp: 2_000_000_000 };
+const claims = {
+  iss: 'https://issuer.test',
+  aud: 'a',
+  sub: 's',
+  jti: 'j',
+  type: 'ApiKey',
+  exp: 2_000_000_000,
+};
 
 function counted(sign: SignJwt = signJwt) {
   const at = { second: 7, signatures: 0 };
@@ -15,7 +22,10 @@ function counted(sign: SignJwt = signJwt) {
     },
     () => at.second,
   );
-  return { at, sign: (more: object = {}, kid = 'one') => signedOnce(privateKey, kid, { ...claims, ...more }) };
+  return {
+    at,
+    sign: (more: object = {}, kid = 'one') => signedOnce(privateKey, kid, { ...claims, ...more }),
+  };
 }
 
 describe('signing once', () => {
