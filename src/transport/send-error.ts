@@ -27,7 +27,7 @@ export function sendError(error: DoorwardError, request: FastifyRequest, reply: 
       .send(body === null ? '' : JSON.stringify(body));
   }
   const language = languageOf(request);
-  if (request.routeOptions.config.forBrowsers && asksForHtml(request)) {
+  if ((request.route ?? request.routeOptions.config).forBrowsers && asksForHtml(request)) {
     const { html, headers } = request.server.errorPage(error, language, request.id);
     return reply
       .status(error.status)

@@ -75,6 +75,38 @@ describe.each(transports)('over %s', (via) => {
     expect(byTag.items.map(({ id }) => id)).toEqual([role.id]);
   });
 
+  it('lists what many have in common with each of them, in order of creation', async () => {
+    const groups: string[] = [];
+    for (const name of ['First', 'Second', 'Third'])
+      groups.push((await app.must('createGroup', { scope, name }, as())).id);
+    const [first = '', second = '', third = ''] = groups;
+    const tag = await app.must('createTag', { scope, name: `common ${unique()}` }, as());
+    const linked = [[third, first], [second], [], [second, third, first]];
+    const ids: string[] = [];
+    for (const groupIds of linked)
+      ids.push((await app.must('createRole', { scope, name: 'R', groupIds, tagIds: [tag.id] }, as())).id);
+
+    const listed = await app.call(
+      'roles',
+      { scope, ids, ...(via === 'rest' ? { relations: ['groups', 'tags'] } : {}) },
+      { ...as(), select: '{ items { id groups { id name createdAt } tags { id name } } }' },
+    );
+    const { items } = listed.data as unknown as {
+      items: { id: string; groups: { id: string; name: string; createdAt: string }[]; tags: object[] }[];
+    };
+    expect(items.map(({ id, groups: held }) => [id, held.map((group) => group.id)])).toEqual([
+      [ids[0], [first, third]],
+      [ids[1], [second]],
+      [ids[2], []],
+      [ids[3], [first, second, third]],
+    ]);
+    expect(items.map(({ tags }) => tags.length)).toEqual([1, 1, 1, 1]);
+    expect(items[3]?.groups.map(({ name }) => name)).toEqual(['First', 'Second', 'Third']);
+    for (const { createdAt } of items[3]?.groups ?? []) {
+      expect(new Date(createdAt).toISOString()).toBe(createdAt);
+    }
+  });
+
   it('changes only what is named, and says when nothing changed', async () => {
     const role = await app.must(
       'createRole',
