@@ -32,7 +32,7 @@ export const edits: readonly { readonly what: string; readonly from: RegExp; rea
   },
   {
     what: 'links of the node',
-    from: /inArray\(linkColumns\?\.\['tenantId'\] as PgColumn, \[[^\]]*\]\)/g,
+    from: /inArray\(columns\['tenantId'\] as PgColumn, \[[^\]]*\]\)/g,
     to: 'sql`true`',
   },
   {
