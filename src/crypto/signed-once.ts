@@ -12,7 +12,7 @@ export type SignJwt = (
  * (RFC 8017 §8.2), and times in claims are whole seconds: a key that many processes exchange at once is given, bit for
  * bit, one token either way, and the signature is the dearest part of it (decision 0023).
  *
- * What is remembered is forgotten with the second.
+ * What is remembered is forgotten with the first signature of a later second.
  *
  * @param secondNow on any clock that does not go back
  */
