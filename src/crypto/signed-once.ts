@@ -1,11 +1,7 @@
-import type { KeyObject } from 'node:crypto';
+import type { signJwt } from './jwt.ts';
 
-/** As `signJwt`: the token is a function of key and claims alone. */
-export type SignJwt = (
-  privateKey: KeyObject,
-  kid: string,
-  claims: Readonly<Record<string, unknown>>,
-) => Promise<string>;
+/** The token is a function of key and claims alone. */
+export type SignJwt = typeof signJwt;
 
 /**
  * Signs the same claims once in a second, however often they are asked for. RS256 gives one signature for one text

@@ -7,7 +7,7 @@ import type { Executor } from '../kernel/scoped-db.ts';
 import { column, columnsOf } from './columns.ts';
 import { SYSTEM_NODE } from './nodes.ts';
 import { rowReader } from './row-reader.ts';
-import { rowsOf } from './rows.ts';
+import { isAnyOf, rowsOf } from './rows.ts';
 import { visible } from './visible.ts';
 
 /** Following relations and replacing links, within one scope. */
@@ -88,9 +88,6 @@ interface Linked extends Row {
   /** Keys of those that it belongs to, with commas between. */
   readonly parents: string;
 }
-
-/** One parameter, however many ids: fifty would be most of what building, sending and reading the statement costs. */
-const isAnyOf = (what: PgColumn, ids: readonly string[]) => sql`${what} = any(${`{${ids.join()}}`}::uuid[])`;
 
 /** Rows without a time of creation, parts of another, come in the order of their first sort field. */
 const orderOf = (target: AnyEntity) =>

@@ -1,4 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Executor } from '../kernel/scoped-db.ts';
 
 /**
@@ -21,3 +22,7 @@ export const idList = (ids: readonly string[]): SQL =>
         ids.map((id) => sql`${id}::uuid`),
         sql`, `,
       )})`;
+
+/** One parameter, however many ids: fifty would be most of what building, sending and reading a statement costs. */
+export const isAnyOf = (what: PgColumn, ids: readonly string[]): SQL =>
+  sql`${what} = any(${`{${ids.join()}}`}::uuid[])`;

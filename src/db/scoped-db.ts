@@ -12,8 +12,8 @@ import type { Cursors } from './cursor.ts';
 import { matching } from './listing.ts';
 import { readPage } from './page.ts';
 import { takenField } from './pg-error.ts';
-import { rowReader } from './row-reader.ts';
 import { link, none, parentKey, readRelation, relink } from './relations.ts';
+import { rowReader } from './row-reader.ts';
 import type { Totals } from './totals.ts';
 import { visible, visibleParts } from './visible.ts';
 

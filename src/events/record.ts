@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { nodes } from '../db/nodes.ts';
-import { instant, rowsOf } from '../db/rows.ts';
+import { instant, isAnyOf, rowsOf } from '../db/rows.ts';
 import { together } from '../db/shared-commit.ts';
 import type { Call, Principal } from '../kernel/context.ts';
 import type { Actor, NodeRef, Recording } from '../kernel/event.ts';
@@ -161,12 +161,13 @@ interface Counters {
 
 /** Takes the nodes' locks, in the order of the pages and until commit, and what their counters are at by then. */
 async function lockCounters(tx: Executor, pages: readonly Page[]): Promise<Map<string, Counters>> {
+  const ids = pages.map(({ node }) => node.id);
   const rows = await rowsOf<CounterRow>(
     tx,
     // The time is that of the lock and not of its asking: entries of a node are in order of both.
     sql`with locked as materialized (
         select id, audit_sequence, event_sequence, audit_hash, deleted_at is not null as deleted from ${nodes}
-        where id = any(${`{${pages.map(({ node }) => node.id).join()}}`}::uuid[]) order by id for no key update)
+        where ${isAnyOf(nodes.id, ids)} order by id for no key update)
       select *, clock_timestamp() as now from locked`,
   );
   return new Map(
