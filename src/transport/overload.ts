@@ -4,6 +4,7 @@ import { fail } from '../errors.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 import { whenEnded } from './ended.ts';
 import { Lane, laneNames, laneOf, type LaneName } from './lanes.ts';
+import { createTurn } from './turn.ts';
 import { startWaits } from './waits.ts';
 
 /**
@@ -88,7 +89,7 @@ export function createOverload(
       request.place = null;
       whenEnded(request.raw, reply.raw, turn.leaves(lane));
     }
-    done();
+    turn.answer(done);
   });
 
   if (adapts) {
@@ -106,40 +107,4 @@ export function createOverload(
     app.addHook('onClose', async () => waits.stop());
   }
   return (request) => assertRoom(laneFor(request));
-}
-
-/**
- * A turn of the event loop, from the first request in it. With the embedded database a request is begun, worked on and
- * answered in one go, before the next that came with it is looked at. So places become free when the turn ends: counted
- * by the moment there would never be more than one under way, however many stand behind it.
- */
-function createTurn(lanes: readonly Lane[]) {
-  let began: number | undefined;
-  const left = new Map(lanes.map((lane) => [lane, 0]));
-  const end = (): void => {
-    began = undefined;
-    for (const [lane, count] of left) {
-      if (count > 0) lane.leave(count);
-      left.set(lane, 0);
-    }
-  };
-  const begin = (): number => {
-    if (began === undefined) setImmediate(end);
-    return (began ??= performance.now());
-  };
-  const leaves = new Map(
-    lanes.map((lane) => [
-      lane,
-      () => {
-        begin();
-        left.set(lane, (left.get(lane) ?? 0) + 1);
-      },
-    ]),
-  );
-  return {
-    /** Milliseconds since the turn began. */
-    lasted: () => performance.now() - begin(),
-    /** To be called when an answer is out. */
-    leaves: (lane: Lane) => leaves.get(lane) as () => void,
-  };
 }
