@@ -1,6 +1,4 @@
 import { sql } from 'drizzle-orm';
-import { randomUUID } from 'node:crypto';
-import { v7 } from 'uuid';
 import { builtIns } from './access/built-in.ts';
 import { createCredentials } from './access/credentials.ts';
 import { createKnownKeys } from './access/known-keys.ts';
@@ -46,10 +44,11 @@ import { rotateSystemKeyIfDue } from './features/signing-keys/system-rotation.ts
 import { createWebhookDelivery, webhookPorts } from './features/webhook-delivery/delivery.ts';
 import { createFanOut } from './features/webhook-subscriptions/fan-out.ts';
 import { createTargetGuard } from './features/webhook-targets/target-guard.ts';
+import { createIds } from './ids.ts';
 import { startJobs } from './jobs.ts';
 import type { Services } from './kernel/context.ts';
 import { createInvoke } from './kernel/invoke.ts';
-import type { Clock, Ids } from './kernel/ports.ts';
+import type { Clock } from './kernel/ports.ts';
 import { assertSound, declaredPermissions, operations } from './operations.ts';
 import { entities } from './entities.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
@@ -60,7 +59,6 @@ import { serveOperations } from './transport/serve.ts';
 import type { App, AppOptions } from './running-app.ts';
 
 const MINUTE_MS = 60_000;
-const realIds: Ids = { next: () => v7(), random: () => randomUUID() };
 const realClock: Clock = { now: () => new Date() };
 
 /**
@@ -68,7 +66,16 @@ const realClock: Clock = { now: () => new Date() };
  * outside go in; a server comes out that can listen or be injected into.
  */
 export async function createApp(options: AppOptions): Promise<App> {
-  const { config, database, migrations, version, log, mailer, clock = realClock, ids = realIds } = options;
+  const {
+    config,
+    database,
+    migrations,
+    version,
+    log,
+    mailer,
+    clock = realClock,
+    ids = createIds(realClock),
+  } = options;
   assertSound(operations);
   const kek = createKek(await resolveEncryptionKeys(config));
   const keyPairs = options.keyPairs ?? createKeyPairStock({ bits: config.tokens.rsaBits, size: 4 });

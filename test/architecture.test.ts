@@ -53,6 +53,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   'frozen.ts': [],
   'iso-text.ts': [],
   kernel: ['errors.ts', 'values.ts', 'frozen.ts', 'iso-text.ts'],
+  'ids.ts': ['kernel'],
   'config-values.ts': [],
   'config-variables.ts': ['config-values.ts'],
   'config.ts': ['config-values.ts', 'config-variables.ts'],
@@ -82,6 +83,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   'running-app.ts': ['kernel', 'db', 'crypto', 'features', 'config.ts', 'log.ts'],
   'app.ts': [
     'running-app.ts',
+    'ids.ts',
     'jobs.ts',
     'errors.ts',
     'kernel',
