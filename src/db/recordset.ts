@@ -17,11 +17,16 @@ export const recordset = (rows: readonly object[], as: string): SQL =>
  * @example sql`insert into ${table} (${names}) select ${names} from ${from(rows)}`
  */
 export function insertion<T extends PgTable>(table: T, without: readonly (keyof T['_']['columns'])[] = []) {
-  const columns = Object.entries(getTableColumns(table)).filter(([key]) => !without.includes(key));
-  const names = sql.raw(columns.map(([, { name }]) => `"${name}"`).join(', '));
-  const definition = columns.map(([, column]) => `"${column.name}" ${column.getSQLType()}`).join(', ');
-  const renamed = (row: Readonly<Record<string, unknown>>): object =>
-    Object.fromEntries(columns.map(([key, { name }]) => [name, row[key] ?? null]));
+  const columns = Object.entries(getTableColumns(table))
+    .filter(([key]) => !without.includes(key))
+    .map(([key, column]) => ({ key, name: column.name, type: column.getSQLType() }));
+  const names = sql.raw(columns.map(({ name }) => `"${name}"`).join(', '));
+  const definition = columns.map(({ name, type }) => `"${name}" ${type}`).join(', ');
+  function renamed(row: Readonly<Record<string, unknown>>): object {
+    const named: Record<string, unknown> = {};
+    for (const { key, name } of columns) named[name] = row[key] ?? null;
+    return named;
+  }
   return {
     names,
     from: (rows: readonly T['$inferInsert'][]): SQL => recordset(rows.map(renamed), `fresh(${definition})`),

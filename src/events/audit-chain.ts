@@ -42,14 +42,25 @@ export function personalDigest(entry: ChainEntry, salt: string): string {
 
 /** SHA-256 over the previous hash and the entry without hash, salt and what the digest covers. */
 export function entryHash(entry: ChainEntry, previousHash: string, digest: string): string {
-  const { ipAddress: _, userAgent: __, actor, changes, ...rest } = entry;
-  const { name: ___, ...actorWithoutName } = actor;
+  const { name: _, ...actor } = entry.actor;
+  // In the order in which they are hashed, so that there is nothing to sort.
   const covered = {
-    ...rest,
-    actor: actorWithoutName,
-    ...(entry.target?.type === 'User' ? {} : { changes }),
-    previousHash,
+    actor,
+    ...(entry.target?.type === 'User' ? {} : { changes: entry.changes }),
+    code: entry.code,
+    event: entry.event,
+    id: entry.id,
+    metadata: entry.metadata,
+    occurredAt: entry.occurredAt,
+    operation: entry.operation,
+    outcome: entry.outcome,
     personalDigest: digest,
+    previousHash,
+    reason: entry.reason,
+    requestId: entry.requestId,
+    scope: entry.scope,
+    sequence: entry.sequence,
+    target: entry.target,
   };
   return sha256(previousHash + canonicalJson(covered));
 }
