@@ -10,8 +10,7 @@ export function canonicalJson(value: unknown): string {
 }
 
 /** Members that come first in every object, or are none: names that begin like an index, and the prototype. */
-const hasOrderOfItsOwn = (name: string): boolean =>
-  (name >= '0' && name < ':') || name === '__proto__';
+const hasOrderOfItsOwn = (name: string): boolean => (name >= '0' && name < ':') || name === '__proto__';
 
 /** Undefined if some object would not keep the order. */
 function sorted(value: unknown): unknown {
