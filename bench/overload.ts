@@ -5,8 +5,9 @@
  * is what was served in percent of the capacity, how fast the rest was refused, how `/health/live` was answered
  * meanwhile, and how large the process grew.
  *
- * PostgreSQL is used beside the embedded database when TEST_DATABASE_URL is set. It asserts nothing: load, service and
- * database share this machine, so the capacity under flood is below that of before by what the flood costs to send.
+ * PostgreSQL is used beside the embedded database where one answers, as in `npm run bench`. It asserts nothing: load,
+ * service and database share this machine, so the capacity under flood is below that of before by what the flood costs
+ * to send.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,8 +17,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { buildService, must, signUp, startService, type Service } from '../scripts/service.ts';
-import { postgresDatabase, type TestDatabase } from '../test/support/postgres.ts';
+import type { TestDatabase } from '../test/support/postgres.ts';
 import type { Quantiles, Task, Told } from './arrivals.ts';
+import { newDatabase } from './setting.ts';
 
 const { values } = parseArgs({
   options: {
@@ -231,12 +233,9 @@ async function run(where: string, database: TestDatabase | null): Promise<void> 
 await buildService();
 await buildArrivals();
 await run('embedded', null);
-const adminUrl = process.env['TEST_DATABASE_URL'];
-if (adminUrl) {
-  const database = await postgresDatabase(adminUrl, null);
-  try {
-    await run('postgres', database);
-  } finally {
-    await database.drop();
-  }
+const database = values.on === 'embedded' ? null : await newDatabase();
+try {
+  if (database) await run('postgres', database);
+} finally {
+  await database?.drop();
 }
