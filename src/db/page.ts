@@ -74,15 +74,14 @@ export async function readPage(
   const known = list === undefined ? undefined : counted?.totals.get(list);
 
   const ordered = sql`order by ${order(sorted)}, ${order(id)}`;
-  const few = matching.map(
-    (one) => sql`(select * from ${entity.table} where ${and(one, past)}
-      ${ordered} ${inText('limit', skipped + limit + 1)})`,
-  );
+  const [only, ...others] = matching.map((one) => sql`${entity.table} where ${and(one, past)}`);
+  const few = (one: SQL): SQL =>
+    sql`(select * from ${one} ${ordered} ${inText('limit', skipped + limit + 1)})`;
   // Each alternative comes in order along an index of its own; what is put together has the name of the table.
   const source =
-    matching.length === 1
-      ? sql`${entity.table} where ${and(matching[0], past)}`
-      : sql`(${sql.join(few, sql` union all `)}) as ${entity.table}`;
+    only && others.length > 0
+      ? sql`(${sql.join([only, ...others].map(few), sql` union all `)}) as ${entity.table}`
+      : only;
   const rows = await rowsOf<Found>(
     tx,
     sql`select ${reader.selected}, (${sorted})::text as cursor_value

@@ -40,11 +40,17 @@ export function personalDigest(entry: ChainEntry, salt: string): string {
   return sha256(salt + canonicalJson([entry.actor.name, entry.ipAddress, entry.userAgent, changes]));
 }
 
+/** Every member of an entry that is not digested by itself; the changes of a User are. */
+type Covered = Readonly<
+  Record<Exclude<keyof ChainEntry, 'ipAddress' | 'userAgent' | 'changes'> | keyof Sealed, unknown>
+> & { readonly changes?: unknown };
+type Sealed = Pick<Sealing, 'previousHash' | 'personalDigest'>;
+
 /** SHA-256 over the previous hash and the entry without hash, salt and what the digest covers. */
 export function entryHash(entry: ChainEntry, previousHash: string, digest: string): string {
   const { name: _, ...actor } = entry.actor;
   // In the order in which they are hashed, so that there is nothing to sort.
-  const covered = {
+  const covered: Covered = {
     actor,
     ...(entry.target?.type === 'User' ? {} : { changes: entry.changes }),
     code: entry.code,
