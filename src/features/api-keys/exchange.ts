@@ -213,14 +213,16 @@ async function hold(tx: Executor, wanted: readonly Wanted[]): Promise<readonly (
   }));
   const held = await rowsOf<Held>(
     tx,
-    // A signing key is locked, so that a rotation which revokes it commits before this is asked or after the exchange.
+    // Written so that each key and secret is found by its id: how many there are beside the few that are asked for is
+    // nothing to an exchange. A signing key is locked, so that a rotation which revokes it commits before this is asked
+    // or after the exchange.
     sql`select asked.place, k.revoked_at is not null or k.deleted_at is not null as "revoked",
         coalesce(k.expires_at <= now(), false) as "expired",
-        not exists (select from api_key_secrets s where s.id = asked.secret_id and coalesce(s.expires_at > now(), true)) as "secretEnded",
+        not coalesce((select coalesce(s.expires_at > now(), true) from api_key_secrets s where s.id = asked.secret_id), false) as "secretEnded",
         k.rotated_at::text as "rotatedAt",
         exists (select from signing_keys g where g.kid = asked.kid and g.status <> 'revoked' for share) as "published"
-      from ${recordset(asked, 'asked(place int, key_id uuid, secret_id uuid, kid text)')}
-      join api_keys k on k.id = asked.key_id order by k.id for share of k`,
+      from (select * from ${recordset(asked, 'one(place int, key_id uuid, secret_id uuid, kid text)')} order by key_id) asked
+      cross join lateral (select * from api_keys where id = asked.key_id for share) k`,
   );
   const found = new Map(held.map((one) => [one.place, one]));
   return wanted.map((_, place) => found.get(place));
