@@ -14,10 +14,15 @@ import { startWaits } from './waits.ts';
  * A request counts from when it has arrived whole, so that nobody holds a place by sending slowly, to the end of its
  * answer.
  */
-/** So many times the delay that may stand is a burst as long as none stands: it is worked off, and nobody is refused. */
-const BURST_TURNS = 5;
+/**
+ * How long a turn takes new ones in, by the delay that may stand. So much is a burst: it is worked off, and nobody is
+ * refused. While the loop stands late or others are refused, whoever comes stands behind those whom the last turn took
+ * in, waits for his own turn to be over, and is refused then: three of them are to fit into the delay.
+ */
+const BURST_TURN = 5;
+const TURN_UNDER_LOAD = 0.3;
 /** So many of a lane are let in although the turn is long: something must be served, however slow it is. */
-const FEWEST_IN_A_TURN = 8;
+const FEWEST_IN_A_TURN = 2;
 
 export interface OverloadOptions {
   readonly limits: Config['overload'];
@@ -62,7 +67,7 @@ export function createOverload(
 
   const turn = createTurn(lanes);
   const mayLast = limits.delayMs > 0 ? limits.delayMs : Infinity;
-  let turnMs = BURST_TURNS * mayLast;
+  let turnMs = BURST_TURN * mayLast;
   const laneFor = ({ route }: FastifyRequest): Lane | undefined => named.get(route?.lane as LaneName);
   const assertRoom = (lane: Lane | undefined): void => {
     if (!lane) return;
@@ -93,6 +98,7 @@ export function createOverload(
   });
 
   if (adapts) {
+    let shedBefore = 0;
     const part = (wait: number, target: number): number => (target > 0 ? wait / target : 0);
     const waits = startWaits({
       isBusy: () => lanes.some(({ isBusy }) => isBusy),
@@ -100,7 +106,9 @@ export function createOverload(
       measured() {
         const delay = part(waits.loop(), limits.delayMs);
         const all = Math.max(delay, part(waits.work(), limits.waitMs));
-        turnMs = (delay > 1 ? 1 : BURST_TURNS) * mayLast;
+        const shed = lanes.reduce((sum, lane) => sum + lane.shed, 0);
+        turnMs = (delay > 1 || shed > shedBefore ? TURN_UNDER_LOAD : BURST_TURN) * mayLast;
+        shedBefore = shed;
         for (const lane of lanes) lane.adapt(lane.name === 'checks' ? delay : all);
       },
     });
