@@ -75,6 +75,14 @@ export function createResolver(pool: Executor, changes: Changes, builtIns: Built
     const nodeId = single ? first : tenant === 'projectUser' ? first : second;
     const ownerId = tenant === 'accountProject' || tenant === 'organizationProject' ? first : null;
     const userId = tenant === 'projectUser' ? second : null;
+    // What is not asked for stands in no statement: one whose parameters decide what it looks for is planned each time.
+    const userInProject =
+      userId === null
+        ? sql`true`
+        : sql`exists (select 1 from users u where u.id = ${userId}::uuid and u.deleted_at is null and (
+          exists (select 1 from project_users p where p.tenant_id = n.id and p.user_id = u.id)
+          or exists (select 1 from organization_members m where m.tenant_id = o.id and m.user_id = u.id)
+          or exists (select 1 from accounts a where a.id = o.id and a.owner_id = u.id)))`;
     const rows = await rowsOf<NodeRow>(
       db,
       sql`
@@ -82,15 +90,12 @@ export function createResolver(pool: Executor, changes: Changes, builtIns: Built
         (select a.type from accounts a where a.id = coalesce(case when n.kind = 'account' then n.id end, o.id)) as account_type,
         (select g.require_mfa_for_sensitive_actions from organizations g
           where g.id = case when n.kind = 'organization' then n.id else o.id end) as require_mfa,
-        ${userId}::uuid is null or exists (select 1 from users u where u.id = ${userId}::uuid and u.deleted_at is null and (
-          exists (select 1 from project_users p where p.tenant_id = n.id and p.user_id = u.id)
-          or exists (select 1 from organization_members m where m.tenant_id = o.id and m.user_id = u.id)
-          or exists (select 1 from accounts a where a.id = o.id and a.owner_id = u.id))) as user_in_project
+        ${userInProject} as user_in_project
       from nodes n left join nodes o on o.id = n.parent_id
       where n.id = ${nodeId}::uuid and n.deleted_at is null
         -- An organization may outlive the account that founded it.
         and (n.kind = 'organization' or o.id is null or o.deleted_at is null)
-        and (${ownerId}::uuid is null or n.parent_id = ${ownerId}::uuid)`,
+        ${ownerId === null ? undefined : sql`and n.parent_id = ${ownerId}::uuid`}`,
     );
     const [node] = rows;
     if (!node || !belongs(tenant, node)) return null;

@@ -5,7 +5,6 @@ import { createHeard } from './heard.ts';
 import { openChangeChannel, OLDEST_OPEN } from './change-channel.ts';
 import type { Database } from './open.ts';
 import { rowsOf } from './rows.ts';
-import { together } from './shared-commit.ts';
 
 /**
  * How caches learn that something changed: a mutation names topics (`node:<id>`, `session:<id>` …), which are
@@ -73,7 +72,7 @@ function localChanges(): Changes {
     ...memory,
     apply: (topics) => memory.apply(topics),
     isTrusted: () => true,
-    announce: (tx) => together(tx, numberForAll, null),
+    announce: (tx) => numberOf(tx),
     reach: () => undefined,
     close: async () => undefined,
   };
@@ -108,21 +107,17 @@ export async function openChanges(
   const notifying = (transaction: SQL, topics: string): SQL =>
     sql`pg_notify(${CHANNEL}, concat_ws(' ', ${origin}::text, ${transaction}, ${sql.raw(OLDEST_OPEN)}, ${topics}::text))`;
 
-  /** Mutations that share a transaction have one number. */
-  async function announceAll(tx: Executor, announced: readonly Iterable<string>[]): Promise<number[]> {
-    const parts = [...batches(new Set(announced.flatMap((topics) => [...topics])))];
-    const last = parts.pop();
-    for (const part of parts) await tx.execute(sql`select ${notifying(sql`${UNFINISHED}::text`, part)}`);
-    const transaction = await numberOf(tx, last === undefined ? undefined : notifying(CURRENT, last));
-    return announced.map(() => transaction);
-  }
-
   return {
     now: memory.now,
     isFresh: memory.isFresh,
     apply: (topics) => memory.apply(topics),
     isTrusted: () => channel.isTrusted(),
-    announce: (tx, topics) => together(tx, announceAll, topics),
+    async announce(tx, topics) {
+      const parts = [...batches(topics)];
+      const last = parts.pop();
+      for (const part of parts) await tx.execute(sql`select ${notifying(sql`${UNFINISHED}::text`, part)}`);
+      return numberOf(tx, last === undefined ? undefined : notifying(CURRENT, last));
+    },
     reach(transaction) {
       if (transaction !== null && heard.has(transaction)) return undefined;
       return channel.ask().then(
@@ -145,11 +140,6 @@ async function numberOf(tx: Executor, announcing: SQL = sql`null`): Promise<numb
   );
   return Number(row?.transaction);
 }
-
-const numberForAll = async (tx: Executor, all: readonly null[]): Promise<number[]> => {
-  const transaction = await numberOf(tx);
-  return all.map(() => transaction);
-};
 
 function* batches(topics: Iterable<string>): Generator<string> {
   let batch = '';

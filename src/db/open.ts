@@ -6,6 +6,7 @@ import { fail } from '../errors.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { lockDataDirectory } from './data-lock.ts';
 import { isBeyondPolicy, pgCode } from './pg-error.ts';
+import { sendBeginAlong, sendInOnePiece, waitingAtEnd } from './pipeline.ts';
 import {
   createSecondWall,
   introduce,
@@ -69,6 +70,7 @@ export function openPostgres(options: PostgresOptions): Database {
   const pool = new pg.Pool({
     ...connection,
     max: options.poolMax,
+    pipeline: true,
     idleTimeoutMillis: 30_000,
     // A new connection is handed out when this is done, and closed if it fails: nothing runs with more rights.
     verify: (client, done) => void introduce(client, service).then(() => done(), done),
@@ -80,6 +82,8 @@ export function openPostgres(options: PostgresOptions): Database {
     // Neither does the pool listen to a connection that is in use. Whoever uses it is told by his next statement.
     client.on('error', () => undefined);
     nameStatements(client, nameOf);
+    sendInOnePiece(client);
+    sendBeginAlong(client);
   });
   const executorOf = (client: pg.Pool) =>
     drizzlePg({ client, ...logging(options.onStatement) }) as unknown as Executor;
@@ -87,6 +91,7 @@ export function openPostgres(options: PostgresOptions): Database {
     executorOf(poolInName(pool, name, options.onStatement ?? (() => undefined)));
   let db = executorOf(pool);
   let wall = noWall(db);
+  const transaction = waitingAtEnd((work) => db.transaction((tx) => work(tx as unknown as Executor)));
   return {
     mode: 'postgres',
     get pool() {
@@ -104,7 +109,7 @@ export function openPostgres(options: PostgresOptions): Database {
       wall = createSecondWall(service, db, inName);
     },
     connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    transaction: (work) => retried(() => db.transaction((tx) => work(tx as unknown as Executor))),
+    transaction: (work) => retried(() => transaction(work)),
     close: () => pool.end(),
   };
 }

@@ -5,14 +5,15 @@ interface PgFailure {
   readonly constraint?: string | undefined;
   /** The function of PostgreSQL that refused. */
   readonly routine?: string | undefined;
+  readonly severity?: string | undefined;
 }
 
 export function pgFailure(error: unknown): PgFailure | null {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
-    const { code, constraint, routine } = cause as unknown as Readonly<Record<string, unknown>>;
+    const { code, constraint, routine, severity } = cause as unknown as Readonly<Record<string, unknown>>;
     const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
     if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) {
-      return { code, constraint: text(constraint), routine: text(routine) };
+      return { code, constraint: text(constraint), routine: text(routine), severity: text(severity) };
     }
   }
   return null;
@@ -26,6 +27,12 @@ export function isBeyondPolicy(error: unknown): boolean {
   const failure = pgFailure(error);
   return failure?.code === '42501' && failure.routine === 'ExecWithCheckOptions';
 }
+
+/**
+ * Whether the server refused, and took the transaction back. Not so where it ends, or the way to it: then nobody knows.
+ * A server that speaks of it in another language is not understood, which is the careful answer.
+ */
+export const wasTakenBack = (error: unknown): boolean => pgFailure(error)?.severity === 'ERROR';
 
 export const pgCode = (error: unknown): string | null => pgFailure(error)?.code ?? null;
 

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { OWNER_SETTING, REACH_SETTING } from './row-policies.ts';
+import { leaveToEnd } from './pipeline.ts';
 import { TENANT_ROLE } from './tenant-role.ts';
 
 /**
@@ -65,8 +66,11 @@ export function createSecondWall(
     async within(tx, scope, work) {
       if (!scope) return work();
       const name = tenantName(scope);
-      await tx.execute(sql`select set_config(${REACH_SETTING}, ${name.reach}, true),
-        set_config(${OWNER_SETTING}, ${name.owner}, true), set_config('role', ${name.role}, true)`);
+      await leaveToEnd(
+        tx,
+        tx.execute(sql`select set_config(${REACH_SETTING}, ${name.reach}, true),
+          set_config(${OWNER_SETTING}, ${name.owner}, true), set_config('role', ${name.role}, true)`),
+      );
       bounded.set(tx, { service: service.role, tenant: name.role });
       // What fails takes the transaction, or its savepoint, back, and the name with it.
       const out = await work().finally(() => bounded.delete(tx));
@@ -79,7 +83,8 @@ export function createSecondWall(
 /** Transactions that work in the name of a scope at this moment. */
 const bounded = new WeakMap<Executor, { readonly service: string; readonly tenant: string }>();
 
-const become = (tx: Executor, role: string) => tx.execute(sql`select set_config('role', ${role}, true)`);
+const become = (tx: Executor, role: string) =>
+  leaveToEnd(tx, tx.execute(sql`select set_config('role', ${role}, true)`));
 
 /**
  * For what an operation must do, or know, beyond its own scope: whether an address has an owner, what else goes with

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { postgresDatabase, type TestDatabase } from '../../test/support/postgres.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { openEmbedded, openPostgres, type Database } from './open.ts';
+import { leaveToEnd } from './pipeline.ts';
 import { rowsOf } from './rows.ts';
 import { createSharedTransaction, together } from './shared-commit.ts';
 
@@ -112,6 +113,19 @@ describe('works that come together', () => {
     await begin();
     const settled = await Promise.allSettled(
       [1, 2, 2, 3].map((id) => shared((tx) => together(tx, write, id))),
+    );
+    expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+    expect(await stored()).toEqual([1, 2, 3]);
+  });
+
+  it('do not pay for a statement that was left to the end and refused there', async () => {
+    await begin();
+    const left = async (tx: Executor, ids: readonly number[]) => {
+      await leaveToEnd(tx, write(tx, ids));
+      return ids;
+    };
+    const settled = await Promise.allSettled(
+      [1, 2, 2, 3].map((id) => shared((tx) => together(tx, left, id))),
     );
     expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(1);
     expect(await stored()).toEqual([1, 2, 3]);

@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../kernel/scoped-db.ts';
 import type { Database } from './open.ts';
+import { wasTakenBack } from './pg-error.ts';
+import { leaveToEnd } from './pipeline.ts';
 
 /**
  * Group commit: works that come in while a transaction is under way share the next one, and each is answered after its
@@ -46,14 +48,15 @@ export function createSharedTransaction(transaction: Transaction): Transaction {
     try {
       await transaction(async (tx) => {
         done = false;
-        await tx.execute(sql.raw(`set local lock_timeout = '${LOCK_TIMEOUT}'`));
+        await leaveToEnd(tx, tx.execute(sql.raw(`set local lock_timeout = '${LOCK_TIMEOUT}'`)));
         answers = await inStep(tx, works);
         done = true;
       });
       works.forEach(({ resolve }, index) => resolve(answers[index]));
     } catch (error) {
-      // Only the commit was left: it may have happened, so that to run them again would do all of it twice.
-      if (done) works.forEach(({ reject }) => reject(error));
+      // Only the commit was left: it may have happened, so that to run them again would do all of it twice. Unless what
+      // was left to the end was refused, and the commit with it.
+      if (done && !wasTakenBack(error)) works.forEach(({ reject }) => reject(error));
       else await Promise.all(works.map(alone));
     }
   }

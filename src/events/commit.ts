@@ -1,9 +1,10 @@
 import type { Changes } from '../db/changes.ts';
 import type { Database } from '../db/open.ts';
 import type { Revisions } from '../db/revisions.ts';
+import { together } from '../db/shared-commit.ts';
 import type { MutationNotes } from '../kernel/invoke.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
-import { noteStaleRights, type Act, type Author, type Recorder } from './record.ts';
+import { noteStaleRights, type Act, type Author, type Recorder, type Written } from './record.ts';
 
 /**
  * The end of every change, whoever asked for it: what it did, its audit entry and events and the topics that it made
@@ -27,6 +28,17 @@ export function createCommit(options: {
   readonly log: (error: unknown, message: string, requestId: string) => void;
 }): Commit {
   const { record, changes, revisions, shared, log } = options;
+
+  /** Of mutations that share a commit, in the statements of one: for each of them, or for a thousand entries. */
+  async function leaveBehind(tx: Executor, acts: readonly Written[]): Promise<undefined[]> {
+    const changed = acts.filter(({ notes }) => !notes.unchanged);
+    // Heard of after commit either way, so first what needs no lock: others of the tenant wait from the record on.
+    const announcing = changes.announce(tx, new Set(acts.flatMap(({ notes }) => [...notes.topics])));
+    const [transaction] = await Promise.all([announcing, record(tx, changed)]);
+    for (const { notes } of acts) notes.revision = revisions.seal(transaction);
+    return acts.map(() => undefined);
+  }
+
   return async (transaction, op, by, notes, work) => {
     const committing = (op.sharesCommit ? shared : transaction)(async (tx) => {
       // A retried transaction starts with nothing noted.
@@ -35,9 +47,7 @@ export function createCommit(options: {
       notes.topics.clear();
       const out = await work(tx);
       if (!notes.unchanged) noteStaleRights(op, by, notes);
-      // Heard of after commit either way, so first what needs no lock: others of the tenant wait from the record on.
-      notes.revision = revisions.seal(await changes.announce(tx, notes.topics));
-      if (!notes.unchanged) await record(tx, op, by, notes);
+      await together(tx, leaveBehind, { op, by, notes });
       return out;
     });
     // A commit whose answer got lost may have happened: what it touched is stale either way.

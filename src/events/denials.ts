@@ -51,7 +51,7 @@ export function createDenials(options: {
     const recording = { outcome: 'denied', code, ...reason, target, metadata: { count } } as const;
     const notes: MutationNotes = { recordings: [recording], topics: new Set(), afterCommit: [] };
     try {
-      await transaction((tx) => record(tx, { name: op.name, keepsRights: true }, by, notes));
+      await transaction((tx) => record(tx, [{ op: { name: op.name, keepsRights: true }, by, notes }]));
     } catch (failure) {
       log(failure, `a refusal of ${op.name} could not be written down`);
     }

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { nodes } from '../db/nodes.ts';
+import { leaveToEnd } from '../db/pipeline.ts';
 import { instant, isAnyOf, rowsOf } from '../db/rows.ts';
-import { together } from '../db/shared-commit.ts';
 import type { Call, Principal } from '../kernel/context.ts';
 import type { Actor, NodeRef, Recording } from '../kernel/event.ts';
 import type { MutationNotes, Recorded } from '../kernel/invoke.ts';
@@ -27,7 +27,13 @@ export interface EventForms {
   /** Whether a member of that data is never cut. */
   readonly isWhole: (type: string, member: string) => boolean;
 }
-export type Recorder = (tx: Executor, op: Act, by: Author, notes: MutationNotes) => Promise<void>;
+export type Recorder = (tx: Executor, acts: readonly Written[]) => Promise<void>;
+/** One mutation, as it is to be written. */
+export interface Written {
+  readonly op: Act;
+  readonly by: Author;
+  readonly notes: MutationNotes;
+}
 
 /**
  * Writes what a mutation leaves behind, in its own transaction: one audit entry, its events, and the next
@@ -44,15 +50,7 @@ export type Recorder = (tx: Executor, op: Act, by: Author, notes: MutationNotes)
  * @throws FORBIDDEN, as for a scope that never existed, when the node was deleted while the mutation ran
  */
 export function createRecorder(ids: Ids, relay: Pick<Relay, 'due' | 'flush'>, forms: EventForms): Recorder {
-  async function writeAll(tx: Executor, acts: readonly Written[]): Promise<undefined[]> {
-    let due = false;
-    for (const pages of sheets(pagesOf(acts))) due = (await writePages(tx, pages)) || due;
-    if (due) acts[0]?.notes.afterCommit.push(() => void relay.flush());
-    return acts.map(() => undefined);
-  }
-
-  /** @returns whether any of the events is to be relayed */
-  async function writePages(tx: Executor, pages: readonly Page[]): Promise<boolean> {
+  async function writePages(tx: Executor, pages: readonly Page[]): Promise<void> {
     const counted = await lockCounters(tx, pages);
     const entries: AuditRow[] = [];
     const emitted: EventRow[] = [];
@@ -80,17 +78,16 @@ export function createRecorder(ids: Ids, relay: Pick<Relay, 'due' | 'flush'>, fo
       }
       heads.push({ id: node.id, policy, auditSequence, eventSequence, hash });
     }
-    return append(tx, entries, emitted, heads, relay.due);
+    const written = append(tx, entries, emitted, heads, relay.due).then((due) => {
+      if (due) pages[0]?.lines[0]?.act.notes.afterCommit.push(() => void relay.flush());
+    });
+    // Others wait for the nodes' locks: the commit goes out with this, and not a turn later.
+    await leaveToEnd(tx, written);
   }
 
-  return (tx, op, by, notes) => together(tx, writeAll, { op, by, notes });
-}
-
-/** One mutation, as it is to be written. */
-interface Written {
-  readonly op: Act;
-  readonly by: Author;
-  readonly notes: MutationNotes;
+  return async (tx, acts) => {
+    for (const pages of sheets(pagesOf(acts))) await writePages(tx, pages);
+  };
 }
 
 /** What is to be written of one node, in order. A mutation has one audit entry: of its first recording. */
