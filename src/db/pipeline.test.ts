@@ -139,3 +139,51 @@ describe('a transaction', () => {
     }
   });
 });
+
+describe.runIf(adminUrl)('statements that are asked in one turn', () => {
+  const pidOf = async (db: Executor) =>
+    (await rowsOf<{ pid: number }>(db, sql`select pg_backend_pid() as pid`))[0]?.pid;
+  let walled: Database;
+  beforeAll(() => {
+    walled = open(4);
+    walled.workAs?.(null, true);
+  });
+  afterAll(() => walled.close());
+
+  it('go over one connection', async () => {
+    const pids = await Promise.all([pidOf(walled.pool), pidOf(walled.pool), pidOf(walled.pool)]);
+    expect(new Set(pids).size).toBe(1);
+  });
+
+  it('are answered although one of them fails, and nobody gets that connection again', async () => {
+    const [before, failed, after] = await Promise.all([
+      pidOf(walled.pool),
+      codeOf(walled.pool.execute(sql`select 1 / 0`)),
+      pidOf(walled.pool),
+    ]);
+    expect(failed).toBe('22012');
+    expect(after).toBe(before);
+    expect(await pidOf(walled.pool)).not.toBe(before);
+  });
+
+  it('wait together for a connection, and are told together that there is none', async () => {
+    const narrow = openPostgres({
+      url: server?.url ?? '',
+      poolMax: 1,
+      acquireTimeoutMs: 100,
+      statementTimeoutMs: 10_000,
+      onIdleError: () => undefined,
+    });
+    narrow.workAs?.(null, true);
+    try {
+      await narrow.transaction(async (tx) => {
+        await write(tx, 1);
+        const told = await Promise.allSettled([pidOf(narrow.pool), pidOf(narrow.pool)]);
+        expect(told.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+      });
+      expect(await pidOf(narrow.pool)).toBeGreaterThan(0);
+    } finally {
+      await narrow.close();
+    }
+  });
+});

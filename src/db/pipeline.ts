@@ -48,8 +48,8 @@ export const waitingAtEnd =
     }
   };
 
-/** What leaves nothing behind where no transaction began. */
-const HARMLESS = /^\s*(set local|select) /;
+/** What leaves nothing behind where no transaction began, or not in the name in which it was to run. */
+export const leavesNothing = (text: string): boolean => /^\s*(set local|select) /.test(text);
 
 type Query = (...statement: readonly unknown[]) => Promise<unknown>;
 
@@ -88,7 +88,7 @@ export function sendBeginAlong(client: pg.ClientBase): void {
     }
     if (held) opening = open(held);
     if (!opening) return query(...statement);
-    if (behind.length === 0 && HARMLESS.test(text))
+    if (behind.length === 0 && leavesNothing(text))
       return Promise.all([opening, query(...statement)]).then(([, answer]) => answer);
     return new Promise((resolve, reject) => {
       behind.push(() => void query(...statement).then(resolve, reject));

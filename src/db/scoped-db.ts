@@ -55,15 +55,12 @@ export function bindScope({ tx, scope, list, notes, cursors, totals, ids, clock 
   }
 
   async function withRelations(entity: AnyEntity, rows: Row[], names: readonly string[] | undefined) {
-    for (const name of names ?? []) {
-      const found = await readRelation(
-        { tx, ...at },
-        entity,
-        name,
-        rows.map((row) => parentKey(entity, name, row)),
-      );
+    const reading = (names ?? []).map(async (name) => {
+      const keys = rows.map((row) => parentKey(entity, name, row));
+      const found = await readRelation({ tx, ...at }, entity, name, keys);
       for (const row of rows) row[name] = found.get(parentKey(entity, name, row)) ?? none(entity, name);
-    }
+    });
+    await Promise.all(reading);
     return rows;
   }
 

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { OWNER_SETTING, REACH_SETTING } from './row-policies.ts';
-import { leaveToEnd } from './pipeline.ts';
+import { leavesNothing, leaveToEnd } from './pipeline.ts';
 import { TENANT_ROLE } from './tenant-role.ts';
 
 /**
@@ -123,33 +123,64 @@ export async function introduce(client: pg.ClientBase, name: Name): Promise<void
 
 export const SWITCH = `select set_config('role', $1, false), set_config('${REACH_SETTING}', $2, false), set_config('${OWNER_SETTING}', $3, false)`;
 
+interface Turn {
+  readonly connection: Promise<{
+    readonly client: pg.PoolClient;
+    /** Undefined where it works in the name already. */
+    readonly named: Promise<void> | undefined;
+  }>;
+  /** Who has not been answered yet. */
+  askers: number;
+  failure?: Error;
+}
+
 /** The same connections, each made to work in this name before it is used; one that will not is closed. */
 export function poolInName(pool: pg.Pool, name: Name, onStatement: (text: string) => void): pg.Pool {
-  async function connect(): Promise<pg.PoolClient> {
+  async function idle(): Promise<pg.PoolClient> {
     let client = await pool.connect();
     // What a failure left in its transaction would go on in a name that ends with it.
     while (client.getTransactionStatus() !== 'I') {
       client.release(true);
       client = await pool.connect();
     }
-    if (names.get(client) === name) return client;
+    return client;
+  }
+  function naming(client: pg.PoolClient): Promise<void> | undefined {
+    if (names.get(client) === name) return undefined;
     onStatement(SWITCH);
-    await introduce(client, name).catch((error: unknown) => {
+    return introduce(client, name);
+  }
+  async function connect(): Promise<pg.PoolClient> {
+    const client = await idle();
+    await naming(client)?.catch((error: unknown) => {
       client.release(true);
       throw error;
     });
     return client;
   }
-  async function query(text: pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> {
-    const client = await connect();
+  /** What is asked in one turn of the event loop goes over one connection, and so in one piece. */
+  let turn: Turn | null = null;
+  function join(): Turn {
+    if (turn) return turn;
+    turn = { connection: idle().then((client) => ({ client, named: naming(client) })), askers: 0 };
+    process.nextTick(() => void (turn = null));
+    return turn;
+  }
+  async function query(statement: pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> {
+    const mine = join();
+    mine.askers++;
+    const { client, named } = await mine.connection;
     try {
-      const result = await client.query(text, values);
-      client.release();
+      // What was read in another name is told to nobody if the change of it fails.
+      if (named && !leavesNothing(statement.text)) await named;
+      const [result] = await Promise.all([client.query(statement, values), named]);
       return result;
     } catch (error) {
-      // As the pool itself does: what is under way on it is not known.
-      client.release(error as Error);
+      mine.failure = error as Error;
       throw error;
+    } finally {
+      // After a failure it is closed, as the pool itself does: what is under way on it is not known.
+      if (--mine.askers === 0) client.release(mine.failure);
     }
   }
   // To the query builder it is a pool: one that opens a transaction on a connection of its own.
