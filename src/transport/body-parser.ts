@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fail } from '../errors.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 import { readForm } from './forms.ts';
@@ -7,6 +7,8 @@ import { createKnownBodies } from './known-bodies.ts';
 const MAX_DEPTH = 32;
 const GRAPHQL = '/graphql';
 const JSON_TYPE = 'application/json';
+/** Of a GraphQL body, however it is written: what changes something may carry a secret, which is not kept. */
+const MAY_CHANGE = /mutation|\\u/;
 
 type Limits = Pick<NamedOperation, 'name' | 'bodyLimitBytes'>;
 
@@ -29,7 +31,13 @@ export function registerBodyParser(app: FastifyInstance, operations: readonly Li
     else done();
   });
   const parse = app.getDefaultJsonParser('error', 'error');
-  const questions = createKnownBodies();
+  const [questions, documents] = [createKnownBodies(), createKnownBodies(500)];
+  const knownFor = ({ route }: FastifyRequest, body: string) =>
+    route?.rate === 'check'
+      ? questions
+      : route?.url === GRAPHQL && !MAY_CHANGE.test(body)
+        ? documents
+        : undefined;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<string>(JSON_TYPE, { parseAs: 'string' }, (request, body, done) => {
     const type = request.headers['content-type'] ?? '';
@@ -38,7 +46,7 @@ export function registerBodyParser(app: FastifyInstance, operations: readonly Li
       return done(fail('UNSUPPORTED_MEDIA_TYPE'), undefined);
     }
     if (body === '') return done(null, undefined);
-    const known = request.route?.rate === 'check' ? questions : undefined;
+    const known = knownFor(request, body);
     const before = known?.find(body);
     if (before) return done(null, before);
     const isLarge = request.route?.url === GRAPHQL && Buffer.byteLength(body) > usual;

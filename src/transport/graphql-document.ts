@@ -28,6 +28,7 @@ import {
 import { compileQuery, isCompiledQuery, type CompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 import { fail, type DoorwardError } from '../errors.ts';
+import { frozen, onceForFrozen } from '../frozen.ts';
 import { measuredFields, tooComplex } from './graphql-limits.ts';
 import { Json } from './graphql-schema.ts';
 
@@ -45,7 +46,7 @@ export interface Plan {
   readonly names: readonly string[];
   /** How many fields that take guesses at secrets it selects. */
   readonly sensitive: number;
-  /** Reads the variables (throws `Unrunnable`) and tells what the run would cost. */
+  /** Reads the variables, frozen ones (known-bodies.ts) once, and tells what the run would cost. @throws Unrunnable */
   readonly bind: (variables: Readonly<Record<string, unknown>>) => Run;
 }
 
@@ -115,9 +116,8 @@ function prepare(source: string, operationName: string, options: PlannerOptions)
   const rootType = schema.getRootType(operation.operation);
   if (!rootType) throw new Unrunnable([misfit(`There are no operations of type ${operation.operation}.`)]);
   const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const definition of document.definitions) {
+  for (const definition of document.definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
-  }
   const roots = measuredFields({ schema, document, fragments, limits }, operation.selectionSet, rootType);
 
   const rules = options.introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule];
@@ -129,18 +129,19 @@ function prepare(source: string, operationName: string, options: PlannerOptions)
   const names = nodes.map(({ name }) => name.value).filter((name) => !name.startsWith('__'));
   const inputs = inputsOf(nodes, rootType, definitions);
   const run = executing(schema, operation, [...fragments.values()], inputs);
+  const kind = operation.operation === OperationTypeNode.MUTATION ? 'mutation' : 'query';
   return {
-    kind: operation.operation === OperationTypeNode.MUTATION ? 'mutation' : 'query',
+    kind,
     names,
     sensitive: names.filter((name) => options.sensitive.has(name)).length,
-    bind(variables) {
+    bind: onceForFrozen((variables: Readonly<Record<string, unknown>>): Run => {
       const { errors, coerced } = getVariableValues(schema, definitions, variables, reporting);
       refuseAny(errors ?? []);
       const values: Record<string, unknown> = {};
       for (const { name, type, node } of inputs.values()) {
         const value = valueFromAST(node, type, coerced);
         if (isTooDeep(value)) throw fail('VALIDATION_ERROR', { details: [{ path: '', code: 'too_deep' }] });
-        if (value !== undefined) values[name] = value;
+        if (value !== undefined) values[name] = kind === 'query' ? frozen(value) : value;
         else if (isNonNullType(type)) throw new Unrunnable([misfit('Give the argument input a value.')]);
       }
       const cost = roots.reduce((sum, { node, fixed, perItem }) => {
@@ -149,7 +150,7 @@ function prepare(source: string, operationName: string, options: PlannerOptions)
         return sum + fixed + perItem * limit;
       }, 0);
       return { cost, start: (context) => run(context, variables, values) };
-    },
+    }),
   };
 }
 
@@ -235,10 +236,9 @@ function executing(
       },
     });
   const selection = withVariables(operation);
-  const rest = fragments.map(withVariables);
   const documentWith = (definitions: readonly VariableDefinitionNode[]): DocumentNode => ({
     kind: Kind.DOCUMENT,
-    definitions: [{ ...selection, variableDefinitions: definitions }, ...rest],
+    definitions: [{ ...selection, variableDefinitions: definitions }, ...fragments.map(withVariables)],
   });
   const ours = [...inputs.values()].map(({ name }): VariableDefinitionNode => ({
     kind: Kind.VARIABLE_DEFINITION,

@@ -1,5 +1,6 @@
 import { getNamedType, isObjectType, Kind, type FieldNode, type GraphQLResolveInfo } from 'graphql';
 import type { GraphQLObjectType, SelectionSetNode } from 'graphql';
+import { frozen, onceForFrozen } from '../frozen.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 
 /**
@@ -18,14 +19,16 @@ export function withRelations(op: NamedOperation, given: unknown, info: GraphQLR
   const input = given ?? {};
   const [node, another] = info.fieldNodes;
   if (op.kind !== 'query' || !node || another) return { input, isWhole: false };
-  const { relations, isWhole } = known.get(node) ?? remembered(node, info);
-  if (relations.length === 0) return { input, isWhole };
+  const { hasRelations, named, isWhole } = known.get(node) ?? remembered(node, info);
+  if (!hasRelations) return { input, isWhole };
   if (!('relations' in op.input)) return { input, isWhole: false };
-  return { input: { ...input, relations }, isWhole };
+  return { input: named(input), isWhole };
 }
 
 interface Selection {
-  readonly relations: readonly string[];
+  readonly hasRelations: boolean;
+  /** The same input with the relations named in it; of a frozen one always the same. */
+  readonly named: (input: object) => object;
   readonly isWhole: boolean;
 }
 
@@ -36,7 +39,9 @@ function remembered(node: FieldNode, info: GraphQLResolveInfo): Selection {
   const found = new Set<string>();
   const root = getNamedType(info.returnType);
   const isWhole = !isObjectType(root) || collect(node.selectionSet, root, info, found);
-  const selection = { relations: [...found], isWhole };
+  const relations = [...found];
+  const named = onceForFrozen((input: object) => frozen({ ...input, relations }));
+  const selection = { hasRelations: relations.length > 0, named, isWhole };
   known.set(node, selection);
   return selection;
 }

@@ -25,6 +25,18 @@ afterAll(() => app.close());
 describe.each(transports)('over %s', (via) => {
   const as = () => ({ token: owner.token, via });
 
+  it('reads a list anew however often it is asked in the same words, and for everybody', async () => {
+    const asked = { scope, search: `Repeated ${unique()}` };
+    const names = async () => (await app.must('roles', asked, as())).items.map(({ name }) => name);
+    for (let times = 0; times < 3; times++) expect(await names()).toEqual([]);
+    await app.must('createRole', { scope, name: asked.search }, as());
+    expect(await names()).toEqual([asked.search]);
+    const stranger = await app.person();
+    const refused = await app.call('roles', asked, { token: stranger.token, via });
+    expect(refused.code).toBe('FORBIDDEN');
+    expect(await names()).toEqual([asked.search]);
+  });
+
   it('builds the chain and reads it back with its relations', async () => {
     const slug = `invoice-${unique()}`;
     const resource = await app.must(
