@@ -32,6 +32,7 @@ import { erasePage } from './events/erasure.ts';
 import { createDenials } from './events/denials.ts';
 import { createMailOutbox } from './events/mail-outbox.ts';
 import { createRecorder } from './events/record.ts';
+import { createTenantLines } from './events/tenant-lines.ts';
 import { createRelay } from './events/relay.ts';
 import { createAuditRetention, declareAuditRetention } from './events/retention.ts';
 import { createSystemActs } from './events/system-act.ts';
@@ -151,7 +152,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     log.error({ error, message, requestId });
   const transaction: Database['transaction'] = (work) => database.transaction(work);
   const shared = createSharedTransaction(transaction);
-  const commit = createCommit({ record, changes, revisions, shared, log: logCall });
+  const lines = createTenantLines(config.database.acquireTimeoutMs);
+  const commit = createCommit({ record, changes, revisions, shared, lines, log: logCall });
   const actAsSystem = createSystemActs({ transaction, commit, ids });
   const webhooks = createWebhookDelivery({ services, pool, actAsSystem, guard, ports, log: logged });
   if (database.mode === 'embedded') await webhooks.reclaim();
@@ -195,6 +197,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     limiter,
     operations,
     askDatabase: () => pool.execute(sql`select 1`),
+    lineMs: lines.wait,
     log: logCall,
     logLine: log.writes('info') ? (line) => log.info(line) : null,
   });

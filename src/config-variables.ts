@@ -80,7 +80,7 @@ export const declarations = {
   DATABASE_ACQUIRE_TIMEOUT_MS: variable(
     '2000',
     whole(100, 60_000),
-    'Wait for a connection, then 503; 100..60000',
+    'Wait for a connection, or in the line of a tenant, then 503; 100..60000',
   ),
   DATABASE_STATEMENT_TIMEOUT_MS: variable(
     '5000',

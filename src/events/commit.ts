@@ -5,6 +5,7 @@ import { together } from '../db/shared-commit.ts';
 import type { MutationNotes } from '../kernel/invoke.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { noteStaleRights, type Act, type Author, type Recorder, type Written } from './record.ts';
+import type { TenantLines } from './tenant-lines.ts';
 
 /**
  * The end of every change, whoever asked for it: what it did, its audit entry and events and the topics that it made
@@ -25,9 +26,10 @@ export function createCommit(options: {
   readonly revisions: Pick<Revisions, 'seal'>;
   /** Of operations that share their commits with others of their kind. */
   readonly shared: Database['transaction'];
+  readonly lines: Pick<TenantLines, 'stand'>;
   readonly log: (error: unknown, message: string, requestId: string) => void;
 }): Commit {
-  const { record, changes, revisions, shared, log } = options;
+  const { record, changes, revisions, shared, lines, log } = options;
 
   /** Of mutations that share a commit, in the statements of one: for each of them, or for a thousand entries. */
   async function leaveBehind(tx: Executor, acts: readonly Written[]): Promise<undefined[]> {
@@ -40,7 +42,7 @@ export function createCommit(options: {
   }
 
   return async (transaction, op, by, notes, work) => {
-    const committing = (op.sharesCommit ? shared : transaction)(async (tx) => {
+    const changing = async (tx: Executor) => {
       // A retried transaction starts with nothing noted.
       Object.assign(notes, { changes: undefined, unchanged: false });
       notes.recordings.length = notes.afterCommit.length = 0;
@@ -49,7 +51,13 @@ export function createCommit(options: {
       if (!notes.unchanged) noteStaleRights(op, by, notes);
       await together(tx, leaveBehind, { op, by, notes });
       return out;
-    });
+    };
+    const { scope } = by;
+    const committing = op.sharesCommit
+      ? shared(changing)
+      : scope
+        ? lines.stand(scope.nodeId, () => transaction(changing))
+        : transaction(changing);
     // A commit whose answer got lost may have happened: what it touched is stale either way.
     const out = await committing.finally(() => changes.apply(notes.topics));
     for (const after of notes.afterCommit) {

@@ -29,6 +29,8 @@ export interface OverloadOptions {
   readonly operations: readonly NamedOperation[];
   /** As little as can be asked of the database; what it takes is what others wait for a connection. */
   readonly askDatabase: () => Promise<unknown>;
+  /** Milliseconds for which those have waited who flood one tenant with changes. */
+  readonly lineMs: () => number;
 }
 
 declare module 'fastify' {
@@ -48,7 +50,7 @@ declare module 'fastify' {
 /** Answers what refuses a request that there is no room for, on a server that has no routes yet. */
 export function createOverload(
   app: FastifyInstance,
-  { limits, operations, askDatabase }: OverloadOptions,
+  { limits, operations, askDatabase, lineMs }: OverloadOptions,
 ): (request: FastifyRequest) => void {
   const adapts = limits.delayMs > 0 || limits.waitMs > 0;
   const lanes = laneNames.map((name) => new Lane(name, { most: limits.maxInFlight, adapts }));
@@ -103,6 +105,7 @@ export function createOverload(
     const waits = startWaits({
       isBusy: () => lanes.some(({ isBusy }) => isBusy),
       askDatabase,
+      lineMs,
       measured() {
         const delay = part(waits.loop(), limits.delayMs);
         const all = Math.max(delay, part(waits.work(), limits.waitMs));

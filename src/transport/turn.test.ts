@@ -66,6 +66,7 @@ describe('answers of one turn of the event loop', () => {
       limits: loadConfig({}).overload,
       operations: [],
       askDatabase: () => Promise.resolve(),
+      lineMs: () => 0,
     });
     app.get('/broken', (_request, reply) => reply.header('x-line', 'a\nb').send('never'));
     app.get('/whole', () => 'whole');

@@ -12,7 +12,7 @@ const MEASURED_MS = 50;
 export interface Waits {
   /** Milliseconds by which the event loop is late. */
   readonly loop: () => number;
-  /** Milliseconds until a thread or a connection is free, whichever is longer. */
+  /** Milliseconds until a thread, a connection or one's turn in a line is free, whichever is longest. */
   readonly work: () => number;
   readonly stop: () => void;
 }
@@ -22,11 +22,13 @@ interface WaitOptions {
   readonly isBusy: () => boolean;
   /** As little as can be asked of the database. */
   readonly askDatabase: () => Promise<unknown>;
+  /** Of a line in which others stand, what the next of them has waited. */
+  readonly lineMs: () => number;
   /** Called about every 50 milliseconds, later when the event loop is late. */
   readonly measured: () => void;
 }
 
-export function startWaits({ isBusy, askDatabase, measured }: WaitOptions): Waits {
+export function startWaits({ isBusy, askDatabase, lineMs, measured }: WaitOptions): Waits {
   const late: number[] = [];
   const lines = [createLine(askDatabase), createLine(askThread)];
   let loop = 0;
@@ -49,7 +51,7 @@ export function startWaits({ isBusy, askDatabase, measured }: WaitOptions): Wait
   const timer = setTimeout(tick, TICK_MS).unref();
   return {
     loop: () => loop,
-    work: () => Math.max(...lines.map((line) => line.wait())),
+    work: () => Math.max(lineMs(), ...lines.map((line) => line.wait())),
     stop: () => clearTimeout(timer),
   };
 }
