@@ -167,9 +167,8 @@ const successes = ({ statuses }: Told): number =>
 
 async function flood(service: Service, what: string, requests: readonly string[]): Promise<void> {
   const port = Number(new URL(service.base).port);
-  let peak = 0;
   let perCpuSecond = 0;
-  for (const connections of AT_A_TIME) {
+  const closedLoop = async (connections: number): Promise<number> => {
     const used = cpuSeconds(service.pid);
     const told = await load({ port, requests, seconds: CLOSED_SECONDS, connections, perSecond: null });
     const perSecond = successes(told) / CLOSED_SECONDS;
@@ -177,8 +176,11 @@ async function flood(service: Service, what: string, requests: readonly string[]
     say(
       `  ${connections} at a time: ${perSecond.toFixed(0)}/s ${JSON.stringify(told.statuses)}, ${rounded(told.served)}`,
     );
-    peak = Math.max(peak, perSecond);
-  }
+    return perSecond;
+  };
+  const found = new Map<number, number>();
+  for (const connections of AT_A_TIME) found.set(connections, await closedLoop(connections));
+  const [best, peak] = [...found].reduce((one, other) => (other[1] > one[1] ? other : one));
   await sleep(2000);
   const before = ofProcess(service.pid, 'VmRSS');
   const used = cpuSeconds(service.pid);
@@ -194,11 +196,15 @@ async function flood(service: Service, what: string, requests: readonly string[]
   const live = await stopWatching();
   const at = (share: number) => live.ms[Math.floor(share * live.ms.length)] ?? 0;
   const goodput = successes(told) / FLOOD_SECONDS;
+  await sleep(3000);
+  // A machine that is shared is another one a minute later: the flood lies between the two.
+  const after = await closedLoop(best);
+  const around = (peak + after) / 2;
   const offered = Object.values(told.statuses).reduce((sum, count) => sum + count, 0) / FLOOD_SECONDS;
   say(
     [
       `${what}: peak ${peak.toFixed(0)}/s; ${(peak * TIMES).toFixed(0)}/s asked for, ${offered.toFixed(0)}/s sent for ${FLOOD_SECONDS} s`,
-      `  goodput ${goodput.toFixed(0)}/s, ${((100 * goodput) / peak).toFixed(0)} % of the peak (goal 80 %)`,
+      `  goodput ${goodput.toFixed(0)}/s, ${((100 * goodput) / around).toFixed(0)} % of the peak of before and after, ${after.toFixed(0)}/s (goal 80 %)`,
       `  of the service's processor time ${((100 * servedPerCpu) / perCpuSecond).toFixed(0)} % went to what was served (${servedPerCpu.toFixed(0)} for a second, ${perCpuSecond.toFixed(0)} before)`,
       `  served  ${rounded(told.served)}`,
       `  shed    ${rounded(told.shed)} (goal p99 50 ms); ${told.unhinted} without Retry-After`,
