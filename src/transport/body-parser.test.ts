@@ -45,6 +45,12 @@ describe('a body that comes again', () => {
       false,
     );
     expect(await isKnown('/graphql', document('query Q { a } mutation M { b }'))).toBe(false);
+    expect(
+      await isKnown(
+        '/graphql',
+        document('query Q($i: I!) { invitation(input: $i) { id } }', { i: { token: 'x' } }),
+      ),
+    ).toBe(false);
     // The same word, as JSON may write it.
     const hidden = document('mutation { b }').replace('mutation', '\\u006dutation');
     expect(JSON.parse(hidden)).toEqual({ query: 'mutation { b }', variables: {} });

@@ -7,8 +7,8 @@ import { createKnownBodies } from './known-bodies.ts';
 const MAX_DEPTH = 32;
 const GRAPHQL = '/graphql';
 const JSON_TYPE = 'application/json';
-/** Of a GraphQL body, however it is written: what changes something may carry a secret, which is not kept. */
-const MAY_CHANGE = /mutation|\\u/;
+/** Of a GraphQL body, however it is written: what changes something, or names a mailed token. None of it is kept. */
+const MAY_CARRY_SECRETS = /mutation|token|\\u/i;
 
 type Limits = Pick<NamedOperation, 'name' | 'bodyLimitBytes'>;
 
@@ -35,7 +35,7 @@ export function registerBodyParser(app: FastifyInstance, operations: readonly Li
   const knownFor = ({ route }: FastifyRequest, body: string) =>
     route?.rate === 'check'
       ? questions
-      : route?.url === GRAPHQL && !MAY_CHANGE.test(body)
+      : route?.url === GRAPHQL && !MAY_CARRY_SECRETS.test(body)
         ? documents
         : undefined;
   app.removeAllContentTypeParsers();
