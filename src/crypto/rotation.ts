@@ -20,6 +20,13 @@ interface Rotation {
 }
 
 /**
+ * Until commit, whoever else would rotate the keys of the issuer waits, and then sees what became of them. Their rows
+ * would not do for a lock: one that waited for a row finds it retired, and whoever holds the new ones is not waited for.
+ */
+export const lockKeys = (tx: Executor, tenantId: string): Promise<unknown> =>
+  tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`signing keys of ${tenantId}`}, 0))`);
+
+/**
  * Moves the keys of an issuer on (identity §10): next → active, active → retired, `pair` → next. Retired keys stay
  * published while their tokens may live. Rotations of one issuer wait for one another. The caller touches the topic
  * of the keys.
@@ -34,7 +41,7 @@ export async function rotateKeys(
   const ofIssuer = eq(signingKeys.tenantId, tenantId);
   const inState = (...states: (typeof signingKeys.status.enumValues)[number][]) =>
     and(ofIssuer, inArray(signingKeys.status, states));
-  await tx.select({ id: signingKeys.id }).from(signingKeys).where(inState('active', 'next')).for('update');
+  await lockKeys(tx, tenantId);
   const old = await tx
     .update(signingKeys)
     .set({

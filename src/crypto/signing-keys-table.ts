@@ -25,7 +25,7 @@ export const signingKeys = pgTable(
   (table) => [
     unique('signing_keys_kid').on(table.kid),
     index('signing_keys_tenant').on(table.tenantId),
-    // Exactly one of each: the database decides races of two rotations.
+    // Exactly one of each, whatever a rotation does.
     uniqueIndex('signing_keys_one_current')
       .on(table.tenantId, table.status)
       .where(sql`status in ('active', 'next')`),

@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { keysTopic } from '../../crypto/keyring.ts';
-import { rotateKeys } from '../../crypto/rotation.ts';
+import { lockKeys, rotateKeys } from '../../crypto/rotation.ts';
 import { signingKeys } from '../../crypto/signing-keys-table.ts';
 import { SYSTEM_NODE } from '../../db/nodes.ts';
 import type { ActAsSystem } from '../../events/system-act.ts';
@@ -48,9 +48,7 @@ async function rotateIfDue(services: Rotating, pool: Executor, actAsSystem: ActA
   const pair = await services.keyPairs.take();
   return actAsSystem('rotateSystemKey', async (act) => {
     const { tx } = act;
-    await tx.execute(
-      sql`select 1 from signing_keys where tenant_id = ${SYSTEM_NODE} and status = 'next' for update`,
-    );
+    await lockKeys(tx, SYSTEM_NODE);
     if (!(await isDue(tx))) return false;
     const tokenMinutes = config.tokens.accessTokenMinutes;
     const id = await rotateKeys(tx, services, {
