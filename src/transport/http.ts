@@ -1,5 +1,6 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Config } from '../config.ts';
 import { fail } from '../errors.ts';
 import { credentialKey } from '../kernel/invoke.ts';
@@ -14,6 +15,7 @@ import { createLeaving } from './leaving.ts';
 import { clientNetwork, trustedProxies } from './network.ts';
 import { createOverload, type OverloadOptions } from './overload.ts';
 import type { RateLimiter, RateState } from './rate-limit.ts';
+import { refuseAhead } from './refuse-ahead.ts';
 import { languageOf, sendError } from './send-error.ts';
 
 /**
@@ -53,6 +55,12 @@ declare module 'fastify' {
 
 const requestIdForm = /^[A-Za-z0-9-]{8,64}$/;
 
+/** The caller's, if it is one. */
+function requestIdOf({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && requestIdForm.test(given) ? given : randomUUID();
+}
+
 export async function createHttp(options: HttpOptions): Promise<FastifyInstance> {
   const { config, authenticate, catchUp, limiter, log, logLine } = options;
   const proxies = trustedProxies(config.security.trustedProxies);
@@ -83,10 +91,7 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
       reply.header('x-request-id', request.id).headers(constantHeaders);
       void sendError(toDoorwardError(error), request, reply);
     },
-    genReqId: (request) => {
-      const given = request.headers['x-request-id'];
-      return typeof given === 'string' && requestIdForm.test(given) ? given : randomUUID();
-    },
+    genReqId: requestIdOf,
   });
   limitConnections(app, config.http);
   app.setValidatorCompiler(() => () => true);
@@ -100,11 +105,13 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
 
   // Callbacks, not promises: where nothing has to be waited for, this path costs no turn of the event loop.
   const isLeaving = createLeaving(app);
-  const assertRoom = createOverload(app, { ...options, limits: config.overload });
+  const overload = createOverload(app, { ...options, limits: config.overload });
+  refuseAhead(app, { ...overload, isLeaving, requestIdOf, headers: constantHeaders });
+  if (logLine) app.whenRefusedAhead.push(({ ms, ...line }) => logLine({ ...line, ms: tenths(ms) }));
   app.addHook('onRequest', (request, reply, done) => {
     request.route = request.routeOptions.config;
     reply.header('x-request-id', request.id).headers(constantHeaders);
-    assertRoom(request);
+    overload.assertRoom(request);
     assertHost(config, request);
     // The router takes `/roles/` for `/roles/:id` with an empty id.
     if (hasEmptyMember(request.params as object)) throw fail('NOT_FOUND');
@@ -181,6 +188,8 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
   return app;
 }
 
+const tenths = (ms: number): number => Math.round(ms * 10) / 10;
+
 /** One line a request: templates and ids, never a query or a body. Absent members: refused before they were known. */
 function lineOf(request: FastifyRequest, reply: FastifyReply): Record<string, unknown> {
   const authentication = request.authentication as Authentication | null;
@@ -190,7 +199,7 @@ function lineOf(request: FastifyRequest, reply: FastifyReply): Record<string, un
     method: request.method,
     route: request.routeOptions.url ?? 'unknown',
     status: reply.statusCode,
-    ms: Math.round(reply.elapsedTime * 10) / 10,
+    ms: tenths(reply.elapsedTime),
     address: network?.address,
     ...(authentication?.ok
       ? { subject: authentication.principal.userId, credential: authentication.principal.credentialId }

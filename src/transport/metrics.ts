@@ -44,13 +44,16 @@ export function registerMetrics(app: FastifyInstance, options: MetricsOptions, i
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();
   app.addHook('onClose', async () => void delay.disable());
-  app.addHook('onResponse', (request, reply, done) => {
-    const route = request.route?.url ?? request.routeOptions.url ?? 'none';
+  const count = (route: string, method: string, status: number): void => {
     let counts = byRoute.get(route);
     if (!counts) byRoute.set(route, (counts = new Map<string, Map<number, number>>()));
-    let byStatus = counts.get(request.method);
-    if (!byStatus) counts.set(request.method, (byStatus = new Map<number, number>()));
-    byStatus.set(reply.statusCode, (byStatus.get(reply.statusCode) ?? 0) + 1);
+    let byStatus = counts.get(method);
+    if (!byStatus) counts.set(method, (byStatus = new Map<number, number>()));
+    byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
+  };
+  app.whenRefusedAhead.push(({ route, method, status }) => count(route, method, status));
+  app.addHook('onResponse', (request, reply, done) => {
+    count(request.route?.url ?? request.routeOptions.url ?? 'none', request.method, reply.statusCode);
     done();
   });
 

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
-import { fail } from '../errors.ts';
+import { fail, type DoorwardError } from '../errors.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 import { whenEnded } from './ended.ts';
 import { Lane, laneNames, laneOf, type LaneName } from './lanes.ts';
-import { createTurn } from './turn.ts';
+import { createTurn, type Turn } from './turn.ts';
 import { startWaits } from './waits.ts';
 
 /**
@@ -47,11 +47,20 @@ declare module 'fastify' {
   }
 }
 
-/** Answers what refuses a request that there is no room for, on a server that has no routes yet. */
+export interface Overload {
+  /** @throws the refusal when there is no room for a request of its lane */
+  readonly assertRoom: (request: FastifyRequest) => void;
+  /** The same for whoever has not been to the router: whether he is refused, and then he is counted. */
+  readonly refuses: (name: LaneName) => boolean;
+  readonly refusal: DoorwardError;
+  readonly answer: Turn['answer'];
+}
+
+/** On a server that has no routes yet. */
 export function createOverload(
   app: FastifyInstance,
   { limits, operations, askDatabase, lineMs }: OverloadOptions,
-): (request: FastifyRequest) => void {
+): Overload {
   const adapts = limits.delayMs > 0 || limits.waitMs > 0;
   const lanes = laneNames.map((name) => new Lane(name, { most: limits.maxInFlight, adapts }));
   const named = new Map(lanes.map((lane) => [lane.name, lane]));
@@ -71,12 +80,15 @@ export function createOverload(
   const mayLast = limits.delayMs > 0 ? limits.delayMs : Infinity;
   let turnMs = BURST_TURN * mayLast;
   const laneFor = ({ route }: FastifyRequest): Lane | undefined => named.get(route?.lane as LaneName);
-  const assertRoom = (lane: Lane | undefined): void => {
-    if (!lane) return;
+  const refuses = (lane: Lane | undefined): boolean => {
+    if (!lane) return false;
     const lasted = turn.lasted();
-    if (!lane.isFull && !(lasted > turnMs && lane.inFlight >= FEWEST_IN_A_TURN)) return;
+    if (!lane.isFull && !(lasted > turnMs && lane.inFlight >= FEWEST_IN_A_TURN)) return false;
     lane.shed++;
-    throw refusal;
+    return true;
+  };
+  const assertRoom = (lane: Lane | undefined): void => {
+    if (refuses(lane)) throw refusal;
   };
   app.decorateRequest('place', null);
   app.addHook('preHandler', (request, _reply, done) => {
@@ -117,5 +129,10 @@ export function createOverload(
     });
     app.addHook('onClose', async () => waits.stop());
   }
-  return (request) => assertRoom(laneFor(request));
+  return {
+    assertRoom: (request) => assertRoom(laneFor(request)),
+    refuses: (name) => refuses(named.get(name)),
+    refusal,
+    answer: turn.answer,
+  };
 }
