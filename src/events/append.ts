@@ -1,8 +1,9 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { nodes } from '../db/nodes.ts';
 import { insertion, recordset } from '../db/recordset.ts';
-import { rowsOf } from '../db/rows.ts';
+import { instant, isAnyOf, rowsOf } from '../db/rows.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
+import type { Left } from './counters.ts';
 import type { Relay } from './relay.ts';
 import { auditLog, events } from './tables.ts';
 
@@ -15,52 +16,69 @@ const audited = insertion(auditLog);
 const told = insertion(events, ['relayAt', 'relayAttempts']);
 
 /** What a node's counters are at from now on, and by how much the version of its policy rises. */
-export interface Head {
-  readonly id: string;
+export interface Head extends Left {
   readonly policy: number;
-  readonly auditSequence: number;
-  readonly eventSequence: number;
-  /** Of its last entry, which the next one carries on. */
-  readonly hash: string;
+  /** What is carried on here: of the last entry and the last event so far. */
+  readonly hashBefore: string;
+  readonly eventBefore: number;
+  /** Whether nothing may be written when the node is deleted. */
+  readonly live: boolean;
 }
 
-const HEAD = 'head(id uuid, policy int, "auditSequence" bigint, "eventSequence" bigint, hash text)';
+const HEAD =
+  'head(id uuid, policy int, "auditSequence" bigint, "eventSequence" bigint, hash text, "hashBefore" text, "eventBefore" bigint, live boolean)';
 
 /**
- * One statement, because the nodes are locked by now and others wait for it; and one new version of each node's row,
- * since whoever reads it meanwhile has to step over those that are dead.
- * @returns whether any of the events is to be relayed
+ * Takes the nodes' locks, in the order of their ids, and writes entries and counters if nobody else has written since what
+ * is carried on. One new version of each node's row, since whoever reads it meanwhile has to step over those that are
+ * dead.
+ * @returns the time of the database
+ * @throws division_by_zero, which `hasMovedOn` knows, when one of the nodes has other counters by now, or is deleted
  */
-export async function append(
+export async function appendEntries(
   tx: Executor,
   entries: readonly AuditRow[],
-  emitted: readonly EventRow[],
   heads: readonly Head[],
+): Promise<Date> {
+  const ids = heads.map(({ id }) => id);
+  const appended = sql`, appended as (insert into ${auditLog} (${audited.names})
+      select ${audited.names} from ${audited.from(entries)} where (select ok from checked) = 1)`;
+  const [row] = await rowsOf<{ now: string | Date }>(
+    tx,
+    sql`with locked as materialized (
+        select id, audit_hash, event_sequence, deleted_at from ${nodes}
+        where ${isAnyOf(nodes.id, ids)} order by id for no key update),
+      moved as (
+        update ${nodes} n set policy_version = n.policy_version + head.policy, audit_hash = head.hash,
+          audit_sequence = head."auditSequence", event_sequence = head."eventSequence"
+        from ${recordset(heads, HEAD)} join locked on locked.id = head.id and locked.audit_hash = head."hashBefore"
+          and locked.event_sequence = head."eventBefore" and (locked.deleted_at is null or not head.live)
+        where n.id = head.id returning n.id),
+      checked as materialized (select 1 / (count(*) = ${heads.length}::int)::int as ok from moved)
+      ${entries.length > 0 ? appended : undefined}
+      select clock_timestamp() as now from checked where ok = 1`,
+  );
+  if (!row) throw new Error('an append was neither done nor refused');
+  return instant(row.now);
+}
+
+/**
+ * A statement of its own behind `appendEntries`: whether anybody takes the events is asked in the state of the database
+ * under the nodes' locks, and not in that of before they were waited for.
+ * @returns whether any of them is to be relayed
+ */
+export async function appendEvents(
+  tx: Executor,
+  emitted: readonly EventRow[],
   due: Relay['due'],
 ): Promise<boolean> {
-  const written = [
-    ...(entries.length > 0
-      ? [
-          sql`appended as (insert into ${auditLog} (${audited.names})
-            select ${audited.names} from ${audited.from(entries)})`,
-        ]
-      : []),
-    ...(emitted.length > 0
-      ? [
-          sql`emitted as (insert into ${events} (${told.names}, relay_at)
-            select ${told.names}, ${relayedAt(emitted, due)} from ${told.from(emitted)} returning relay_at)`,
-        ]
-      : []),
-  ];
-  const rows = await rowsOf<{ due: boolean }>(
+  const [row] = await rowsOf<{ due: boolean }>(
     tx,
-    sql`${written.length > 0 ? sql`with ${sql.join(written, sql`, `)}` : undefined}
-      update ${nodes} n set policy_version = n.policy_version + head.policy, audit_hash = head.hash,
-        audit_sequence = head."auditSequence", event_sequence = head."eventSequence"
-      from ${recordset(heads, HEAD)} where n.id = head.id
-      returning ${emitted.length > 0 ? sql`exists (select 1 from emitted where relay_at is not null)` : sql`false`} as due`,
+    sql`with emitted as (insert into ${events} (${told.names}, relay_at)
+        select ${told.names}, ${relayedAt(emitted, due)} from ${told.from(emitted)} returning relay_at)
+      select exists (select 1 from emitted where relay_at is not null) as due`,
   );
-  return rows.some(({ due }) => due);
+  return row?.due ?? false;
 }
 
 /** At once, if whoever takes events of the type takes those of the node. */

@@ -1,6 +1,7 @@
 import type { Changes } from '../db/changes.ts';
 import type { Database } from '../db/open.ts';
 import type { Revisions } from '../db/revisions.ts';
+import { leaveToEnd } from '../db/pipeline.ts';
 import { together } from '../db/shared-commit.ts';
 import type { MutationNotes } from '../kernel/invoke.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
@@ -36,8 +37,10 @@ export function createCommit(options: {
     const changed = acts.filter(({ notes }) => !notes.unchanged);
     // Heard of after commit either way, so first what needs no lock: others of the tenant wait from the record on.
     const announcing = changes.announce(tx, new Set(acts.flatMap(({ notes }) => [...notes.topics])));
-    const [transaction] = await Promise.all([announcing, record(tx, changed)]);
-    for (const { notes } of acts) notes.revision = revisions.seal(transaction);
+    const sealed = announcing.then((transaction) => {
+      for (const { notes } of acts) notes.revision = revisions.seal(transaction);
+    });
+    await Promise.all([leaveToEnd(tx, sealed), record(tx, changed)]);
     return acts.map(() => undefined);
   }
 

@@ -1,7 +1,5 @@
-import { sql } from 'drizzle-orm';
-import { nodes } from '../db/nodes.ts';
+import { asRetryable, hasMovedOn } from '../db/pg-error.ts';
 import { leaveToEnd } from '../db/pipeline.ts';
-import { instant, isAnyOf, rowsOf } from '../db/rows.ts';
 import type { Call, Principal } from '../kernel/context.ts';
 import type { Actor, NodeRef, Recording } from '../kernel/event.ts';
 import type { MutationNotes, Recorded } from '../kernel/invoke.ts';
@@ -9,8 +7,9 @@ import type { NamedOperation } from '../kernel/operation.ts';
 import type { Ids } from '../kernel/ports.ts';
 import { nodeRef, unknownScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
-import { append, type AuditRow, type EventRow, type Head } from './append.ts';
+import { appendEntries, appendEvents, type AuditRow, type EventRow, type Head } from './append.ts';
 import { sealEntry, type ChainEntry } from './audit-chain.ts';
+import { createCounters, type Counters } from './counters.ts';
 import { cutToSize } from './cut-to-size.ts';
 import type { Relay } from './relay.ts';
 
@@ -45,22 +44,26 @@ export interface Written {
  *
  * Events that the relay takes are due at once: it is told after commit, and looks for itself from time to time. Whether
  * it takes them is asked under the lock, so that whoever began to want them before is not passed over.
- * Mutations that share a commit are written together: two statements for all of them, or for a thousand lines.
+ * Mutations that share a commit are written together: two statements for all of them, or for a thousand lines. Where
+ * somebody else has written to a node since what is carried on, the transaction is run again.
  *
  * @throws FORBIDDEN, as for a scope that never existed, when the node was deleted while the mutation ran
  */
 export function createRecorder(ids: Ids, relay: Pick<Relay, 'due' | 'flush'>, forms: EventForms): Recorder {
-  async function writePages(tx: Executor, pages: readonly Page[]): Promise<void> {
-    const counted = await lockCounters(tx, pages);
+  const counters = createCounters();
+
+  /** What there is to write, numbered and sealed from where the nodes' counters are. */
+  function compose(pages: readonly Page[], counted: ReadonlyMap<string, Counters>) {
     const entries: AuditRow[] = [];
     const emitted: EventRow[] = [];
     const heads: Head[] = [];
     for (const { node, lines, policy } of pages) {
-      const counters = counted.get(node.id);
-      if (!counters) throw new Error(`no tenant node ${node.id}`);
-      if (counters.deleted && lines.some(({ recording }) => needsLiveNode(recording))) throw unknownScope();
-      const { now } = counters;
-      let { eventSequence, auditSequence, hash } = counters;
+      const before = counted.get(node.id);
+      if (!before) throw new Error(`no tenant node ${node.id}`);
+      const live = lines.some(({ recording }) => needsLiveNode(recording));
+      if (before.deleted && live) throw unknownScope();
+      const { now } = before;
+      let { eventSequence, auditSequence, hash } = before;
       for (const { act, recording, audited } of lines) {
         const { event, data = {} } = recording;
         if (event !== undefined) {
@@ -76,13 +79,31 @@ export function createRecorder(ids: Ids, relay: Pick<Relay, 'due' | 'flush'>, fo
         const outcome = recording.outcome ?? 'success';
         entries.push({ ...entry, ...sealing, outcome, tenantId: node.id, occurredAt: now });
       }
-      heads.push({ id: node.id, policy, auditSequence, eventSequence, hash });
+      const carriedOn = { hashBefore: before.hash, eventBefore: before.eventSequence, live };
+      heads.push({ id: node.id, policy, auditSequence, eventSequence, hash, now, ...carriedOn });
     }
-    const written = append(tx, entries, emitted, heads, relay.due).then((due) => {
-      if (due) pages[0]?.lines[0]?.act.notes.afterCommit.push(() => void relay.flush());
+    return { entries, emitted, heads };
+  }
+
+  async function writePages(tx: Executor, pages: readonly Page[]): Promise<void> {
+    let sent: Promise<unknown> | undefined;
+    const nodes = pages.map(({ node }) => node.id);
+    await counters.carryOn(tx, nodes, (counted) => {
+      const { entries, emitted, heads } = compose(pages, counted);
+      const written = appendEntries(tx, entries, heads);
+      const told = emitted.length > 0 ? appendEvents(tx, emitted, relay.due) : false;
+      sent = Promise.all([written, told]).then(
+        ([, due]) => {
+          if (due) pages[0]?.lines[0]?.act.notes.afterCommit.push(() => void relay.flush());
+        },
+        (error: unknown) => {
+          throw hasMovedOn(error) ? asRetryable(error) : error;
+        },
+      );
+      return { left: heads, written };
     });
     // Others wait for the nodes' locks: the commit goes out with this, and not a turn later.
-    await leaveToEnd(tx, written);
+    if (sent) await leaveToEnd(tx, sent);
   }
 
   return async (tx, acts) => {
@@ -145,49 +166,6 @@ function sheets(pages: readonly Page[]): Page[][] {
     found.at(-1)?.push(page);
   }
   return found;
-}
-
-interface Counters {
-  /** Before what is written now. */
-  readonly auditSequence: number;
-  readonly eventSequence: number;
-  readonly hash: string;
-  readonly deleted: boolean;
-  readonly now: Date;
-}
-
-/** Takes the nodes' locks, in the order of the pages and until commit, and what their counters are at by then. */
-async function lockCounters(tx: Executor, pages: readonly Page[]): Promise<Map<string, Counters>> {
-  const ids = pages.map(({ node }) => node.id);
-  const rows = await rowsOf<CounterRow>(
-    tx,
-    // The time is that of the lock and not of its asking: entries of a node are in order of both.
-    sql`with locked as materialized (
-        select id, audit_sequence, event_sequence, audit_hash, deleted_at is not null as deleted from ${nodes}
-        where ${isAnyOf(nodes.id, ids)} order by id for no key update)
-      select *, clock_timestamp() as now from locked`,
-  );
-  return new Map(
-    rows.map((row) => [
-      row.id,
-      {
-        auditSequence: Number(row.audit_sequence),
-        eventSequence: Number(row.event_sequence),
-        hash: row.audit_hash,
-        deleted: row.deleted,
-        now: instant(row.now),
-      },
-    ]),
-  );
-}
-
-interface CounterRow {
-  id: string;
-  audit_sequence: string | number;
-  event_sequence: string | number;
-  audit_hash: string;
-  deleted: boolean;
-  now: string | Date;
 }
 
 /** A refusal has changed nothing, and what is said of a deletion is said after it. */
