@@ -57,8 +57,15 @@ export const median = (values: readonly number[]): number => {
   return sorted.length % 2 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
 };
 
-/** Loads by turns. @throws when anything but a success is answered: then nothing was measured */
-export async function measure(loads: readonly Load[], pace: Pace): Promise<InTurn[]> {
+/**
+ * Loads by turns; `eachRound` takes a turn too.
+ * @throws when anything but a success is answered: then nothing was measured
+ */
+export async function measure(
+  loads: readonly Load[],
+  pace: Pace,
+  eachRound: () => Promise<void> = async () => undefined,
+): Promise<InTurn[]> {
   for (const load of loads) {
     // Each question once, so that what is measured is what comes again.
     if ((load.bodies?.length ?? 0) > CONNECTIONS) await fire(load, { amount: load.bodies?.length ?? 0 });
@@ -66,6 +73,7 @@ export async function measure(loads: readonly Load[], pace: Pace): Promise<InTur
   }
   const rounds = loads.map((): Measured[] => []);
   for (let round = 0; round < pace.rounds; round++) {
+    await eachRound();
     for (const [place, load] of loads.entries())
       rounds[place]?.push(await fire(load, { duration: pace.seconds }));
   }
