@@ -12,7 +12,7 @@ import { createPasswords } from './crypto/passwords.ts';
 import { createKeyPairStock } from './crypto/rsa.ts';
 import { createReseal, type ResealCounts } from './crypto/reseal.ts';
 import { connectRedis } from './db/redis.ts';
-import { openChanges } from './db/changes.ts';
+import { numberOf, openChanges } from './db/changes.ts';
 import { createCursors } from './db/cursor.ts';
 import { createIdempotency } from './db/idempotency.ts';
 import { prepareDatabase } from './db/migrate.ts';
@@ -176,7 +176,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         database,
         clock,
         hashKeys: kek.deriveAll('idempotency'),
-        revision: async (db) => revisions.seal(await changes.announce(db, [])),
+        revision: async (db) => revisions.seal(await numberOf(db)),
         log: logged,
       }),
       commit,

@@ -26,8 +26,11 @@ export interface Changes {
   /** Whether this process hears of changes; when not, nothing that it remembers may be used. */
   isTrusted(): boolean;
   apply(topics: Iterable<string>): void;
-  /** @returns the number of the transaction, by which others ask for what it did (`reach`) */
-  announce(tx: Executor, topics: Iterable<string>): Promise<number>;
+  /**
+   * Columns that one statement of the transaction has to select, whichever it is: it announces the topics, and
+   * `transaction` is the number by which others ask for what it did (`reach`). What that cannot take is sent ahead.
+   */
+  announcing(tx: Executor, topics: Iterable<string>): Promise<SQL>;
   /**
    * Nothing that is used from a cache after this is older than that transaction, which the caller knows to be
    * committed; null: than any that is committed now. Without a promise if that is so already. Never rejects: if the
@@ -72,7 +75,7 @@ function localChanges(): Changes {
     ...memory,
     apply: (topics) => memory.apply(topics),
     isTrusted: () => true,
-    announce: (tx) => numberOf(tx),
+    announcing: async () => NUMBER,
     reach: () => undefined,
     close: async () => undefined,
   };
@@ -112,11 +115,11 @@ export async function openChanges(
     isFresh: memory.isFresh,
     apply: (topics) => memory.apply(topics),
     isTrusted: () => channel.isTrusted(),
-    async announce(tx, topics) {
+    async announcing(tx, topics) {
       const parts = [...batches(topics)];
       const last = parts.pop();
       for (const part of parts) await tx.execute(sql`select ${notifying(sql`${UNFINISHED}::text`, part)}`);
-      return numberOf(tx, last === undefined ? undefined : notifying(CURRENT, last));
+      return last === undefined ? NUMBER : sql`${NUMBER}, ${notifying(CURRENT, last)} as announced`;
     },
     reach(transaction) {
       if (transaction !== null && heard.has(transaction)) return undefined;
@@ -131,13 +134,11 @@ export async function openChanges(
 }
 
 const CURRENT = sql`pg_current_xact_id()`;
+const NUMBER = sql`${CURRENT}::text as transaction`;
 
-/** Number of the open transaction; what is to be announced is announced by the same statement. */
-async function numberOf(tx: Executor, announcing: SQL = sql`null`): Promise<number> {
-  const [row] = await rowsOf<{ transaction: string }>(
-    tx,
-    sql`select ${CURRENT}::text as transaction, ${announcing} as announced`,
-  );
+/** Number of the open transaction. */
+export async function numberOf(tx: Executor): Promise<number> {
+  const [row] = await rowsOf<{ transaction: string }>(tx, sql`select ${NUMBER}`);
   return Number(row?.transaction);
 }
 

@@ -25,6 +25,11 @@ export interface Head extends Left {
   readonly live: boolean;
 }
 
+export interface Appended {
+  readonly now: Date;
+  readonly transaction?: string;
+}
+
 const HEAD =
   'head(id uuid, policy int, "auditSequence" bigint, "eventSequence" bigint, hash text, "hashBefore" text, "eventBefore" bigint, live boolean)';
 
@@ -32,18 +37,20 @@ const HEAD =
  * Takes the nodes' locks, in the order of their ids, and writes entries and counters if nobody else has written since what
  * is carried on. One new version of each node's row, since whoever reads it meanwhile has to step over those that are
  * dead.
- * @returns the time of the database
+ * @param also columns to be selected along
+ * @returns what was selected, and the time of the database
  * @throws division_by_zero, which `hasMovedOn` knows, when one of the nodes has other counters by now, or is deleted
  */
 export async function appendEntries(
   tx: Executor,
   entries: readonly AuditRow[],
   heads: readonly Head[],
-): Promise<Date> {
+  also?: SQL,
+): Promise<Appended> {
   const ids = heads.map(({ id }) => id);
   const appended = sql`, appended as (insert into ${auditLog} (${audited.names})
       select ${audited.names} from ${audited.from(entries)} where (select ok from checked) = 1)`;
-  const [row] = await rowsOf<{ now: string | Date }>(
+  const [row] = await rowsOf<{ now: string | Date; transaction?: string }>(
     tx,
     sql`with locked as materialized (
         select id, audit_hash, event_sequence, deleted_at from ${nodes}
@@ -56,10 +63,10 @@ export async function appendEntries(
         where n.id = head.id returning n.id),
       checked as materialized (select 1 / (count(*) = ${heads.length}::int)::int as ok from moved)
       ${entries.length > 0 ? appended : undefined}
-      select clock_timestamp() as now from checked where ok = 1`,
+      select clock_timestamp() as now ${also && sql`, ${also}`} from checked where ok = 1`,
   );
   if (!row) throw new Error('an append was neither done nor refused');
-  return instant(row.now);
+  return { ...row, now: instant(row.now) };
 }
 
 /**

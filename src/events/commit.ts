@@ -1,7 +1,6 @@
 import type { Changes } from '../db/changes.ts';
 import type { Database } from '../db/open.ts';
 import type { Revisions } from '../db/revisions.ts';
-import { leaveToEnd } from '../db/pipeline.ts';
 import { together } from '../db/shared-commit.ts';
 import type { MutationNotes } from '../kernel/invoke.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
@@ -23,7 +22,7 @@ export type Commit = <T>(
 
 export function createCommit(options: {
   readonly record: Recorder;
-  readonly changes: Pick<Changes, 'apply' | 'announce'>;
+  readonly changes: Pick<Changes, 'apply' | 'announcing'>;
   readonly revisions: Pick<Revisions, 'seal'>;
   /** Of operations that share their commits with others of their kind. */
   readonly shared: Database['transaction'];
@@ -35,12 +34,11 @@ export function createCommit(options: {
   /** Of mutations that share a commit, in the statements of one: for each of them, or for a thousand entries. */
   async function leaveBehind(tx: Executor, acts: readonly Written[]): Promise<undefined[]> {
     const changed = acts.filter(({ notes }) => !notes.unchanged);
-    // Heard of after commit either way, so first what needs no lock: others of the tenant wait from the record on.
-    const announcing = changes.announce(tx, new Set(acts.flatMap(({ notes }) => [...notes.topics])));
-    const sealed = announcing.then((transaction) => {
+    const columns = await changes.announcing(tx, new Set(acts.flatMap(({ notes }) => [...notes.topics])));
+    const heard = (transaction: number): void => {
       for (const { notes } of acts) notes.revision = revisions.seal(transaction);
-    });
-    await Promise.all([leaveToEnd(tx, sealed), record(tx, changed)]);
+    };
+    await record(tx, changed, { columns, heard });
     return acts.map(() => undefined);
   }
 

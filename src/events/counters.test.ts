@@ -125,7 +125,7 @@ describe('what was sent', () => {
         } = before ?? {};
         const left = { id, auditSequence, eventSequence, hash: hash(letter), now };
         const head = { ...left, policy: 0, hashBefore, eventBefore: eventSequence, live: true };
-        const written = appendEntries(tx, [], [head]);
+        const written = appendEntries(tx, [], [head]).then(({ now }) => now);
         sent = written;
         return { left: [left], written };
       });

@@ -1,5 +1,7 @@
+import { sql, type SQL } from 'drizzle-orm';
 import { asRetryable, hasMovedOn } from '../db/pg-error.ts';
 import { leaveToEnd } from '../db/pipeline.ts';
+import { rowsOf } from '../db/rows.ts';
 import type { Call, Principal } from '../kernel/context.ts';
 import type { Actor, NodeRef, Recording } from '../kernel/event.ts';
 import type { MutationNotes, Recorded } from '../kernel/invoke.ts';
@@ -26,7 +28,13 @@ export interface EventForms {
   /** Whether a member of that data is never cut. */
   readonly isWhole: (type: string, member: string) => boolean;
 }
-export type Recorder = (tx: Executor, acts: readonly Written[]) => Promise<void>;
+export type Recorder = (tx: Executor, acts: readonly Written[], announced?: Announced) => Promise<void>;
+/** What one statement of the transaction has to say beside what it writes, or one of its own if nothing is written. */
+export interface Announced {
+  readonly columns: SQL;
+  /** With the number of the transaction, when it was said. */
+  readonly heard: (transaction: number) => void;
+}
 /** One mutation, as it is to be written. */
 export interface Written {
   readonly op: Act;
@@ -85,30 +93,39 @@ export function createRecorder(ids: Ids, relay: Pick<Relay, 'due' | 'flush'>, fo
     return { entries, emitted, heads };
   }
 
-  async function writePages(tx: Executor, pages: readonly Page[]): Promise<void> {
+  async function writePages(tx: Executor, pages: readonly Page[], announced?: Announced): Promise<void> {
     let sent: Promise<unknown> | undefined;
     const nodes = pages.map(({ node }) => node.id);
     await counters.carryOn(tx, nodes, (counted) => {
       const { entries, emitted, heads } = compose(pages, counted);
-      const written = appendEntries(tx, entries, heads);
+      const written = appendEntries(tx, entries, heads, announced?.columns);
       const told = emitted.length > 0 ? appendEvents(tx, emitted, relay.due) : false;
       sent = Promise.all([written, told]).then(
-        ([, due]) => {
+        ([{ transaction }, due]) => {
+          announced?.heard(Number(transaction));
           if (due) pages[0]?.lines[0]?.act.notes.afterCommit.push(() => void relay.flush());
         },
         (error: unknown) => {
           throw hasMovedOn(error) ? asRetryable(error) : error;
         },
       );
-      return { left: heads, written };
+      return { left: heads, written: written.then(({ now }) => now) };
     });
     // Others wait for the nodes' locks: the commit goes out with this, and not a turn later.
     if (sent) await leaveToEnd(tx, sent);
   }
 
-  return async (tx, acts) => {
-    for (const pages of sheets(pagesOf(acts))) await writePages(tx, pages);
+  return async (tx, acts, announced) => {
+    const [first, ...others] = sheets(pagesOf(acts));
+    if (first) await writePages(tx, first, announced);
+    else if (announced) await leaveToEnd(tx, say(tx, announced));
+    for (const pages of others) await writePages(tx, pages);
   };
+}
+
+async function say(tx: Executor, { columns, heard }: Announced): Promise<void> {
+  const [row] = await rowsOf<{ transaction: string }>(tx, sql`select ${columns}`);
+  heard(Number(row?.transaction));
 }
 
 /** What is to be written of one node, in order. A mutation has one audit entry: of its first recording. */
