@@ -22,8 +22,8 @@ export interface KnownKey {
   readonly allowedCidrs: readonly string[];
   /** As the database writes it, to be compared with itself. */
   readonly rotatedAt: string | null;
-  /** Those that had not ended when this was read. */
-  readonly secrets: readonly { readonly id: string; readonly hash: Buffer }[];
+  /** Those that had not ended when this was read; `ends`: there is a time at which it will. */
+  readonly secrets: readonly { readonly id: string; readonly hash: Buffer; readonly ends: boolean }[];
   /** The key that signs the project's tokens. */
   readonly kid: string;
   /** On the clock of `performance`: until when its last use need not be written down again. */
@@ -58,7 +58,7 @@ interface KeyRow {
   unused_ms: string | number | null;
   rotated_at: string | null;
   kid: string;
-  secrets: { id: string; hash: string }[] | null;
+  secrets: { id: string; hash: string; ends: boolean }[] | null;
 }
 
 export function createKnownKeys(pool: Executor, changes: Changes): KnownKeys {
@@ -72,7 +72,7 @@ export function createKnownKeys(pool: Executor, changes: Changes): KnownKeys {
         k.user_id, u.name as user_name, u.status = 'active' and u.deleted_at is null as user_alive,
         k.expires_at, coalesce(k.expires_at <= now(), false) as expired, k.revoked_at is not null as revoked, k.allowed_cidrs,
         extract(epoch from now() - k.last_used_at) * 1000 as unused_ms, k.rotated_at::text as rotated_at,
-        (select json_agg(json_build_object('id', s.id, 'hash', encode(s.hash, 'hex')))
+        (select json_agg(json_build_object('id', s.id, 'hash', encode(s.hash, 'hex'), 'ends', s.expires_at is not null))
           from api_key_secrets s where s.key_id = k.id and (s.expires_at is null or s.expires_at > now())) as secrets,
         (select sk.kid from signing_keys sk where sk.tenant_id = k.tenant_id and sk.status = 'active') as kid
       from api_keys k join nodes n on n.id = k.tenant_id and n.deleted_at is null
@@ -111,10 +111,7 @@ const known = (clientId: string, row: KeyRow): KnownKey => ({
   revoked: row.revoked,
   allowedCidrs: row.allowed_cidrs,
   rotatedAt: row.rotated_at,
-  secrets: (row.secrets ?? []).map(({ id, hash }) => ({
-    id,
-    hash: Buffer.from(hash, 'hex'),
-  })),
+  secrets: (row.secrets ?? []).map(({ id, hash, ends }) => ({ id, hash: Buffer.from(hash, 'hex'), ends })),
   kid: row.kid,
   useNotedUntil: row.unused_ms === null ? 0 : performance.now() + USE_NOTED_MS - Number(row.unused_ms),
 });

@@ -1,7 +1,8 @@
-import { and, eq, gt, isNull, or, sql } from 'drizzle-orm';
+import { and, eq, gt, isNull, or, sql, type SQL } from 'drizzle-orm';
 import { covers } from '../../access/cidrs.ts';
 import { USE_NOTED_MS, type KnownKey } from '../../access/known-keys.ts';
 import { equalHashes, hashSecret, isDoorwardSecret } from '../../crypto/secrets.ts';
+import { leaveToEnd } from '../../db/pipeline.ts';
 import { recordset } from '../../db/recordset.ts';
 import { rowsOf } from '../../db/rows.ts';
 import { inTurn, together } from '../../db/shared-commit.ts';
@@ -148,7 +149,7 @@ export async function exchange(
   if (token) {
     const notesUse = key.useNotedUntil < performance.now();
     const held = await together(tx, hold, { ...prepared, address: call.address, notesUse });
-    fault = await faultMeanwhile(tx, prepared, held);
+    fault = await faultMeanwhile(tx, prepared.secret, held);
     if (notesUse) ctx.afterCommit(() => void (key.useNotedUntil = performance.now() + USE_NOTED_MS));
     // Nobody could verify what a signing key has signed that was revoked meanwhile.
     if (fault === null && !held?.published) token = await together(tx, signAgain, ctx);
@@ -185,59 +186,86 @@ interface Held {
   readonly revoked: boolean;
   readonly expired: boolean;
   readonly secretEnded: boolean;
-  readonly rotatedAt: string | null;
+  /** Not rotated since it was read. */
+  readonly asRead: boolean;
   readonly published: boolean;
 }
+
+/** Of a key that is as it was known. */
+const asKnown = { revoked: false, expired: false, secretEnded: false, asRead: true, published: true };
 
 /**
  * Share-locks the keys, in one order so that two processes cannot deadlock, and tells what has become of each; none:
  * there is no such key any more. Once a minute the use is written first, so that none shares and then wants to write.
+ *
+ * Several keys that do not end by themselves are taken for what they were known to be, without waiting for the answer:
+ * the statement fails if one is not, and nothing that was done with it has happened. Each is then asked for alone.
  */
-async function hold(tx: Executor, wanted: readonly Wanted[]): Promise<readonly (Held | undefined)[]> {
+async function hold(
+  tx: Executor,
+  wanted: readonly Wanted[],
+): Promise<readonly (Omit<Held, 'place'> | undefined)[]> {
   const uses = new Map(wanted.flatMap(({ key, address, notesUse }) => (notesUse ? [[key.id, address]] : [])));
-  if (uses.size > 0) {
-    const used = [...uses].map(([id, address]) => ({ id, address }));
-    await tx.execute(sql`
-      with used as (select * from ${recordset(used, 'one(id uuid, address text)')}),
-        due as (select k.id, used.address from api_keys k join used using (id)
-          where k.revoked_at is null and k.deleted_at is null and coalesce(k.expires_at > now(), true)
-            and coalesce(k.last_used_at < now() - interval '1 minute', true)
-          order by k.id for no key update of k)
-      update api_keys k set last_used_at = now(), last_used_ip = due.address from due where k.id = due.id`);
+  if (uses.size > 0) await leaveToEnd(tx, noteUses(tx, uses));
+  // From memory a secret is one and the same for all who sent it.
+  const distinct = [...new Map(wanted.map((one) => [one.secret, one])).values()];
+  const locked = locking(distinct);
+  if (wanted.length > 1 && distinct.every(({ key, secret }) => !key.expiresAt && secret && !secret.ends)) {
+    const good = sql`not ("revoked" or "expired" or "secretEnded") and "asRead" and "published"`;
+    const confirmed = sql`select 1 / (count(*) filter (where ${good}) = ${distinct.length}::int)::int from (${locked}) held`;
+    await leaveToEnd(tx, tx.execute(confirmed));
+    return wanted.map(() => asKnown);
   }
+  const held = await rowsOf<Held>(tx, locked);
+  const found = new Map(held.map((one) => [distinct[one.place]?.secret, one]));
+  return wanted.map(({ secret }) => found.get(secret));
+}
+
+const noteUses = (tx: Executor, uses: ReadonlyMap<string, string>): Promise<unknown> =>
+  tx.execute(sql`
+    with used as (select * from ${recordset(
+      [...uses].map(([id, address]) => ({ id, address })),
+      'one(id uuid, address text)',
+    )}),
+      due as (select k.id, used.address from api_keys k join used using (id)
+        where k.revoked_at is null and k.deleted_at is null and coalesce(k.expires_at > now(), true)
+          and coalesce(k.last_used_at < now() - interval '1 minute', true)
+        order by k.id for no key update of k)
+    update api_keys k set last_used_at = now(), last_used_ip = due.address from due where k.id = due.id`);
+
+/**
+ * Written so that each key and secret is found by its id: how many there are beside the few that are asked for is
+ * nothing to an exchange. A signing key is locked, so that a rotation which revokes it commits before this is asked or
+ * after the exchange.
+ */
+function locking(wanted: readonly Candidate[]): SQL {
   const asked = wanted.map(({ key, secret }, place) => ({
     place,
     key_id: key.id,
     secret_id: secret?.id,
+    rotated_at: key.rotatedAt,
     kid: key.kid,
   }));
-  const held = await rowsOf<Held>(
-    tx,
-    // Written so that each key and secret is found by its id: how many there are beside the few that are asked for is
-    // nothing to an exchange. A signing key is locked, so that a rotation which revokes it commits before this is asked
-    // or after the exchange.
-    sql`select asked.place, k.revoked_at is not null or k.deleted_at is not null as "revoked",
-        coalesce(k.expires_at <= now(), false) as "expired",
-        not coalesce((select coalesce(s.expires_at > now(), true) from api_key_secrets s where s.id = asked.secret_id), false) as "secretEnded",
-        k.rotated_at::text as "rotatedAt",
-        exists (select from signing_keys g where g.kid = asked.kid and g.status <> 'revoked' for share) as "published"
-      from (select * from ${recordset(asked, 'one(place int, key_id uuid, secret_id uuid, kid text)')} order by key_id) asked
-      cross join lateral (select * from api_keys where id = asked.key_id for share) k`,
-  );
-  const found = new Map(held.map((one) => [one.place, one]));
-  return wanted.map((_, place) => found.get(place));
+  const form = 'one(place int, key_id uuid, secret_id uuid, rotated_at text, kid text)';
+  return sql`select asked.place, k.revoked_at is not null or k.deleted_at is not null as "revoked",
+      coalesce(k.expires_at <= now(), false) as "expired",
+      not coalesce((select coalesce(s.expires_at > now(), true) from api_key_secrets s where s.id = asked.secret_id), false) as "secretEnded",
+      k.rotated_at::text is not distinct from asked.rotated_at as "asRead",
+      exists (select from signing_keys g where g.kid = asked.kid and g.status <> 'revoked' for share) as "published"
+    from (select * from ${recordset(asked, form)} order by key_id) asked
+    cross join lateral (select * from api_keys where id = asked.key_id for share) k`;
 }
 
 async function faultMeanwhile(
   tx: Executor,
-  { key, secret }: Candidate,
-  held: Held | undefined,
+  secret: Candidate['secret'],
+  held: Omit<Held, 'place'> | undefined,
 ): Promise<Fault | null> {
   if (!held || held.revoked) return 'revoked';
   if (held.expired) return 'expired';
   if (held.secretEnded) return 'secret';
   // Rotated since the secret was compared, perhaps while the lock was waited for: it may have been one that ended.
-  return held.rotatedAt === key.rotatedAt || (await together(tx, secretLives, secret)) ? null : 'secret';
+  return held.asRead || (await together(tx, secretLives, secret)) ? null : 'secret';
 }
 
 const secretLives = inTurn(async (tx, secret: Candidate['secret']): Promise<boolean> => {

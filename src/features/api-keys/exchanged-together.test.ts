@@ -1,0 +1,110 @@
+import { eq, sql } from 'drizzle-orm';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { startApp, type TestApp } from '../../../test/support/app.ts';
+import type { Person } from '../../../test/support/client.ts';
+import { signingKeys } from '../../crypto/signing-keys-table.ts';
+import { auditLog } from '../../events/tables.ts';
+import { apiKeys, apiKeySecrets } from './api-key.ts';
+
+/** Exchanges that share a commit take each key for what this process knows of it, and the database has the last word. */
+let app: TestApp;
+let owner: Person;
+
+beforeAll(async () => {
+  app = await startApp();
+  owner = await app.person();
+});
+afterAll(() => app.close());
+
+const AT_ONCE = 6;
+const STALE = 3;
+
+/** Keys that this process knows, since each was exchanged before. */
+async function knownKeys() {
+  const as = { token: owner.token };
+  const { scope, id: projectId } = await app.must('createProject', { scope: owner.account, name: 'P' }, as);
+  const make = () => app.must('createApiKey', { scope }, as);
+  const keys = await Promise.all(Array.from({ length: AT_ONCE }, make));
+  const exchange = (place: number) => {
+    const { clientId, clientSecret, scope: own } = keys[place] as (typeof keys)[number];
+    return app.call('exchangeApiKey', { clientId, clientSecret: clientSecret as string, scope: own });
+  };
+  const allAtOnce = () => Promise.all(keys.map((_, place) => exchange(place)));
+  for (const { ok } of await allAtOnce()) expect(ok).toBe(true);
+  return { keys, projectId, exchange, allAtOnce };
+}
+
+const entriesOf = async (projectId: string) => {
+  const rows = await app.database.pool
+    .select({ outcome: auditLog.outcome, target: sql<string>`target->>'id'` })
+    .from(auditLog)
+    .where(sql`operation = 'exchangeApiKey' and tenant_id = ${projectId}`);
+  return rows.map(({ outcome, target }) => `${target} ${outcome}`).sort();
+};
+
+// Written past the service, so that nothing is announced: as by another process in the very same moment.
+it.each([
+  [
+    'revoked',
+    (id: string) =>
+      app.owner
+        .update(apiKeys)
+        .set({ revokedAt: sql`now()` })
+        .where(eq(apiKeys.id, id)),
+  ],
+  [
+    'deleted',
+    (id: string) =>
+      app.owner
+        .update(apiKeys)
+        .set({ deletedAt: sql`now()` })
+        .where(eq(apiKeys.id, id)),
+  ],
+  [
+    'given an end',
+    (id: string) =>
+      app.owner
+        .update(apiKeys)
+        .set({ expiresAt: sql`now()` })
+        .where(eq(apiKeys.id, id)),
+  ],
+  [
+    'given another secret',
+    (id: string) => app.owner.delete(apiKeySecrets).where(eq(apiKeySecrets.keyId, id)),
+  ],
+])('one that was %s meanwhile gives nothing, and the others all', async (_name, change) => {
+  const { keys, projectId, exchange, allAtOnce } = await knownKeys();
+  await change(keys[STALE]?.id ?? '');
+  const answers = await allAtOnce();
+  expect(answers.map(({ status }) => status)).toEqual(keys.map((_, place) => (place === STALE ? 401 : 200)));
+  const written = keys.flatMap(({ id }, place) => [
+    `${id} success`,
+    `${id} ${place === STALE ? 'failed' : 'success'}`,
+  ]);
+  expect(await entriesOf(projectId)).toEqual(written.sort());
+  expect((await exchange(STALE)).code).toBe('UNAUTHENTICATED');
+});
+
+it('are all signed anew when what signed them was revoked meanwhile', async () => {
+  const { keys, projectId, allAtOnce } = await knownKeys();
+  const before = (await allAtOnce()).map(({ data }) => data.accessToken);
+  await app.owner.transaction(async (tx) => {
+    const become = (status: 'active' | 'revoked', from: 'active' | 'next') =>
+      tx
+        .update(signingKeys)
+        .set({ status })
+        .where(sql`${signingKeys.tenantId} = ${projectId} and ${signingKeys.status} = ${from}`);
+    await become('revoked', 'active');
+    await become('active', 'next');
+  });
+  const answers = await allAtOnce();
+  expect(answers.map(({ status }) => status)).toEqual(keys.map(() => 200));
+  for (const { data } of answers) expect(before).not.toContain(data.accessToken);
+});
+
+it.runIf(inject('postgresUrl'))('are one statement of keys for all of them', async () => {
+  const { allAtOnce } = await knownKeys();
+  const asked = (await app.spent(allAtOnce)).filter((text) => text.includes('from api_keys where id'));
+  // The first of them is under way alone while the others come.
+  expect(asked.length).toBeLessThanOrEqual(2);
+});
