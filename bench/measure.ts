@@ -158,7 +158,8 @@ export async function memoryOf(pid: number): Promise<{ now: number; peak: number
   return { now: of('VmRSS'), peak: of('VmHWM') };
 }
 
-async function backends(url: string): Promise<number[]> {
+/** Connections of services. */
+export async function backends(url: string): Promise<number[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

@@ -5,9 +5,9 @@
  * is what was served in percent of the capacity, how fast the rest was refused, how `/health/live` was answered
  * meanwhile, and how large the process grew.
  *
- * PostgreSQL is used beside the embedded database where one answers, as in `npm run bench`. It asserts nothing: load,
- * service and database share this machine, so the capacity under flood is below that of before by what the flood costs
- * to send.
+ * Service and database have a core for themselves (bench/apart.ts), since ten times the capacity costs whoever sends it
+ * more than it costs to serve; `--beside` leaves them all cores, with the sender. PostgreSQL is used beside the embedded
+ * database where one answers, as in `npm run bench`. It asserts nothing.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,6 +18,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { buildService, must, signUp, startService, type Service } from '../scripts/service.ts';
 import type { TestDatabase } from '../test/support/postgres.ts';
+import { standApart } from './apart.ts';
 import type { Quantiles, Task, Told } from './arrivals.ts';
 import { newDatabase } from './setting.ts';
 
@@ -26,6 +27,7 @@ const { values } = parseArgs({
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
     on: { type: 'string' },
+    beside: { type: 'boolean', default: false },
     times: { type: 'string', default: '10' },
     seconds: { type: 'string' },
   },
@@ -165,10 +167,16 @@ const rounded = ({ p50, p99, max }: Quantiles): string =>
 const successes = ({ statuses }: Told): number =>
   Object.entries(statuses).reduce((sum, [status, count]) => sum + (status.startsWith('2') ? count : 0), 0);
 
-async function flood(service: Service, what: string, requests: readonly string[]): Promise<void> {
+async function flood(
+  service: Service,
+  what: string,
+  requests: readonly string[],
+  hold: () => Promise<void>,
+): Promise<void> {
   const port = Number(new URL(service.base).port);
   let perCpuSecond = 0;
   const closedLoop = async (connections: number): Promise<number> => {
+    await hold();
     const used = cpuSeconds(service.pid);
     const told = await load({ port, requests, seconds: CLOSED_SECONDS, connections, perSecond: null });
     const perSecond = successes(told) / CLOSED_SECONDS;
@@ -185,6 +193,7 @@ async function flood(service: Service, what: string, requests: readonly string[]
   const before = ofProcess(service.pid, 'VmRSS');
   const used = cpuSeconds(service.pid);
   const stopWatching = watchLive(service);
+  await hold();
   const told = await load({
     port,
     requests,
@@ -226,12 +235,17 @@ async function run(where: string, database: TestDatabase | null): Promise<void> 
       ...(database ? { DATABASE_URL: database.url } : {}),
     },
   });
+  let apart: Awaited<ReturnType<typeof standApart>> = null;
   try {
-    for (const [what, requests] of Object.entries(await loadsOf(service))) {
-      if (values.only === undefined || values.only === what)
-        await flood(service, `${what}, ${where}`, requests);
+    const loads = await loadsOf(service);
+    if (!values.beside) apart = await standApart([service.pid], database?.url);
+    const cores = apart ? 'a core apart from its load' : 'all cores beside its load';
+    for (const [what, requests] of Object.entries(loads)) {
+      if (values.only !== undefined && values.only !== what) continue;
+      await flood(service, `${what}, ${where}, ${cores}`, requests, async () => apart?.hold());
     }
   } finally {
+    await apart?.end();
     await service.stop();
   }
 }

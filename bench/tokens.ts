@@ -1,4 +1,5 @@
 import { call, must } from '../scripts/service.ts';
+import { standApart } from './apart.ts';
 import { newKey, newProject, type Project } from './fill.ts';
 import { cpuSeconds, measure, median, type InTurn, type Measured } from './measure.ts';
 import { opensslSigns, startEcho } from './references.ts';
@@ -9,6 +10,7 @@ const PROJECTS = 8;
 /** So many that none comes again within the second in which its token stays the same. */
 const KEYS = 4000;
 const SESSIONS = 16;
+const AGAIN = 'eight keys that come again';
 
 export async function tokenRows(setting: Setting): Promise<void> {
   const { wanted, found } = setting;
@@ -28,31 +30,41 @@ async function exchanging({ service, post, ada, pace, found, database }: Setting
     bodies.push(...(await Promise.all(made)).map((key) => JSON.stringify(key)));
   }
   const url = `${service.base}/api/auth/token`;
-  const signs: number[] = [];
+  const served = { url, pids: [service.pid], database: database?.url };
+  const again = { ...served, bodies: bodies.slice(0, PROJECTS) };
+  const [beside] = await measure([again], pace);
   const echo = await startEcho(0);
-  const loads = [
-    { url, bodies: bodies.slice(0, PROJECTS), pids: [service.pid], database: database?.url },
-    { url, bodies, pids: [service.pid], database: database?.url },
-    { url: echo.tokenUrl, bodies: bodies.slice(0, PROJECTS), pids: [echo.pid] },
-  ];
-  const sign = async (): Promise<void> => void signs.push(await opensslSigns(pace.seconds));
-  const [again, another, bare] = await measure(loads, pace, sign).finally(() => echo.stop());
-  if (!again || !another) return;
-  found({ row: 'exchange', what: 'a bare Fastify that signs, and asks and writes nothing', ...bare });
-  const rows = [
-    ['eight keys that come again', again],
-    ['each another key', another],
-  ] as const;
-  for (const [which, measured] of rows) {
-    const goal = goalOf(`exchange of API keys, PostgreSQL: ${which}`, measured, signs);
-    found({ row: 'exchange', what: `exchange of API keys, ${which}`, ...measured, goal });
+  const apart = await standApart([service.pid, echo.pid], database?.url);
+  const bare = { url: echo.tokenUrl, bodies: again.bodies, pids: [echo.pid] };
+  const signs: number[] = [];
+  try {
+    const rows = await measure([again, { ...served, bodies }, bare], pace, async () => {
+      await apart?.hold();
+      signs.push(await opensslSigns(pace.seconds, apart?.servingCore));
+    });
+    const allCores = 'all cores beside its load';
+    const where = apart ? 'one core' : allCores;
+    if (apart) found({ row: 'exchange', what: `exchange of API keys, ${allCores}: ${AGAIN}`, ...beside });
+    for (const [place, which] of [AGAIN, 'each another key'].entries()) {
+      const measured = rows[place] as InTurn;
+      const goal = goalOf(`exchange of API keys, PostgreSQL: ${which}`, measured, signs, where);
+      found({ row: 'exchange', what: `exchange of API keys, ${where}: ${which}`, ...measured, goal });
+    }
+    found({
+      row: 'exchange',
+      what: `a bare Fastify that signs, ${where}, and asks and writes nothing`,
+      ...rows[2],
+    });
+  } finally {
+    await apart?.end();
+    await echo.stop();
   }
 }
 
 /** By turns: the median of the rounds. */
-const goalOf = (what: string, { rates }: InTurn, signs: readonly number[]) => ({
+const goalOf = (what: string, { rates }: InTurn, signs: readonly number[], where: string) => ({
   what,
-  against: `RSA-2048 signatures of OpenSSL on all cores, ${Math.round(median(signs))}/s`,
+  against: `RSA-2048 signatures of OpenSSL, ${where}, ${Math.round(median(signs))}/s`,
   value: median(rates.map((rate, round) => rate / (signs[round] ?? rate))),
   unit: '' as const,
   bound: 0.6,
