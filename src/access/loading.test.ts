@@ -65,6 +65,7 @@ beforeAll(async () => {
     keysMade[name] = data as Key;
   };
   await newKey('full', { roleId: role.id, allowedCidrs: ['10.0.0.0/8'] });
+  await newKey('rotated');
   await newKey('ending', { expiresAt, allowedCidrs: ['10.0.0.0/8'] });
   await newKey('mine', { scope: own() });
   late = await app.person({ verified: false });
@@ -99,12 +100,19 @@ describe('a key that is exchanged', () => {
       ...{ id, clientId, projectId: inShop.nodeId, nodeScope: shop, roleId: role.id, userId: owner.userId },
       ...{ scope: { tenant: 'AccountProject', id: shop.id }, userName: 'Owner', userAlive: true },
       ...{ expiresAt: null, expired: false, revoked: false, allowedCidrs: ['10.0.0.0/8'], rotatedAt: null },
-      ...{ secrets: [{ id: expect.any(String) as string, hash: expect.any(Buffer) as Buffer }] },
+      ...{ secrets: [{ id: expect.any(String) as string, hash: expect.any(Buffer) as Buffer, ends: false }] },
       ...{ kid: expect.any(String) as string, useNotedUntil: 0 },
     });
     expect((await keys.read(clientId))?.secrets[0]?.hash).toHaveLength(32);
     expect(await keys.read(MISSING)).toBeNull();
     expect(keys.peek(MISSING)).toBeUndefined();
+  });
+
+  it('tells which of its secrets ends', async () => {
+    const { id, clientId } = key('rotated');
+    await app.must('rotateApiKey', { scope: shop, id, graceSeconds: 300 }, as());
+    const ends = (await keys.read(clientId))?.secrets.map((secret) => secret.ends);
+    expect(ends?.sort()).toEqual([false, true]);
   });
 
   it('tells when it ends, and until when its use is noted', async () => {
