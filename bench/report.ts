@@ -107,7 +107,7 @@ export function asText(run: Run): string {
     ),
   );
   return [
-    `${run.machine.cores} cores of ${run.machine.processor}, shared by load, service and PostgreSQL; ${run.pace}`,
+    `${run.machine.cores} cores of ${run.machine.processor}, shared by load, service and PostgreSQL unless a row says one core; ${run.pace}`,
     aligned([rowHead, ...measured.map(rowCells), ...series]),
     aligned([statementHead, ...run.statements.map(statementCells)]),
     aligned([goalHead, ...goalsOf(run).map(goalCells)]),

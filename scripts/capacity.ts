@@ -40,7 +40,7 @@ const sized = run.series.flatMap(({ series, size, points }) =>
 const { cores, processor, node, postgres } = run.machine;
 const parts: Readonly<Record<string, string>> = {
   goals: table([goalHead, ...goalsOf(run).map(goalCells)]),
-  figures: `Node ${node}, ${postgres}, ${cores} cores of ${processor}, which load, service and PostgreSQL share; ${run.pace}.\n\n${table([rowHead, ...measured.map(rowCells)])}`,
+  figures: `Node ${node}, ${postgres}, ${cores} cores of ${processor}, which load, service and PostgreSQL share unless a row says one core; ${run.pace}.\n\n${table([rowHead, ...measured.map(rowCells)])}`,
   sizes: table([rowHead, ...sized]),
   statements: table([statementHead, ...run.statements.map(statementCells)]),
 };
