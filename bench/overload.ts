@@ -5,9 +5,10 @@
  * is what was served in percent of the capacity, how fast the rest was refused, how `/health/live` was answered
  * meanwhile, and how large the process grew.
  *
- * Service and database have a core for themselves (bench/apart.ts), since ten times the capacity costs whoever sends it
- * more than it costs to serve; `--beside` leaves them all cores, with the sender. PostgreSQL is used beside the embedded
- * database where one answers, as in `npm run bench`. It asserts nothing.
+ * PostgreSQL is used beside the embedded database where one answers, as in `npm run bench`. Service and PostgreSQL then
+ * have a core for themselves (bench/apart.ts), since ten times the capacity costs whoever sends it more than it costs to
+ * serve; `--beside` leaves them all cores, with the sender, as the embedded database has them: that is one thread, and
+ * leaves him a core anyway. It asserts nothing.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -238,7 +239,7 @@ async function run(where: string, database: TestDatabase | null): Promise<void> 
   let apart: Awaited<ReturnType<typeof standApart>> = null;
   try {
     const loads = await loadsOf(service);
-    if (!values.beside) apart = await standApart([service.pid], database?.url);
+    if (database && !values.beside) apart = await standApart([service.pid], database.url);
     const cores = apart ? 'a core apart from its load' : 'all cores beside its load';
     for (const [what, requests] of Object.entries(loads)) {
       if (values.only !== undefined && values.only !== what) continue;
