@@ -21,10 +21,17 @@ interface Rotation {
 
 /**
  * Until commit, whoever else would rotate the keys of the issuer waits, and then sees what became of them. Their rows
- * would not do for a lock: one that waited for a row finds it retired, and whoever holds the new ones is not waited for.
+ * alone would not do for a lock: one that waited for a row finds it retired, and whoever holds the new ones is not waited
+ * for. They are locked too, since that is all that a process of a former version does.
  */
-export const lockKeys = (tx: Executor, tenantId: string): Promise<unknown> =>
-  tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`signing keys of ${tenantId}`}, 0))`);
+export async function lockKeys(tx: Executor, tenantId: string): Promise<void> {
+  await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${`signing keys of ${tenantId}`}, 0))`);
+  await tx
+    .select({ id: signingKeys.id })
+    .from(signingKeys)
+    .where(and(eq(signingKeys.tenantId, tenantId), inArray(signingKeys.status, ['active', 'next'])))
+    .for('update');
+}
 
 /**
  * Moves the keys of an issuer on (identity §10): next → active, active → retired, `pair` → next. Retired keys stay
