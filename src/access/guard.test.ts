@@ -239,3 +239,8 @@ it('a sign-in is recent up to its last minute, and any is if the limit is 0', ()
   expect(isRecent(null, 0, now)).toBe(true);
   expect(isRecent(minutesAgo(1e6), 0, now)).toBe(true);
 });
+
+it('a sign-in of a clock that is ahead is recent by as much as clocks may differ, and no further', () => {
+  expect(isRecent(minutesAgo(-1), 15, now)).toBe(true);
+  expect(isRecent(new Date(minutesAgo(-1).getTime() + 1), 15, now)).toBe(false);
+});
