@@ -11,6 +11,7 @@ const PROJECTS = 8;
 const KEYS = 4000;
 const SESSIONS = 16;
 const AGAIN = 'eight keys that come again';
+const ANOTHER = 'each another key';
 
 export async function tokenRows(setting: Setting): Promise<void> {
   const { wanted, found } = setting;
@@ -31,30 +32,35 @@ async function exchanging({ service, post, ada, pace, found, database }: Setting
   }
   const url = `${service.base}/api/auth/token`;
   const served = { url, pids: [service.pid], database: database?.url };
-  const again = { ...served, bodies: bodies.slice(0, PROJECTS) };
-  const [beside] = await measure([again], pace);
+  const loads = [
+    { ...served, bodies: bodies.slice(0, PROJECTS) },
+    { ...served, bodies },
+  ];
+  const which = [AGAIN, ANOTHER];
+  const tell = (rows: readonly InTurn[], signs: readonly number[], where: string) =>
+    which.forEach((keys, place) => {
+      const measured = rows[place] as InTurn;
+      const goal = goalOf(`exchange of API keys, PostgreSQL: ${keys}`, measured, signs, where);
+      found({ row: 'exchange', what: `exchange of API keys, ${where}: ${keys}`, ...measured, goal });
+    });
+
+  const onAll: number[] = [];
+  const beside = await measure(loads, pace, async () => void onAll.push(await opensslSigns(pace.seconds)));
+  tell(beside, onAll, 'all cores beside its load');
+
   const echo = await startEcho(0);
   const apart = await standApart([service.pid, echo.pid], database?.url);
-  const bare = { url: echo.tokenUrl, bodies: again.bodies, pids: [echo.pid] };
-  const signs: number[] = [];
+  const bare = { url: echo.tokenUrl, bodies: loads[0]?.bodies ?? [], pids: [echo.pid] };
   try {
-    const rows = await measure([again, { ...served, bodies }, bare], pace, async () => {
-      await apart?.hold();
-      signs.push(await opensslSigns(pace.seconds, apart?.servingCore));
+    if (!apart) return;
+    const onOne: number[] = [];
+    const rows = await measure([...loads, bare], pace, async () => {
+      await apart.hold();
+      onOne.push(await opensslSigns(pace.seconds, apart.servingCore));
     });
-    const allCores = 'all cores beside its load';
-    const where = apart ? 'one core' : allCores;
-    if (apart) found({ row: 'exchange', what: `exchange of API keys, ${allCores}: ${AGAIN}`, ...beside });
-    for (const [place, which] of [AGAIN, 'each another key'].entries()) {
-      const measured = rows[place] as InTurn;
-      const goal = goalOf(`exchange of API keys, PostgreSQL: ${which}`, measured, signs, where);
-      found({ row: 'exchange', what: `exchange of API keys, ${where}: ${which}`, ...measured, goal });
-    }
-    found({
-      row: 'exchange',
-      what: `a bare Fastify that signs, ${where}, and asks and writes nothing`,
-      ...rows[2],
-    });
+    tell(rows, onOne, 'one core');
+    const what = 'a bare Fastify that signs, one core, and asks and writes nothing';
+    found({ row: 'exchange', what, ...(rows[2] as InTurn) });
   } finally {
     await apart?.end();
     await echo.stop();
