@@ -173,6 +173,8 @@ const rounded = ({ p50, p99, max }: Quantiles): string =>
 const successes = ({ statuses }: Told): number =>
   Object.entries(statuses).reduce((sum, [status, count]) => sum + (status.startsWith('2') ? count : 0), 0);
 
+const portOf = ({ base }: Service): number => Number(new URL(base).port);
+
 interface Flooded {
   readonly service: Service;
   readonly requests: readonly string[];
@@ -184,8 +186,13 @@ interface Flooded {
 async function closedLoop({ service, requests, hold }: Flooded, connections: number) {
   await hold();
   const used = cpuSeconds(service.pid);
-  const port = Number(new URL(service.base).port);
-  const told = await load({ port, requests, seconds: CLOSED_SECONDS, connections, perSecond: null });
+  const told = await load({
+    port: portOf(service),
+    requests,
+    seconds: CLOSED_SECONDS,
+    connections,
+    perSecond: null,
+  });
   const perSecond = successes(told) / CLOSED_SECONDS;
   say(
     `  ${connections} at a time: ${perSecond.toFixed(0)}/s ${JSON.stringify(told.statuses)}, ${rounded(told.served)}`,
@@ -203,8 +210,13 @@ async function round(flooded: Flooded, connections: number): Promise<number> {
   const stopWatching = watchLive(service);
   await hold();
   const perSecond = before.perSecond * TIMES;
-  const port = Number(new URL(service.base).port);
-  const told = await load({ port, requests, seconds: FLOOD_SECONDS, connections: CONNECTIONS, perSecond });
+  const told = await load({
+    port: portOf(service),
+    requests,
+    seconds: FLOOD_SECONDS,
+    connections: CONNECTIONS,
+    perSecond,
+  });
   const servedPerCpu = successes(told) / (cpuSeconds(service.pid) - used);
   const live = await stopWatching();
   const at = (share: number) => live.ms[Math.floor(share * live.ms.length)] ?? 0;

@@ -32,10 +32,8 @@ async function exchanging({ service, post, ada, pace, found, database }: Setting
   }
   const url = `${service.base}/api/auth/token`;
   const served = { url, pids: [service.pid], database: database?.url };
-  const loads = [
-    { ...served, bodies: bodies.slice(0, PROJECTS) },
-    { ...served, bodies },
-  ];
+  const again = { ...served, bodies: bodies.slice(0, PROJECTS) };
+  const loads = [again, { ...served, bodies }];
   const which = [AGAIN, ANOTHER];
   const tell = (rows: readonly InTurn[], signs: readonly number[], where: string) =>
     which.forEach((keys, place) => {
@@ -50,7 +48,7 @@ async function exchanging({ service, post, ada, pace, found, database }: Setting
 
   const echo = await startEcho(0);
   const apart = await standApart([service.pid, echo.pid], database?.url);
-  const bare = { url: echo.tokenUrl, bodies: loads[0]?.bodies ?? [], pids: [echo.pid] };
+  const bare = { url: echo.tokenUrl, bodies: again.bodies, pids: [echo.pid] };
   try {
     if (!apart) return;
     const onOne: number[] = [];
