@@ -1,6 +1,6 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Config } from '../config.ts';
 import { fail } from '../errors.ts';
 import { credentialKey } from '../kernel/invoke.ts';
@@ -56,7 +56,7 @@ declare module 'fastify' {
 const requestIdForm = /^[A-Za-z0-9-]{8,64}$/;
 
 /** The caller's, if it is one. */
-function requestIdOf({ headers }: IncomingMessage): string {
+function requestIdOf(headers: IncomingHttpHeaders): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && requestIdForm.test(given) ? given : randomUUID();
 }
@@ -91,7 +91,7 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
       reply.header('x-request-id', request.id).headers(constantHeaders);
       void sendError(toDoorwardError(error), request, reply);
     },
-    genReqId: requestIdOf,
+    genReqId: ({ headers }) => requestIdOf(headers),
   });
   limitConnections(app, config.http);
   app.setValidatorCompiler(() => () => true);

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import { Agent, request, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../test/support/app.ts';
 
@@ -76,15 +79,75 @@ it.each<[Method, string, Record<string, string>, number]>([
   if (headers['origin']) expect(ahead.headers['access-control-allow-origin']).toBe(headers['origin']);
 });
 
-it('is counted and told like any other', async () => {
-  const counted = async () => {
-    const { body } = await app.server.inject('/metrics');
-    const of = (pattern: RegExp) => Number(pattern.exec(body)?.[1] ?? 0);
-    return {
-      shed: of(/^doorward_shed_total\{lane="plain"\} (\d+)/m),
-      requests: of(/http_requests_total\{method="POST",route="\/api\/tags",status="503"\} (\d+)/),
-    };
+async function counted() {
+  const { body } = await app.server.inject('/metrics');
+  const of = (pattern: RegExp) => Number(pattern.exec(body)?.[1] ?? 0);
+  return {
+    shed: of(/^doorward_shed_total\{lane="plain"\} (\d+)/m),
+    requests: of(/http_requests_total\{method="POST",route="\/api\/tags",status="503"\} (\d+)/),
   };
+}
+
+/** One after the other, on one connection. */
+async function inARow(times: number, method: Method, path: string, headers: Record<string, string>) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const answers = [];
+  for (let count = 0; count < times; count++) {
+    const sent = request(base + path, { agent, method, headers });
+    sent.end(method === 'POST' ? '{"name":"x"}' : undefined);
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    const body = (await text(answer)).replace(/"requestId":"[^"]+"/, '"requestId":"…"');
+    const { date, ...told } = answer.headers;
+    const { 'x-request-id': requestId, ...same } = told;
+    answers.push({ byNode: date !== undefined, requestId, told: { status: answer.statusCode, same, body } });
+  }
+  agent.destroy();
+  return answers;
+}
+
+it.each<[Method, string, Record<string, string>]>([
+  ['POST', '/api/roles?dryRun=true', {}],
+  ['POST', '/graphql', { 'accept-language': 'de' }],
+  [
+    'GET',
+    '/api/roles?tenant=Organization&scopeId=x',
+    { 'accept-language': 'es', 'x-request-id': 'my-own-request' },
+  ],
+])('%s %s is refused with the same answer again, on the connection itself', async (method, path, headers) => {
+  const answers = await inARow(4, method, path, headers);
+  // The parser has to be seen at the end of a request; from then on no answer is made by Node, which would date it.
+  expect(answers.map(({ byNode }) => byNode)).toEqual([true, true, false, false]);
+  expect(answers[3]?.told).toEqual(answers[0]?.told);
+  expect(answers[3]?.told.status).toBe(503);
+  const ids = answers.map(({ requestId }) => requestId);
+  expect(new Set(ids).size).toBe('x-request-id' in headers ? 1 : 4);
+  expect(ids[3]).toMatch(headers['x-request-id'] ?? /^[0-9a-f-]{36}$/);
+});
+
+it('is counted and told there too', async () => {
+  const before = await counted();
+  await inARow(4, 'POST', '/api/tags', { 'x-request-id': 'told-four-times' });
+  const after = await counted();
+  expect([after.shed - before.shed, after.requests - before.requests]).toEqual([4, 4]);
+  expect(app.logs.filter((line) => line.includes('told-four-times'))).toHaveLength(4);
+});
+
+it('lets in whoever there is room for again, on the same connection', async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const statuses = [];
+  for (const path of ['/api/tags', '/api/tags', '/api/tags', '/health', '/api/tags']) {
+    const sent = request(base + path, { agent, method: path === '/health' ? 'GET' : 'POST' });
+    sent.end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    answer.resume();
+    await once(answer, 'end');
+    statuses.push(answer.statusCode);
+  }
+  agent.destroy();
+  expect(statuses).toEqual([503, 503, 503, 200, 503]);
+});
+
+it('is counted and told like any other', async () => {
   const before = await counted();
   await fetch(`${base}/api/tags?x=secret`, {
     method: 'POST',

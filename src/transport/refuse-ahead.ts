@@ -1,16 +1,17 @@
 import type { FastifyInstance } from 'fastify';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { DoorwardError } from '../errors.ts';
 import { pickLanguage } from '../i18n/translate.ts';
-import { graphqlError, restErrorBody } from './error-body.ts';
 import type { LaneName } from './lanes.ts';
+import { createRefusalTexts, type RefusalText } from './refusal-text.ts';
+import { createSocketRefusals } from './refuse-on-socket.ts';
 import type { Turn } from './turn.ts';
 
 /**
  * Refuses whoever there is no room for before the router sees him. A flood brings ten of them for each who is served,
  * and what a refusal costs is taken from those: on the way through routes, hooks and an error that is thrown it would be
- * up to a quarter more. The answer is the same as there, and whoever needs another one goes that way: a page of another site, a
- * browser, a form, an address with an id in it, and everybody while the server is leaving.
+ * up to a quarter more. The answer is the same as there, and whoever needs another one goes that way: a page of another
+ * site, a browser, a form, an address with an id in it, and everybody while the server is leaving.
  */
 export interface RefuseAheadOptions {
   /** Whether there is no room for one more of that lane; he is counted as refused then. */
@@ -18,7 +19,7 @@ export interface RefuseAheadOptions {
   readonly refusal: DoorwardError;
   readonly answer: Turn['answer'];
   readonly isLeaving: () => boolean;
-  readonly requestIdOf: (request: IncomingMessage) => string;
+  readonly requestIdOf: (headers: IncomingHttpHeaders) => string;
   /** Of every answer. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -33,9 +34,19 @@ export interface RefusedAhead {
   readonly ms: number;
 }
 
+/** After so long without a refusal connections are read by the parser alone again. */
+const CALM_MS = 10_000;
+
 interface Place {
   readonly lane: LaneName;
   readonly route: string;
+}
+
+/** What is looked at of a request. */
+interface Asked {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
 }
 
 declare module 'fastify' {
@@ -48,6 +59,7 @@ declare module 'fastify' {
 /** On a server that has no routes yet. */
 export function refuseAhead(app: FastifyInstance, options: RefuseAheadOptions): void {
   const { refuses, refusal, answer, isLeaving, requestIdOf } = options;
+  const { server } = app;
   const known = new Map<string, Place>();
   const told: FastifyInstance['whenRefusedAhead'] = [];
   app.decorate('whenRefusedAhead', told);
@@ -56,44 +68,55 @@ export function refuseAhead(app: FastifyInstance, options: RefuseAheadOptions): 
     for (const one of [method].flat()) known.set(`${one} ${url}`, { lane, route: url });
   });
 
-  const headers = { ...options.headers, ...refusal.extras.headers, vary: 'Accept-Language, Origin' };
-  const type = 'application/json; charset=utf-8';
-  const lines = Object.entries({ ...headers, 'content-type': type }).flat();
-
-  function send({ headers }: IncomingMessage, response: ServerResponse, lane: LaneName, requestId: string) {
-    const language = pickLanguage(headers['accept-language']);
-    const context = { language, requestId };
-    const body = JSON.stringify(
-      lane === 'graphql'
-        ? { data: null, errors: [graphqlError(refusal, context)] }
-        : restErrorBody(refusal, context),
-    );
-    const own = ['x-request-id', requestId, 'content-language', language];
-    const length = ['content-length', String(Buffer.byteLength(body))];
-    response.writeHead(refusal.status, [...lines, ...own, ...length]).end(body);
+  let lastRefused = -Infinity;
+  /** Where he asks, if he is refused; counted then. */
+  function refusedPlace({ method = '', url = '', headers }: Asked): Place | null {
+    const query = url.indexOf('?');
+    const place = known.get(`${method} ${query < 0 ? url : url.slice(0, query)}`);
+    if (!place || headers.origin !== undefined || isLeaving() || !refuses(place.lane)) return null;
+    lastRefused = performance.now();
+    return place;
   }
 
+  const texts = createRefusalTexts(refusal, options.headers);
+  /** The answer, told of as if it were out. */
+  function refuse({ lane, route }: Place, { method = '', headers }: Asked, began: number): RefusalText {
+    const requestId = requestIdOf(headers);
+    const language = pickLanguage(headers['accept-language']);
+    const text = texts.textTo({ requestId, language, isGraphql: lane === 'graphql' });
+    const ms = performance.now() - began;
+    for (const tell of told) tell({ requestId, method, route, status: refusal.status, ms });
+    return text;
+  }
+
+  const sockets = createSocketRefusals({
+    isCalm: () => performance.now() - lastRefused > CALM_MS,
+    refusalOf(asked) {
+      // An answer to HEAD has no body.
+      const place = asked.method === 'HEAD' ? null : refusedPlace(asked);
+      if (!place) return null;
+      const text = refuse(place, asked, performance.now());
+      return texts.onTheWire(text, Math.floor(server.keepAliveTimeout / 1000));
+    },
+  });
+
   function isRefused(request: IncomingMessage, response: ServerResponse): boolean {
-    const { method = '', url = '' } = request;
-    const query = url.indexOf('?');
-    const found = known.get(`${method} ${query < 0 ? url : url.slice(0, query)}`);
-    if (!found || request.headers.origin !== undefined || isLeaving() || !refuses(found.lane)) return false;
+    const place = refusedPlace(request);
+    if (!place) return false;
     const began = performance.now();
-    const requestId = requestIdOf(request);
     answer((failed) => {
       if (failed) return void response.destroy();
-      const { lane, route } = found;
-      send(request, response, lane, requestId);
-      const ms = performance.now() - began;
-      for (const tell of told) tell({ requestId, method, route, status: refusal.status, ms });
+      const { own, body } = refuse(place, request, began);
+      response.writeHead(refusal.status, [...texts.fields, ...own]).end(body);
+      sockets.watch(response);
     });
     return true;
   }
 
-  const { server } = app;
   const [route] = server.listeners('request') as [RequestListener];
   server.off('request', route);
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    sockets.handedOver(request, response);
     if (!isRefused(request, response)) route.call(server, request, response);
   });
 }
