@@ -16,13 +16,17 @@ import { startWaits } from './waits.ts';
  */
 /**
  * How long a turn takes new ones in, by the delay that may stand. So much is a burst: it is worked off, and nobody is
- * refused. While the loop stands late or others are refused, whoever comes stands behind those whom the last turn took
- * in, waits for his own turn to be over, and is refused then: three of them are to fit into the delay.
+ * refused.
  */
 const BURST_TURN = 5;
-const TURN_UNDER_LOAD = 0.3;
+/**
+ * From the first refusal on, and while the loop stands late, so much of a turn is for each lane: a flood of changes, which
+ * take milliseconds, leaves decisions their place, which take microseconds. Whoever comes stands behind what the last turn
+ * took in, waits for his own turn to be over, and is refused then.
+ */
+const TURN_UNDER_LOAD = 0.1;
 /** So many of a lane are let in although the turn is long: something must be served, however slow it is. */
-const FEWEST_IN_A_TURN = 2;
+const FEWEST_IN_A_TURN = 1;
 
 export interface OverloadOptions {
   readonly limits: Config['overload'];
@@ -78,13 +82,17 @@ export function createOverload(
 
   const turn = createTurn(lanes);
   const mayLast = limits.delayMs > 0 ? limits.delayMs : Infinity;
-  let turnMs = BURST_TURN * mayLast;
+  let underLoad = false;
   const laneFor = ({ route }: FastifyRequest): Lane | undefined => named.get(route?.lane as LaneName);
   const refuses = (lane: Lane | undefined): boolean => {
     if (!lane) return false;
-    const lasted = turn.lasted();
-    if (!lane.isFull && !(lasted > turnMs && lane.inFlight >= FEWEST_IN_A_TURN)) return false;
+    const lasted = turn.look();
+    const isLong = underLoad
+      ? turn.workedOn(lane) > TURN_UNDER_LOAD * mayLast
+      : lasted > BURST_TURN * mayLast;
+    if (!lane.isFull && !(isLong && lane.inFlight >= FEWEST_IN_A_TURN)) return false;
     lane.shed++;
+    underLoad = true;
     return true;
   };
   const assertRoom = (lane: Lane | undefined): void => {
@@ -97,6 +105,7 @@ export function createOverload(
     assertRoom(lane);
     if (lane) {
       lane.enter();
+      turn.work(lane);
       request.place = lane;
     }
     done();
@@ -122,7 +131,7 @@ export function createOverload(
         const delay = part(waits.loop(), limits.delayMs);
         const all = Math.max(delay, part(waits.work(), limits.waitMs));
         const shed = lanes.reduce((sum, lane) => sum + lane.shed, 0);
-        turnMs = (delay > 1 || shed > shedBefore ? TURN_UNDER_LOAD : BURST_TURN) * mayLast;
+        underLoad = delay > 1 || shed > shedBefore;
         shedBefore = shed;
         for (const lane of lanes) lane.adapt(lane.name === 'checks' ? delay : all);
       },

@@ -49,7 +49,7 @@ describe('answers of one turn of the event loop', () => {
   it('give back their places with it, those too that it ends with', async () => {
     const lane = laneOfOne();
     const turn = createTurn([lane]);
-    turn.lasted();
+    turn.look();
     for (let count = 0; count < 2; count++) {
       lane.enter();
       // As Node tells of the end of an answer.
@@ -81,5 +81,32 @@ describe('answers of one turn of the event loop', () => {
     } finally {
       await app.close();
     }
+  });
+});
+
+describe('the time of a turn', () => {
+  it('is counted for the lane that was worked on, until somebody else is looked at', async () => {
+    let now = 100;
+    const [changes, decisions] = [laneOfOne(), laneOfOne()];
+    const turn = createTurn([changes, decisions], () => now);
+    const after = (ms: number): number => {
+      now += ms;
+      return turn.look();
+    };
+    expect(turn.look()).toBe(0);
+    turn.work(changes);
+    expect(after(8)).toBe(8);
+    // He is refused, which is work on nobody.
+    expect(after(1)).toBe(9);
+    turn.work(decisions);
+    after(0.5);
+    turn.work(changes);
+    after(4);
+    expect([changes, decisions].map(turn.workedOn)).toEqual([12, 0.5]);
+
+    turn.work(changes);
+    await turnEnd();
+    expect(after(3)).toBe(0);
+    expect([changes, decisions].map(turn.workedOn)).toEqual([0, 0]);
   });
 });

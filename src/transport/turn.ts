@@ -7,8 +7,12 @@ const MAY_WAIT_MS = 1;
 type Send = (error?: Error) => void;
 
 export interface Turn {
-  /** Milliseconds since the turn began. */
-  readonly lasted: () => number;
+  /** Somebody is looked at: nobody is worked on any more. @returns milliseconds since the turn began */
+  readonly look: () => number;
+  /** A request of that lane is worked on from now on, until the next look. */
+  readonly work: (lane: Lane) => void;
+  /** Milliseconds of this turn for which requests of that lane were worked on, up to the last look. */
+  readonly workedOn: (lane: Lane) => number;
   /** Sends an answer together with others of this turn. */
   readonly answer: (send: Send) => void;
   /** What is to be called when an answer of that lane is out. */
@@ -27,8 +31,10 @@ export interface Turn {
  */
 export function createTurn(lanes: readonly Lane[], now: () => number = () => performance.now()): Turn {
   let began: number | undefined;
+  let taken: { readonly lane: Lane; readonly at: number } | null = null;
   let ready: Send[] = [];
   let firstReady = 0;
+  const worked = new Map<Lane, number>();
   const left = new Map(lanes.map((lane) => [lane, 0]));
 
   function sendAll(): void {
@@ -57,6 +63,8 @@ export function createTurn(lanes: readonly Lane[], now: () => number = () => per
 
   function begin(): number {
     if (began !== undefined) return began;
+    taken = null;
+    worked.clear();
     setImmediate(sendAll);
     setImmediate(end);
     return (began = now());
@@ -72,7 +80,18 @@ export function createTurn(lanes: readonly Lane[], now: () => number = () => per
     ]),
   );
   return {
-    lasted: () => now() - begin(),
+    look() {
+      const since = begin();
+      const at = now();
+      if (taken) worked.set(taken.lane, (worked.get(taken.lane) ?? 0) + at - taken.at);
+      taken = null;
+      return at - since;
+    },
+    work(lane) {
+      begin();
+      taken = { lane, at: now() };
+    },
+    workedOn: (lane) => worked.get(lane) ?? 0,
     answer(send) {
       begin();
       if (ready.push(send) === 1) firstReady = now();
