@@ -18,7 +18,7 @@ import { startWaits } from './waits.ts';
  * How long a turn takes new ones in, by the delay that may stand. So much is a burst: it is worked off, and nobody is
  * refused.
  */
-const BURST_TURN = 5;
+const BURST_TURN = 3;
 /**
  * From the first refusal on, and while the loop stands late, so much of a turn is for each lane: a flood of changes, which
  * take milliseconds, leaves decisions their place, which take microseconds. Whoever comes stands behind what the last turn
