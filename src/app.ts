@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm';
 import { builtIns } from './access/built-in.ts';
 import { createCredentials } from './access/credentials.ts';
 import { createKnownKeys } from './access/known-keys.ts';
@@ -32,7 +31,7 @@ import { erasePage } from './events/erasure.ts';
 import { createDenials } from './events/denials.ts';
 import { createMailOutbox } from './events/mail-outbox.ts';
 import { createRecorder } from './events/record.ts';
-import { createTenantLines } from './events/tenant-lines.ts';
+import { createTenantQueues } from './events/tenant-queues.ts';
 import { createRelay } from './events/relay.ts';
 import { createAuditRetention, declareAuditRetention } from './events/retention.ts';
 import { createSystemActs } from './events/system-act.ts';
@@ -52,6 +51,7 @@ import { createInvoke } from './kernel/invoke.ts';
 import type { Clock } from './kernel/ports.ts';
 import { assertSound, declaredPermissions, operations } from './operations.ts';
 import { entities } from './entities.ts';
+import { createAdmission } from './transport/admission/admission.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
 import { registerHostedPages } from './pages/hosted.ts';
 import { createHttp } from './transport/http.ts';
@@ -60,6 +60,8 @@ import { serveOperations } from './transport/serve.ts';
 import type { App, AppOptions } from './running-app.ts';
 
 const MINUTE_MS = 60_000;
+/** The embedded database does one thing at a time; a few more operations may sign or hash meanwhile. */
+const EMBEDDED_SLOTS = 4;
 const realClock: Clock = { now: () => new Date() };
 
 /**
@@ -91,6 +93,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   for (const unkept of lacking) log.warn({ message: `${unkept} (docs/operating.md)` });
 
   const { pool, wall } = database;
+  const embedded = database.mode === 'embedded';
   const logged = (error: unknown, message: string): void => log.error({ error, message });
   const changes = await openChanges(database, logged);
   const revisions = createRevisions(kek.deriveAll('revision'));
@@ -120,7 +123,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     keyring,
     knownKeys: createKnownKeys(pool, changes),
     keyPairs,
-    passwords: createPasswords({ concurrency: 2, maxQueue: 100 }),
+    passwords: createPasswords({ concurrency: 2 }),
     resolver,
     builtIns: rows,
     mail,
@@ -152,11 +155,16 @@ export async function createApp(options: AppOptions): Promise<App> {
     log.error({ error, message, requestId });
   const transaction: Database['transaction'] = (work) => database.transaction(work);
   const shared = createSharedTransaction(transaction);
-  const lines = createTenantLines(config.database.acquireTimeoutMs);
-  const commit = createCommit({ record, changes, revisions, shared, lines, log: logCall });
+  const queues = createTenantQueues();
+  const commit = createCommit({ record, changes, revisions, shared, queues, log: logCall });
   const actAsSystem = createSystemActs({ transaction, commit, ids });
   const webhooks = createWebhookDelivery({ services, pool, actAsSystem, guard, ports, log: logged });
-  if (database.mode === 'embedded') await webhooks.reclaim();
+  if (embedded) await webhooks.reclaim();
+  const admission = createAdmission({
+    ...config.overload,
+    databaseSlots: embedded ? EMBEDDED_SLOTS : config.database.poolMax,
+    onEventLoop: embedded,
+  });
   const denials = createDenials({ transaction, record, clock, log: logged });
   const invoke = denials.watch(
     createInvoke({
@@ -166,7 +174,9 @@ export async function createApp(options: AppOptions): Promise<App> {
         return waiting ? waiting.then(call.authenticate) : call.authenticate();
       },
       limit: limitCalls(limiter),
+      admit: admission.admit,
       resolve: (principal, scope) => resolver.resolve(principal, scope),
+      belongs: admission.remember,
       guard: createGuard({ stepUpMaxAgeMinutes: config.auth.stepUpMaxAgeMinutes, clock }),
       ...wall,
       scopedDb: (tx, scope, op, notes, principal) =>
@@ -195,9 +205,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     }),
     catchUp: () => changes.reach(null),
     limiter,
-    operations,
-    askDatabase: () => pool.execute(sql`select 1`),
-    lineMs: lines.wait,
     log: logCall,
     logLine: log.writes('info') ? (line) => log.info(line) : null,
   });
@@ -259,6 +266,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   return {
     server,
+    queues: admission.queues,
     kek,
     flushMails: flush,
     flushWebhooks: () => relay.flush().then(webhooks.flush),

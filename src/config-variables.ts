@@ -80,7 +80,7 @@ export const declarations = {
   DATABASE_ACQUIRE_TIMEOUT_MS: variable(
     '2000',
     whole(100, 60_000),
-    'Wait for a connection, or in the line of a tenant, then 503; 100..60000',
+    'Time to connect to PostgreSQL, then 503; 100..60000',
   ),
   DATABASE_STATEMENT_TIMEOUT_MS: variable(
     '5000',
@@ -191,20 +191,15 @@ export const declarations = {
   METRICS_TOKEN: optional(text(1, 1024), 'Bearer token for /metrics'),
 
   // Overload
-  OVERLOAD_MAX_IN_FLIGHT: variable(
-    '1000',
-    whole(1, 100_000),
-    'Requests of one lane under way, then 503; 1..100000',
+  OVERLOAD_MAX_WAIT_MS: variable(
+    '5000',
+    whole(100, 60_000),
+    'Wait in a queue above which newcomers are refused with 503, 100..60000',
   ),
-  OVERLOAD_DELAY_MS: variable(
-    '40',
-    zeroOr(5, 10_000),
-    'Standing delay of the event loop above which load is shed, 5..10000; 0 = off',
-  ),
-  OVERLOAD_WAIT_MS: variable(
-    '200',
-    zeroOr(5, 60_000),
-    'The same for the wait for a database connection or a thread, 5..60000; 0 = off',
+  OVERLOAD_MAX_QUEUE: variable(
+    '10000',
+    whole(10, 1_000_000),
+    'Requests that may wait in a queue, then 503; 10..1000000',
   ),
 
   // Rate limits (the lock-out of failed sign-ins stays whatever stands here)

@@ -126,13 +126,7 @@ function grouped(v: Values) {
       maxConnections: v.MAX_CONNECTIONS,
       shutdownGraceSeconds: v.SHUTDOWN_GRACE_SECONDS,
     },
-    /** 0 = off. */
-    overload: {
-      maxInFlight: v.OVERLOAD_MAX_IN_FLIGHT,
-      delayMs: v.OVERLOAD_DELAY_MS,
-      // Whoever would wait for longer than the time-out is not let in to be refused by it.
-      waitMs: Math.min(v.OVERLOAD_WAIT_MS, v.DATABASE_ACQUIRE_TIMEOUT_MS / 2),
-    },
+    overload: { maxWaitMs: v.OVERLOAD_MAX_WAIT_MS, maxQueue: v.OVERLOAD_MAX_QUEUE },
     database: {
       url: v.DATABASE_URL,
       poolMax: v.DATABASE_POOL_MAX,

@@ -8,6 +8,7 @@ import type { PurgeCounts } from './db/purge.ts';
 import type { WebhookPorts } from './features/webhook-delivery/delivery.ts';
 import type { Clock, Ids, Mailer } from './kernel/ports.ts';
 import type { Log } from './log.ts';
+import type { Admission } from './transport/admission/admission.ts';
 
 /** What `createApp` takes, and what it gives back to whoever listens, stops, or tests. */
 export interface AppOptions {
@@ -30,6 +31,8 @@ export type GatherMetrics = (own: () => Promise<string>) => () => Promise<string
 
 export interface App {
   readonly server: FastifyInstance;
+  /** What waits for something scarce (src/transport/admission). */
+  readonly queues: Admission['queues'];
   readonly kek: Kek;
   /** Relays events and sends queued mails now, as the job does from time to time. */
   readonly flushMails: () => Promise<void>;

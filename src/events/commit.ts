@@ -5,7 +5,7 @@ import { together } from '../db/shared-commit.ts';
 import type { MutationNotes } from '../kernel/invoke.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { noteStaleRights, type Act, type Author, type Recorder, type Written } from './record.ts';
-import type { TenantLines } from './tenant-lines.ts';
+import type { TenantQueues } from './tenant-queues.ts';
 
 /**
  * The end of every change, whoever asked for it: what it did, its audit entry and events and the topics that it made
@@ -26,10 +26,10 @@ export function createCommit(options: {
   readonly revisions: Pick<Revisions, 'seal'>;
   /** Of operations that share their commits with others of their kind. */
   readonly shared: Database['transaction'];
-  readonly lines: Pick<TenantLines, 'stand'>;
+  readonly queues: TenantQueues;
   readonly log: (error: unknown, message: string, requestId: string) => void;
 }): Commit {
-  const { record, changes, revisions, shared, lines, log } = options;
+  const { record, changes, revisions, shared, queues, log } = options;
 
   /** Of mutations that share a commit, in the statements of one: for each of them, or for a thousand entries. */
   async function leaveBehind(tx: Executor, acts: readonly Written[]): Promise<undefined[]> {
@@ -57,7 +57,7 @@ export function createCommit(options: {
     const committing = op.sharesCommit
       ? shared(changing)
       : scope
-        ? lines.stand(scope.nodeId, () => transaction(changing))
+        ? queues.run(scope.nodeId, () => transaction(changing))
         : transaction(changing);
     // A commit whose answer got lost may have happened: what it touched is stale either way.
     const out = await committing.finally(() => changes.apply(notes.topics));

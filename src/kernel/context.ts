@@ -53,6 +53,21 @@ export interface Call {
   /** Whether the request's origin may use the cookie (conventions §5.5). */
   readonly originAllowed: boolean;
   readonly effects: Effects;
+  readonly slot: RequestSlot;
+}
+
+/** Permission to work with what is scarce. */
+export interface Slot {
+  /** Whether the request waited for it, so that what was known of its caller may have changed. */
+  readonly waited: boolean;
+  readonly release: () => void;
+}
+
+/** The slot of one request: the first of its operations that needs one takes it, and it is given back with the answer. */
+export interface RequestSlot {
+  taken: Slot | Promise<Slot> | null;
+  /** Calls back when the client went away; answers how to stop listening. */
+  readonly onGone: (listener: () => void) => () => void;
 }
 
 export type CookieEffect = { readonly value: string; readonly maxAgeSeconds: number } | 'clear';

@@ -10,7 +10,7 @@ import { parseInput } from './validate.ts';
 
 /**
  * The one path of every call, whatever the transport (conventions §4). The first failing step answers:
- * authenticate → validate → limit → scope → token kind → permission → session gates → target → condition →
+ * authenticate → validate → limit → admit → scope → token kind → permission → session gates → target → condition →
  * transaction{ run → audit + events } → answer after commit.
  *
  * The steps themselves live in the layers above and come in through `Stages`.
@@ -26,6 +26,9 @@ export interface Stages {
   /** Who calls, once nothing cached is older than the revision: sessions and keys, scopes, rights. */
   reach(revision: string, call: Call): Promise<Authentication> | Authentication;
   limit(cls: RateClass, key: string, call: Call, points?: number): Promise<void> | void;
+  admit: Admit;
+  /** Notes that a caller belongs to a scope: from now on their calls there wait with those of its owner. */
+  belongs(principal: Principal, asked: ScopeInput, found: Found): void;
   /** Resolves a scope and loads what the caller holds there; null when the scope does not exist for anyone. */
   resolve(principal: Principal, scope: ScopeInput): Promise<Found | null> | Found | null;
   guard: Guard;
@@ -67,6 +70,14 @@ export interface Recorded {
   readonly principal: Principal | null;
   readonly call: Call;
 }
+
+/** Lets the request work with what is scarce, when its turn comes; answers whether it waited. @throws UNAVAILABLE */
+export type Admit = (
+  op: NamedOperation,
+  input: object,
+  call: Call,
+  principal: Principal | null,
+) => Promise<boolean> | boolean;
 
 /** Performs a mutation in the transaction that it hands over, or gives the answer kept of it (conventions §9). */
 export type Once = (
@@ -118,11 +129,11 @@ export function createInvoke(stages: Stages): Invoke {
   function* steps(op: NamedOperation, raw: unknown, call: Call, seen: Parameters<Invoke>[3]): Steps {
     const { minRevision } = raw as { minRevision?: unknown };
     const newer = op.takesRevision && typeof minRevision === 'string';
-    const authentication = (
+    let authentication = (
       newer ? yield stages.reach(minRevision, call) : call.authentication
     ) as Authentication;
     assertAuthenticated(op, authentication);
-    const principal = authentication.ok ? authentication.principal : null;
+    let principal = authentication.ok ? authentication.principal : null;
 
     let input = parseInput(op.schema, raw) as Record<string, unknown> & { scope?: ScopeInput };
     const once = stages.once(op, call);
@@ -133,12 +144,20 @@ export function createInvoke(stages: Stages): Invoke {
         yield stages.limit(op.limit.class, key || credentialKey(principal, call), call, points);
     }
 
+    if (yield stages.admit(op, input, call, principal)) {
+      // Whose session or key ended while they waited is not let in.
+      authentication = (yield call.authenticate()) as Authentication;
+      assertAuthenticated(op, authentication);
+      principal = authentication.ok ? authentication.principal : null;
+    }
+
     let found: Found | null = null;
     if (op.scoped && principal) {
       const asked = scopeOf(op, principal, input.scope);
       if (asked !== input.scope) input = { ...input, scope: asked };
       found = (yield stages.resolve(principal, asked)) as Found | null;
       stages.guard.enter(op, principal, found);
+      if (found && op.rate !== 'check') stages.belongs(principal, asked, found);
     }
     const { scope, rights } = found ?? {};
     if (seen) seen.scope = scope;

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES, type ServerResponse } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Config } from '../config.ts';
 import { fail } from '../errors.ts';
@@ -39,15 +39,17 @@ export function limitConnections({ server }: FastifyInstance, { maxConnections }
   server.maxConnections = maxConnections;
   // Node leaves out what comes after the 2,000th field: that could be what a proxy in front has added. Their size is bounded.
   server.maxHeadersCount = 0;
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) =>
+    underWay.set(socket, response),
+  );
 }
 
-/** The answer that the connection waits for, if there is one; Node keeps it there for the same purpose. */
-const underWay = (socket: Socket): ServerResponse | undefined =>
-  (socket as Socket & { readonly _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
+/** The last answer that each connection waits for. */
+const underWay = new WeakMap<Socket, ServerResponse>();
 
 function refuse(error: Error & { code?: string }, socket: Socket, headers: Readonly<Record<string, string>>) {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
-  const response = underWay(socket);
+  const response = underWay.get(socket);
   // What could not be read came after a request that could: that one is answered first, and not by this.
   if (response?.req.complete && !response.writableFinished) {
     response.once('close', () => socket.destroy());

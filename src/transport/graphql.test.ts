@@ -138,7 +138,8 @@ async function start(changes: Partial<GraphqlOptions> = {}) {
     schemas: schemasOf(operations),
     entities: new Map(nouns.map((noun) => [noun.name, noun])),
     invoke,
-    callOf: () => ({ effects: { headers: {} }, idempotencyKey: null }) as unknown as Call,
+    callOf: () =>
+      ({ effects: { headers: {} }, idempotencyKey: null, slot: { taken: null } }) as unknown as Call,
     applyEffects: ({ effects }, reply) => void (effects.refreshCookie && reply.header('set-cookie', 'yes')),
     related,
     languageOf: (request) => pickLanguage(request.headers['accept-language']),

@@ -11,6 +11,7 @@ import type { NamedOperation } from '../kernel/operation.ts';
 import { Rehearsed } from '../kernel/reply.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import { parseInput } from '../kernel/validate.ts';
+import { releaseSlot } from './admission/request-slot.ts';
 import { graphqlError, toDoorwardError } from './error-body.ts';
 import { sendExplorer } from './explorer-page.ts';
 import { createPlanner, Unrunnable, type Fault, type Run } from './graphql-document.ts';
@@ -124,9 +125,13 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
       throw fail('VALIDATION_ERROR', { details, fix: 'Send one mutation a request with Idempotency-Key.' });
     }
     const outcomes: Outcome[] = [];
-    for (const run of runs) {
-      const context: Context = { call, dryRun: {} };
-      outcomes.push('start' in run ? outcome(await run.start(context), context, request) : run);
+    try {
+      for (const run of runs) {
+        const context: Context = { call, dryRun: {} };
+        outcomes.push('start' in run ? outcome(await run.start(context), context, request) : run);
+      }
+    } finally {
+      releaseSlot(call);
     }
     options.applyEffects(call, reply);
     return outcomes;

@@ -6,6 +6,7 @@ import { fail } from '../errors.ts';
 import { credentialKey } from '../kernel/invoke.ts';
 import type { Authentication, Call, Effects } from '../kernel/context.ts';
 import type { FormAnswers } from '../kernel/operation.ts';
+import { requestSlot } from './admission/request-slot.ts';
 import type { Authenticate } from './authenticate.ts';
 import { connectionOptions, limitConnections } from './connections.ts';
 import { readCookie, writeCookie } from './cookies.ts';
@@ -13,16 +14,14 @@ import { registerCors } from './cors.ts';
 import { toDoorwardError } from './error-body.ts';
 import { createLeaving } from './leaving.ts';
 import { clientNetwork, trustedProxies } from './network.ts';
-import { createOverload, type OverloadOptions } from './overload.ts';
 import type { RateLimiter, RateState } from './rate-limit.ts';
-import { refuseAhead } from './refuse-ahead.ts';
 import { languageOf, sendError } from './send-error.ts';
 
 /**
  * The HTTP server before any route: request ids, security headers, limits, credentials, cookies, and the one
  * place where a failure becomes a JSON body. The order of the hooks is the order of conventions §4.
  */
-export interface HttpOptions extends Omit<OverloadOptions, 'limits'> {
+export interface HttpOptions {
   readonly config: Config;
   readonly authenticate: Authenticate;
   /** Resolves when nothing cached is older than what is committed now. */
@@ -105,13 +104,9 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
 
   // Callbacks, not promises: where nothing has to be waited for, this path costs no turn of the event loop.
   const isLeaving = createLeaving(app);
-  const overload = createOverload(app, { ...options, limits: config.overload });
-  refuseAhead(app, { ...overload, isLeaving, requestIdOf, headers: constantHeaders });
-  if (logLine) app.whenRefusedAhead.push(({ ms, ...line }) => logLine({ ...line, ms: tenths(ms) }));
   app.addHook('onRequest', (request, reply, done) => {
     request.route = request.routeOptions.config;
     reply.header('x-request-id', request.id).headers(constantHeaders);
-    overload.assertRoom(request);
     assertHost(config, request);
     // The router takes `/roles/` for `/roles/:id` with an empty id.
     if (hasEmptyMember(request.params as object)) throw fail('NOT_FOUND');
@@ -270,6 +265,7 @@ export function callOf(request: FastifyRequest, config: Config, transport: Call[
       site === 'same-origin' || (origin !== undefined && config.security.origins.includes(origin)),
     language: languageOf(request),
     effects: { headers: {} },
+    slot: requestSlot(request.raw),
   };
 }
 

@@ -5,7 +5,6 @@ import type { Gauge } from '../db/gauges.ts';
 import { fail } from '../errors.ts';
 import type { Invoke } from '../kernel/invoke.ts';
 import { toDoorwardError } from './error-body.ts';
-import type { Lane } from './lanes.ts';
 import { settle } from './settle.ts';
 
 /**
@@ -51,7 +50,6 @@ export function registerMetrics(app: FastifyInstance, options: MetricsOptions, i
     if (!byStatus) counts.set(method, (byStatus = new Map<number, number>()));
     byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
   };
-  app.whenRefusedAhead.push(({ route, method, status }) => count(route, method, status));
   app.addHook('onResponse', (request, reply, done) => {
     count(request.route?.url ?? request.routeOptions.url ?? 'none', request.method, reply.statusCode);
     done();
@@ -59,7 +57,7 @@ export function registerMetrics(app: FastifyInstance, options: MetricsOptions, i
 
   const own = async () => {
     const gauges = await options.gauges();
-    return text(operations, byRoute, delay.percentile(99), gauges) + byLane(app.lanes);
+    return text(operations, byRoute, delay.percentile(99), gauges);
   };
   const all = options.gather?.(own) ?? own;
   app.get('/metrics', { config: { rate: 'exempt' } }, async (request, reply) => {
@@ -149,19 +147,6 @@ function text(
       ({ name, help, value }) =>
         `${head(name, 'gauge', help)}doorward_${name} ${Number.isFinite(value) ? value : 0}\n`,
     ),
-  ].join('');
-}
-
-function byLane(lanes: readonly Lane[]): string {
-  const each = (name: string, of: (lane: Lane) => number) =>
-    lanes.map((lane) => `doorward_${name}{lane="${lane.name}"} ${of(lane)}\n`);
-  return [
-    head('shed_total', 'counter', 'Requests refused for lack of room, by lane'),
-    ...each('shed_total', ({ shed }) => shed),
-    head('in_flight', 'gauge', 'Requests under way, by lane'),
-    ...each('in_flight', ({ inFlight }) => inFlight),
-    head('in_flight_limit', 'gauge', 'How many may be under way now, by lane'),
-    ...each('in_flight_limit', ({ limit }) => limit),
   ].join('');
 }
 

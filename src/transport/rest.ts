@@ -8,6 +8,7 @@ import { definitionName, type JsonSchema, type Schemas } from '../kernel/json-sc
 import type { NamedOperation } from '../kernel/operation.ts';
 import { BareReply, Rehearsed } from '../kernel/reply.ts';
 import { canonicalTenant, Scope } from '../kernel/scope.ts';
+import { releaseSlot } from './admission/request-slot.ts';
 import { envelope } from './envelope.ts';
 import { isKnown } from './etag.ts';
 import { formAnswersOf } from './forms.ts';
@@ -40,10 +41,12 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
       handler: (request, reply) => {
         const call = callOf(request);
         const refused = (error: unknown): never => {
+          releaseSlot(call);
           applyEffects(call, reply);
           return reader.respell(error);
         };
         const answered = (answer: unknown): FastifyReply => {
+          releaseSlot(call);
           applyEffects(call, reply);
           const sent = answer instanceof BareReply ? answer : formAnswersOf(request)?.answer(answer as never);
           return sent ? sendBare(sent, request, reply) : sendEnvelope(op, answer, request, reply);

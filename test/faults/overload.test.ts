@@ -1,183 +1,169 @@
 import { sql } from 'drizzle-orm';
-import { connect } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { connect, type AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { transports, unique, type Answer, type Person } from '../support/client.ts';
 
 /**
- * What is refused for lack of room, and what is not (bar 23). The lanes are full because a transaction of the test holds
- * what their requests need, not because the machine is slow.
+ * Who waits for the database, who is refused, and who is not (docs/decisions/0029). A transaction of the test holds what
+ * every operation here needs, so the queue is as long as the test makes it, however fast the machine is.
  */
-const ROOM = 4;
+const MAX_QUEUE = 20;
 
 let app: TestApp;
 let ada: Person;
+let eve: Person;
 beforeAll(async () => {
-  app = await startApp({ OVERLOAD_MAX_IN_FLIGHT: String(ROOM), METRICS_ENABLED: 'true' });
-  ada = await app.person();
-  await nothingUnderWay();
+  app = await startApp({ OVERLOAD_MAX_QUEUE: String(MAX_QUEUE) });
+  [ada, eve] = [await app.person(), await app.person()];
+  // Each has rights in a scope that the service has seen.
+  for (const one of [ada, eve]) await app.must('tags', { scope: one.account }, { token: one.token });
 });
 afterAll(() => app.close());
 
-const turn = () => new Promise((resolve) => setImmediate(resolve));
-const lane = (name: string) => app.server.lanes.find((one) => one.name === name);
-async function nothingUnderWay(): Promise<void> {
-  while (app.server.lanes.some(({ inFlight }) => inFlight > 0)) await turn();
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+const queue = () => {
+  const found = app.app.queues.find(({ name }) => name === 'database');
+  if (!found) throw new Error('no queue of the database');
+  return found;
+};
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await nextTurn();
 }
 
-/** As many as there is room for, all of which wait for a table, or for the embedded database, until they are let go. */
-async function filled<T = Answer>(name: string, ask: (place: number) => Promise<T>) {
-  // Known from now on, and so answered without the database.
-  await isAuthorized();
-  await nothingUnderWay();
+/** Holds the table of tags, and so every operation of this test, until it is let go. */
+let letGoAtEnd: () => void = () => undefined;
+afterEach(() => letGoAtEnd());
+async function held(): Promise<() => Promise<void>> {
   let letGo = (): void => undefined;
   const gate = new Promise<void>((resolve) => (letGo = resolve));
+  letGoAtEnd = letGo;
   let holding = (): void => undefined;
-  const held = new Promise<void>((resolve) => (holding = resolve));
+  const isHeld = new Promise<void>((resolve) => (holding = resolve));
   const holder = app.database.transaction(async (tx) => {
     await tx.execute(sql`lock table tags in access exclusive mode`);
     holding();
     await gate;
   });
-  await held;
-  const waiting = Array.from({ length: ROOM }, (_, place) => ask(place));
-  while (lane(name)?.inFlight !== ROOM) await turn();
-  return async (): Promise<T[]> => {
+  await isHeld;
+  return async () => {
     letGo();
     await holder;
-    const answers = await Promise.all(waiting);
-    await nothingUnderWay();
-    return answers;
   };
 }
 
-const as = () => ({ token: ada.token });
-const createTag = (name: string, via: 'rest' | 'graphql' = 'rest') =>
-  app.call('createTag', { scope: ada.account, name }, { ...as(), via });
-const tags = (via: 'rest' | 'graphql' = 'rest') => app.call('tags', { scope: ada.account }, { ...as(), via });
-const question = { permission: { resource: 'Tag', action: 'Query' } };
-const isAuthorized = () => app.call('isAuthorized', { ...question, scope: ada.account }, as());
+const createTag = (by: Person, name: string, via: 'rest' | 'graphql' = 'rest') =>
+  app.call('createTag', { scope: by.account, name }, { token: by.token, via });
+const statuses = async (answers: readonly Promise<Answer>[]) =>
+  (await Promise.all(answers)).map(({ status }) => status);
+const many = <T>(count: number, make: (place: number) => T): T[] =>
+  Array.from({ length: count }, (_, place) => make(place));
 
-test.each(transports)(
-  'over %s who finds his lane full is told to come again, and nothing is done',
-  async (via) => {
-    const prefix = unique();
-    const [name, other] = via === 'rest' ? (['plain', 'graphql'] as const) : (['graphql', 'plain'] as const);
-    const before = lane(name)?.shed ?? 0;
-    const letGo = await filled(name, (place) => createTag(`${prefix} ${place}`, via));
-    const refused = await createTag(`${prefix} refused`, via);
-    expect([refused.status, refused.code, refused.headers['retry-after']]).toEqual([503, 'UNAVAILABLE', '1']);
-    expect(refused.headers).toMatchObject({
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      'content-type': 'application/json; charset=utf-8',
-    });
-    expect(refused.body).toContain(`"requestId":"${String(refused.headers['x-request-id'])}"`);
-    // Not even who asks is looked at.
-    const unknown = await app.call('createTag', { scope: ada.account, name: 'x' }, { token: 'none', via });
-    expect(unknown.code).toBe('UNAVAILABLE');
-    expect(lane(name)?.shed).toBe(before + 2);
+/** Takes every slot, and puts so many behind. */
+async function waiting(
+  count: number,
+  by: Person,
+  via: 'rest' | 'graphql' = 'rest',
+): Promise<Promise<Answer>[]> {
+  const free = slots();
+  const answers = many(free, () => createTag(by, unique(), via));
+  await until(() => queue().running === free);
+  answers.push(...many(count, () => createTag(by, unique(), via)));
+  await until(() => queue().waiting === count);
+  return answers;
+}
+/** The holder has a connection without a slot. */
+const slots = (): number => (inject('postgresUrl') ? Number(process.env['TEST_POOL_MAX'] ?? 10) : 4);
 
-    // What needs nothing of what is held is answered; the other lanes have room.
-    expect((await isAuthorized()).status).toBe(200);
-    for (const url of ['/health', '/health/live'])
-      expect((await app.server.inject(url)).statusCode, url).toBe(200);
-    expect(lane('lists')?.isFull).toBe(false);
-    expect(lane(other)?.isFull).toBe(false);
-
-    const done = await letGo();
-    expect(done.map(({ ok }) => ok)).toEqual(done.map(() => true));
-    expect((await createTag(`${prefix} afterwards`, via)).ok).toBe(true);
-    const { items } = await app.must('tags', { scope: ada.account, search: prefix }, as());
-    expect(items.map((tag) => tag.name).sort()).toEqual(
-      [...done.map((_, place) => `${prefix} ${place}`), `${prefix} afterwards`].sort(),
-    );
-  },
-);
-
-test('lists that wait keep no place from writes, and the metrics tell', async () => {
-  const letGo = await filled('lists', () => tags());
-  expect((await tags()).code).toBe('UNAVAILABLE');
-  const write = createTag(unique());
-  while (lane('plain')?.inFlight !== 1) await turn();
-  expect((await isAuthorized()).status).toBe(200);
+test.each(transports)('over %s everybody who waits is answered', async (via) => {
+  const letGo = await held();
+  const answers = await waiting(MAX_QUEUE, ada, via);
+  expect(queue().waiting).toBe(MAX_QUEUE);
   await letGo();
-  expect((await write).status).toBe(201);
-  await nothingUnderWay();
-  const { body } = await app.server.inject('/metrics');
-  expect(body).toMatch(/^doorward_shed_total\{lane="lists"\} [1-9]/m);
-  expect(body).toContain('doorward_in_flight{lane="lists"} 0\n');
-  expect(body).toContain(`doorward_in_flight_limit{lane="lists"} ${ROOM}\n`);
+  const done = await Promise.all(answers);
+  expect(done.map(({ ok }) => ok)).toEqual(done.map(() => true));
+  expect([queue().running, queue().waiting]).toEqual([0, 0]);
 });
 
-test('a refused connection goes on, whatever was left of the body', async () => {
+test.each(transports)('over %s a full queue refuses whoever fills it, and nobody else', async (via) => {
+  const before = queue().refused;
+  const letGo = await held();
+  const answers = await waiting(MAX_QUEUE, ada, via);
+  const name = unique();
+  const refused = await createTag(ada, name, via);
+  expect([refused.status, refused.code, refused.headers['retry-after']]).toEqual([503, 'UNAVAILABLE', '1']);
+  expect(refused.headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+  // Somebody else is let in, and the newest of the many is refused for it.
+  const other = createTag(eve, unique(), via);
+  await until(() => queue().refused === before + 2);
+  expect(queue().waiting).toBe(MAX_QUEUE);
+
+  // What needs nothing of what is scarce does not wait.
+  const question = { scope: ada.account, permission: { resource: 'Tag', action: 'Query' } };
+  if (inject('postgresUrl'))
+    expect((await app.call('isAuthorized', question, { token: ada.token })).status).toBe(200);
+  for (const url of ['/health', '/health/live'])
+    expect((await app.server.inject(url)).statusCode, url).toBe(200);
+
+  await letGo();
+  expect((await other).ok).toBe(true);
+  const codes = (await Promise.all(answers)).map(({ code }) => code);
+  expect(codes.filter(Boolean)).toEqual(['UNAVAILABLE']);
+  // A refused request has done nothing.
+  const { items } = await app.must('tags', { scope: ada.account, search: name }, { token: ada.token });
+  expect(items).toEqual([]);
+});
+
+test('a client that goes away leaves the queue, and nothing is done for them', async () => {
   await app.server.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.server.address() as AddressInfo;
-  const letGo = await filled('plain', (place) => createTag(`${unique()} ${place}`));
-  const body = JSON.stringify({ scope: ada.account, name: 'x', description: 'y'.repeat(200_000) });
+  const letGo = await held();
+  const answers = await waiting(1, ada);
+  const name = unique();
+  const body = JSON.stringify({ scope: ada.account, name });
+  const head = `POST /api/tags HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ada.token}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
+  // One connection with two requests, one behind the other.
   const socket = connect(port, '127.0.0.1');
-  let text = '';
-  socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  const statuses = () => [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
-  const until = async (count: number) => {
-    while (statuses().length < count) await turn();
-  };
-  const head = `POST /api/tags HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
-  // Refused before the body is there; it is read and thrown away, and the connection is good for the next.
-  socket.write(head + body.slice(0, 1000));
-  await until(1);
-  socket.write(body.slice(1000));
-  socket.write('GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n');
-  await until(2);
-  socket.write(head + body + 'GET /health HTTP/1.1\r\nhost: x\r\n\r\n');
-  await until(4);
-  expect(statuses()).toEqual(['503', '200', '503', '200']);
+  socket.write(head + body + head + body);
+  await until(() => queue().waiting === 3);
   socket.destroy();
+  await once(socket, 'close');
+  await until(() => queue().waiting === 1);
   await letGo();
+  expect(await statuses(answers)).toEqual(answers.map(() => 201));
+  const { items } = await app.must('tags', { scope: ada.account, search: name }, { token: ada.token });
+  expect(items).toEqual([]);
 });
 
-test('who sends slowly holds no place', async () => {
+test('whose session ended while they waited is not let in', async () => {
+  const leaver = await app.person();
+  await app.must('tags', { scope: leaver.account }, { token: leaver.token });
+  const letGo = await held();
+  const answers = await waiting(0, ada);
+  const late = createTag(leaver, unique());
+  await until(() => queue().waiting === 1);
+  const out = app.call('logout', {}, { token: leaver.token });
+  await until(() => queue().waiting === 1);
+  await letGo();
+  expect((await out).ok).toBe(true);
+  // Both waited, and who came first was served first: the write is done, or the session had ended.
+  expect([201, 401]).toContain((await late).status);
+  expect((await createTag(leaver, unique())).status).toBe(401);
+  await Promise.all(answers);
+});
+
+test('who sends slowly takes no slot', async () => {
   const { port } = app.server.server.address() as AddressInfo;
   const head = `POST /api/tags HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ada.token}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{`;
+  const count = slots() * 2;
   const begun = new Promise<void>((resolve) => {
-    let count = 0;
-    app.server.server.on('request', () => ++count === ROOM * 2 && resolve());
+    let seen = 0;
+    app.server.server.on('request', () => ++seen === count && resolve());
   });
-  const slow = Array.from({ length: ROOM * 2 }, () => connect(port, '127.0.0.1'));
+  const slow = many(count, () => connect(port, '127.0.0.1'));
   for (const socket of slow) socket.write(head);
   await begun;
-  expect((await createTag(unique())).status).toBe(201);
+  expect((await createTag(ada, unique())).status).toBe(201);
   for (const socket of slow) socket.destroy();
-});
-
-/** The head and body of a write, as it goes over a socket. */
-function written(name: string): string {
-  const body = JSON.stringify({ scope: ada.account, name });
-  return `POST /api/tags HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ada.token}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-}
-
-test.each([
-  ['a connection of his own', ROOM],
-  ['one connection, one behind the other', 1],
-])('who goes away after asking on %s holds his place until his work is done', async (_, connections) => {
-  const { port } = app.server.server.address() as AddressInfo;
-  const sockets = Array.from({ length: connections }, () => connect(port, '127.0.0.1'));
-  let left = 0;
-  const count = (): void => void left++;
-  const watch = (socket: Socket): void => void socket.on('close', count);
-  app.server.server.on('connection', watch);
-  const prefix = unique();
-  const letGo = await filled('plain', async (place) => {
-    sockets[place % connections]?.write(written(`${prefix} ${place}`));
-  });
-  app.server.server.off('connection', watch);
-  for (const socket of sockets) socket.destroy();
-  while (left < connections) await turn();
-  await turn();
-  expect(lane('plain')?.inFlight).toBe(ROOM);
-  expect((await createTag(unique())).code).toBe('UNAVAILABLE');
-  await letGo();
-  expect((await createTag(unique())).status).toBe(201);
-  expect((await tags()).ok).toBe(true);
 });

@@ -62,9 +62,6 @@ export async function startApp(
     LOG_PRETTY: 'false',
     // What comes round by itself would come in the middle of whatever a test counts or reads.
     JOBS_ENABLED: 'false',
-    // A test is answered however slow the machine is.
-    OVERLOAD_DELAY_MS: '0',
-    OVERLOAD_WAIT_MS: '0',
     SECURITY_RATE_LIMIT_AUTH_MAX: '100000',
     SECURITY_RATE_LIMIT_GENERAL_MAX: '1000000',
     SECURITY_RATE_LIMIT_MAIL_MAX: '100000',

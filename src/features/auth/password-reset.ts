@@ -66,7 +66,7 @@ async function holderOf(
 
 /**
  * Looks at the token, then at the password, then hashes: strangers cost no hash, and a password that is refused does
- * not use the link up. @throws INVALID_TOKEN, VALIDATION_ERROR, UNAVAILABLE
+ * not use the link up. @throws INVALID_TOKEN, VALIDATION_ERROR
  */
 export async function prepareReset(
   db: Executor,

@@ -61,7 +61,7 @@ export async function claimOf(db: Executor, address: string) {
 export const mayExist = (user: UserRow): boolean =>
   user.deletedAt === null && user.status === 'active' && !user.isManaged;
 
-/** Hashes, so call it in `prepare`. @throws UNAVAILABLE when too many hashes wait */
+/** Hashes, so call it in `prepare`. */
 export async function checkPassword(
   db: Executor,
   services: Services,
@@ -70,7 +70,6 @@ export async function checkPassword(
   typedPassword: string,
 ): Promise<Checked> {
   const { passwords: hashing } = services;
-  hashing.assertRoom();
   const address = canonicalAddress(typedAddress);
   const found = address === null ? undefined : await claimOf(db, address);
   const lockedOut = found !== undefined && (await isLockedOut(db, services, found.user.id, network));

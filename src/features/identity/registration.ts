@@ -51,7 +51,7 @@ export interface PreparedRegistration extends Prepared<NewSession | null> {
 
 const taken = (path: string): DoorwardError => fail('CONFLICT', { details: [{ path, code: 'taken' }] });
 
-/** Checks and hashes. @throws VALIDATION_ERROR, FORBIDDEN when closed, CONFLICT, RATE_LIMITED, UNAVAILABLE */
+/** Checks and hashes. @throws VALIDATION_ERROR, FORBIDDEN when closed, CONFLICT, RATE_LIMITED */
 export async function prepareRegistration(
   db: Executor,
   services: Services,
@@ -64,7 +64,6 @@ export async function prepareRegistration(
   if (mode === 'closed') {
     throw fail('FORBIDDEN', { fix: 'Registration is closed here; ask for an invitation.' });
   }
-  services.passwords.assertRoom();
   assertReachable(services, address, 'providerId');
   await assertPassword(services, newcomer.password, ownerIn(newcomer), 'providerData.password');
   if (mode === 'immediate') {
@@ -216,7 +215,7 @@ export type PreparedInvited = Prepared<NewSession>;
 /**
  * Checks and hashes for somebody who holds the token that was mailed to `address`, whatever AUTH_REGISTRATION_MODE says.
  * The caller has looked at the token: for an unknown one nothing is hashed.
- * @throws VALIDATION_ERROR, CONFLICT, UNAVAILABLE
+ * @throws VALIDATION_ERROR, CONFLICT
  */
 export async function prepareInvited(
   db: Executor,

@@ -29,7 +29,7 @@ const refused = (path: string, code: 'not_allowed' | 'password_unchanged') =>
  * A user without a password (signed in by a provider) gets the same work and the same answer as for a wrong one: he
  * proves nothing here, and comes to a password by adding an address to sign in with. The new password is judged first,
  * so that no fault of it tells whether the current one was right.
- * @throws VALIDATION_ERROR, UNAVAILABLE
+ * @throws VALIDATION_ERROR
  */
 export async function prepareChange(
   db: Executor,

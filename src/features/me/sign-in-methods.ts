@@ -27,7 +27,7 @@ export interface PreparedMethod {
   readonly mayMail: boolean;
 }
 
-/** Checks and hashes. @throws VALIDATION_ERROR, UNAVAILABLE */
+/** Checks and hashes. @throws VALIDATION_ERROR */
 export async function prepareMethod(
   db: Executor,
   services: Services,

@@ -113,7 +113,7 @@ interface Acceptance {
  * What accepting needs beforehand: nothing for somebody who has signed in, a hashed password for a new user. Only the
  * holder of a token that is good gets as far as the hash: others cost no work, and learn no more from the time of their
  * answer than from the answer itself.
- * @throws UNAUTHENTICATED, MFA_REQUIRED, VALIDATION_ERROR, CONFLICT, UNAVAILABLE, and as `assertPending`
+ * @throws UNAUTHENTICATED, MFA_REQUIRED, VALIDATION_ERROR, CONFLICT, and as `assertPending`
  */
 export async function prepareAcceptance(
   db: Executor,

@@ -1,0 +1,290 @@
+import { fail } from '../../errors.ts';
+import type { Slot } from '../../kernel/context.ts';
+
+/**
+ * A fair queue in front of something scarce, such as connections to the database. So many pieces of work run at once; who
+ * comes while all slots are taken waits. Waiting tenants are served by the time that they have used: next is the tenant
+ * that used least, within the tenant the credential that used least, and of a credential whoever came first. So a flood
+ * delays the tenant and the credential that send it, and nobody else.
+ *
+ * Waiting is no failure. A newcomer is refused only when waiting would be of no use to them: when the queue has been too
+ * long for a full second and they would wait longer than `maxWaitMs` themselves, or when the queue is full and nobody has
+ * more waiting than they.
+ */
+export interface Share {
+  /** Who owns what the work is for: the account or organization, or else the user or network that asks. */
+  readonly tenant: string;
+  readonly credential: string;
+}
+
+export interface FairQueueOptions {
+  readonly name: string;
+  /** How many run at once. */
+  readonly slots: number;
+  readonly maxWaitMs: number;
+  readonly maxQueue: number;
+  /**
+   * Work that runs on the event loop itself (the embedded database): one piece begins in each turn of the loop, so that
+   * new requests are read in between and join the queue.
+   */
+  readonly onEventLoop: boolean;
+  readonly now?: () => number;
+}
+
+/** Calls back when the client went away; answers how to stop listening. */
+type OnGone = (listener: () => void) => () => void;
+
+/** A thousand calls at once are a script or a page, and no flood: so many may always wait, however long it takes. */
+const BURST = 1000;
+/** The queue has to be too long for so long before anybody is refused for it. */
+const PATIENCE_MS = 1000;
+/** Weight of the newest duration in the mean. */
+const NEWEST = 0.05;
+
+interface Entry {
+  readonly start: (slot: Slot) => void;
+  readonly refuse: (error: Error) => void;
+  /** Refused, or the client went away. */
+  left: boolean;
+}
+
+/** The waiting work of one credential, or of one tenant. `used`: milliseconds of slots, on the clock of the queue. */
+interface Credential {
+  readonly entries: Entry[];
+  used: number;
+  waiting: number;
+  running: number;
+}
+interface Tenant {
+  readonly credentials: Map<string, Credential>;
+  used: number;
+  waiting: number;
+  running: number;
+}
+
+export class FairQueue {
+  readonly name: string;
+  /** Counters for the metrics. */
+  waiting = 0;
+  running = 0;
+  refused = 0;
+  readonly #options: FairQueueOptions;
+  readonly #now: () => number;
+  readonly #tenants = new Map<string, Tenant>();
+  /** What the tenant that was served last had used: who comes anew starts from here. */
+  #clock = 0;
+  #meanMs = 1;
+  #tooLongSince: number | null = null;
+  #isScheduled = false;
+
+  constructor(options: FairQueueOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  /** A slot at once where one is free, or when its turn comes. Null: the client went away. @throws UNAVAILABLE */
+  enter(share: Share, onGone?: OnGone): Slot | Promise<Slot | null> {
+    const { onEventLoop, slots } = this.#options;
+    if (!onEventLoop && this.waiting === 0 && this.running < slots) return this.#begin(share, false);
+    this.#assertRoom(share);
+    return this.#wait(share, onGone);
+  }
+
+  #wait(share: Share, onGone: OnGone | undefined): Promise<Slot | null> {
+    return new Promise((resolve, reject) => {
+      const { credential } = this.#sharesOf(share);
+      const entry: Entry = {
+        left: false,
+        start: (slot) => {
+          stopListening?.();
+          resolve(slot);
+        },
+        refuse: (error) => {
+          stopListening?.();
+          reject(error);
+        },
+      };
+      credential.entries.push(entry);
+      this.#count(share, 1);
+      const stopListening = onGone?.(() => {
+        if (entry.left) return;
+        this.#leave(share, entry);
+        resolve(null);
+      });
+      this.#schedule();
+    });
+  }
+
+  #sharesOf({ tenant: tenantName, credential: name }: Share): {
+    readonly tenant: Tenant;
+    readonly credential: Credential;
+  } {
+    let tenant = this.#tenants.get(tenantName);
+    if (!tenant) {
+      tenant = { credentials: new Map(), used: this.#clock, waiting: 0, running: 0 };
+      this.#tenants.set(tenantName, tenant);
+    }
+    let credential = tenant.credentials.get(name);
+    if (!credential) {
+      const used = Math.min(...[...tenant.credentials.values()].map((one) => one.used));
+      credential = { entries: [], used: Number.isFinite(used) ? used : 0, waiting: 0, running: 0 };
+      tenant.credentials.set(name, credential);
+    }
+    return { tenant, credential };
+  }
+
+  #count(share: Share, by: 1 | -1): void {
+    const { tenant, credential } = this.#sharesOf(share);
+    credential.waiting += by;
+    tenant.waiting += by;
+    this.waiting += by;
+  }
+
+  /** A share that neither waits nor works is forgotten. */
+  #tidy({ tenant: tenantName, credential: name }: Share): void {
+    const tenant = this.#tenants.get(tenantName);
+    const credential = tenant?.credentials.get(name);
+    if (credential?.waiting === 0 && credential.running === 0) tenant?.credentials.delete(name);
+    if (tenant?.waiting === 0 && tenant.running === 0) this.#tenants.delete(tenantName);
+  }
+
+  #leave(share: Share, entry: Entry): void {
+    entry.left = true;
+    this.#count(share, -1);
+    const { credential } = this.#sharesOf(share);
+    if (credential.waiting === 0) credential.entries.length = 0;
+    this.#tidy(share);
+  }
+
+  // ── Beginning and ending ──
+
+  #begin(share: Share, waited: boolean): Slot {
+    const { tenant, credential } = this.#sharesOf(share);
+    const began = this.#now();
+    // Charged at once with what work usually takes, so that one share does not get all slots that become free together.
+    const estimate = this.#meanMs;
+    for (const one of [tenant, credential]) {
+      one.used += estimate;
+      one.running++;
+    }
+    this.running++;
+    let isReleased = false;
+    return {
+      waited,
+      release: () => {
+        if (isReleased) return;
+        isReleased = true;
+        const took = this.#now() - began;
+        this.#meanMs += (took - this.#meanMs) * NEWEST;
+        for (const one of [tenant, credential]) {
+          one.used += took - estimate;
+          one.running--;
+        }
+        this.running--;
+        this.#tidy(share);
+        this.#schedule();
+      },
+    };
+  }
+
+  #schedule(): void {
+    if (!this.#options.onEventLoop) return this.#serve();
+    if (this.#isScheduled || this.waiting === 0 || this.running >= this.#options.slots) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#serveOne();
+      this.#schedule();
+    });
+  }
+
+  #serve(): void {
+    while (this.waiting > 0 && this.running < this.#options.slots) this.#serveOne();
+  }
+
+  #serveOne(): void {
+    const [tenantName, tenant] = leastUsed(this.#tenants);
+    const [credentialName, credential] = leastUsed(tenant?.credentials ?? new Map<string, Credential>());
+    if (!tenant || !credential) return;
+    this.#clock = tenant.used;
+    let entry = credential.entries.shift();
+    while (entry?.left) entry = credential.entries.shift();
+    if (!entry) return;
+    const share = { tenant: tenantName, credential: credentialName };
+    entry.left = true;
+    this.#count(share, -1);
+    entry.start(this.#begin(share, true));
+  }
+
+  // ── Refusing ──
+
+  #assertRoom(share: Share): void {
+    if (this.waiting >= this.#options.maxQueue && !this.#makeRoom(share)) throw this.#refusal();
+    if (this.#isTooLong() && this.#expectedWaitMs(share) > this.#options.maxWaitMs) throw this.#refusal();
+  }
+
+  #refusal(): Error {
+    this.refused++;
+    return fail('UNAVAILABLE', { headers: { 'Retry-After': '1' } });
+  }
+
+  /** By Little's law: so many slots end a piece of work in every mean duration. */
+  get #msEach(): number {
+    return this.#meanMs / this.#options.slots;
+  }
+
+  #isTooLong(): boolean {
+    if (this.waiting < BURST || this.waiting * this.#msEach <= this.#options.maxWaitMs) {
+      this.#tooLongSince = null;
+      return false;
+    }
+    this.#tooLongSince ??= this.#now();
+    return this.#now() - this.#tooLongSince >= PATIENCE_MS;
+  }
+
+  /** What a newcomer of this share would wait: shares are served in turn, so of each no more counts than their own. */
+  #expectedWaitMs({ tenant: tenantName, credential: name }: Share): number {
+    const tenant = this.#tenants.get(tenantName);
+    const inTenant = placeBehind(tenant?.credentials, name);
+    let ahead = inTenant;
+    for (const [other, { waiting }] of this.#tenants)
+      if (other !== tenantName) ahead += Math.min(waiting, inTenant + 1);
+    return ahead * this.#msEach;
+  }
+
+  /** Refuses the newest of whoever has most waiting, unless the newcomer has as much. */
+  #makeRoom(share: Share): boolean {
+    const own = this.#tenants.get(share.tenant)?.credentials.get(share.credential)?.waiting ?? 0;
+    let most: { readonly share: Share; readonly credential: Credential } | null = null;
+    for (const [tenant, { credentials }] of this.#tenants)
+      for (const [name, credential] of credentials)
+        if (credential.waiting > (most?.credential.waiting ?? own))
+          most = { share: { tenant, credential: name }, credential };
+    const entry = most?.credential.entries.findLast(({ left }) => !left);
+    if (!most || !entry) return false;
+    this.#leave(most.share, entry);
+    entry.refuse(this.#refusal());
+    return true;
+  }
+}
+
+function leastUsed<T extends { readonly used: number; readonly waiting: number }>(
+  shares: ReadonlyMap<string, T>,
+): readonly [string, T | undefined] {
+  let least: readonly [string, T | undefined] = ['', undefined];
+  for (const [name, share] of shares)
+    if (share.waiting > 0 && (!least[1] || share.used < least[1].used)) least = [name, share];
+  return least;
+}
+
+/** How many of these are served before a newcomer of the named one. */
+function placeBehind(
+  shares: ReadonlyMap<string, { readonly waiting: number }> | undefined,
+  name: string,
+): number {
+  const own = shares?.get(name)?.waiting ?? 0;
+  let ahead = own;
+  for (const [other, { waiting }] of shares ?? []) if (other !== name) ahead += Math.min(waiting, own + 1);
+  return ahead;
+}
