@@ -366,8 +366,7 @@ describe('what is remembered', () => {
     ['of a key', () => keyOf('key', 'ada'), 'shop', ['credential:key', 'node:shop', 'node:org', 'user:ada']],
     ['about another', () => session('ada'), 'own:mia', ['user:mia', 'user:ada', 'node:shop']],
   ])('%s, until one of its topics changes', async (_, who, where, topics) => {
-    // Frozen words are those of a body that comes again, by which both are found at once.
-    const [asker, scope] = [who(), Object.freeze({ ...at(where) })];
+    const [asker, scope] = [who(), at(where)];
     await resolver.resolve(asker, scope);
     for (const topic of topics) {
       expect(isKept(asker, scope), topic).toBe(true);
@@ -381,9 +380,9 @@ describe('what is remembered', () => {
     expect(isKept(asker, scope)).toBe(true);
   });
 
-  it('is not taken for that of other words, or of another caller', async () => {
+  it('is not taken for that of another scope, or of another caller', async () => {
     const asker = session('ada');
-    const [shop, own] = [Object.freeze({ ...at('shop') }), Object.freeze({ ...at('own') })];
+    const [shop, own] = [at('shop'), at('own')];
     const found = async (who: Principal, where: ScopeInput) => (await resolver.resolve(who, where))?.scope.id;
     for (let time = 0; time < 3; time++) {
       expect(await found(asker, shop)).toBe(shop.id);

@@ -4,7 +4,6 @@ import { createFreshCache } from '../db/fresh-cache.ts';
 import type { Changes } from '../db/changes.ts';
 import type { CallerRights, Principal } from '../kernel/context.ts';
 import type { Found } from '../kernel/invoke.ts';
-import { createAskedAgain } from './asked-again.ts';
 import type { BuiltIns } from './built-in.ts';
 import { createHoldings } from './holdings.ts';
 import { canonicalTenant, type ResolvedScope, type ScopeInput } from '../kernel/scope.ts';
@@ -52,7 +51,6 @@ const BASE_BYTES = 2000;
 
 export function createResolver(pool: Executor, changes: Changes, builtIns: BuiltIns): Resolver {
   const { nouns } = builtIns;
-  const again = createAskedAgain();
   const holdings = createHoldings(pool, changes, builtIns);
   const scopes = createFreshCache<ResolvedScope>(changes, 20_000);
   const rights = createFreshCache<CallerRights>(changes, 20_000, {
@@ -180,15 +178,11 @@ export function createResolver(pool: Executor, changes: Changes, builtIns: Built
 
   return {
     resolve(principal, asked) {
-      const before = again.keys(principal, asked);
-      const tenant = canonicalTenant(asked.tenant);
-      const key = before?.scope ?? `${tenant} ${asked.id}`;
+      const key = `${canonicalTenant(asked.tenant)} ${asked.id}`;
       const known = scopes.peek(key);
       if (known) {
-        if (!before && !pinnedTo(principal, known)) return null;
-        const ofRights = before?.rights ?? rightsKey(principal, known);
-        const held = rights.peek(ofRights);
-        if (held && !before) again.note(principal, asked, { scope: key, rights: ofRights });
+        if (!pinnedTo(principal, known)) return null;
+        const held = rights.peek(rightsKey(principal, known));
         if (held) return { scope: known, rights: held };
       }
       return (async () => {

@@ -1,6 +1,4 @@
 import type { z } from 'zod';
-import { onceForFrozen } from '../frozen.ts';
-import { isoText } from '../iso-text.ts';
 
 /**
  * The allow-list on the way out: a projector copies exactly the members that an output schema names, at every
@@ -17,6 +15,7 @@ interface Def {
 }
 
 const same: Projector = (value) => value;
+const isoText: Projector = (value) => (value instanceof Date ? value.toISOString() : value);
 const compiled = new WeakMap<z.ZodType, Projector>();
 
 export function projector(schema: z.ZodType): Projector {
@@ -51,19 +50,16 @@ function build(schema: z.ZodType): Projector {
 function objectProjector(shape: Record<string, z.ZodType>): Projector {
   // Children are compiled at first use: a getter of the shape may point at a noun not yet loaded.
   const members = Object.keys(shape).map((name) => ({ name, project: null as Projector | null }));
-  const copy = (from: Record<string, unknown>): Record<string, unknown> => {
+  return (value) => {
+    if (value === null || typeof value !== 'object') return value;
+    const from = value as Record<string, unknown>;
     const to: Record<string, unknown> = {};
     for (const member of members) {
-      const value = from[member.name];
-      if (value === undefined) continue;
+      const field = from[member.name];
+      if (field === undefined) continue;
       member.project ??= projector(shape[member.name] as z.ZodType);
-      to[member.name] = member.project(value);
+      to[member.name] = member.project(field);
     }
     return to;
   };
-  const copyOnce = onceForFrozen((from: Record<string, unknown>) => Object.freeze(copy(from)));
-  return (value) =>
-    value === null || typeof value !== 'object'
-      ? value
-      : (Object.isFrozen(value) ? copyOnce : copy)(value as Record<string, unknown>);
 }

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import { detailMessages, fail, type Detail, type DetailCode } from '../errors.ts';
-import { frozen } from '../frozen.ts';
 
 /** How many details an answer carries at most (conventions §2). */
 export const maxDetails = 20;
@@ -8,19 +7,9 @@ export const maxDetails = 20;
 // A path names fields; a caller who sends a megabyte as a field name does not get it back.
 const maxSegmentLength = 64;
 
-/** What became of frozen inputs, which come again and again (src/transport/known-bodies.ts). */
-const parsed = new WeakMap<object, { readonly schema: z.ZodType; readonly data: unknown }>();
-
-/**
- * The parsed input, or VALIDATION_ERROR with one detail per fault in field order. Of a frozen input it is shared.
- * The schema must be synchronous.
- */
+/** The parsed input, or VALIDATION_ERROR with one detail per fault in field order. The schema must be synchronous. */
 export function parseInput<S extends z.ZodType>(schema: S, raw: unknown): z.output<S> {
-  const isShared = typeof raw === 'object' && raw !== null && Object.isFrozen(raw);
-  const known = isShared ? parsed.get(raw) : undefined;
-  if (known?.schema === schema) return known.data as z.output<S>;
   const result = schema.safeParse(raw, { reportInput: true });
-  if (isShared && result.success) parsed.set(raw, { schema, data: frozen(result.data) });
   if (result.success) return result.data;
   throw fail('VALIDATION_ERROR', { details: issuesToDetails(result.error.issues) });
 }

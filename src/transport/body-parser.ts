@@ -1,14 +1,11 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { fail } from '../errors.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 import { readForm } from './forms.ts';
-import { createKnownBodies } from './known-bodies.ts';
 
 const MAX_DEPTH = 32;
 const GRAPHQL = '/graphql';
 const JSON_TYPE = 'application/json';
-/** Of a GraphQL body, however it is written: what changes something, or names a mailed token. None of it is kept. */
-const MAY_CARRY_SECRETS = /mutation|token|\\u/i;
 
 type Limits = Pick<NamedOperation, 'name' | 'bodyLimitBytes'>;
 
@@ -31,13 +28,6 @@ export function registerBodyParser(app: FastifyInstance, operations: readonly Li
     else done();
   });
   const parse = app.getDefaultJsonParser('error', 'error');
-  const [questions, documents] = [createKnownBodies(), createKnownBodies(500)];
-  const knownFor = ({ route }: FastifyRequest, body: string) =>
-    route?.rate === 'check'
-      ? questions
-      : route?.url === GRAPHQL && !MAY_CARRY_SECRETS.test(body)
-        ? documents
-        : undefined;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<string>(JSON_TYPE, { parseAs: 'string' }, (request, body, done) => {
     const type = request.headers['content-type'] ?? '';
@@ -46,9 +36,6 @@ export function registerBodyParser(app: FastifyInstance, operations: readonly Li
       return done(fail('UNSUPPORTED_MEDIA_TYPE'), undefined);
     }
     if (body === '') return done(null, undefined);
-    const known = knownFor(request, body);
-    const before = known?.find(body);
-    if (before) return done(null, before);
     const isLarge = request.route?.url === GRAPHQL && Buffer.byteLength(body) > usual;
     if (isLarge && !large.some(({ name }) => body.includes(name))) {
       return done(fail('PAYLOAD_TOO_LARGE'), undefined);
@@ -56,10 +43,7 @@ export function registerBodyParser(app: FastifyInstance, operations: readonly Li
     if (isTooDeep(body)) {
       return done(fail('VALIDATION_ERROR', { details: [{ path: '', code: 'too_deep' }] }), undefined);
     }
-    void parse(request, body, (error, value) => {
-      if (known && !error && typeof value === 'object' && value !== null) known.add(body, value as object);
-      done(error, value);
-    });
+    void parse(request, body, done);
   });
   app.addContentTypeParser<string>(
     'application/x-www-form-urlencoded',

@@ -28,7 +28,6 @@ import {
 import { compileQuery, isCompiledQuery, type CompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 import { fail, type DoorwardError } from '../errors.ts';
-import { frozen, onceForFrozen } from '../frozen.ts';
 import { measuredFields, tooComplex } from './graphql-limits.ts';
 import { Json } from './graphql-schema.ts';
 
@@ -46,7 +45,7 @@ export interface Plan {
   readonly names: readonly string[];
   /** How many fields that take guesses at secrets it selects. */
   readonly sensitive: number;
-  /** Reads the variables, frozen ones (known-bodies.ts) once, and tells what the run would cost. @throws Unrunnable */
+  /** Reads the variables, and tells what the run would cost. @throws Unrunnable */
   readonly bind: (variables: Readonly<Record<string, unknown>>) => Run;
 }
 
@@ -134,14 +133,14 @@ function prepare(source: string, operationName: string, options: PlannerOptions)
     kind,
     names,
     sensitive: names.filter((name) => options.sensitive.has(name)).length,
-    bind: onceForFrozen((variables: Readonly<Record<string, unknown>>): Run => {
+    bind(variables) {
       const { errors, coerced } = getVariableValues(schema, definitions, variables, reporting);
       refuseAny(errors ?? []);
       const values: Record<string, unknown> = {};
       for (const { name, type, node } of inputs.values()) {
         const value = valueFromAST(node, type, coerced);
         if (isTooDeep(value)) throw fail('VALIDATION_ERROR', { details: [{ path: '', code: 'too_deep' }] });
-        if (value !== undefined) values[name] = kind === 'query' ? frozen(value) : value;
+        if (value !== undefined) values[name] = value;
         else if (isNonNullType(type)) throw new Unrunnable([misfit('Give the argument input a value.')]);
       }
       const cost = roots.reduce((sum, { node, fixed, perItem }) => {
@@ -150,7 +149,7 @@ function prepare(source: string, operationName: string, options: PlannerOptions)
         return sum + fixed + perItem * limit;
       }, 0);
       return { cost, start: (context) => run(context, variables, values) };
-    }),
+    },
   };
 }
 

@@ -23,7 +23,6 @@ import {
   type GraphQLOutputType,
 } from 'graphql';
 import { isDeepStrictEqual } from 'node:util';
-import { isoText } from '../iso-text.ts';
 import type { AnyEntity } from '../kernel/entity.ts';
 import { definitionName, type JsonSchema, type Schemas } from '../kernel/json-schema.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
@@ -53,7 +52,7 @@ type Args = Readonly<Record<string, unknown>>;
 const DateTime = new GraphQLScalarType<string, unknown>({
   name: 'DateTime',
   description: 'RFC 3339 with time and zone; answers are UTC with three fraction digits.',
-  serialize: isoText,
+  serialize: (value) => (value instanceof Date ? value.toISOString() : value),
   parseValue: (value) => {
     if (typeof value === 'string') return value;
     throw new GraphQLError('DateTime is a string.');

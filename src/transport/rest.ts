@@ -9,7 +9,6 @@ import type { NamedOperation } from '../kernel/operation.ts';
 import { BareReply, Rehearsed } from '../kernel/reply.ts';
 import { canonicalTenant, Scope } from '../kernel/scope.ts';
 import { releaseSlot } from './admission/request-slot.ts';
-import { envelope } from './envelope.ts';
 import { isKnown } from './etag.ts';
 import { formAnswersOf } from './forms.ts';
 import { settle } from './settle.ts';
@@ -69,7 +68,7 @@ function sendEnvelope(op: NamedOperation, answer: unknown, request: FastifyReque
     answer instanceof Rehearsed
       ? { status: 200, data: answer.impact }
       : (op.restShape?.(answer as never) ?? { data: answer });
-  return reply.status(status).type('application/json; charset=utf-8').send(envelope(data));
+  return reply.status(status).type('application/json; charset=utf-8').send(JSON.stringify({ success: true, data }));
 }
 
 function sendBare({ body, headers, status }: BareReply, request: FastifyRequest, reply: FastifyReply) {
@@ -95,8 +94,6 @@ function inputReader(op: NamedOperation, schemas: Schemas) {
   function read(request: FastifyRequest): Members {
     const query = request.query as Members;
     const body = bodyOf(request);
-    // The same question again: nothing stands beside it, and what it became is known by its identity.
-    if (body && Object.isFrozen(body) && request.url === op.path) return body;
     const { scopeId, tenant, ...parameters } = op.scoped
       ? query
       : { ...query, scopeId: undefined, tenant: undefined };

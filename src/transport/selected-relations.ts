@@ -1,6 +1,5 @@
 import { getNamedType, isObjectType, Kind, type FieldNode, type GraphQLResolveInfo } from 'graphql';
 import type { GraphQLObjectType, SelectionSetNode } from 'graphql';
-import { frozen, onceForFrozen } from '../frozen.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 
 /**
@@ -19,16 +18,14 @@ export function withRelations(op: NamedOperation, given: unknown, info: GraphQLR
   const input = given ?? {};
   const [node, another] = info.fieldNodes;
   if (op.kind !== 'query' || !node || another) return { input, isWhole: false };
-  const { hasRelations, named, isWhole } = known.get(node) ?? remembered(node, info);
-  if (!hasRelations) return { input, isWhole };
+  const { relations, isWhole } = known.get(node) ?? remembered(node, info);
+  if (relations.length === 0) return { input, isWhole };
   if (!('relations' in op.input)) return { input, isWhole: false };
-  return { input: named(input), isWhole };
+  return { input: { ...input, relations }, isWhole };
 }
 
 interface Selection {
-  readonly hasRelations: boolean;
-  /** The same input with the relations named in it; of a frozen one always the same. */
-  readonly named: (input: object) => object;
+  readonly relations: readonly string[];
   readonly isWhole: boolean;
 }
 
@@ -39,9 +36,7 @@ function remembered(node: FieldNode, info: GraphQLResolveInfo): Selection {
   const found = new Set<string>();
   const root = getNamedType(info.returnType);
   const isWhole = !isObjectType(root) || collect(node.selectionSet, root, info, found);
-  const relations = [...found];
-  const named = onceForFrozen((input: object) => frozen({ ...input, relations }));
-  const selection = { hasRelations: relations.length > 0, named, isWhole };
+  const selection = { relations: [...found], isWhole };
   known.set(node, selection);
   return selection;
 }

@@ -24,7 +24,6 @@ const pure: readonly string[] = [
   'src/access/impact.test.ts',
   'src/access/cidrs.test.ts',
   'src/access/guard.test.ts',
-  'src/access/asked-again.test.ts',
   'src/access/credentials.test.ts',
   'src/access/built-in.test.ts',
   'src/kernel/scope.test.ts',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { evaluate, type Decision as Decided, type Grants } from '../../access/evaluate.ts';
+import { evaluate } from '../../access/evaluate.ts';
 import { revision } from '../../db/revisions.ts';
 import { decisionReasons, fail } from '../../errors.ts';
 import type { CallerRights, Context } from '../../kernel/context.ts';
@@ -67,7 +67,7 @@ export const isAuthorized = query({
     const { scope, rights, input } = ctx;
     // The scope does not exist for this caller: that is the answer, not a failure.
     if (!scope || !rights) return { authorized: false, reason: 'INVALID_SCOPE' as const };
-    if (!input.subject && !input.explain) return decide(rights.grants, input);
+    if (!input.subject && !input.explain) return evaluate(rights.grants, questionOf(input));
     return decideWithLoading(ctx, input);
   },
 });
@@ -79,10 +79,10 @@ async function decideWithLoading(
 ) {
   const subjectId = input.subject?.userId;
   const rights = subjectId === undefined ? ctx.rights : await rightsOfSubject(ctx, subjectId);
-  if (!input.explain) return decide(rights.grants, input);
+  if (!input.explain) return evaluate(rights.grants, questionOf(input));
   assertMay(ctx.rights, 'Explain');
   const { tx, scope, principal } = ctx;
-  return explained({ tx, scope, principal, rights, subjectId }, asked(input));
+  return explained({ tx, scope, principal, rights, subjectId }, questionOf(input));
 }
 
 export const isAuthorizedBatch = query({
@@ -114,29 +114,17 @@ export const isAuthorizedBatch = query({
     const { grants } = input.subject ? await rightsOfSubject(ctx, input.subject.userId) : rights;
     return {
       items: input.items.map((item) => {
-        const { authorized, reason, matchedPermission } = decide(grants, item);
+        const { authorized, reason, matchedPermission } = evaluate(grants, questionOf(item));
         return { authorized, reason, ...(matchedPermission && { matchedPermission }) };
       }),
     };
   },
 });
 
-const asked = ({ permission, context }: Question) => ({
+const questionOf = ({ permission, context }: Question) => ({
   ...permission,
   attributes: context?.resource ?? null,
 });
-
-/** The last decision of each frozen question, and of which grants; by their identity, since neither ever changes. */
-const decided = new WeakMap<Question, { readonly of: WeakRef<Grants>; readonly decision: Decided }>();
-
-function decide(grants: Grants, input: Question): Decided {
-  const last = decided.get(input);
-  if (last?.of.deref() === grants) return last.decision;
-  const decision = evaluate(grants, asked(input));
-  if (Object.isFrozen(input))
-    decided.set(input, { of: new WeakRef(grants), decision: Object.freeze(decision) });
-  return decision;
-}
 
 type Asking = Pick<Context<{ scope: typeof Scope }>, 'scope' | 'rights' | 'services'>;
 

@@ -77,7 +77,7 @@ test('who names the scope of a tenant waits on their own account until they are 
 test('a request waits once, whatever it consists of', async () => {
   const slot: Call['slot'] = { taken: null, onGone: () => () => undefined };
   const call = { network: '192.0.2.2', slot } as Call;
-  const all = [1, 2].map(() => admission.admit(write, {}, call, session('ada')));
+  const all = [1, 2].map(async () => admission.admit(write, {}, call, session('ada')));
   expect(admission.queues[0]?.waiting).toBe(1);
   await answered(1);
   expect(await Promise.all(all)).toEqual([true, true]);
