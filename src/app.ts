@@ -175,6 +175,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       },
       limit: limitCalls(limiter),
       admit: admission.admit,
+      peek: (principal, scope) => resolver.peek(principal, scope),
       resolve: (principal, scope) => resolver.resolve(principal, scope),
       belongs: admission.remember,
       guard: createGuard({ stepUpMaxAgeMinutes: config.auth.stepUpMaxAgeMinutes, clock }),

@@ -27,6 +27,8 @@ declare module '../kernel/context.ts' {
 }
 
 export interface Resolver {
+  /** As `resolve` would answer, from memory; undefined when it has to be loaded. */
+  peek(principal: Principal, scope: ScopeInput): Found | null | undefined;
   /** Null when the scope does not exist, or the caller's token is pinned to another project. */
   resolve(principal: Principal, scope: ScopeInput): Promise<Found | null> | Found | null;
   /** A scope as it is for nobody in particular, for operations that have no caller or no scope of their own. */
@@ -176,17 +178,22 @@ export function createResolver(pool: Executor, changes: Changes, builtIns: Built
     return found as CallerRights;
   }
 
+  function peek(principal: Principal, asked: ScopeInput): Found | null | undefined {
+    const scope = scopes.peek(scopeKey(asked));
+    if (!scope) return undefined;
+    if (!pinnedTo(principal, scope)) return null;
+    const held = rights.peek(rightsKey(principal, scope));
+    return held && { scope, rights: held };
+  }
+
   return {
+    peek,
+
     resolve(principal, asked) {
-      const key = `${canonicalTenant(asked.tenant)} ${asked.id}`;
-      const known = scopes.peek(key);
-      if (known) {
-        if (!pinnedTo(principal, known)) return null;
-        const held = rights.peek(rightsKey(principal, known));
-        if (held) return { scope: known, rights: held };
-      }
+      const known = peek(principal, asked);
+      if (known !== undefined) return known;
       return (async () => {
-        const scope = known ?? (await scopes.get(key, () => loadScope(asked)));
+        const scope = await scopes.get(scopeKey(asked), () => loadScope(asked));
         if (!scope || !pinnedTo(principal, scope)) return null;
         return { scope, rights: await rightsOf(principal, scope) };
       })();
@@ -208,6 +215,8 @@ export function createResolver(pool: Executor, changes: Changes, builtIns: Built
     },
   };
 }
+
+const scopeKey = ({ tenant, id }: ScopeInput): string => `${canonicalTenant(tenant)} ${id}`;
 
 /** Whether one has in a project nothing but the role of the membership in its organization. */
 const ofOwner = ({ projectRoleIds }: Standing, { level }: ResolvedScope): boolean =>

@@ -29,6 +29,8 @@ export interface Stages {
   admit: Admit;
   /** Notes that a caller belongs to a scope: from now on their calls there wait with those of its owner. */
   belongs(principal: Principal, asked: ScopeInput, found: Found): void;
+  /** The same as `resolve` from memory; undefined when it has to be loaded. */
+  peek(principal: Principal, scope: ScopeInput): Found | null | undefined;
   /** Resolves a scope and loads what the caller holds there; null when the scope does not exist for anyone. */
   resolve(principal: Principal, scope: ScopeInput): Promise<Found | null> | Found | null;
   guard: Guard;
@@ -144,20 +146,21 @@ export function createInvoke(stages: Stages): Invoke {
         yield stages.limit(op.limit.class, key || credentialKey(principal, call), call, points);
     }
 
-    if (yield stages.admit(op, input, call, principal)) {
+    const asked = op.scoped && principal ? scopeOf(op, principal, input.scope) : undefined;
+    if (asked && asked !== input.scope) input = { ...input, scope: asked };
+    // A check that is answered from memory waits for nothing.
+    const known = asked && principal && op.rate === 'check' ? stages.peek(principal, asked) : undefined;
+    if (!known && (yield stages.admit(op, input, call, principal))) {
       // Whose session or key ended while they waited is not let in.
       authentication = (yield call.authenticate()) as Authentication;
       assertAuthenticated(op, authentication);
       principal = authentication.ok ? authentication.principal : null;
     }
-
     let found: Found | null = null;
-    if (op.scoped && principal) {
-      const asked = scopeOf(op, principal, input.scope);
-      if (asked !== input.scope) input = { ...input, scope: asked };
-      found = (yield stages.resolve(principal, asked)) as Found | null;
+    if (asked && principal) {
+      found = known ?? ((yield stages.resolve(principal, asked)) as Found | null);
       stages.guard.enter(op, principal, found);
-      if (found && op.rate !== 'check') stages.belongs(principal, asked, found);
+      if (found && call.slot.taken) stages.belongs(principal, asked, found);
     }
     const { scope, rights } = found ?? {};
     if (seen) seen.scope = scope;

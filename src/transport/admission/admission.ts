@@ -44,7 +44,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   const owners = new LRUCache<string, string>({ max: OWNERS });
 
   function queueOf({ rate, sharesCommit, access, limit }: NamedOperation): FairQueue | null {
-    if (rate === 'exempt' || rate === 'check') return null;
+    if (rate === 'exempt') return null;
     if (sharesCommit) return exchange;
     const isSignIn = limit?.class === 'auth' || (access === 'public' && rate === undefined);
     return isSignIn && limit?.class !== 'refresh' ? signIn : database;
