@@ -54,14 +54,13 @@ export function bindScope({ tx, scope, list, notes, cursors, totals, ids, clock 
     return row;
   }
 
-  async function withRelations(entity: AnyEntity, rows: Row[], names: readonly string[] | undefined) {
-    const reading = (names ?? []).map(async (name) => {
+  async function addRelations(entity: AnyEntity, rows: Row[], names: readonly string[] = []): Promise<void> {
+    const reading = names.map(async (name) => {
       const keys = rows.map((row) => parentKey(entity, name, row));
       const found = await readRelation({ tx, ...at }, entity, name, keys);
       for (const row of rows) row[name] = found.get(parentKey(entity, name, row)) ?? none(entity, name);
     });
     await Promise.all(reading);
-    return rows;
   }
 
   /** The link relations that are named in the values, with the ids that they are to lead to. */
@@ -103,13 +102,14 @@ export function bindScope({ tx, scope, list, notes, cursors, totals, ids, clock 
           ? { totals, nodeId: scope.nodeId, as: scope.level }
           : undefined,
       });
-      await withRelations(entity, page.items, input.relations);
+      await addRelations(entity, page.items, input.relations);
       return page;
     },
 
-    async get(entity: AnyEntity, id: string, relations?: readonly string[]) {
-      const row = await find(entity, id);
-      await withRelations(entity, [row], relations);
+    get: (entity: AnyEntity, id: string) => find(entity, id),
+
+    async withRelations(entity: AnyEntity, row: Row, names: readonly string[] | undefined) {
+      await addRelations(entity, [row], names);
       return row;
     },
 

@@ -43,7 +43,13 @@ export interface ScopedDb {
     input: ListInput,
     filters?: readonly (SQL | undefined)[],
   ): Promise<Page<RowOf<E>>>;
-  get<E extends AnyEntity>(entity: E, id: string, relations?: readonly string[]): Promise<RowOf<E>>;
+  get<E extends AnyEntity>(entity: E, id: string): Promise<RowOf<E>>;
+  /** The row, with the related rows that are named added to it: one statement for each name. */
+  withRelations<E extends AnyEntity>(
+    entity: E,
+    row: RowOf<E>,
+    names: readonly string[] | undefined,
+  ): Promise<RowOf<E>>;
   insert<E extends AnyEntity>(entity: E, values: Values<E>): Promise<RowOf<E>>;
   /** Changes only named fields; tells the mutation that nothing changed when nothing did. */
   update<E extends AnyEntity>(

@@ -85,6 +85,22 @@ describe.each(transports)('over %s', (via) => {
     expect(cost).toBeLessThanOrEqual(4);
   });
 
+  it('reads a row by its id in one statement, and each of its relations in one more', async () => {
+    const as = { token: owner.token, via };
+    const [{ id } = { id: '' }] = (await app.must('roles', { scope, search: 'Row' }, as)).items;
+    const alone = await counted(() => app.must('role', { scope, id }, { ...as, select: '{ id name }' }));
+    expect(alone).toBe(1);
+    const withTwo = await counted(async () => {
+      const relations = via === 'rest' ? { relations: ['groups', 'tags'] } : {};
+      const select = '{ id groups { id } tags { id } }';
+      expect(await app.must('role', { scope, id, ...relations }, { ...as, select })).toMatchObject({
+        groups: [{}, {}, {}],
+        tags: [{}],
+      });
+    });
+    expect(withTwo).toBe(3);
+  });
+
   it('answers a question without any', async () => {
     const cost = await counted(() =>
       app.must(

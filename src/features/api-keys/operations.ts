@@ -41,7 +41,7 @@ export const apiKey = query({
   input: { scope: Scope, id: uuid, ...relationsOf(ApiKey) },
   output: ApiKey.schema,
   target: ApiKey,
-  run: ({ db, input }) => db.get(ApiKey, input.id, input.relations),
+  run: ({ db, input, target }) => db.withRelations(ApiKey, target, input.relations),
 });
 
 export const createApiKey = mutation({
@@ -109,7 +109,7 @@ export const rotateApiKey = mutation({
   stepUp: true,
   run: async (ctx) => {
     const { id, graceSeconds } = ctx.input;
-    await assertMayRotate(ctx, await ctx.db.get(ApiKey, id));
+    await assertMayRotate(ctx, ctx.target);
     const clientSecret = newApiKeySecret();
     const rotated = await replaceSecret(ctx, id, clientSecret, graceSeconds);
     ctx.record({

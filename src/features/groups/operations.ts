@@ -29,7 +29,7 @@ export const group = query({
   input: { scope: Scope, id: uuid, ...relationsOf(Group) },
   output: Group.schema,
   target: Group,
-  run: ({ db, input }) => db.get(Group, input.id, input.relations),
+  run: ({ db, input, target }) => db.withRelations(Group, target, input.relations),
 });
 
 export const createGroup = mutation({

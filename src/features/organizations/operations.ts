@@ -30,7 +30,7 @@ export const organization = query({
   input: { scope: Scope, id: uuid, ...relationsOf(Organization) },
   output: Organization.schema,
   target: Organization,
-  run: ({ db, input }) => db.get(Organization, input.id, input.relations),
+  run: ({ db, input, target }) => db.withRelations(Organization, target, input.relations),
 });
 
 export const createOrganization = mutation({

@@ -45,7 +45,7 @@ export const permission = query({
   input: { scope: Scope, id: uuid, ...relationsOf(Permission) },
   output: Permission.schema,
   target: Permission,
-  run: ({ db, input }) => db.get(Permission, input.id, input.relations),
+  run: ({ db, input, target }) => db.withRelations(Permission, target, input.relations),
 });
 
 export const createPermission = mutation({

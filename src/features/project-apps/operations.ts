@@ -40,7 +40,7 @@ export const projectApp = query({
   input: { scope: Scope, id: uuid, ...relationsOf(ProjectApp) },
   output: ProjectApp.schema,
   target: ProjectApp,
-  run: ({ db, input }) => db.get(ProjectApp, input.id, input.relations),
+  run: ({ db, input, target }) => db.withRelations(ProjectApp, target, input.relations),
 });
 
 export const createProjectApp = mutation({

@@ -27,7 +27,7 @@ export const project = query({
   input: { scope: Scope, id: uuid, ...relationsOf(Project) },
   output: Project.schema,
   target: Project,
-  run: ({ db, input }) => db.get(Project, input.id, input.relations),
+  run: ({ db, input, target }) => db.withRelations(Project, target, input.relations),
 });
 
 export const createProject = mutation({

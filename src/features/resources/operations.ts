@@ -42,7 +42,7 @@ export const resource = query({
   input: { scope: Scope, id: uuid, ...relationsOf(Resource) },
   output: Resource.schema,
   target: Resource,
-  run: ({ db, input }) => db.get(Resource, input.id, input.relations),
+  run: ({ db, input, target }) => db.withRelations(Resource, target, input.relations),
 });
 
 export const createResource = mutation({

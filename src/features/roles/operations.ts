@@ -30,7 +30,7 @@ export const role = query({
   input: { scope: Scope, id: uuid, ...relationsOf(Role) },
   output: Role.schema,
   target: Role,
-  run: ({ db, input }) => db.get(Role, input.id, input.relations),
+  run: ({ db, input, target }) => db.withRelations(Role, target, input.relations),
 });
 
 export const createRole = mutation({

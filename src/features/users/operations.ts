@@ -35,7 +35,7 @@ export const user = query({
   input: { scope: Scope, id: uuid, ...relationsOf(User) },
   output: User.schema,
   target: User,
-  run: ({ db, input }) => db.get(User, input.id, input.relations),
+  run: ({ db, input, target }) => db.withRelations(User, target, input.relations),
 });
 
 export const createUser = mutation({
@@ -98,15 +98,14 @@ export const deleteUser = mutation({
   target: User,
   codes: ['PRIVILEGE_ESCALATION', 'LAST_OWNER', 'STEP_UP_REQUIRED'],
   run: async (ctx) => {
-    const { db, input, tx } = ctx;
+    const { input, target, tx } = ctx;
     await lockMembership(ctx, input.id);
-    const was = await db.get(User, input.id);
     await leave(ctx, input.id);
     const [after] = await tx
       .select({ updatedAt: userTable.updatedAt, leftAt: sql<string>`now()::timestamptz(3)` })
       .from(userTable)
       .where(eq(userTable.id, input.id));
     // For this scope he is gone, whether or not he lives on elsewhere.
-    return after ? { ...was, updatedAt: after.updatedAt, deletedAt: instant(after.leftAt) } : was;
+    return after ? { ...target, updatedAt: after.updatedAt, deletedAt: instant(after.leftAt) } : target;
   },
 });

@@ -49,7 +49,7 @@ export const webhookSubscription = query({
   input: { scope: Scope, id: uuid },
   output: WebhookSubscription.schema,
   target: WebhookSubscription,
-  run: ({ db, input }) => db.get(WebhookSubscription, input.id),
+  run: ({ target }) => target,
 });
 
 export const createWebhookSubscription = mutation({
