@@ -21,4 +21,4 @@ EXPOSE 4000
 # Whatever it answers to this Host header: SECURITY_ALLOWED_HOSTS need not name it.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/live`).then(({ status }) => process.exit(status < 500 ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "dist/main.js"]
+CMD ["node", "--enable-source-maps", "dist/main.js"]

@@ -3,8 +3,7 @@
  * real service on PostgreSQL is asked about 2,000 users in 500 projects, each pair once; every fifth question is about
  * the scope of the one user instead. Half of the users wear a role of their own with conditional permissions, which is
  * shared with nobody, and of all of them something is said. Prints the resident memory of the process before, after,
- * after a quiet minute and at its peak. It asserts nothing; the promises are 512 MB, and after
- * the quiet minute no more than 30 % above before.
+ * after a quiet minute and at its peak. It asserts nothing; the promise is 512 MB.
  */
 import autocannon from 'autocannon';
 import { readFile } from 'node:fs/promises';
@@ -19,7 +18,6 @@ import { postgresDatabase } from '../test/support/postgres.ts';
 const USERS = 2000;
 const PROJECTS = process.argv.includes('--quick') ? 10 : 500;
 const CONNECTIONS = 32;
-/** Long enough for src/idle-memory.ts. */
 const QUIET_SECONDS = 60;
 const adminUrl =
   process.env['DATABASE_URL'] ??

@@ -100,8 +100,8 @@ async function buildEntry() {
 
 if (!isCurrent()) await buildEntry();
 if (!buildOnly) {
-  // The service names places in the sources itself.
-  process.setSourceMapsEnabled(!isService);
+  // Stacks name places in the sources.
+  process.setSourceMapsEnabled(true);
   process.argv = [process.argv[0], outfile, ...args];
   await import(pathToFileURL(outfile).href);
 }

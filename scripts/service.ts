@@ -97,22 +97,26 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const mailDir = join(dataDir, 'mail');
   const home = options.root ?? root;
   const entry = join(home, 'dist', 'main.js');
-  const child = spawn(options.node ?? process.execPath, [...(options.nodeOptions ?? []), entry], {
-    cwd: home,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      ...ownEnvironment(),
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      APP_URL: base,
-      DATA_DIR: dataDir,
-      MAIL_PROVIDER: 'file',
-      MAIL_FILE_DIR: mailDir,
-      LOG_LEVEL: 'warn',
-      ...unhurried,
-      ...options.env,
+  const child = spawn(
+    options.node ?? process.execPath,
+    ['--enable-source-maps', ...(options.nodeOptions ?? []), entry],
+    {
+      cwd: home,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...ownEnvironment(),
+        HOST: '127.0.0.1',
+        PORT: String(port),
+        APP_URL: base,
+        DATA_DIR: dataDir,
+        MAIL_PROVIDER: 'file',
+        MAIL_FILE_DIR: mailDir,
+        LOG_LEVEL: 'warn',
+        ...unhurried,
+        ...options.env,
+      },
     },
-  });
+  );
   children.add(child);
   let output = '';
   child.stdout.on('data', (text: Buffer) => (output += text.toString()));

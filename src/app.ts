@@ -17,7 +17,6 @@ import { createIdempotency } from './db/idempotency.ts';
 import { prepareDatabase } from './db/migrate.ts';
 import type { Database } from './db/open.ts';
 import { createPurge } from './db/purge.ts';
-import { shrinkCaches } from './db/fresh-cache.ts';
 import { checkDatabase } from './db/readiness.ts';
 import { bindScope } from './db/scoped-db.ts';
 import { createRevisions } from './db/revisions.ts';
@@ -277,7 +276,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     cutAuditLogs: () => auditRetention.run(),
     warnOfExpiry,
     reseal: () => reseal.run(),
-    shrinkCaches: () => shrinkCaches(changes),
     async close() {
       stopping = true;
       await server.close();

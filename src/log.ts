@@ -15,8 +15,6 @@ export function createLog(options: {
   readonly level: keyof typeof levels;
   readonly pretty: boolean;
   readonly write: (text: string) => void;
-  /** Of a line of a stack: the same line with the place in the sources. */
-  readonly placed?: (line: string) => string;
 }): Log {
   const at = (level: 'info' | 'warn' | 'error') => (line: LogLine) => {
     if (levels[level] < levels[options.level]) return;
@@ -25,7 +23,7 @@ export function createLog(options: {
       time: new Date().toISOString(),
       level,
       ...fields,
-      ...(error ? { error: described(error, options.placed) } : {}),
+      ...(error ? { error: described(error) } : {}),
     };
     options.write(options.pretty ? `${prettified(entry)}\n` : `${JSON.stringify(entry)}\n`);
   };
@@ -36,7 +34,7 @@ export function createLog(options: {
 /**
  * Name, code, and the stack's places. Of database errors the message stays out: it may quote values of a statement.
  */
-function described(error: unknown, placed = (line: string) => line, depth = 0): unknown {
+function described(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return typeof error;
   const { code, constraint, table } = error as { code?: unknown; constraint?: unknown; table?: unknown };
   const fromDatabase =
@@ -50,8 +48,8 @@ function described(error: unknown, placed = (line: string) => line, depth = 0): 
       .split('\n')
       .filter((place) => /^\s+at /.test(place))
       .slice(0, 6)
-      .map((place) => placed(place.trim())),
-    ...(error.cause && depth < 3 ? { cause: described(error.cause, placed, depth + 1) } : {}),
+      .map((place) => place.trim()),
+    ...(error.cause && depth < 3 ? { cause: described(error.cause, depth + 1) } : {}),
   };
 }
 

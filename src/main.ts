@@ -2,7 +2,6 @@ import closeWithGrace from 'close-with-grace';
 import cluster from 'node:cluster';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
 import { createApp } from './app.ts';
 import { ConfigError, loadConfig, type Config } from './config.ts';
 import { WrongEncryptionKey } from './crypto/installation.ts';
@@ -14,24 +13,12 @@ import { seedDemo } from './dev-seed/seed.ts';
 import { consoleMailer, fileMailer, smtpMailer } from './events/mailers.ts';
 import type { Mailer } from './kernel/ports.ts';
 import type { App } from './running-app.ts';
-import { createIdleMemory } from './idle-memory.ts';
 import { createLog, type Log } from './log.ts';
-import { createSourcePlaces } from './source-places.ts';
 import { workerLink, type WorkerLink } from './worker-link.ts';
 import { runWorkers } from './workers.ts';
 
 /** Environment → app → listen, here or in WORKERS processes. Closes on a signal; a second one forces. */
 const root = join(import.meta.dirname, '..');
-
-// Left alone, V8 lets garbage grow to four times of what lives before it looks, on a machine with room: half a gigabyte
-// where a hundred megabytes are in use. Half as much again costs a little more collecting, and bounds the process.
-setFlagsFromString('--heap-growing-percent=50');
-// What was not called for a while is else thrown away and compiled anew, with all that was learnt of it: after a quiet
-// minute each question took a fifth more of the processor, for good.
-setFlagsFromString('--no-flush-bytecode');
-
-const placed = createSourcePlaces();
-const LOOK_EVERY_MS = 10_000;
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -52,7 +39,7 @@ function mailerOf({ mail }: Config): Mailer {
 }
 
 const logOf = (config: Config): Log =>
-  createLog({ ...config.log, write: (text) => void process.stdout.write(text), placed });
+  createLog({ ...config.log, write: (text) => void process.stdout.write(text) });
 
 async function start(config: Config, link: WorkerLink | null): Promise<void> {
   const began = performance.now();
@@ -75,10 +62,6 @@ async function start(config: Config, link: WorkerLink | null): Promise<void> {
   const address = app.server.server.address();
   const port = typeof address === 'object' && address ? address.port : config.http.port;
   if (!link) welcome(config, port, performance.now() - began);
-  let requests = 0;
-  app.server.server.on('request', () => void requests++);
-  const idleMemory = createIdleMemory(app.shrinkCaches);
-  setInterval(() => idleMemory.look(requests), LOOK_EVERY_MS).unref();
   const delay = config.http.shutdownGraceSeconds * 1000;
   const closing = closeWithGrace({ delay, skip: link ? [...PASSED_ON] : [] }, async ({ err }) => {
     if (err) log.error({ error: err, message: 'stopping after an unexpected failure' });
@@ -146,7 +129,6 @@ try {
     error instanceof ConfigError ||
     error instanceof DataDirectoryInUse ||
     error instanceof WrongEncryptionKey;
-  const stack = String((error as Error).stack ?? error);
-  process.stderr.write(`${expected ? error.message : stack.split('\n').map(placed).join('\n')}\n`);
+  process.stderr.write(`${expected ? error.message : String((error as Error).stack ?? error)}\n`);
   process.exit(1);
 }

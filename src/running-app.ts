@@ -50,7 +50,5 @@ export interface App {
   readonly warnOfExpiry: () => Promise<number>;
   /** Seals anew what is under a former encryption key, as the job does. */
   readonly reseal: () => Promise<ResealCounts>;
-  /** Lets caches go of all but what was used last, as a process that has become quiet does. */
-  readonly shrinkCaches: () => void;
   readonly close: () => Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Changes } from './changes.ts';
-import { createFreshCache, shrinkCaches } from './fresh-cache.ts';
+import { createFreshCache } from './fresh-cache.ts';
 
 /** Changes that never come. */
 const quiet = { now: () => 1, isFresh: () => true, isTrusted: () => true } as unknown as Changes;
@@ -10,22 +10,6 @@ interface Value {
   readonly own: number;
   readonly part?: { readonly bytes: number };
 }
-
-it('keeps the hundred entries that were used last when told to shrink', async () => {
-  const changes = { ...quiet };
-  const cache = createFreshCache<Value>(changes, 5000);
-  const other = createFreshCache<Value>({ ...quiet }, 5000);
-  for (let n = 0; n < 200; n++) {
-    const value = { name: `${n}`, own: 1 };
-    for (const one of [cache, other]) await one.get(value.name, async () => ({ value, topics: [] }));
-  }
-  expect(cache.peek('7')).toBeDefined();
-  shrinkCaches(changes);
-  const keptOf = (one: typeof cache) =>
-    Array.from({ length: 200 }, (_, n) => n).filter((n) => one.peek(`${n}`) !== undefined);
-  expect(keptOf(cache)).toEqual([7, ...Array.from({ length: 99 }, (_, n) => n + 101)]);
-  expect(keptOf(other)).toHaveLength(200);
-});
 
 describe('a cache of values that differ in size', () => {
   const cacheOf = (most: number) => {

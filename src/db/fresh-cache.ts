@@ -29,16 +29,6 @@ interface Loaded<V> {
   readonly topics: readonly string[];
 }
 
-/** How the caches that listen to the same changes let go of entries. */
-const shrinkers = new WeakMap<Changes, (() => void)[]>();
-/** Entries that a cache keeps when the process falls silent. */
-const KEPT_WHEN_QUIET = 100;
-
-/** Every cache that listens to these changes keeps no more than the hundred entries that were used last. */
-export function shrinkCaches(changes: Changes): void {
-  for (const shrink of shrinkers.get(changes) ?? []) shrink();
-}
-
 /** `sizes`: where values are not all about as small, so that their number alone bounds nothing. */
 export function createFreshCache<V extends object>(
   changes: Changes,
@@ -52,11 +42,6 @@ export function createFreshCache<V extends object>(
     sizeCalculation: () => 1,
     ...(room && { dispose: ({ value }: Kept<V>) => room.remove(value) }),
   });
-
-  const shrink = (): void => {
-    while (entries.size > KEPT_WHEN_QUIET) entries.pop();
-  };
-  shrinkers.set(changes, [...(shrinkers.get(changes) ?? []), shrink]);
 
   function keep(key: string, entry: Kept<V>): void {
     room?.add(entry.value);
