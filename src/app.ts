@@ -91,7 +91,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   });
   for (const unkept of lacking) log.warn({ message: `${unkept} (docs/operating.md)` });
 
-  const { pool, wall } = database;
+  const { pool, rls } = database;
   const embedded = database.mode === 'embedded';
   const logged = (error: unknown, message: string): void => log.error({ error, message });
   const changes = await openChanges(database, logged);
@@ -178,7 +178,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       resolve: (principal, scope) => resolver.resolve(principal, scope),
       belongs: admission.remember,
       guard: createGuard({ stepUpMaxAgeMinutes: config.auth.stepUpMaxAgeMinutes, clock }),
-      ...wall,
+      ...rls,
       scopedDb: (tx, scope, op, notes, principal) =>
         bindScope({ tx, scope, notes, ...listing, list: `${op.name} ${principal?.credentialId}` }),
       transaction,
@@ -216,7 +216,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     invoke,
     database,
     related: (scope, entity, relation, keys) =>
-      bindScope({ tx: wall.pool(scope), scope, notes: unbound, ...listing, list: '' }).related(
+      bindScope({ tx: rls.pool(scope), scope, notes: unbound, ...listing, list: '' }).related(
         entity,
         relation,
         keys,

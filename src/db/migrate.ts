@@ -44,11 +44,11 @@ export async function prepareDatabase(
     if (migrationsFolder) await migratePg(db, { migrationsFolder });
     await seed(db);
     const { role, lacking } = await prepareAppRole(client);
-    const unwalled = lacking ?? (await prepareTenantRole(client).then(() => null, lackOf));
-    database.workAs?.(role, unwalled === null);
+    const withoutPolicies = lacking ?? (await prepareTenantRole(client).then(() => null, lackOf));
+    database.workAs?.(role, withoutPolicies === null);
     return [
       ...(lacking === null ? [] : [`the audit log is kept by triggers alone, and not by rights: ${lacking}`]),
-      ...(unwalled === null ? [] : [`tenants are kept apart by statements alone: ${unwalled}`]),
+      ...(withoutPolicies === null ? [] : [`tenants are kept apart by statements alone: ${withoutPolicies}`]),
     ];
   } finally {
     // Ending the connection gives the lock back too, whatever happened before.

@@ -7,14 +7,7 @@ import type { Executor } from '../kernel/scoped-db.ts';
 import { lockDataDirectory } from './data-lock.ts';
 import { isBeyondPolicy, pgCode } from './pg-error.ts';
 import { sendBeginAlong, sendInOnePiece, waitingAtEnd } from './pipeline.ts';
-import {
-  createSecondWall,
-  introduce,
-  noWall,
-  poolInName,
-  serviceName,
-  type SecondWall,
-} from './second-wall.ts';
+import { createRls, introduce, noRls, poolAs, serviceIdentity, type RowLevelSecurity } from './rls.ts';
 import { createStatementNames, nameStatements } from './statement-names.ts';
 
 /**
@@ -29,12 +22,12 @@ export interface Database {
   /** How to reach the server as the user of its address, for a client outside the pool; null when embedded. */
   readonly connection: pg.ClientConfig | null;
   /** What keeps the statements of a scope from the rows of others. */
-  readonly wall: SecondWall;
+  readonly rls: RowLevelSecurity;
   /**
    * PostgreSQL only, before the first connection is open: the pool works as this role (src/db/app-role.ts; null: as the
-   * user of the address), and statements of a scope behind the second wall, if there is one.
+   * user of the address), and statements of a scope behind the second rls, if there is one.
    */
-  workAs?(role: string | null, walled: boolean): void;
+  workAs?(role: string | null, secured: boolean): void;
   /** PostgreSQL only: the pool as it is now. */
   connections?(): { readonly open: number; readonly idle: number; readonly waiting: number };
   /** Embedded only: the database as an archive, from which tests start others. */
@@ -66,7 +59,7 @@ export function openPostgres(options: PostgresOptions): Database {
     connectionTimeoutMillis: options.acquireTimeoutMs,
     application_name: 'doorward',
   };
-  let service = serviceName(null);
+  let service = serviceIdentity(null);
   const pool = new pg.Pool({
     ...connection,
     max: options.poolMax,
@@ -88,25 +81,25 @@ export function openPostgres(options: PostgresOptions): Database {
   const executorOf = (client: pg.Pool) =>
     drizzlePg({ client, ...logging(options.onStatement) }) as unknown as Executor;
   const inName = (name: typeof service) =>
-    executorOf(poolInName(pool, name, options.onStatement ?? (() => undefined)));
+    executorOf(poolAs(pool, name, options.onStatement ?? (() => undefined)));
   let db = executorOf(pool);
-  let wall = noWall(db);
+  let rls = noRls(db);
   const transaction = waitingAtEnd((work) => db.transaction((tx) => work(tx as unknown as Executor)));
   return {
     mode: 'postgres',
     get pool() {
       return db;
     },
-    get wall() {
-      return wall;
+    get rls() {
+      return rls;
     },
     connection,
-    workAs(role, walled) {
+    workAs(role, secured) {
       if (pool.totalCount > 0) throw new Error('a connection is open already, and works as another role');
-      service = serviceName(role);
-      if (!walled) return;
+      service = serviceIdentity(role);
+      if (!secured) return;
       db = inName(service);
-      wall = createSecondWall(service, db, inName);
+      rls = createRls(service, db, inName);
     },
     connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     transaction: (work) => retried(() => transaction(work)),
@@ -136,7 +129,7 @@ export async function openEmbedded(
   return {
     mode: 'embedded',
     pool: db,
-    wall: noWall(db),
+    rls: noRls(db),
     connection: null,
     transaction: (work) => retried(() => db.transaction((tx) => work(tx as unknown as Executor))),
     dump: () => client.dumpDataDir('gzip'),

@@ -143,27 +143,27 @@ describe('a transaction', () => {
 describe.runIf(adminUrl)('statements that are asked in one turn', () => {
   const pidOf = async (db: Executor) =>
     (await rowsOf<{ pid: number }>(db, sql`select pg_backend_pid() as pid`))[0]?.pid;
-  let walled: Database;
+  let secured: Database;
   beforeAll(() => {
-    walled = open(4);
-    walled.workAs?.(null, true);
+    secured = open(4);
+    secured.workAs?.(null, true);
   });
-  afterAll(() => walled.close());
+  afterAll(() => secured.close());
 
   it('go over one connection', async () => {
-    const pids = await Promise.all([pidOf(walled.pool), pidOf(walled.pool), pidOf(walled.pool)]);
+    const pids = await Promise.all([pidOf(secured.pool), pidOf(secured.pool), pidOf(secured.pool)]);
     expect(new Set(pids).size).toBe(1);
   });
 
   it('are answered although one of them fails, and nobody gets that connection again', async () => {
     const [before, failed, after] = await Promise.all([
-      pidOf(walled.pool),
-      codeOf(walled.pool.execute(sql`select 1 / 0`)),
-      pidOf(walled.pool),
+      pidOf(secured.pool),
+      codeOf(secured.pool.execute(sql`select 1 / 0`)),
+      pidOf(secured.pool),
     ]);
     expect(failed).toBe('22012');
     expect(after).toBe(before);
-    expect(await pidOf(walled.pool)).not.toBe(before);
+    expect(await pidOf(secured.pool)).not.toBe(before);
   });
 
   it('wait together for a connection, and are told together that there is none', async () => {

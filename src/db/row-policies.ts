@@ -2,7 +2,7 @@ import { SYSTEM_NODE } from './nodes.ts';
 
 /**
  * Row-level security: what an operation may see and write of each table, by the database's own rule (decision 0018).
- * `src/db/tenant-role.ts` brings it to the server, `src/db/second-wall.ts` says in whose name a statement runs.
+ * `src/db/tenant-role.ts` brings it to the server, `src/db/rls.ts` says in whose name a statement runs.
  *
  * The reach of a statement is the node of its resolved scope, with nodes that its transaction has made; in a project
  * scope the owner's roles and members can be read too. A table that is not named here is out of reach: its rows are for

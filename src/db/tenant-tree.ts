@@ -3,7 +3,7 @@ import { unknownScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { nodes } from './nodes.ts';
 import { idList, rowsOf } from './rows.ts';
-import { beyondScope, reachedFromNowOn } from './second-wall.ts';
+import { withoutRls, addToReach } from './rls.ts';
 
 /**
  * Growing and cutting the tenant tree (model §1, §4).
@@ -33,7 +33,7 @@ export async function createNode(
   await tx
     .insert(nodes)
     .values(node)
-    .returning({ reach: reachedFromNowOn(node.id) });
+    .returning({ reach: addToReach(node.id) });
 }
 
 /** Tables whose rows are marked as deleted together with their node. */
@@ -100,7 +100,7 @@ export const deleteNodes = (
   tx: Executor,
   rootIds: readonly string[],
   unlessShared: readonly string[] = [],
-): Promise<Felled> => beyondScope(tx, () => fell(tx, { rootIds, unlessShared }));
+): Promise<Felled> => withoutRls(tx, () => fell(tx, { rootIds, unlessShared }));
 
 async function fell(tx: Executor, felling: Felling): Promise<Felled> {
   await lockRows(tx, felling);
@@ -258,7 +258,7 @@ export async function freeSlug(
       .replace(/-+$/, '') || table.slice(0, -1);
   const owner = ownerId === null ? sql`true` : sql`owner_id = ${ownerId}::uuid`;
   // Of an organization it is taken or free in the whole installation.
-  const rows = await beyondScope(tx, () =>
+  const rows = await withoutRls(tx, () =>
     rowsOf<{ slug: string }>(
       tx,
       sql`

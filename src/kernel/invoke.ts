@@ -34,7 +34,7 @@ export interface Stages {
   /** Resolves a scope and loads what the caller holds there; null when the scope does not exist for anyone. */
   resolve(principal: Principal, scope: ScopeInput): Promise<Found | null> | Found | null;
   guard: Guard;
-  /** Statements in the name of a scope, on the pool and within a transaction (src/db/second-wall.ts). */
+  /** Statements in the name of a scope, on the pool and within a transaction (src/db/rls.ts). */
   pool(scope: ResolvedScope | undefined): Executor;
   within<T>(tx: Executor, scope: ResolvedScope | undefined, work: () => Promise<T>): Promise<T>;
   scopedDb(

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roleIdOf } from '../../src/access/built-in.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { namesScope, startApp, type TestApp } from '../support/app.ts';
+import { setsIdentity, startApp, type TestApp } from '../support/app.ts';
 import { transports, type Person } from '../support/client.ts';
 
 /** How many statements a call costs once the caller and the scope are known: a list must not cost more by its length. */
@@ -44,7 +44,7 @@ afterAll(() => app.close());
 async function counted(work: () => Promise<unknown>): Promise<number> {
   await work();
   const spent = await app.spent(work);
-  const asked = spent.filter((statement) => !namesScope(statement));
+  const asked = spent.filter((statement) => !setsIdentity(statement));
   // Once at most, and not at all where nothing else ran in between.
   expect(spent.length - asked.length).toBeLessThanOrEqual(1);
   return asked.length;
@@ -118,7 +118,7 @@ describe.each(transports)('over %s', (via) => {
     const [{ id: tagId } = { id: '' }] = (await app.must('tags', { scope }, as)).items;
     const links = { groupIds: [groupId], tagIds: [tagId] };
     const cost = await app.spent(() => app.must('createRole', { scope, name: `Zed ${via}`, ...links }, as));
-    const [own, naming] = [cost.filter((text) => !namesScope(text)), cost.filter(namesScope)];
+    const [own, naming] = [cost.filter((text) => !setsIdentity(text)), cost.filter(setsIdentity)];
     expect(own.filter((text) => !/^(begin|commit)/i.test(text)).length).toBeLessThanOrEqual(8);
     expect(naming.length).toBeLessThanOrEqual(2);
     const { items } = await app.must(

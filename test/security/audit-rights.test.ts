@@ -134,8 +134,8 @@ describe.skipIf(!inject('postgresUrl'))('the user of DATABASE_URL', () => {
 
   it('works as the role where an administrator has made him a member', async () => {
     await asAdmin(`grant ${APP_ROLE} to ${user}`);
-    const unwalled = [expect.stringMatching(/^tenants .*doorward_tenant/)];
-    expect(await started(user)).toEqual({ lacking: unwalled, user: APP_ROLE, deletes: REFUSED });
+    const withoutPolicies = [expect.stringMatching(/^tenants .*doorward_tenant/)];
+    expect(await started(user)).toEqual({ lacking: withoutPolicies, user: APP_ROLE, deletes: REFUSED });
     await asAdmin(`grant ${TENANT_ROLE} to ${user}`);
     expect(await started(user)).toEqual({ lacking: [], user: APP_ROLE, deletes: REFUSED });
     await asAdmin(`revoke ${APP_ROLE}, ${TENANT_ROLE} from ${user}`);

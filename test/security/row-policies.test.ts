@@ -9,7 +9,7 @@ import { SYSTEM_NODE } from '../../src/db/nodes.ts';
 import { pgCode } from '../../src/db/pg-error.ts';
 import { functions, outOfReach, POLICY_REVISION, rowPolicies } from '../../src/db/row-policies.ts';
 import { rowsOf } from '../../src/db/rows.ts';
-import { beyondScope, poolInName } from '../../src/db/second-wall.ts';
+import { withoutRls, poolAs } from '../../src/db/rls.ts';
 import { TENANT_ROLE } from '../../src/db/tenant-role.ts';
 import type { Executor } from '../../src/kernel/scoped-db.ts';
 import { house, type House } from '../contract/world.ts';
@@ -17,13 +17,13 @@ import { startApp, type TestApp } from '../support/app.ts';
 
 /**
  * Row-level security itself, without the service (decision 0018). What it refuses when the service forgets to filter is
- * shown by `npm run test:second-wall`.
+ * shown by `npm run test:second-rls`.
  */
 const REFUSED = '42501';
 const onServer = inject('postgresUrl') !== '';
 
 describe('what looks beyond its scope', () => {
-  /** Each use of `beyondScope`, by file, and why. */
+  /** Each use of `withoutRls`, by file, and why. */
   const known: Readonly<Record<string, string>> = {
     'db/tenant-tree.ts':
       'what goes with a deleted node is below it; a slug is free in the whole installation',
@@ -37,8 +37,8 @@ describe('what looks beyond its scope', () => {
   it('is known, file by file', () => {
     const src = join(import.meta.dirname, '../../src');
     const users = readdirSync(src, { recursive: true, encoding: 'utf8' })
-      .filter((path) => path.endsWith('.ts') && path !== join('db', 'second-wall.ts'))
-      .filter((path) => readFileSync(join(src, path), 'utf8').includes('beyondScope('));
+      .filter((path) => path.endsWith('.ts') && path !== join('db', 'rls.ts'))
+      .filter((path) => readFileSync(join(src, path), 'utf8').includes('withoutRls('));
     expect(users.map((path) => path.replaceAll('\\', '/')).sort()).toEqual(Object.keys(known));
   });
 
@@ -87,9 +87,9 @@ describe.skipIf(!onServer)('row policies', () => {
     );
 
   const standing = async () => {
-    const found = await rowsOf<{ name: string; walled: boolean; roles: string[]; reached: boolean }>(
+    const found = await rowsOf<{ name: string; secured: boolean; roles: string[]; reached: boolean }>(
       app.owner,
-      sql`select c.relname as name, c.relrowsecurity as walled,
+      sql`select c.relname as name, c.relrowsecurity as secured,
         array(select distinct r.rolname::text from pg_policy p, unnest(p.polroles) as one
           join pg_roles r on r.oid = one where p.polrelid = c.oid order by 1) as roles,
         has_table_privilege(${TENANT_ROLE}, c.oid, 'select, insert, update, delete, truncate, references, trigger')
@@ -98,10 +98,10 @@ describe.skipIf(!onServer)('row policies', () => {
     );
     return Object.fromEntries(found.map(({ name, ...rest }) => [name, rest]));
   };
-  const walled = { walled: true, roles: [APP_ROLE, TENANT_ROLE], reached: true };
-  const closed = { walled: false, roles: [], reached: false };
+  const secured = { secured: true, roles: [APP_ROLE, TENANT_ROLE], reached: true };
+  const closed = { secured: false, roles: [], reached: false };
   const complete = {
-    ...Object.fromEntries(Object.keys(rowPolicies).map((name) => [name, walled])),
+    ...Object.fromEntries(Object.keys(rowPolicies).map((name) => [name, secured])),
     ...Object.fromEntries(Object.keys(outOfReach).map((name) => [name, closed])),
   };
 
@@ -138,7 +138,7 @@ describe.skipIf(!onServer)('row policies', () => {
     // Without a filter of its own, so that nothing but the policies chooses.
     const owners = (place: (typeof places)[number] | undefined) =>
       rowsOf<{ id: string }>(
-        app.database.wall.pool(place),
+        app.database.rls.pool(place),
         sql`select distinct tenant_id as id from groups where tenant_id <> ${SYSTEM_NODE}::uuid`,
       );
     for (let round = 0; round < 30; round++) {
@@ -249,19 +249,19 @@ describe.skipIf(!onServer)('row policies', () => {
 
     it('go with the statement, whatever ran on its connection before', async () => {
       const { database } = app;
-      const { pool, wall } = database;
+      const { pool, rls } = database;
       const [a, b] = [scopeOf(alice.person.account.id), scopeOf(mallory.person.account.id)];
       const of = ({ nodeId }: typeof a) => ({ role: TENANT_ROLE, reach: nodeId });
-      expect(await who(wall.pool(a))).toEqual(of(a));
+      expect(await who(rls.pool(a))).toEqual(of(a));
       expect(await who(pool)).toEqual(service);
-      expect(await who(wall.pool(b))).toEqual(of(b));
-      expect(await who(wall.pool(a))).toEqual(of(a));
+      expect(await who(rls.pool(b))).toEqual(of(b));
+      expect(await who(rls.pool(a))).toEqual(of(a));
       const seen = await database.transaction(async (tx) => [
         await who(tx),
-        await wall.within(tx, b, () => who(tx)),
+        await rls.within(tx, b, () => who(tx)),
         await who(tx),
-        await wall.within(tx, b, () => beyondScope(tx, () => who(tx))),
-        await wall.within(tx, b, async () => (await beyondScope(tx, () => who(tx)), who(tx))),
+        await rls.within(tx, b, () => withoutRls(tx, () => who(tx))),
+        await rls.within(tx, b, async () => (await withoutRls(tx, () => who(tx)), who(tx))),
       ]);
       expect(seen.map((one) => (one as typeof service).role)).toEqual([
         APP_ROLE,
@@ -275,10 +275,10 @@ describe.skipIf(!onServer)('row policies', () => {
 
     it('end with a transaction that failed in it', async () => {
       const { database } = app;
-      const { pool, wall } = database;
+      const { pool, rls } = database;
       const scope = scopeOf(alice.person.account.id);
       const failing = (statement: SQL) =>
-        database.transaction((tx) => wall.within(tx, scope, async () => tx.execute(statement)));
+        database.transaction((tx) => rls.within(tx, scope, async () => tx.execute(statement)));
       await expect(failing(sql`select 1 / 0`)).rejects.toThrow();
       expect(await who(pool)).toEqual(service);
       // What a policy refuses is to the caller as if it were not there.
@@ -288,7 +288,7 @@ describe.skipIf(!onServer)('row policies', () => {
 
     it('close a connection that does not take them', async () => {
       const pool = new pg.Pool({ connectionString: app.postgres?.url, max: 1 });
-      const nobody = poolInName(pool, { role: 'doorward_nobody', reach: '', owner: '' }, () => undefined);
+      const nobody = poolAs(pool, { role: 'doorward_nobody', reach: '', owner: '' }, () => undefined);
       await expect(nobody.query('select 1')).rejects.toThrow(/doorward_nobody/);
       expect(pool.totalCount).toBe(0);
       expect((await pool.query('select 1')).rowCount).toBe(1);

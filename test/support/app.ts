@@ -40,7 +40,7 @@ export interface TestApp extends TestClient {
 }
 
 /** Says in whose name the next statements run, where the connection worked for somebody else before (decision 0018). */
-export const namesScope = (statement: string): boolean => statement.includes("set_config('role'");
+export const setsIdentity = (statement: string): boolean => statement.includes("set_config('role'");
 
 /**
  * The whole service on a real database of its own: embedded, or PostgreSQL when TEST_DATABASE_URL is set. Real

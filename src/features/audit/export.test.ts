@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { namesScope, startApp, type TestApp } from '../../../test/support/app.ts';
+import { setsIdentity, startApp, type TestApp } from '../../../test/support/app.ts';
 import type { Person } from '../../../test/support/client.ts';
 import { roleIdOf } from '../../access/built-in.ts';
 import { nodes } from '../../db/nodes.ts';
@@ -203,7 +203,7 @@ it('of 10,000 entries is proven, and the first bad line of a forged one is named
   const { id, scope, users } = await longLog(count);
   const body = exportBody(scope, id);
   const pieces = body[Symbol.asyncIterator]();
-  const asked = () => app.statements.filter((text) => !namesScope(text)).length;
+  const asked = () => app.statements.filter((text) => !setsIdentity(text)).length;
   const before = asked();
   await expect(pieces.next()).rejects.toThrow('recorded before');
   expect(asked() - before).toBe(1);

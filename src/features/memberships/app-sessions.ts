@@ -1,5 +1,5 @@
 import { and, eq, sql, type SQL } from 'drizzle-orm';
-import { beyondScope } from '../../db/second-wall.ts';
+import { withoutRls } from '../../db/rls.ts';
 import type { Context } from '../../kernel/context.ts';
 import type { NodeRef } from '../../kernel/event.ts';
 import { liveSessions, sessionData } from '../identity/sign-in.ts';
@@ -17,7 +17,7 @@ type Ending = Pick<Context, 'tx' | 'services' | 'record'>;
  * cached states of them are stale is for the caller to say, who knows what they have in common.
  */
 async function endWhere({ tx, services, record }: Ending, which: SQL): Promise<void> {
-  const { ended, nodes } = await beyondScope(tx, async () => {
+  const { ended, nodes } = await withoutRls(tx, async () => {
     const ended = await tx
       .update(sessions)
       .set({ endedAt: services.clock.now() })

@@ -1,6 +1,6 @@
 import { and, eq, isNull, notExists, sql } from 'drizzle-orm';
 import { nodes } from '../../db/nodes.ts';
-import { beyondScope } from '../../db/second-wall.ts';
+import { withoutRls } from '../../db/rls.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { projector } from '../../kernel/project.ts';
 import { User, users } from '../users/user.ts';
@@ -16,7 +16,7 @@ export async function endManagedUser(
   userId: string,
 ): Promise<void> {
   // Leaving an organization waits for whoever takes him out of one of its projects, so the last of the two sees it.
-  const [row] = await beyondScope(tx, async () =>
+  const [row] = await withoutRls(tx, async () =>
     tx
       .update(users)
       .set({ deletedAt: sql`now()`, updatedAt: sql`now()` })

@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { assertMayGive } from '../../access/giving.ts';
-import { beyondScope } from '../../db/second-wall.ts';
+import { withoutRls } from '../../db/rls.ts';
 import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
 import type { NodeRef } from '../../kernel/event.ts';
@@ -111,7 +111,7 @@ export async function leaveOrganization(ctx: MembershipRun, userId: string): Pro
   if (isHimself(ctx, userId)) assertRecentForOwner(ctx, [member.roleId]);
   else {
     await assertMayMove(ctx, [member.roleId]);
-    await beyondScope(ctx.tx, () => assertHoldsAllInProjects(ctx, userId));
+    await withoutRls(ctx.tx, () => assertHoldsAllInProjects(ctx, userId));
   }
   await endMembership(ctx, member);
   await endManagedUser(ctx, userId);
@@ -136,7 +136,7 @@ export async function endMembership(
     data: memberData(member),
     target: { type: 'OrganizationMember', id: userId },
   });
-  await beyondScope(tx, async () => {
+  await withoutRls(tx, async () => {
     const inside = await tx
       .select({ id: projects.id })
       .from(projects)

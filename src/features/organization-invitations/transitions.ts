@@ -1,7 +1,7 @@
 import { and, eq, isNull, lte } from 'drizzle-orm';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/one-time-token.ts';
 import { selectionOf } from '../../db/columns.ts';
-import { beyondScope } from '../../db/second-wall.ts';
+import { withoutRls } from '../../db/rls.ts';
 import { visible } from '../../db/visible.ts';
 import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
@@ -116,7 +116,7 @@ function fromNow({ services: { clock, config } }: InvitingRun) {
  * written down as expired, so that it is not in the way. @throws CONFLICT
  */
 async function assertInvitable({ tx, scope, services }: InvitingRun, email: string): Promise<void> {
-  const owner = await beyondScope(tx, () => ownerOf(tx, email));
+  const owner = await withoutRls(tx, () => ownerOf(tx, email));
   if (owner) {
     const [member] = await tx
       .select({ id: organizationMembers.userId })
@@ -164,7 +164,7 @@ async function send(ctx: InvitingRun, invitation: InvitationRow): Promise<void> 
     .innerJoin(users, eq(users.id, invitations.invitedBy))
     .where(eq(invitations.id, id));
   if (!names) throw new Error('an invitation without organization, role or inviter');
-  await beyondScope(tx, async () => {
+  await withoutRls(tx, async () => {
     const language = (await ownerOf(tx, email))?.locale ?? call.language;
     const mail = invitationMail(services.config, { to: email, language, token, expiresAt, ...names });
     await services.mail.queue(tx, mail);

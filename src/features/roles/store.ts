@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { rowsOf } from '../../db/rows.ts';
-import { beyondScope } from '../../db/second-wall.ts';
+import { withoutRls } from '../../db/rls.ts';
 import { fail } from '../../errors.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
@@ -10,7 +10,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
  */
 export async function assertNotWorn(tx: Executor, roleId: string, now: Date): Promise<void> {
   // Keys of projects may wear a role of their owner.
-  const rows = await beyondScope(tx, () =>
+  const rows = await withoutRls(tx, () =>
     rowsOf<Record<string, number>>(
       tx,
       sql`

@@ -10,23 +10,23 @@ import { TENANT_ROLE } from './tenant-role.ts';
 /**
  * In whose name a statement runs (decision 0018). What serves no scope works as the role of the service; what an
  * operation does in a resolved scope works as the role of a tenant, and PostgreSQL itself keeps every row of others from
- * it. Where the few places are that look beyond their scope is told by who calls `beyondScope`.
+ * it. Where the few places are that look beyond their scope is told by who calls `withoutRls`.
  *
  * The embedded database has one user, and no such wall.
  */
-export interface SecondWall {
+export interface RowLevelSecurity {
   /** Statements on any connection, in the name of the scope; undefined: of the service. */
-  pool(scope: Place | undefined): Executor;
+  pool(scope: ScopeNode | undefined): Executor;
   /** Work in a transaction of the service, in the name of the scope; what comes after it is the service's again. */
-  within<T>(tx: Executor, scope: Place | undefined, work: () => Promise<T>): Promise<T>;
+  within<T>(tx: Executor, scope: ScopeNode | undefined, work: () => Promise<T>): Promise<T>;
 }
 
 const MOST_EXECUTORS = 1000;
 
-type Place = Pick<ResolvedScope, 'nodeId' | 'parentId' | 'level'>;
+type ScopeNode = Pick<ResolvedScope, 'nodeId' | 'parentId' | 'level'>;
 
 /** What PostgreSQL is told before a statement. */
-interface Name {
+interface SessionIdentity {
   readonly role: string;
   /** The node of the scope. */
   readonly reach: string;
@@ -35,37 +35,44 @@ interface Name {
 }
 
 /** `null`: the user who connected, who is no more than the service's role then. */
-export const serviceName = (role: string | null): Name => ({ role: role ?? 'none', reach: '', owner: '' });
+export const serviceIdentity = (role: string | null): SessionIdentity => ({
+  role: role ?? 'none',
+  reach: '',
+  owner: '',
+});
 
-const tenantName = ({ nodeId, parentId, level }: Place): Name => ({
+const tenantIdentity = ({ nodeId, parentId, level }: ScopeNode): SessionIdentity => ({
   role: TENANT_ROLE,
   reach: nodeId,
   owner: (level === 'project' && parentId) || '',
 });
 
-export const noWall = (pool: Executor): SecondWall => ({ pool: () => pool, within: (_, __, work) => work() });
+export const noRls = (pool: Executor): RowLevelSecurity => ({
+  pool: () => pool,
+  within: (_, __, work) => work(),
+});
 
 /** `executorOf` makes an executor of connections that work in this name. */
-export function createSecondWall(
-  service: Name,
+export function createRls(
+  service: SessionIdentity,
   pool: Executor,
-  executorOf: (name: Name) => Executor,
-): SecondWall {
+  executorOf: (name: SessionIdentity) => Executor,
+): RowLevelSecurity {
   /** Scopes are kept by whoever resolves them, and asked for again and again; the busiest are enough. */
-  const executors = new LRUCache<Place, Executor>({ max: MOST_EXECUTORS });
+  const executors = new LRUCache<ScopeNode, Executor>({ max: MOST_EXECUTORS });
   return {
     pool(scope) {
       if (!scope) return pool;
       const known = executors.get(scope);
       if (known) return known;
-      const executor = executorOf(tenantName(scope));
+      const executor = executorOf(tenantIdentity(scope));
       executors.set(scope, executor);
       return executor;
     },
 
     async within(tx, scope, work) {
       if (!scope) return work();
-      const name = tenantName(scope);
+      const name = tenantIdentity(scope);
       await leaveToEnd(
         tx,
         tx.execute(sql`select set_config(${REACH_SETTING}, ${name.reach}, true),
@@ -91,7 +98,7 @@ const become = (tx: Executor, role: string) =>
  * what was deleted. Statements of this work run as those of the service. Each caller names its rows itself, and stands
  * in the list of `test/security/row-policies.test.ts` with its reason. Nothing else may run on the transaction meanwhile.
  */
-export async function beyondScope<T>(tx: Executor, work: () => Promise<T>): Promise<T> {
+export async function withoutRls<T>(tx: Executor, work: () => Promise<T>): Promise<T> {
   const names = bounded.get(tx);
   if (!names) return work();
   bounded.delete(tx);
@@ -104,14 +111,14 @@ export async function beyondScope<T>(tx: Executor, work: () => Promise<T>): Prom
 }
 
 /** The node is in reach of the rest of the transaction that makes it. */
-export const reachedFromNowOn = (id: string) =>
+export const addToReach = (id: string) =>
   sql`set_config(${REACH_SETTING}, concat_ws(',', nullif(current_setting(${REACH_SETTING}, true), ''), ${id}::text), true)`;
 
 /** In whose name each connection works, by what was last said on it. */
-const names = new WeakMap<pg.ClientBase, Name>();
+const names = new WeakMap<pg.ClientBase, SessionIdentity>();
 
 /** New connections are handed over when this is done. */
-export async function introduce(client: pg.ClientBase, name: Name): Promise<void> {
+export async function introduce(client: pg.ClientBase, name: SessionIdentity): Promise<void> {
   const known = names.get(client);
   if (known === name) return;
   if (!known && name.role === 'none') return void names.set(client, name);
@@ -135,7 +142,7 @@ interface Turn {
 }
 
 /** The same connections, each made to work in this name before it is used; one that will not is closed. */
-export function poolInName(pool: pg.Pool, name: Name, onStatement: (text: string) => void): pg.Pool {
+export function poolAs(pool: pg.Pool, name: SessionIdentity, onStatement: (text: string) => void): pg.Pool {
   async function idle(): Promise<pg.PoolClient> {
     let client = await pool.connect();
     // What a failure left in its transaction would go on in a name that ends with it.
