@@ -47,6 +47,7 @@ const database = openPostgres({
   url: postgres.url,
   poolMax: 1,
   acquireTimeoutMs: 5000,
+  maxWaitMs: 5000,
   statementTimeoutMs: 600_000,
   onIdleError: () => undefined,
 });

@@ -34,6 +34,7 @@ export async function countStatements(url: string | null): Promise<StatementCoun
   const limits = {
     poolMax: 2,
     acquireTimeoutMs: 5000,
+    maxWaitMs: 5000,
     statementTimeoutMs: 60_000,
     onIdleError: () => undefined,
   };

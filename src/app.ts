@@ -178,6 +178,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       resolve: (principal, scope) => resolver.resolve(principal, scope),
       belongs: admission.remember,
       guard: createGuard({ stepUpMaxAgeMinutes: config.auth.stepUpMaxAgeMinutes, clock }),
+      pool,
       ...rls,
       scopedDb: (tx, scope, op, notes, principal) =>
         bindScope({ tx, scope, notes, ...listing, list: `${op.name} ${principal?.credentialId}` }),
@@ -216,10 +217,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     invoke,
     database,
     related: (scope, entity, relation, keys) =>
-      bindScope({ tx: rls.pool(scope), scope, notes: unbound, ...listing, list: '' }).related(
-        entity,
-        relation,
-        keys,
+      rls.read(scope, (tx) =>
+        bindScope({ tx, scope, notes: unbound, ...listing, list: '' }).related(entity, relation, keys),
       ),
     version,
     log: logCall,

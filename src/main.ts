@@ -28,6 +28,7 @@ async function openDatabase({ database, dataDir }: Config, log: Log): Promise<Da
     url: database.url,
     poolMax: database.poolMax,
     acquireTimeoutMs: database.acquireTimeoutMs,
+    maxWaitMs: 5_000,
     statementTimeoutMs: database.statementTimeoutMs,
     onIdleError: (error) => log.warn({ error, message: 'an idle database connection was lost' }),
   });

@@ -1,14 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { drizzle as drizzlePg } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import { fail } from '../errors.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
+import { openConnections } from './connections.ts';
 import { lockDataDirectory } from './data-lock.ts';
+import { withDeferredResults, type Transaction } from './deferred.ts';
 import { isBeyondPolicy, pgCode } from './pg-error.ts';
-import { sendBeginAlong, sendInOnePiece, waitingAtEnd } from './pipeline.ts';
-import { createRls, introduce, noRls, poolAs, serviceIdentity, type RowLevelSecurity } from './rls.ts';
-import { createStatementNames, nameStatements } from './statement-names.ts';
+import { createRls, noRls, type RowLevelSecurity } from './rls.ts';
 
 /**
  * One dialect, two homes: PostgreSQL in this process (embedded, one process per data directory) or a
@@ -17,15 +16,15 @@ import { createStatementNames, nameStatements } from './statement-names.ts';
 export interface Database {
   readonly mode: 'embedded' | 'postgres';
   readonly pool: Executor;
-  /** Runs work in one transaction; serialization failures and deadlocks are tried again, three times at most. */
-  transaction<T>(work: (tx: Executor) => Promise<T>): Promise<T>;
+  /** Serialization failures and deadlocks are tried again, three times at most. */
+  readonly transaction: Transaction;
   /** How to reach the server as the user of its address, for a client outside the pool; null when embedded. */
   readonly connection: pg.ClientConfig | null;
   /** What keeps the statements of a scope from the rows of others. */
   readonly rls: RowLevelSecurity;
   /**
    * PostgreSQL only, before the first connection is open: the pool works as this role (src/db/app-role.ts; null: as the
-   * user of the address), and statements of a scope behind the second rls, if there is one.
+   * user of the address), and statements of a scope under row-level security, if the server has it.
    */
   workAs?(role: string | null, secured: boolean): void;
   /** PostgreSQL only: the pool as it is now. */
@@ -38,7 +37,10 @@ export interface Database {
 export interface PostgresOptions {
   readonly url: string;
   readonly poolMax: number;
+  /** For a connection to the server to be made. */
   readonly acquireTimeoutMs: number;
+  /** For a connection of a pool that is busy. */
+  readonly maxWaitMs: number;
   readonly statementTimeoutMs: number;
   readonly onIdleError: (error: Error) => void;
   readonly onStatement?: OnStatement | undefined;
@@ -47,62 +49,39 @@ export interface PostgresOptions {
 /** Hears every statement, without its values. */
 export type OnStatement = (text: string) => void;
 
-const logging = (onStatement: OnStatement | undefined) =>
-  onStatement ? { logger: { logQuery: onStatement } } : {};
-
 export function openPostgres(options: PostgresOptions): Database {
+  const { acquireTimeoutMs, statementTimeoutMs, onStatement = () => undefined, ...rest } = options;
   const connection: pg.ClientConfig = {
     connectionString: options.url,
-    statement_timeout: options.statementTimeoutMs,
+    statement_timeout: statementTimeoutMs,
     // A server that went away must not hold a request: the client gives up a little later than the server.
-    query_timeout: options.statementTimeoutMs + 1000,
-    connectionTimeoutMillis: options.acquireTimeoutMs,
+    query_timeout: statementTimeoutMs + 1000,
+    connectionTimeoutMillis: acquireTimeoutMs,
     application_name: 'doorward',
   };
-  let service = serviceIdentity(null);
-  const pool = new pg.Pool({
-    ...connection,
-    max: options.poolMax,
-    pipeline: true,
-    idleTimeoutMillis: 30_000,
-    // A new connection is handed out when this is done, and closed if it fails: nothing runs with more rights.
-    verify: (client, done) => void introduce(client, service).then(() => done(), done),
-  });
-  // Without a listener a restart of the database would end this process.
-  pool.on('error', options.onIdleError);
-  const nameOf = createStatementNames();
-  pool.on('connect', (client) => {
-    // Neither does the pool listen to a connection that is in use. Whoever uses it is told by his next statement.
-    client.on('error', () => undefined);
-    nameStatements(client, nameOf);
-    sendInOnePiece(client);
-    sendBeginAlong(client);
-  });
-  const executorOf = (client: pg.Pool) =>
-    drizzlePg({ client, ...logging(options.onStatement) }) as unknown as Executor;
-  const inName = (name: typeof service) =>
-    executorOf(poolAs(pool, name, options.onStatement ?? (() => undefined)));
-  let db = executorOf(pool);
-  let rls = noRls(db);
-  const transaction = waitingAtEnd((work) => db.transaction((tx) => work(tx as unknown as Executor)));
+  let service: string | null = null;
+  const { pool, executor, transaction, readWith } = openConnections(
+    { ...rest, config: connection, connectTimeoutMs: acquireTimeoutMs, onStatement },
+    async (client) => {
+      if (service !== null) await client.query(`set role ${pg.escapeIdentifier(service)}`);
+    },
+  );
+  let rls = noRls(executor);
+  const whole = withDeferredResults(transaction);
   return {
     mode: 'postgres',
-    get pool() {
-      return db;
-    },
+    pool: executor,
     get rls() {
       return rls;
     },
     connection,
     workAs(role, secured) {
       if (pool.totalCount > 0) throw new Error('a connection is open already, and works as another role');
-      service = serviceIdentity(role);
-      if (!secured) return;
-      db = inName(service);
-      rls = createRls(service, db, inName);
+      service = role;
+      rls = secured ? createRls(role, executor, readWith) : noRls(executor);
     },
     connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    transaction: (work) => retried(() => transaction(work)),
+    transaction: (work) => retried(() => whole(work)),
     close: () => pool.end(),
   };
 }
@@ -125,7 +104,8 @@ export async function openEmbedded(
     ...(directory === null ? {} : { dataDir: join(directory, 'database') }),
     ...(archive ? { loadDataDir: archive } : {}),
   });
-  const db = drizzlePglite({ client, ...logging(onStatement) }) as unknown as Executor;
+  const logger = onStatement ? { logQuery: onStatement } : false;
+  const db = drizzlePglite({ client, logger }) as unknown as Executor;
   return {
     mode: 'embedded',
     pool: db,

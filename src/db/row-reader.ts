@@ -1,4 +1,4 @@
-import { Column, getTableName, sql, type SQL } from 'drizzle-orm';
+import { getTableName, sql, type SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { AnyEntity, Reading } from '../kernel/entity.ts';
 import { expression } from './columns.ts';
@@ -65,8 +65,8 @@ function columnsOnce(entity: AnyEntity): Columns {
   return made;
 }
 
-/** Most columns take what the driver gives. */
+/** The drivers give text, ids and truth values as they are. */
 const decoderOf = (column: PgColumn): Member['decode'] =>
-  column.mapFromDriverValue === Column.prototype.mapFromDriverValue
+  column.dataType === 'string' || column.dataType === 'boolean'
     ? null
     : (value) => column.mapFromDriverValue(value);

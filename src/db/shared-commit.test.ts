@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { postgresDatabase, type TestDatabase } from '../../test/support/postgres.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { openEmbedded, openPostgres, type Database } from './open.ts';
-import { leaveToEnd } from './pipeline.ts';
+import { deferToCommit } from './deferred.ts';
 import { rowsOf } from './rows.ts';
 import { createSharedTransaction, together } from './shared-commit.ts';
 
@@ -22,6 +22,7 @@ beforeAll(async () => {
         url: server.url,
         poolMax: 4,
         acquireTimeoutMs: 5000,
+        maxWaitMs: 5000,
         statementTimeoutMs: 10_000,
         onIdleError: () => undefined,
       })
@@ -121,7 +122,7 @@ describe('works that come together', () => {
   it('do not pay for a statement that was left to the end and refused there', async () => {
     await begin();
     const left = async (tx: Executor, ids: readonly number[]) => {
-      await leaveToEnd(tx, write(tx, ids));
+      await deferToCommit(tx, write(tx, ids));
       return ids;
     };
     const settled = await Promise.allSettled(

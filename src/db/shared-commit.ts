@@ -1,8 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Executor } from '../kernel/scoped-db.ts';
-import type { Database } from './open.ts';
+import { deferToCommit, type Transaction } from './deferred.ts';
 import { wasTakenBack } from './pg-error.ts';
-import { leaveToEnd } from './pipeline.ts';
 
 /**
  * Group commit: works that come in while a transaction is under way share the next one, and each is answered after its
@@ -12,8 +11,6 @@ import { leaveToEnd } from './pipeline.ts';
  * ask becomes one statement. If one of them fails, none of it has happened, and each is run in a transaction of its
  * own: nobody pays for another's failure.
  */
-type Transaction = Database['transaction'];
-
 interface Waiting {
   readonly work: (tx: Executor) => Promise<unknown>;
   readonly resolve: (value: unknown) => void;
@@ -48,7 +45,7 @@ export function createSharedTransaction(transaction: Transaction): Transaction {
     try {
       await transaction(async (tx) => {
         done = false;
-        await leaveToEnd(tx, tx.execute(sql.raw(`set local lock_timeout = '${LOCK_TIMEOUT}'`)));
+        await deferToCommit(tx, tx.execute(sql.raw(`set local lock_timeout = '${LOCK_TIMEOUT}'`)));
         answers = await inStep(tx, works);
         done = true;
       });

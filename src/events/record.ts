@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { asRetryable, hasMovedOn } from '../db/pg-error.ts';
-import { leaveToEnd } from '../db/pipeline.ts';
+import { deferToCommit } from '../db/deferred.ts';
 import { rowsOf } from '../db/rows.ts';
 import type { Call, Principal } from '../kernel/context.ts';
 import type { Actor, NodeRef, Recording } from '../kernel/event.ts';
@@ -112,13 +112,13 @@ export function createRecorder(ids: Ids, relay: Pick<Relay, 'due' | 'flush'>, fo
       return { left: heads, written: written.then(({ now }) => now) };
     });
     // Others wait for the nodes' locks: the commit goes out with this, and not a turn later.
-    if (sent) await leaveToEnd(tx, sent);
+    if (sent) await deferToCommit(tx, sent);
   }
 
   return async (tx, acts, announced) => {
     const [first, ...others] = sheets(pagesOf(acts));
     if (first) await writePages(tx, first, announced);
-    else if (announced) await leaveToEnd(tx, say(tx, announced));
+    else if (announced) await deferToCommit(tx, say(tx, announced));
     for (const pages of others) await writePages(tx, pages);
   };
 }

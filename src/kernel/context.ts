@@ -109,8 +109,10 @@ export interface Context<
   readonly target: T extends AnyEntity ? RowOf<T> : undefined;
   readonly prepared: P;
   readonly services: Services;
-  /** The open transaction (mutations) or the pool (queries). */
+  /** The open transaction. Where none is open: the pool without a scope, and nothing in one, where `read` reads. */
   readonly tx: Executor;
+  /** Reads in the scope, apart from that transaction: before it, after it, or in place of one. */
+  readonly read: <T>(work: (tx: Executor) => Promise<T>) => Promise<T>;
   /** First call: the mutation's audit entry (and event); later ones: further events. */
   readonly record: (recording: Recording) => void;
   /** Says that this mutation turned out to change nothing: no audit entry, no event. */

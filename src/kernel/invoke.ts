@@ -34,8 +34,10 @@ export interface Stages {
   /** Resolves a scope and loads what the caller holds there; null when the scope does not exist for anyone. */
   resolve(principal: Principal, scope: ScopeInput): Promise<Found | null> | Found | null;
   guard: Guard;
-  /** Statements in the name of a scope, on the pool and within a transaction (src/db/rls.ts). */
-  pool(scope: ResolvedScope | undefined): Executor;
+  /** Statements of the service, on any connection. */
+  readonly pool: Executor;
+  /** Row-level security (src/db/rls.ts): reads in a scope, or as the service without one; and work in a transaction. */
+  read<T>(scope: ResolvedScope | undefined, work: (tx: Executor) => Promise<T>): Promise<T>;
   within<T>(tx: Executor, scope: ResolvedScope | undefined, work: () => Promise<T>): Promise<T>;
   scopedDb(
     tx: Executor,
@@ -175,35 +177,51 @@ export function createInvoke(stages: Stages): Invoke {
     const notes: MutationNotes = { recordings: [], topics: new Set(), afterCommit: [] };
     const bind = (tx: Executor) => scope && stages.scopedDb(tx, scope, op, notes, principal);
     const id = op.pathParameter && (input[op.pathParameter] as string);
-    const loading = op.target && id ? bind(stages.pool(scope))?.get(op.target, id) : undefined;
-    const target = (yield loading) as Record<string, unknown> | undefined;
-    if (!settled && rights) stages.guard.permitRow(op, rights, attributesOf(op, input, target));
+    let target: Record<string, unknown> | undefined;
+    const loadTarget = async (tx: Executor): Promise<void> => {
+      if (op.target && id) target = await bind(tx)?.get(op.target, id);
+    };
+    const permitRow = (): void => {
+      if (!settled && rights) stages.guard.permitRow(op, rights, attributesOf(op, input, target));
+    };
 
     // All in one literal without accessors: those would make a shape of its own for each call, and keep it for long.
-    const context = (prepared: unknown, tx: Executor = stages.pool(scope)) =>
+    const context = (prepared: unknown, tx: Executor | undefined) =>
       ({
         input,
         call,
         principal,
         scope,
-        db: op.asksOnly ? undefined : bind(tx),
+        db: tx && bind(tx),
         rights,
         target,
         prepared,
         services: stages.services,
         tx,
+        read: <T>(work: (tx: Executor) => Promise<T>) => stages.read(scope, work),
         record: (recording: Recording) => void notes.recordings.push(recording),
         unchanged: () => void (notes.unchanged = true),
         touch: (...topics: string[]) => topics.forEach((topic) => notes.topics.add(topic)),
         afterCommit: (work: () => void | Promise<void>) => void notes.afterCommit.push(work),
       }) as never;
 
-    const prepare = () => op.prepare?.(context(undefined));
+    if (op.fromMemory) {
+      permitRow();
+      return projected(op, yield op.run(context(undefined, undefined)), seen?.picks);
+    }
     if (op.kind === 'query') {
-      const prepared = yield prepare();
-      return projected(op, yield op.run(context(prepared)), seen?.picks);
+      const answer = stages.read(scope, async (tx) => {
+        await loadTarget(tx);
+        permitRow();
+        return op.run(context(undefined, tx));
+      });
+      return projected(op, yield answer, seen?.picks);
     }
 
+    if (op.target && id) yield stages.read(scope, loadTarget);
+    permitRow();
+    // Without a transaction: work that takes long must hold no connection.
+    const prepare = () => op.prepare?.(context(undefined, scope ? undefined : stages.pool));
     const change = async (tx: Executor, prepared: unknown): Promise<unknown> => {
       const result = await stages.within(tx, scope, async () => op.run(context(prepared, tx)));
       return result instanceof Refusal ? result : projected(op, result);

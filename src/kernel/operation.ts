@@ -93,6 +93,8 @@ export interface Declaration<
   readonly usesCookie?: boolean;
   /** A foreign scope is an answer of this operation, not a failure (isAuthorized). */
   readonly asksOnly?: boolean;
+  /** A query of what is cached: it takes no connection, and has no `db` and `tx`. What it must read, it reads by `read`. */
+  readonly fromMemory?: true;
   /**
    * Changes nobody's rights, so cached ones stay good: signing in, exchanging. Everything else is taken to change
    * them, so that no declaration can forget to say so.
@@ -180,9 +182,9 @@ function define<I extends Shape, O extends z.ZodType, P, T extends AnyEntity | u
   };
 }
 
-/** An operation that changes nothing: no transaction, no audit entry. */
-export const query = <I extends Shape, O extends z.ZodType, P, T extends AnyEntity | undefined = undefined>(
-  declaration: Declaration<I, O, P, T>,
+/** An operation that changes nothing: no audit entry. In a scope it runs in a read-only transaction. */
+export const query = <I extends Shape, O extends z.ZodType, T extends AnyEntity | undefined = undefined>(
+  declaration: Omit<Declaration<I, O, undefined, T>, 'prepare'>,
 ): Operation<I, O> => define('query', declaration);
 
 /** An operation that runs in one transaction together with its audit entry and events. */

@@ -22,6 +22,7 @@ describe.runIf(inject('postgresUrl'))('on PostgreSQL', () => {
       // One for each of those that write, so that none waits before it looks.
       poolMax: SIDE_BY_SIDE,
       acquireTimeoutMs: 5000,
+      maxWaitMs: 5000,
       statementTimeoutMs: 30_000,
       onIdleError: () => undefined,
     });

@@ -129,6 +129,7 @@ async function openTables(): Promise<Database> {
     url: postgres.url,
     poolMax: 1,
     acquireTimeoutMs: 5000,
+    maxWaitMs: 5000,
     statementTimeoutMs: 30_000,
     onIdleError: () => undefined,
   });

@@ -102,6 +102,7 @@ const openTables = () =>
           url: postgres.url,
           poolMax: 1,
           acquireTimeoutMs: 5000,
+          maxWaitMs: 5000,
           statementTimeoutMs: 30_000,
           onIdleError: () => undefined,
         }),

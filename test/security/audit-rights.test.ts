@@ -93,6 +93,7 @@ describe.skipIf(!inject('postgresUrl'))('the user of DATABASE_URL', () => {
       url,
       poolMax: 1,
       acquireTimeoutMs: 5000,
+      maxWaitMs: 5000,
       statementTimeoutMs: 60_000,
       onIdleError: () => undefined,
     });

@@ -1,4 +1,4 @@
-import { sql, type SQL } from 'drizzle-orm';
+import { ne, sql, type SQL } from 'drizzle-orm';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,8 +9,9 @@ import { SYSTEM_NODE } from '../../src/db/nodes.ts';
 import { pgCode } from '../../src/db/pg-error.ts';
 import { functions, outOfReach, POLICY_REVISION, rowPolicies } from '../../src/db/row-policies.ts';
 import { rowsOf } from '../../src/db/rows.ts';
-import { withoutRls, poolAs } from '../../src/db/rls.ts';
+import { withoutRls } from '../../src/db/rls.ts';
 import { TENANT_ROLE } from '../../src/db/tenant-role.ts';
+import { groups } from '../../src/features/groups/group.ts';
 import type { Executor } from '../../src/kernel/scoped-db.ts';
 import { house, type House } from '../contract/world.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -129,31 +130,37 @@ describe.skipIf(!onServer)('row policies', () => {
     expect(await rowsOf(app.owner, grants)).toEqual([{ moves: false, reads: true }]);
   });
 
-  it('are asked anew for a statement that was planned in the name of another scope', async () => {
+  it('are asked anew for a statement that was planned for another scope', async () => {
     const at = ({ places }: House) => {
       const [parentId = '', nodeId = ''] = places.organizationProject.scope.id.split(':');
       return { nodeId, parentId, level: 'project' as const };
     };
     const places = [at(alice), at(mallory)];
-    // Without a filter of its own, so that nothing but the policies chooses.
-    const owners = (place: (typeof places)[number] | undefined) =>
-      rowsOf<{ id: string }>(
-        app.database.rls.pool(place),
-        sql`select distinct tenant_id as id from groups where tenant_id <> ${SYSTEM_NODE}::uuid`,
+    // Without a filter of its own, so that nothing but the policies chooses. It has a name, so it is planned once.
+    const owners = async (place: (typeof places)[number] | undefined) => {
+      const rows = await app.database.rls.read(place, (tx) =>
+        tx
+          .selectDistinct({ id: groups.tenantId })
+          .from(groups)
+          .where(ne(groups.tenantId, SYSTEM_NODE))
+          .prepare('owners_of_groups')
+          .execute(),
       );
+      return rows.map(({ id }) => id);
+    };
     for (let round = 0; round < 30; round++) {
       for (const place of places) {
         const reached = [place.nodeId, place.parentId];
-        const seen = (await owners(place)).map(({ id }) => id);
+        const seen = await owners(place);
         expect(seen).toContain(place.nodeId);
         expect(seen.filter((id) => !reached.includes(id))).toEqual([]);
       }
-      const all = new Set((await owners(undefined)).map(({ id }) => id));
+      const all = new Set(await owners(undefined));
       expect(places.map(({ nodeId }) => all.has(nodeId))).toEqual([true, true]);
     }
-    const planned = sql`select statement, generic_plans > 0 as "isGeneric" from pg_prepared_statements
-      where statement like 'select distinct tenant_id as id from groups%'`;
-    expect(await rowsOf(app.database.pool, planned)).toMatchObject([{ isGeneric: true }]);
+    const planned = sql`select generic_plans > 0 as "isGeneric" from pg_prepared_statements
+      where name = 'owners_of_groups'`;
+    expect(await rowsOf(app.database.pool, planned)).toEqual([{ isGeneric: true }]);
   });
 
   it('bind a role that owns nothing and cannot bypass them', async () => {
@@ -236,63 +243,68 @@ describe.skipIf(!onServer)('row policies', () => {
     });
   });
 
-  describe('and names', () => {
-    const who = async (on: Executor): Promise<unknown> =>
+  describe('and the identity of a session', () => {
+    const identity = async (on: Executor) =>
       (
-        await rowsOf(
+        await rowsOf<{ role: string; reach: string }>(
           on,
-          sql`select current_user::text as role, current_setting('doorward.tenants', true) as reach`,
+          sql`select current_user::text as role, coalesce(current_setting('doorward.tenants', true), '') as reach`,
         )
       )[0];
     const scopeOf = (nodeId: string) => ({ nodeId, parentId: null, level: 'account' as const });
     const service = { role: APP_ROLE, reach: '' };
 
-    it('go with the statement, whatever ran on its connection before', async () => {
-      const { database } = app;
-      const { pool, rls } = database;
+    it('ends with the transaction, so the next statement on the connection is not in that scope', async () => {
+      const { pool, rls, transaction } = app.database;
       const [a, b] = [scopeOf(alice.person.account.id), scopeOf(mallory.person.account.id)];
       const of = ({ nodeId }: typeof a) => ({ role: TENANT_ROLE, reach: nodeId });
-      expect(await who(rls.pool(a))).toEqual(of(a));
-      expect(await who(pool)).toEqual(service);
-      expect(await who(rls.pool(b))).toEqual(of(b));
-      expect(await who(rls.pool(a))).toEqual(of(a));
-      const seen = await database.transaction(async (tx) => [
-        await who(tx),
-        await rls.within(tx, b, () => who(tx)),
-        await who(tx),
-        await rls.within(tx, b, () => withoutRls(tx, () => who(tx))),
-        await rls.within(tx, b, async () => (await withoutRls(tx, () => who(tx)), who(tx))),
+      expect(await rls.read(a, identity)).toEqual(of(a));
+      expect(await identity(pool)).toEqual(service);
+      expect(await rls.read(b, identity)).toEqual(of(b));
+      expect(await rls.read(a, identity)).toEqual(of(a));
+      expect(await rls.read(undefined, identity)).toEqual(service);
+      const seen = await transaction(async (tx) => [
+        await identity(tx),
+        await rls.within(tx, b, () => identity(tx)),
+        await identity(tx),
+        await rls.within(tx, b, () => withoutRls(tx, () => identity(tx))),
+        await rls.within(tx, b, async () => (await withoutRls(tx, () => identity(tx)), identity(tx))),
       ]);
-      expect(seen.map((one) => (one as typeof service).role)).toEqual([
-        APP_ROLE,
-        TENANT_ROLE,
-        APP_ROLE,
-        APP_ROLE,
-        TENANT_ROLE,
-      ]);
-      expect(await who(pool)).toEqual(service);
+      const roles = [APP_ROLE, TENANT_ROLE, APP_ROLE, APP_ROLE, TENANT_ROLE];
+      expect(seen.map((one) => one?.role)).toEqual(roles);
+      expect(await identity(pool)).toEqual(service);
     });
 
-    it('end with a transaction that failed in it', async () => {
-      const { database } = app;
-      const { pool, rls } = database;
+    it('is of statements that are asked at once too', async () => {
+      const scopes = [alice, mallory].map(({ person }) => scopeOf(person.account.id));
+      const seen = await Promise.all(
+        scopes.map((scope) =>
+          app.database.rls.read(scope, (tx) => Promise.all([identity(tx), identity(tx), identity(tx)])),
+        ),
+      );
+      expect(seen.map((each) => new Set(each.map((one) => one?.reach)))).toEqual(
+        scopes.map(({ nodeId }) => new Set([nodeId])),
+      );
+    });
+
+    it('ends with a transaction that failed in it', async () => {
+      const { pool, rls, transaction } = app.database;
       const scope = scopeOf(alice.person.account.id);
       const failing = (statement: SQL) =>
-        database.transaction((tx) => rls.within(tx, scope, async () => tx.execute(statement)));
+        transaction((tx) => rls.within(tx, scope, async () => tx.execute(statement)));
       await expect(failing(sql`select 1 / 0`)).rejects.toThrow();
-      expect(await who(pool)).toEqual(service);
+      expect(await identity(pool)).toEqual(service);
+      await expect(rls.read(scope, async (tx) => tx.execute(sql`select 1 / 0`))).rejects.toThrow();
+      expect(await identity(pool)).toEqual(service);
       // What a policy refuses is to the caller as if it were not there.
       const foreign = sql`insert into tags (id, tenant_id, name) values (${SYSTEM_NODE}, ${nodeOf(mallory)}, 'x')`;
       await expect(failing(foreign)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     });
 
-    it('close a connection that does not take them', async () => {
-      const pool = new pg.Pool({ connectionString: app.postgres?.url, max: 1 });
-      const nobody = poolAs(pool, { role: 'doorward_nobody', reach: '', owner: '' }, () => undefined);
-      await expect(nobody.query('select 1')).rejects.toThrow(/doorward_nobody/);
-      expect(pool.totalCount).toBe(0);
-      expect((await pool.query('select 1')).rowCount).toBe(1);
-      await pool.end();
+    it('writes nothing where it reads', async () => {
+      const scope = scopeOf(alice.person.account.id);
+      const writing = app.database.rls.read(scope, async (tx) => tx.delete(groups));
+      expect(await writing.then(() => null, pgCode)).toBe('25006');
     });
   });
 });

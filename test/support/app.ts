@@ -39,8 +39,8 @@ export interface TestApp extends TestClient {
   readonly owner: Executor;
 }
 
-/** Says in whose name the next statements run, where the connection worked for somebody else before (decision 0018). */
-export const setsIdentity = (statement: string): boolean => statement.includes("set_config('role'");
+/** Opens or ends a transaction, or says for which scope its next statements run (decision 0018). */
+export const isFraming = (statement: string): boolean => /^(begin|commit|set local role)/.test(statement);
 
 /**
  * The whole service on a real database of its own: embedded, or PostgreSQL when TEST_DATABASE_URL is set. Real
@@ -77,6 +77,7 @@ export async function startApp(
         url: server.url,
         poolMax: config.database.poolMax,
         acquireTimeoutMs: config.database.acquireTimeoutMs,
+        maxWaitMs: 5000,
         statementTimeoutMs: config.database.statementTimeoutMs,
         onIdleError: () => undefined,
         onStatement: (text) => statements.push(text),
@@ -87,6 +88,7 @@ export async function startApp(
         url: server.url,
         poolMax: 1,
         acquireTimeoutMs: 5000,
+        maxWaitMs: 5000,
         statementTimeoutMs: 60_000,
         onIdleError: () => undefined,
       })

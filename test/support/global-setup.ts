@@ -48,6 +48,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       url,
       poolMax: 1,
       acquireTimeoutMs: 5000,
+      maxWaitMs: 5000,
       statementTimeoutMs: 60_000,
       onIdleError: () => undefined,
     });

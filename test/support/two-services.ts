@@ -43,6 +43,7 @@ export async function startTwoServices(
     url: postgres.url,
     poolMax: 1,
     acquireTimeoutMs: 5000,
+    maxWaitMs: 5000,
     statementTimeoutMs: 60_000,
     onIdleError: () => undefined,
   });

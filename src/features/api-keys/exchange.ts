@@ -2,7 +2,7 @@ import { and, eq, gt, isNull, or, sql, type SQL } from 'drizzle-orm';
 import { covers } from '../../access/cidrs.ts';
 import { USE_NOTED_MS, type KnownKey } from '../../access/known-keys.ts';
 import { equalHashes, hashSecret, isDoorwardSecret } from '../../crypto/secrets.ts';
-import { leaveToEnd } from '../../db/pipeline.ts';
+import { deferToCommit } from '../../db/deferred.ts';
 import { recordset } from '../../db/recordset.ts';
 import { rowsOf } from '../../db/rows.ts';
 import { inTurn, together } from '../../db/shared-commit.ts';
@@ -206,14 +206,14 @@ async function hold(
   wanted: readonly Wanted[],
 ): Promise<readonly (Omit<Held, 'place'> | undefined)[]> {
   const uses = new Map(wanted.flatMap(({ key, address, notesUse }) => (notesUse ? [[key.id, address]] : [])));
-  if (uses.size > 0) await leaveToEnd(tx, noteUses(tx, uses));
+  if (uses.size > 0) await deferToCommit(tx, noteUses(tx, uses));
   // From memory a secret is one and the same for all who sent it.
   const distinct = [...new Map(wanted.map((one) => [one.secret, one])).values()];
   const locked = locking(distinct);
   if (wanted.length > 1 && distinct.every(({ key, secret }) => !key.expiresAt && secret && !secret.ends)) {
     const good = sql`not ("revoked" or "expired" or "secretEnded") and "asRead" and "published"`;
     const confirmed = sql`select 1 / (count(*) filter (where ${good}) = ${distinct.length}::int)::int from (${locked}) held`;
-    await leaveToEnd(tx, tx.execute(confirmed));
+    await deferToCommit(tx, tx.execute(confirmed));
     return wanted.map(() => asKnown);
   }
   const held = await rowsOf<Held>(tx, locked);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { setsIdentity, startApp, type TestApp } from '../../../test/support/app.ts';
+import { isFraming, startApp, type TestApp } from '../../../test/support/app.ts';
 import type { Person } from '../../../test/support/client.ts';
 import { roleIdOf } from '../../access/built-in.ts';
 import { nodes } from '../../db/nodes.ts';
@@ -203,7 +203,7 @@ it('of 10,000 entries is proven, and the first bad line of a forged one is named
   const { id, scope, users } = await longLog(count);
   const body = exportBody(scope, id);
   const pieces = body[Symbol.asyncIterator]();
-  const asked = () => app.statements.filter((text) => !setsIdentity(text)).length;
+  const asked = () => app.statements.filter((text) => !isFraming(text)).length;
   const before = asked();
   await expect(pieces.next()).rejects.toThrow('recorded before');
   expect(asked() - before).toBe(1);
@@ -294,7 +294,7 @@ it('is proven by a script, whose exit code tells', async () => {
 });
 
 const exportBody = (scope: ScopeRef, nodeId: string, requestId = 'none'): Readable =>
-  exportOf(app.database.pool, {
+  exportOf((work) => work(app.database.pool), {
     scope: { ...scope, nodeId } as ResolvedScope,
     includeProjects: false,
     filters: [],

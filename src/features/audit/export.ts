@@ -5,6 +5,7 @@ import { auditLog } from '../../events/tables.ts';
 import { projector } from '../../kernel/project.ts';
 import { bare, type BareReply } from '../../kernel/reply.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
+import type { Context } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { formats, type Format } from './export-format.ts';
 import { AuditLogEntry } from './entry.ts';
@@ -29,14 +30,16 @@ export interface Exported {
   readonly requestId: string;
 }
 
+type Read = Context['read'];
+
 /**
  * An attachment that is read while it is sent. The chains of projects come first, so that the file ends with the
  * export's own entry.
  */
-export function exportOf(db: Executor, exported: Exported): BareReply {
+export function exportOf(read: Read, exported: Exported): BareReply {
   const { format, scope } = exported;
   const name = `audit-${scope.tenant}-${scope.id.replaceAll(':', '-')}.${format}`;
-  return bare(Readable.from(textOf(db, exported)), {
+  return bare(Readable.from(textOf(read, exported)), {
     'content-type': formats[format].mediaType,
     'content-disposition': `attachment; filename="${name}"`,
     'cache-control': 'no-store',
@@ -45,24 +48,20 @@ export function exportOf(db: Executor, exported: Exported): BareReply {
 
 const project = projector(AuditLogEntry.schema) as (row: unknown) => Record<string, unknown>;
 
-async function* textOf(db: Executor, exported: Exported): AsyncGenerator<string> {
+async function* textOf(read: Read, exported: Exported): AsyncGenerator<string> {
   const { header, line } = formats[exported.format];
   if (header) yield header;
-  for (const { id, last } of await chains(db, exported)) {
-    for (let after = await cutUpTo(db, id); after < last; after += WINDOW) {
+  for (const { id, last } of await read((tx) => chains(tx, exported))) {
+    for (let after = await read((tx) => cutUpTo(tx, id)); after < last; after += WINDOW) {
       const upTo = Math.min(after + WINDOW, last);
-      const rows = await db
-        .select()
-        .from(auditLog)
-        .where(
-          and(
-            eq(auditLog.tenantId, id),
-            gt(auditLog.sequence, after),
-            lte(auditLog.sequence, upTo),
-            ...exported.filters,
-          ),
-        )
-        .orderBy(asc(auditLog.sequence));
+      const within = [eq(auditLog.tenantId, id), gt(auditLog.sequence, after), lte(auditLog.sequence, upTo)];
+      const rows = await read((tx) =>
+        tx
+          .select()
+          .from(auditLog)
+          .where(and(...within, ...exported.filters))
+          .orderBy(asc(auditLog.sequence)),
+      );
       if (rows.length > 0) yield rows.map((row) => line(project(row))).join('');
     }
   }

@@ -36,13 +36,12 @@ export const exportAuditLogs = mutation({
   },
   output: z.string().meta({ description: 'A file.' }),
   limit: { class: 'export', key: () => '' },
-  // Read after the commit of its entry, from the pool: a reader may take his time.
-  prepare: async ({ tx }) => tx,
-  run: ({ input, scope, call, prepared, record }) => {
+  // Its entries are read after the commit of its own, while the file is sent.
+  run: ({ input, scope, call, read, record }) => {
     const filters = entriesAsked(input, scope);
     const { scope: _, format, includeProjects, ...asked } = input;
     const metadata = { format, includeProjects, filters: JSON.parse(JSON.stringify(asked)) as object };
     record({ metadata });
-    return exportOf(prepared, { scope, includeProjects, filters, format, requestId: call.requestId });
+    return exportOf(read, { scope, includeProjects, filters, format, requestId: call.requestId });
   },
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { setsIdentity, startApp, type TestApp } from '../../../test/support/app.ts';
+import { isFraming, startApp, type TestApp } from '../../../test/support/app.ts';
 import { transports, type Person } from '../../../test/support/client.ts';
 import { roleIdOf } from '../../access/built-in.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
@@ -176,7 +176,7 @@ describe.each(transports)('over %s', (via) => {
 
   it('reads two statements more than it would without', async () => {
     const cost = async (more: object) =>
-      (await app.spent(() => ask('void', {}, more))).filter((one) => !setsIdentity(one)).length;
+      (await app.spent(() => ask('void', {}, more))).filter((one) => !isFraming(one)).length;
     await cost({ explain: false });
     const plain = await cost({ explain: false });
     expect(await cost({})).toBe(plain + 2);

@@ -20,6 +20,7 @@ export const myPermissions = query({
     'Complete and sorted, each pair once; narrowed to what an app token was consented to. Ask again with If-None-Match.',
   tenants,
   scopeOptional: true,
+  fromMemory: true,
   rate: 'check',
   limit: { class: 'check', key: () => '' },
   etag: 'version',

@@ -50,6 +50,7 @@ export const isAuthorized = query({
   tenants,
   scopeOptional: true,
   asksOnly: true,
+  fromMemory: true,
   rate: 'check',
   limit: { class: 'check', key: () => '' },
   input: {
@@ -74,15 +75,15 @@ export const isAuthorized = query({
 
 /** Questions about somebody else, and explanations, read what the plain question does not. @throws FORBIDDEN */
 async function decideWithLoading(
-  ctx: Asking & Pick<Context, 'principal' | 'tx'>,
+  ctx: Asking & Pick<Context, 'principal' | 'read'>,
   input: Question & { readonly subject?: { readonly userId: string } | undefined; readonly explain: boolean },
 ) {
   const subjectId = input.subject?.userId;
   const rights = subjectId === undefined ? ctx.rights : await rightsOfSubject(ctx, subjectId);
   if (!input.explain) return evaluate(rights.grants, questionOf(input));
   assertMay(ctx.rights, 'Explain');
-  const { tx, scope, principal } = ctx;
-  return explained({ tx, scope, principal, rights, subjectId }, questionOf(input));
+  const { read, scope, principal } = ctx;
+  return read((tx) => explained({ tx, scope, principal, rights, subjectId }, questionOf(input)));
 }
 
 export const isAuthorizedBatch = query({
@@ -94,6 +95,7 @@ export const isAuthorizedBatch = query({
   tenants,
   scopeOptional: true,
   asksOnly: true,
+  fromMemory: true,
   rate: 'check',
   limit: { class: 'check', key: () => '', points: ({ items }) => items.length },
   input: {

@@ -4,10 +4,10 @@ import { postgresDatabase, type TestDatabase } from '../../test/support/postgres
 import type { Executor } from '../kernel/scoped-db.ts';
 import { openEmbedded, openPostgres, type Database } from './open.ts';
 import { pgCode } from './pg-error.ts';
-import { leaveToEnd } from './pipeline.ts';
+import { deferToCommit } from './deferred.ts';
 import { rowsOf } from './rows.ts';
 
-/** What is sent before the answer to what came before it. One connection, so that what it is left in shows. */
+/** Statements that are sent before the one ahead is answered. One connection, so that its state afterwards shows. */
 const adminUrl = inject('postgresUrl');
 
 let database: Database;
@@ -18,6 +18,7 @@ const open = (poolMax: number): Database =>
     url: server?.url ?? '',
     poolMax,
     acquireTimeoutMs: 5000,
+    maxWaitMs: 5000,
     statementTimeoutMs: 10_000,
     onIdleError: () => undefined,
   });
@@ -39,12 +40,12 @@ const stored = async (): Promise<number[]> =>
 const codeOf = (work: Promise<unknown>) => work.then(() => 'none', pgCode);
 const UNIQUE = '23505';
 
-describe('what is left to the end of a transaction', () => {
+describe('a deferred result', () => {
   it('is committed with the rest, and answered before the transaction is', async () => {
     let answered = false;
     await database.transaction(async (tx) => {
       await write(tx, 1);
-      await leaveToEnd(
+      await deferToCommit(
         tx,
         write(tx, 2).then(() => void (answered = true)),
       );
@@ -53,19 +54,19 @@ describe('what is left to the end of a transaction', () => {
     expect(await stored()).toEqual([1, 2]);
   });
 
-  it('takes the transaction back when it fails, which is what its caller is told', async () => {
+  it('takes the transaction back when it is a failure, which the caller gets', async () => {
     const failing = database.transaction(async (tx) => {
       await write(tx, 1);
-      await leaveToEnd(tx, write(tx, 1));
+      await deferToCommit(tx, write(tx, 1));
     });
     expect(await codeOf(failing)).toBe(UNIQUE);
     expect(await stored()).toEqual([]);
   });
 
-  it('is what failed, and not what came after it', async () => {
+  it('is the failure that the caller gets, and not that of the statement behind it', async () => {
     const failing = database.transaction(async (tx) => {
       await write(tx, 1);
-      await leaveToEnd(tx, write(tx, 1));
+      await deferToCommit(tx, write(tx, 1));
       await write(tx, 2);
     });
     expect(await codeOf(failing)).toBe(UNIQUE);
@@ -74,18 +75,18 @@ describe('what is left to the end of a transaction', () => {
 
   it('hides no failure of the work itself', async () => {
     const failing = database.transaction(async (tx) => {
-      await leaveToEnd(tx, write(tx, 1));
+      await deferToCommit(tx, write(tx, 1));
       throw new Error('it was not to be');
     });
     await expect(failing).rejects.toThrow('it was not to be');
     expect(await stored()).toEqual([]);
   });
 
-  it('is waited for in a savepoint, which can be taken back without the transaction', async () => {
+  it('is awaited in a savepoint, which can be taken back without the transaction', async () => {
     await database.transaction(async (tx) => {
       const inner = tx.transaction(async (savepoint) => {
         await write(savepoint, 1);
-        await leaveToEnd(savepoint, write(savepoint, 1));
+        await deferToCommit(savepoint, write(savepoint, 1));
       });
       expect(await codeOf(inner)).toBe(UNIQUE);
       await write(tx, 2);
@@ -136,54 +137,6 @@ describe('a transaction', () => {
       expect(await pid(database.pool)).not.toBe(victim);
     } finally {
       await other.close();
-    }
-  });
-});
-
-describe.runIf(adminUrl)('statements that are asked in one turn', () => {
-  const pidOf = async (db: Executor) =>
-    (await rowsOf<{ pid: number }>(db, sql`select pg_backend_pid() as pid`))[0]?.pid;
-  let secured: Database;
-  beforeAll(() => {
-    secured = open(4);
-    secured.workAs?.(null, true);
-  });
-  afterAll(() => secured.close());
-
-  it('go over one connection', async () => {
-    const pids = await Promise.all([pidOf(secured.pool), pidOf(secured.pool), pidOf(secured.pool)]);
-    expect(new Set(pids).size).toBe(1);
-  });
-
-  it('are answered although one of them fails, and nobody gets that connection again', async () => {
-    const [before, failed, after] = await Promise.all([
-      pidOf(secured.pool),
-      codeOf(secured.pool.execute(sql`select 1 / 0`)),
-      pidOf(secured.pool),
-    ]);
-    expect(failed).toBe('22012');
-    expect(after).toBe(before);
-    expect(await pidOf(secured.pool)).not.toBe(before);
-  });
-
-  it('wait together for a connection, and are told together that there is none', async () => {
-    const narrow = openPostgres({
-      url: server?.url ?? '',
-      poolMax: 1,
-      acquireTimeoutMs: 100,
-      statementTimeoutMs: 10_000,
-      onIdleError: () => undefined,
-    });
-    narrow.workAs?.(null, true);
-    try {
-      await narrow.transaction(async (tx) => {
-        await write(tx, 1);
-        const told = await Promise.allSettled([pidOf(narrow.pool), pidOf(narrow.pool)]);
-        expect(told.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-      });
-      expect(await pidOf(narrow.pool)).toBeGreaterThan(0);
-    } finally {
-      await narrow.close();
     }
   });
 });

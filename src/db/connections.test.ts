@@ -1,0 +1,108 @@
+import { sql } from 'drizzle-orm';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { postgresDatabase, type TestDatabase } from '../../test/support/postgres.ts';
+import { silentPostgres } from '../../test/support/silent-postgres.ts';
+import { fail } from '../errors.ts';
+import type { Executor } from '../kernel/scoped-db.ts';
+import { openConnections, type Connections } from './connections.ts';
+import { pgCode } from './pg-error.ts';
+import { rowsOf } from './rows.ts';
+
+const adminUrl = inject('postgresUrl');
+const pidOf = async (db: Executor): Promise<number> =>
+  (await rowsOf<{ pid: number }>(db, sql`select pg_backend_pid() as pid`))[0]?.pid ?? 0;
+
+const open = (url: string, times: { readonly connectTimeoutMs: number; readonly maxWaitMs: number }) =>
+  openConnections(
+    {
+      ...times,
+      config: { connectionString: url, application_name: 'doorward' },
+      poolMax: 1,
+      onIdleError: () => undefined,
+      onStatement: () => undefined,
+    },
+    async () => undefined,
+  );
+
+describe.runIf(adminUrl)('the one connection of a pool', () => {
+  let server: TestDatabase;
+  let connections: Connections;
+  const pid = () => pidOf(connections.executor);
+
+  beforeAll(async () => {
+    server = await postgresDatabase(adminUrl, null);
+    connections = open(server.url, { connectTimeoutMs: 200, maxWaitMs: 10_000 });
+  });
+  afterAll(async () => {
+    await connections.pool.end();
+    await server.drop();
+  });
+
+  it('answers no rows of a read whose transaction did not begin', async () => {
+    let rows = Promise.resolve(0);
+    // The server refuses this message as a whole, so the statement behind it runs outside of any transaction.
+    const reading = connections.readWith('no statement at all', (tx) => (rows = pidOf(tx)));
+    expect(await reading.then(() => 'answered', pgCode)).toBe('42601');
+    expect(await rows).toBeGreaterThan(0);
+    expect(await pid()).not.toBe(await rows);
+  });
+
+  it('answers no rows of a read whose settings were refused', async () => {
+    const reading = connections.readWith('set local role doorward_nobody', pidOf);
+    expect(await reading.then(() => 'answered', pgCode)).toBe('22023');
+  });
+
+  it('is used again after a read, also one that ended in a refusal of the service', async () => {
+    const before = await pid();
+    expect(await connections.readWith('set local test.at = 1', pidOf)).toBe(before);
+    const refused = connections.readWith('set local test.at = 1', async () => {
+      throw fail('NOT_FOUND');
+    });
+    await expect(refused).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await pid()).toBe(before);
+  });
+
+  it('is closed after a read in which a statement failed', async () => {
+    const before = await pid();
+    const failing = connections.readWith('set local test.at = 1', (tx) =>
+      Promise.all([pidOf(tx), rowsOf(tx, sql`select 1 / 0`), pidOf(tx)]),
+    );
+    expect(await failing.then(() => 'answered', pgCode)).toBe('22012');
+    expect(await pid()).not.toBe(before);
+  });
+
+  it('is used again after a transaction that its work took back, and not after one that could not begin', async () => {
+    const before = await pid();
+    const taken = connections.transaction(async () => {
+      throw new Error('taken back');
+    });
+    await expect(taken).rejects.toThrow('taken back');
+    expect(await pid()).toBe(before);
+    const client = await connections.pool.connect();
+    const ended = new Promise((resolve) => client.once('end', resolve));
+    await client.query('select pg_terminate_backend($1, 5000)', [before]).catch(() => undefined);
+    await ended;
+    client.release();
+    expect(await connections.transaction(pidOf)).not.toBe(before);
+  });
+
+  it('is waited for longer than a server may take to answer a new connection', async () => {
+    const busy = connections.executor.execute(sql`select pg_sleep(0.5)`);
+    expect(await pid()).toBeGreaterThan(0);
+    await busy;
+  });
+});
+
+it.runIf(adminUrl)(
+  'a connection is not waited for any longer where the server does not answer a new one',
+  async () => {
+    const server = await silentPostgres(adminUrl, 'doorward');
+    server.silence();
+    const { executor, pool } = open(server.url, { connectTimeoutMs: 100, maxWaitMs: 20_000 });
+    const began = performance.now();
+    await expect(pidOf(executor)).rejects.toThrow();
+    expect(performance.now() - began).toBeLessThan(10_000);
+    await pool.end();
+    await server.close();
+  },
+);
