@@ -1,98 +1,69 @@
 /**
- * Every promise of speed, measured side by side with what it is held against, in one run: `npm run bench`.
+ * The promises of speed, as shipped and varied, each beside what it is compared with: `npm run bench`.
  *
- *   -- --quick             a glance: short rounds, a table of 10,000 rows
- *   -- --only a,b          these rows: echo and is-authorized, is-authorized-by-token, batch, exchange, refresh, list,
- *                          create-role, jwks, health, select-1, size-roles, size-worn, size-tenants, size-rows,
- *                          workers, start, memory, statements
- *   -- --json <file>       also as JSON, which `npm run capacity` makes a page of
- *   -- --profile <folder>  a CPU profile of the service for each database
+ *   -- --quick             short rounds and 10,000 rows instead of a million
+ *   -- --rows=100000       the size of the large table
+ *   -- --only=a,b          is-authorized, list, rows, exchange, me, refresh, processes, start, memory
+ *   -- --on=embedded       or postgresql
+ *   -- --dir=<checkout>    measures the service of another checkout
+ *   -- --json=<file>       raw figures there instead of bench/results/speed.json
  *
- * It asserts nothing: figures of a busy machine are no verdict. PostgreSQL is used when DATABASE_URL, TEST_DATABASE_URL
- * or 127.0.0.1:5432 answers, in databases of its own.
+ * Sender, service and PostgreSQL share the cores. It asserts nothing, because figures of a busy machine are no verdict.
  */
-import { writeFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
-import { buildService } from '../scripts/service.ts';
-import { say, type Pace } from './measure.ts';
-import { plainRows } from './plain.ts';
-import { startRows, workerRows } from './processes.ts';
-import { questionRows } from './questions.ts';
-import { asText, machine, type Row, type Run, type Series } from './report.ts';
-import { inSetting, newDatabase } from './setting.ts';
-import { sizeRows } from './sizes.ts';
-import { countStatements, type StatementCount } from './statements.ts';
-import { tokenRows } from './tokens.ts';
+import { checkRows, processRows } from './checks.ts';
+import { findingCells, findingHead, isMet, type Finding } from './findings.ts';
+import { listRows } from './lists.ts';
+import { memoryRow, startRow } from './processes.ts';
+import { printTable, readOptions, say } from './report.ts';
+import { build, inPlace, start, type Backend } from './service.ts';
+import type { Setting } from './setting.ts';
+import { newPolicy, newTenant } from './tenant.ts';
+import { exchangeRow, sessionRows } from './tokens.ts';
 
-const { values } = parseArgs({
-  options: {
-    quick: { type: 'boolean', default: false },
-    only: { type: 'string' },
-    json: { type: 'string' },
-    profile: { type: 'string' },
-  },
-});
-const pace: Pace = values.quick
-  ? { seconds: 2, rounds: 1, warmUpSeconds: 2, checks: 100_000 }
-  : { seconds: 1, rounds: 15, warmUpSeconds: 3, checks: 1_000_000 };
-const MOST_ROWS = values.quick ? 10_000 : 1_000_000;
+const options = readOptions();
+const { wants, quick, dir } = options;
+const pace = quick
+  ? { seconds: 1, rounds: 3, warmUpSeconds: 2 }
+  : { seconds: 2, rounds: 7, warmUpSeconds: 3 };
+const rows = options.number('rows', quick ? 10_000 : 1_000_000);
+const findings: Finding[] = [];
 
-const only = values.only?.split(',');
-const rows: Row[] = [];
-const series: Series[] = [];
-let statements: StatementCount[] = [];
-const found = {
-  pace,
-  wanted: (row: string) => only?.includes(row) ?? true,
-  found(row: Row): void {
-    rows.push(row);
-    say(`  ${row.what}`);
-  },
-  foundSeries: (one: Series) => void series.push(one),
-};
-const nodeOptions = values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`];
+function found(finding: Finding): void {
+  findings.push(finding);
+  say(`  ${findingCells(finding).slice(0, 4).join('  ')}`);
+}
 
-await buildService();
-if (['is-authorized', 'start'].some(found.wanted)) {
-  say('embedded');
-  await inSetting(null, found, nodeOptions, async (setting) => {
-    await questionRows(
-      { ...setting, wanted: (row) => row === 'is-authorized' && found.wanted(row) },
-      'embedded',
-    );
-    await startRows(setting);
+async function measureServing(setting: Setting): Promise<void> {
+  const isEmbedded = setting.backend === 'embedded';
+  // First, while the tables hold little else.
+  if (!isEmbedded && (wants('list') || wants('rows'))) await listRows(setting);
+  if (wants('is-authorized')) await checkRows(setting);
+  if (isEmbedded) return;
+  if (wants('exchange')) await exchangeRow(setting);
+  if (wants('me') || wants('refresh')) await sessionRows(setting);
+  if (wants('processes')) await processRows(setting);
+  if (wants('memory')) await memoryRow(setting);
+}
+
+async function measureBackend(backend: Backend): Promise<void> {
+  say(backend);
+  await inPlace(dir, backend, async (place) => {
+    const service = await start(place);
+    try {
+      const tenant = await newTenant(service, 'ada');
+      const policy = await newPolicy(service, tenant, 'Asked');
+      await measureServing({ backend, service, place, tenant, policy, pace, rows, wants, found });
+    } finally {
+      await service.stop();
+    }
+    if (wants('start')) await startRow({ place, backend, found });
   });
 }
-const database = await newDatabase();
-let postgres = 'none';
-if (database) {
-  say('PostgreSQL');
-  await inSetting(database, found, nodeOptions, async (setting) => {
-    const [server] = (await setting.database?.tables.query('show server_version')) ?? [];
-    postgres = `PostgreSQL ${String(server?.['server_version']).split(' ')[0]}`;
-    await startRows(setting);
-    await questionRows(setting, 'PostgreSQL');
-    await tokenRows(setting);
-    await plainRows(setting);
-    await workerRows(setting);
-    await sizeRows(setting, MOST_ROWS);
-  });
-}
-if (found.wanted('statements')) {
-  say('statements');
-  const counted = await newDatabase();
-  try {
-    statements = await countStatements(counted?.url ?? null);
-  } finally {
-    await counted?.drop();
-  }
-}
-const run: Run = {
-  machine: machine(postgres),
-  pace: `medians of ${pace.rounds} rounds of ${pace.seconds} s`,
-  rows,
-  series,
-  statements,
-};
-process.stdout.write(`\n${asText(run)}\n`);
-if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(run, null, 2)}\n`);
+
+await build(dir);
+for (const backend of options.backends) await measureBackend(backend);
+printTable(`As shipped, medians of ${pace.rounds} rounds of ${pace.seconds} s:`, [
+  findingHead,
+  ...findings.map(findingCells),
+]);
+await options.write('speed', { findings: findings.map((one) => ({ ...one, isMet: isMet(one) })) });

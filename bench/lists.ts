@@ -1,62 +1,128 @@
-import { must, type Service } from '../scripts/service.ts';
-import type { Project } from './fill.ts';
-import type { Load } from './measure.ts';
+import { measure, ratioOf, request } from './load.ts';
+import { must, sql, withService } from './service.ts';
+import { loadOf, type Setting } from './setting.ts';
+import {
+  graphqlList,
+  listPath,
+  newProject,
+  newRoleList,
+  newTenant,
+  type RoleList,
+  type Tenant,
+} from './tenant.ts';
 
-/** The list of 50 roles with two relations: the second page, so that a cursor is read too. */
-const RELATIONS = 'groups,tags';
+const CONNECTIONS = 16;
+const FEW_ROWS = 1000;
+/** Pages that a load asks for, spread over the whole table. */
+const PAGES = 20;
 
-interface Place {
-  readonly service: Service;
-  readonly token: string;
-  readonly project: Project;
-  readonly database?: string | undefined;
-}
+type Where = Pick<Setting, 'service' | 'place' | 'tenant'>;
 
-/** Of a scope, over REST. */
-export async function restList({ service, token, project, database }: Place): Promise<Load> {
-  const { tenant, id } = project.scope;
-  const url = `${service.base}/api/roles?tenant=${tenant}&scopeId=${id}&limit=50&relations=${RELATIONS}`;
-  const { nextCursor } = await must<{ nextCursor: string | null }>(url, { token });
-  if (nextCursor === null) throw new Error('there is no second page');
-  return {
-    url: `${url}&cursor=${nextCursor}`,
-    method: 'GET',
-    headers: { authorization: `Bearer ${token}` },
-    pids: [service.pid],
-    database,
-  };
-}
-
-const BASE = 'id name description metadata level isSystem createdAt updatedAt deletedAt';
-const GROUP = 'id name description metadata isSystem createdAt updatedAt deletedAt';
-const TAG = 'id name color metadata createdAt updatedAt deletedAt';
-
-/** The same rows with the same members over GraphQL, or the few that a page would show. */
-export async function graphqlList(
-  { service, token, project, database }: Place,
-  members: 'all' | 'few',
-): Promise<Load> {
-  const url = `${service.base}/graphql`;
-  const [base, group, tag] = members === 'all' ? [BASE, GROUP, TAG] : ['id name', 'id name', 'id name'];
-  const query = `query List($input: RolesInput!) { roles(input: $input) {
-    items { ${base} groups { ${group} } tags { ${tag} } } totalCount hasNextPage nextCursor } }`;
-  const bodyWith = (input: object) =>
-    JSON.stringify({ query, variables: { input: { scope: project.scope, limit: 50, ...input } } });
-  const answer = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    body: bodyWith({}),
+/** Rows `list` and `rows`: pages of 50 roles with two groups and two tags each, by cursors. */
+export async function listRows(setting: Setting): Promise<void> {
+  const { place, pace, rows, wants, found } = setting;
+  const few = await filledList(setting, FEW_ROWS);
+  const small = loadOf(setting, await restPages(setting, few), CONNECTIONS);
+  if (wants('list')) {
+    const what = 'list of 50 with two relations';
+    const [before] = await measure([small], pace);
+    await sql(place.databaseUrl ?? '', 'analyze');
+    const graphql = loadOf(setting, await graphqlPages(setting, few), CONNECTIONS);
+    const [rest, same] = await measure([small, graphql], pace);
+    if (!before || !rest || !same) return;
+    found({
+      what: `${what}, before ANALYZE ran`,
+      value: before.perSecond,
+      unit: '/s',
+      is: '≥',
+      goal: 600,
+      ...before,
+    });
+    found({ what, value: rest.perSecond, unit: '/s', is: '≥', goal: 600, ...rest });
+    found({
+      what: `${what}, GraphQL`,
+      value: ratioOf(same, rest),
+      unit: 'of REST',
+      is: '≥',
+      goal: 1,
+      ...same,
+    });
+  }
+  if (!wants('rows')) return;
+  await sql(place.databaseUrl ?? '', 'analyze');
+  await withService(place.dir, 'PostgreSQL', async (other, itsPlace) => {
+    const itsTenant = await newTenant(other, 'grace');
+    const where = { service: other, place: itsPlace, tenant: itsTenant };
+    const list = await filledList(where, rows);
+    await sql(itsPlace.databaseUrl ?? '', 'vacuum analyze');
+    const large = loadOf(where, await restPages(where, list), CONNECTIONS);
+    const [one, many] = await measure([small, large], pace);
+    if (!one || !many) return;
+    const what = `list of 50 at ${rows.toLocaleString('en')} rows, p50`;
+    found({ what, value: many.p50 / one.p50, unit: '× at 1,000', is: '≤', goal: 1.25, ...many });
   });
-  const { data, errors } = (await answer.json()) as {
-    data: { roles: { nextCursor: string } } | null;
-    errors?: unknown;
-  };
-  if (!data) throw new Error(`the list answered ${JSON.stringify(errors)}`);
-  return {
-    url,
-    headers: { authorization: `Bearer ${token}` },
-    bodies: [bodyWith({ cursor: data.roles.nextCursor })],
-    pids: [service.pid],
-    database,
-  };
 }
+
+async function filledList({ service, place, tenant }: Where, rows: number): Promise<RoleList> {
+  const { scope } = await newProject(tenant, `With ${rows} roles`);
+  const list = await newRoleList(tenant, scope);
+  await fillRoles(place.databaseUrl ?? '', list, rows);
+  // A change by the API tells the service that the tenant is another one now.
+  await tenant.post('tags', { scope, name: 'Filled' });
+  const { totalCount } = await page({ service, tenant }, list, 1);
+  if (totalCount < rows) throw new Error(`the list has ${totalCount} rows and not ${rows}`);
+  return list;
+}
+
+/** Straight into the tables: a million calls would take an hour. No statistics are made. */
+export async function fillRoles(
+  url: string,
+  { scope, groupIds, tagIds }: RoleList,
+  rows: number,
+): Promise<void> {
+  await sql(
+    url,
+    `with made as (
+      insert into roles (id, tenant_id, name, description, level, created_at, updated_at)
+      select gen_random_uuid(), $1, 'Role ' || n, 'What its assignees may do, number ' || n, 'project', at, at
+      from (select n, now() - interval '1 year' + n * interval '1 millisecond' as at
+        from generate_series(1, $4::int) n) s
+      returning id),
+    grouped as (insert into role_groups (tenant_id, role_id, group_id, to_tenant_id)
+      select $1, id, other, $1 from made, unnest($2::uuid[]) other)
+    insert into role_tags (tenant_id, role_id, tag_id, to_tenant_id)
+    select $1, id, other, $1 from made, unnest($3::uuid[]) other`,
+    [scope.id.split(':')[1], groupIds, tagIds, rows],
+  );
+}
+
+interface Page {
+  readonly totalCount: number;
+  readonly nextCursor: string;
+}
+
+const page = (
+  { service, tenant }: { service: Setting['service']; tenant: Tenant },
+  { scope }: RoleList,
+  number: number,
+) => must<Page>(`${service.base}${listPath(scope)}&page=${number}`, { token: tenant.token });
+
+async function cursors(where: Where, list: RoleList): Promise<string[]> {
+  const { totalCount } = await page(where, list, 1);
+  const found: string[] = [];
+  for (let count = 0; count < PAGES; count++) {
+    const { nextCursor } = await page(where, list, 1 + Math.floor((count * (totalCount / 50 - 1)) / PAGES));
+    found.push(nextCursor);
+  }
+  return found;
+}
+
+const restPages = async (where: Where, list: RoleList): Promise<string[]> =>
+  (await cursors(where, list)).map((cursor) =>
+    request(`${listPath(list.scope)}&cursor=${encodeURIComponent(cursor)}`, { token: where.tenant.token }),
+  );
+
+const graphqlPages = async (where: Where, list: RoleList): Promise<string[]> =>
+  (await cursors(where, list)).map((cursor) =>
+    request('/graphql', { token: where.tenant.token, body: graphqlList(list.scope, cursor) }),
+  );

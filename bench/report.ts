@@ -1,115 +1,91 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
-import type { Measured } from './measure.ts';
-import type { StatementCount } from './statements.ts';
+import { dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { backends, build, root, withService, type Backend, type Service } from './service.ts';
 
-/** What a run found, as a table for the reader and as JSON for `npm run capacity`. */
-export interface Row extends Partial<Measured> {
-  readonly row: string;
-  readonly what: string;
-  readonly goal?: Goal;
+/** What the tools of this folder have in common: options, figures, a table for people and JSON for machines. */
+export interface Options {
+  /** `--dir`: the checkout whose service is measured; default: this one. */
+  readonly dir: string;
+  readonly quick: boolean;
+  readonly busy: boolean;
+  readonly backends: readonly Backend[];
+  readonly wants: (row: string) => boolean;
+  /** A number of an option that only one tool has. */
+  readonly number: (name: 'rows' | 'seconds' | 'times', otherwise: number) => number;
+  /** Writes the raw figures to bench/results, or to the file of `--json`. */
+  readonly write: (tool: string, figures: object) => Promise<void>;
 }
 
-/** A promise of speed is a ratio to something measured in the same run, or a bound on one figure. */
-export interface Goal {
-  readonly what: string;
-  readonly value: number;
-  readonly against?: string;
-  readonly unit: '' | ' ms' | ' MB' | ' /s';
-  readonly bound: number;
-  readonly is: 'at least' | 'at most';
-}
-
-/** The same load at several sizes of what it is put to. */
-export interface Series {
-  readonly series: string;
-  readonly size: string;
-  readonly points: readonly (Measured & { readonly size: number })[];
-}
-
-export interface Run {
-  readonly machine: {
-    readonly cores: number;
-    readonly processor: string;
-    readonly node: string;
-    readonly postgres: string;
+export function readOptions(): Options {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean', default: false } as const;
+  const { values } = parseArgs({
+    options: {
+      dir: text,
+      json: text,
+      only: text,
+      on: text,
+      rows: text,
+      seconds: text,
+      times: text,
+      quick: flag,
+      busy: flag,
+    },
+  });
+  const { only, on, json, quick, busy } = values;
+  const dir = resolve(values.dir ?? root);
+  const began = new Date();
+  return {
+    dir,
+    quick,
+    busy,
+    backends: backends.filter((backend) => on === undefined || backend.toLowerCase() === on.toLowerCase()),
+    wants: (row) => only?.split(',').includes(row) ?? true,
+    number: (name, otherwise) => Number(values[name] ?? otherwise),
+    async write(tool, figures) {
+      const name = [tool, ...(busy ? ['busy'] : []), ...(quick ? ['quick'] : [])].join('-');
+      const file = resolve(json ?? join(root, 'bench', 'results', `${name}.json`));
+      const machine = { cores: cpus().length, processor: cpus()[0]?.model, node: process.version };
+      const took = `${Math.round((Date.now() - began.getTime()) / 1000)} s`;
+      await mkdir(dirname(file), { recursive: true });
+      const run = {
+        began: began.toISOString(),
+        took,
+        arguments: process.argv.slice(2),
+        dir,
+        machine,
+        ...figures,
+      };
+      await writeFile(file, `${JSON.stringify(run, null, 2)}\n`);
+      say(`raw figures: ${file}`);
+    },
   };
-  readonly pace: string;
-  readonly rows: readonly Row[];
-  readonly series: readonly Series[];
-  readonly statements: readonly StatementCount[];
 }
 
-export const machine = (postgres: string): Run['machine'] => ({
-  cores: cpus().length,
-  processor: cpus()[0]?.model ?? 'unknown',
-  node: process.version,
-  postgres,
-});
+/** Works with a service on each backend in turn, each time with empty data. */
+export async function onServices(
+  options: Options,
+  work: (backend: Backend, service: Service) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  await build(options.dir);
+  for (const backend of options.backends) {
+    say(backend);
+    await withService(options.dir, backend, (service) => work(backend, service), env);
+  }
+}
 
-export const isMet = ({ value, bound, is }: Goal): boolean =>
-  is === 'at least' ? value >= bound : value <= bound;
+export const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-export const rounded = (value: number): string =>
-  value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3);
-
-export const rowCells = ({ what, perSecond, p50, p99, cpuMicros, databaseCpuMicros }: Row): string[] =>
-  perSecond === undefined
-    ? [what, '', '', '', '', '']
-    : [
-        what,
-        rounded(perSecond),
-        `${rounded(p50 ?? 0)} ms`,
-        `${rounded(p99 ?? 0)} ms`,
-        `${rounded(cpuMicros ?? 0)} µs`,
-        typeof databaseCpuMicros !== 'number' ? '' : `${rounded(databaseCpuMicros)} µs`,
-      ];
-
-export const rowHead = ['what', 'per second', 'p50', 'p99', 'CPU of the service', 'CPU of PostgreSQL'];
-
-export const goalCells = (goal: Goal): string[] => [
-  goal.what,
-  goal.against ?? '',
-  `${goal.value >= 100 ? rounded(goal.value) : goal.value.toFixed(2)}${goal.unit}`,
-  `${goal.is} ${goal.bound}${goal.unit}`,
-  isMet(goal) ? 'met' : 'missed',
-];
-
-export const goalHead = ['goal', 'against', 'found', 'promised', ''];
-
-export const statementHead = [
-  'statements of a call, known caller and scope',
-  'in all',
-  'begin, commit',
-  'promised of the rest',
-];
-
-export const statementCells = ({ operation, statements, framing, most }: StatementCount): string[] => [
-  operation,
-  String(statements),
-  String(framing),
-  most === undefined ? '' : `at most ${most}`,
-];
-
-export const goalsOf = ({ rows }: Run): Goal[] => rows.flatMap(({ goal }) => (goal ? [goal] : []));
-
-const aligned = (lines: readonly (readonly string[])[]): string => {
+/** A table in Markdown, aligned for the terminal: it can be pasted into the documents as it is. */
+export function printTable(title: string, lines: readonly (readonly string[])[]): void {
   const widths =
-    lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? [];
-  const padded = lines.map((line) => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
-  return padded.map((line) => line.trimEnd()).join('\n');
-};
-
-export function asText(run: Run): string {
-  const measured = run.rows.filter(({ perSecond }) => perSecond !== undefined);
-  const series = run.series.flatMap(({ series, size, points }) =>
-    points.map((point) =>
-      rowCells({ ...point, row: series, what: `${series}: ${rounded(point.size)} ${size}` }),
-    ),
+    lines[0]?.map((_, column) => Math.max(3, ...lines.map((line) => line[column]?.length ?? 0))) ?? [];
+  const [head = '', ...rows] = lines.map(
+    (line) => `| ${widths.map((width, column) => (line[column] ?? '').padEnd(width)).join(' | ')} |`,
   );
-  return [
-    `${run.machine.cores} cores of ${run.machine.processor}, shared by load, service and PostgreSQL unless a row says one core; ${run.pace}`,
-    aligned([rowHead, ...measured.map(rowCells), ...series]),
-    aligned([statementHead, ...run.statements.map(statementCells)]),
-    aligned([goalHead, ...goalsOf(run).map(goalCells)]),
-  ].join('\n\n');
+  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
+  process.stdout.write(`\n${title}\n\n${[head, rule, ...rows].join('\n')}\n`);
 }

@@ -1,139 +1,92 @@
 /**
- * Whether the time of an answer tells who is known: the same call for addresses that exist and for such that do not, in
- * random order, one after the other. `npm run bench:timing` (`-- --quick` for a glance). It asserts nothing: figures of
- * a busy machine are no verdict.
- *
- * On PostgreSQL when TEST_DATABASE_URL is set, else on the embedded database.
+ * Whether the time of an answer tells that an address is registered: the same call for addresses that exist and for
+ * such that do not, in random order, one after the other. `npm run bench:timing` (`-- --quick`, `--on=embedded`).
  */
 import { randomBytes } from 'node:crypto';
-import { buildService, call, mailedToken, must, startService, type Service } from '../scripts/service.ts';
-import { postgresDatabase } from '../test/support/postgres.ts';
+import { call, mailedToken } from '../scripts/service.ts';
+import { milliseconds, quantilesOf } from './figures.ts';
+import { onServices, printTable, readOptions, say } from './report.ts';
+import { must, type Service } from './service.ts';
 
-const TRIES = process.argv.includes('--quick') ? 40 : 200;
+const options = readOptions();
+const TRIES = options.quick ? 40 : 200;
 const USERS = 20;
 const GOAL_MS = 5;
-
-/** Above what the first question costs each user. */
+/** Above what the first call costs each user. */
 const LOCKOUT = TRIES / USERS + 1;
 
-type Known = 'verified' | 'unverified' | 'lockedOut';
+const states = ['verified', 'unverified', 'locked out'] as const;
+type State = (typeof states)[number];
 
-interface Question {
+interface Case {
   readonly path: string;
   readonly status: number;
-  readonly known: Known;
-  readonly body: (address: string) => unknown;
+  readonly state: State;
 }
 
-const signIn = (address: string, password = `wrong ${randomBytes(8).toString('hex')}`) => ({
+const cases: readonly Case[] = [
+  { path: 'auth/login', status: 401, state: 'verified' },
+  { path: 'auth/login', status: 401, state: 'locked out' },
+  { path: 'auth/request-password-reset', status: 202, state: 'verified' },
+  { path: 'auth/resend-verification', status: 202, state: 'unverified' },
+  { path: 'auth/resend-verification', status: 202, state: 'verified' },
+  { path: 'auth/register', status: 202, state: 'verified' },
+  { path: 'auth/register', status: 202, state: 'unverified' },
+];
+
+const random = (): string => randomBytes(6).toString('hex');
+const signIn = (email: string) => ({
   provider: 'email',
-  providerId: address,
-  providerData: { password },
+  providerId: email,
+  providerData: { password: `wrong ${random()}` },
 });
-const questions: readonly Question[] = [
-  { path: 'auth/login', status: 401, known: 'verified', body: (address) => signIn(address) },
-  { path: 'auth/login', status: 401, known: 'lockedOut', body: (address) => signIn(address) },
-  { path: 'auth/request-password-reset', status: 202, known: 'verified', body: (email) => ({ email }) },
-  { path: 'auth/resend-verification', status: 202, known: 'unverified', body: (email) => ({ email }) },
-  { path: 'auth/resend-verification', status: 202, known: 'verified', body: (email) => ({ email }) },
-  { path: 'auth/register', status: 202, known: 'verified', body: (address) => signIn(address) },
-  { path: 'auth/register', status: 202, known: 'unverified', body: (address) => signIn(address) },
-];
+const bodyOf = ({ path }: Case, email: string) => (/login|register/.test(path) ? signIn(email) : { email });
 
-const say = (text: string): void => void process.stderr.write(`${text}\n`);
-const newAddress = (): string => `${randomBytes(6).toString('hex')}@example.test`;
-
-async function register({ base, mailDir }: Service, known: Known): Promise<string> {
-  const address = newAddress();
-  await must(`${base}/api/auth/register`, { body: signIn(address) });
-  if (known === 'unverified') return address;
-  await must(`${base}/api/auth/verify-email`, { body: { token: await mailedToken(mailDir, address) } });
-  if (known === 'lockedOut') {
-    const wrong = () => call(`${base}/api/auth/login`, { body: signIn(address) });
-    await Promise.all(Array.from({ length: LOCKOUT }, wrong));
-  }
-  return address;
+async function register({ base, mailDir }: Service, state: State): Promise<string> {
+  const email = `${random()}@example.test`;
+  await must(`${base}/api/auth/register`, { body: signIn(email) });
+  if (state === 'unverified') return email;
+  await must(`${base}/api/auth/verify-email`, { body: { token: await mailedToken(mailDir, email) } });
+  for (let count = 0; state === 'locked out' && count < LOCKOUT; count++)
+    await call(`${base}/api/auth/login`, { body: signIn(email) });
+  return email;
 }
 
-async function millisecondsOf({ base }: Service, question: Question, address: string): Promise<number> {
-  const began = performance.now();
-  const { status, text } = await call(`${base}/api/${question.path}`, { body: question.body(address) });
-  const took = performance.now() - began;
-  if (status !== question.status) throw new Error(`${question.path} answered ${status}: ${text}`);
-  return took;
-}
-
-interface Times {
-  readonly existing: number[];
-  readonly missing: number[];
-}
-
-async function measure(service: Service, question: Question, users: readonly string[]): Promise<Times> {
-  const times: Times = { existing: [], missing: [] };
-  // Every pair in an order of its own: what one call leaves to do in the background must not meet one kind alone.
-  for (let tried = 0; tried < TRIES; tried++) {
-    const kinds = ['existing', 'missing'] as const;
-    for (const kind of Math.random() < 0.5 ? kinds : [...kinds].reverse()) {
-      const address = kind === 'existing' ? (users[tried % users.length] ?? '') : newAddress();
-      times[kind].push(await millisecondsOf(service, question, address));
+async function timesOf({ base }: Service, one: Case, users: readonly string[]) {
+  const times: Record<'existing' | 'missing', number[]> = { existing: [], missing: [] };
+  for (let tries = 0; tries < TRIES; tries++) {
+    // What a call leaves to do in the background must not meet one kind alone.
+    const kinds =
+      Math.random() < 0.5 ? (['existing', 'missing'] as const) : (['missing', 'existing'] as const);
+    for (const kind of kinds) {
+      const email = kind === 'existing' ? (users[tries % users.length] ?? '') : `${random()}@example.test`;
+      const began = performance.now();
+      const { status, text } = await call(`${base}/api/${one.path}`, { body: bodyOf(one, email) });
+      times[kind].push(performance.now() - began);
+      if (status !== one.status) throw new Error(`${one.path} answered ${status}: ${text}`);
     }
   }
-  return times;
+  return { existing: quantilesOf(times.existing).p50, missing: quantilesOf(times.missing).p50 };
 }
 
-const quantile = (values: readonly number[], share: number): number => {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
-};
-
-function rowOf({ path, known }: Question, { existing, missing }: Times): string[] {
-  const [p50, p95] = [0.5, 0.95].map((share) => [quantile(existing, share), quantile(missing, share)]);
-  const difference = Math.abs((p50?.[0] ?? 0) - (p50?.[1] ?? 0));
-  const told = (pair: readonly number[] = []) => pair.map((value) => value.toFixed(1)).join(' / ');
-  return [
-    `${path}, ${known}`,
-    told(p50),
-    told(p95),
-    `${difference.toFixed(1)} ms`,
-    difference < GOAL_MS ? 'met' : 'missed',
-  ];
-}
-
-await buildService();
-const adminUrl = process.env['TEST_DATABASE_URL'];
-const database = adminUrl ? await postgresDatabase(adminUrl, null) : null;
-const rows = [
-  ['call, existing address', 'median existing / missing', 'p95', 'difference', `< ${GOAL_MS} ms`],
-];
-try {
-  const service = await startService({
-    env: {
-      SECURITY_RATE_LIMIT_ENABLED: 'false',
-      AUTH_LOCKOUT_MAX_FAILURES: String(LOCKOUT),
-      AUTH_REGISTRATION_MODE: 'verifyFirst',
-      ...(database ? { DATABASE_URL: database.url } : {}),
-    },
-  });
-  try {
-    const users: Record<Known, string[]> = { verified: [], unverified: [], lockedOut: [] };
-    for (let count = 0; count < USERS; count++) {
-      for (const known of ['verified', 'unverified', 'lockedOut'] as const) {
-        users[known].push(await register(service, known));
-      }
-    }
-    for (const question of questions) {
-      const times = await measure(service, question, users[question.known]);
-      rows.push(rowOf(question, times));
+const rows = [['call, address', 'median existing', 'missing', 'difference', `< ${GOAL_MS} ms`]];
+await onServices(
+  options,
+  async (backend, service) => {
+    const users: Record<State, string[]> = { verified: [], unverified: [], 'locked out': [] };
+    for (const state of states)
+      while (users[state].length < USERS) users[state].push(await register(service, state));
+    for (const one of cases) {
+      const { existing, missing } = await timesOf(service, one, users[one.state]);
+      const difference = Math.abs(existing - missing);
+      const cells = [existing, missing, difference].map(milliseconds);
+      rows.push([`${backend}: ${one.path}, ${one.state}`, ...cells, difference < GOAL_MS ? 'met' : 'missed']);
       say(rows.at(-1)?.join('  ') ?? '');
     }
-  } finally {
-    await service.stop();
-  }
-} finally {
-  await database?.drop();
-}
-const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
-process.stdout.write(
-  `\n${TRIES} calls of each kind, in random order, ${database ? 'PostgreSQL' : 'embedded'}.\n\n${lines.join('\n')}\n`,
+  },
+  {
+    AUTH_LOCKOUT_MAX_FAILURES: String(LOCKOUT),
+    AUTH_REGISTRATION_MODE: 'verifyFirst',
+  },
 );
+printTable(`${TRIES} calls of each kind, in random order:`, rows);

@@ -1,0 +1,188 @@
+/**
+ * A load in a process of its own, so that the bench neither delays it nor counts its cost. It reads one task from
+ * standard input, prints `sent` when it has sent everything, and then its report, one line of JSON each.
+ *
+ * Autocannon does not fit here: it can neither send to a schedule that ignores answers nor many requests at one moment,
+ * and it builds each varied request anew, which takes a good part of a core that the service needs.
+ */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { quantilesOf, type Quantiles } from './figures.ts';
+
+export interface Task {
+  /** Connections are spread over them. */
+  readonly ports: readonly number[];
+  /** Whole HTTP requests, in turn. `{n}` becomes a number of ten digits that no other request has. */
+  readonly requests: readonly string[];
+  /**
+   * closed: each connection sends when it was answered. open: so many a second, whether or not others were answered.
+   * burst: each connection sends once, all at one moment. refresh: closed, and each answer holds the next tokens.
+   */
+  readonly kind: 'closed' | 'open' | 'burst' | 'refresh';
+  readonly connections: number;
+  readonly seconds: number;
+  readonly perSecond?: number;
+}
+
+export interface Report {
+  /** Answers by status; `lost` without an answer, `late` after 30 seconds. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** Milliseconds from when a request was due to its whole answer: successes, and refusals (429, 503). */
+  readonly served: Quantiles;
+  readonly refused: Quantiles;
+  readonly slowest: number;
+  /** Requests that were due while all connections waited for answers. */
+  readonly unsent: number;
+  /** Of the last request that succeeded: when it was sent, in the milliseconds of `Date.now`. */
+  readonly lastServedSentAt: number;
+}
+
+const TIMEOUT_MS = 30_000;
+const task = JSON.parse(await read()) as Task;
+const templates = task.requests.map((text) => ({ bytes: Buffer.from(text), number: text.indexOf('{n}') }));
+// Numbers begin with the clock, so that a later load does not repeat those of an earlier one.
+const firstNumber = (Date.now() % 1e7) * 1000;
+const statuses: Record<string, number> = {};
+const [served, refused, lost]: [number[], number[], number[]] = [[], [], []];
+const idle: Socket[] = [];
+const dues = new Map<Socket, number>();
+let [opened, turn, unsent, lastServedSentAt, isOver] = [0, 0, 0, 0, false];
+
+function nextRequest(): Buffer {
+  const template = templates[turn % templates.length];
+  if (!template) throw new Error('a task has at least one request');
+  const number = String((firstNumber + turn++) % 1e10).padStart(10, '0');
+  if (template.number < 0) return template.bytes;
+  const bytes = Buffer.from(template.bytes);
+  bytes.write(number, template.number);
+  return bytes;
+}
+
+function send(socket: Socket, due: number, request = nextRequest()): void {
+  dues.set(socket, due);
+  if (socket.destroyed) settle(socket, 'lost');
+  else socket.write(request);
+}
+
+/** The answer to a refresh holds what the next one has to show. */
+function refreshRequest(answer: string, head: number): Buffer {
+  const { data } = JSON.parse(answer.slice(head + 4)) as { data: Record<string, unknown> };
+  const { accessToken, refreshToken } = data;
+  const body = JSON.stringify({ accessToken, refreshToken });
+  const lines = (task.requests[0] ?? '').split('\r\n\r\n')[0] ?? '';
+  return Buffer.from(`${lines.replace(/(content-length: )\d+/, `$1${body.length}`)}\r\n\r\n${body}`);
+}
+
+async function open(): Promise<Socket> {
+  const socket = connect(task.ports[opened++ % task.ports.length] ?? 0, '127.0.0.1');
+  socket.setNoDelay(true);
+  let text = '';
+  socket.on('data', (chunk: Buffer) => {
+    // A connection that was idle for long is closed with an answer, which belongs to no request.
+    if (!dues.has(socket)) return;
+    text += chunk.toString('latin1');
+    const head = text.indexOf('\r\n\r\n');
+    if (head < 0) return;
+    const headers = text.slice(0, head);
+    const length = /\r\ncontent-length: (\d+)/i.exec(headers)?.[1];
+    const isWhole =
+      length === undefined && /\r\ntransfer-encoding: chunked/i.test(headers)
+        ? text.endsWith('\r\n0\r\n\r\n')
+        : text.length >= head + 4 + Number(length ?? 0);
+    if (!isWhole) return;
+    const [answer, status] = [text, text.slice(9, 12)];
+    text = '';
+    settle(socket, status);
+    if (isOver || task.kind === 'burst') socket.destroy();
+    else if (task.kind === 'open') idle.push(socket);
+    else if (task.kind === 'closed') send(socket, performance.now());
+    else if (status === '200') send(socket, performance.now(), refreshRequest(answer, head));
+    else socket.destroy();
+  });
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    const position = idle.indexOf(socket);
+    if (position >= 0) idle.splice(position, 1);
+    settle(socket, 'lost');
+    opened--;
+    if (task.kind === 'closed' && !isOver) void reopen();
+  });
+  await once(socket, 'connect').catch(() => undefined);
+  return socket;
+}
+
+/** After a moment, because a service that takes no connection now will not take one at once. */
+async function reopen(): Promise<void> {
+  await sleep(50);
+  if (!isOver) send(await open(), performance.now());
+}
+
+function settle(socket: Socket, status: string): void {
+  const due = dues.get(socket);
+  if (due === undefined) return;
+  dues.delete(socket);
+  const ms = performance.now() - due;
+  statuses[status] = (statuses[status] ?? 0) + 1;
+  if (status.startsWith('2')) {
+    served.push(ms);
+    lastServedSentAt = Math.max(lastServedSentAt, Date.now() - ms);
+  } else (status === '503' || status === '429' ? refused : lost).push(ms);
+}
+
+const giveUp = (): void => {
+  const patience = performance.now() - TIMEOUT_MS;
+  for (const [socket, due] of dues) {
+    if (due > patience) continue;
+    settle(socket, 'late');
+    socket.destroy();
+  }
+};
+
+// Open connections are part of the setting and not of the load. An open loop opens more when it has to.
+const sockets: Socket[] = [];
+const first = task.kind === 'open' ? Math.min(task.connections, 500) : task.connections;
+while (sockets.length < first) sockets.push(await open());
+const sweep = setInterval(giveUp, 500);
+const began = performance.now();
+if (task.kind === 'open') {
+  idle.push(...sockets);
+  const gap = 1000 / (task.perSecond ?? 1);
+  for (let due = began; due < began + task.seconds * 1000; due += gap) {
+    while (due > performance.now()) await sleep(1);
+    // The one that was idle for longest, because a server closes those that are never used.
+    const socket = idle.shift();
+    if (socket) send(socket, due);
+    else if (opened < task.connections) void open().then((next) => send(next, due));
+    else unsent++;
+  }
+} else {
+  const requests = sockets.map(() => nextRequest());
+  sockets.forEach((socket, position) => send(socket, performance.now(), requests[position]));
+  await sleep(task.seconds * 1000);
+}
+isOver = true;
+await print('sent');
+while (dues.size > 0) await sleep(5);
+clearInterval(sweep);
+const report: Report = {
+  statuses,
+  served: quantilesOf(served),
+  refused: quantilesOf(refused),
+  slowest: quantilesOf([...served, ...refused, ...lost]).max,
+  unsent,
+  lastServedSentAt,
+};
+await print(JSON.stringify(report));
+process.exit(0);
+
+async function print(line: string): Promise<void> {
+  await new Promise((written) => process.stdout.write(`${line}\n`, written));
+}
+
+async function read(): Promise<string> {
+  let text = '';
+  process.stdin.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  await once(process.stdin, 'end');
+  return text;
+}
