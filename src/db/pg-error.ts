@@ -34,16 +34,6 @@ export function isBeyondPolicy(error: unknown): boolean {
  */
 export const wasTakenBack = (error: unknown): boolean => pgFailure(error)?.severity === 'ERROR';
 
-/** Whether a statement refused because a row is no longer as it was known: it divides by whether it is. */
-export const hasMovedOn = (error: unknown): boolean => pgCode(error) === '22012';
-
-/** Nothing is wrong but the moment, as after a serialization failure. */
-export const asRetryable = (cause: unknown): Error =>
-  Object.assign(new Error('somebody else has written meanwhile', { cause }), {
-    code: '40001',
-    severity: 'ERROR',
-  });
-
 export const pgCode = (error: unknown): string | null => pgFailure(error)?.code ?? null;
 
 /**

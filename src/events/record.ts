@@ -1,5 +1,4 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { asRetryable, hasMovedOn } from '../db/pg-error.ts';
 import { deferToCommit } from '../db/deferred.ts';
 import { rowsOf } from '../db/rows.ts';
 import type { Call, Principal } from '../kernel/context.ts';
@@ -9,9 +8,9 @@ import type { NamedOperation } from '../kernel/operation.ts';
 import type { Ids } from '../kernel/ports.ts';
 import { nodeRef, unknownScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
-import { appendEntries, appendEvents, type AuditRow, type EventRow, type Head } from './append.ts';
+import { append, type AuditRow, type Composed, type EventRow, type Head } from './append.ts';
 import { sealEntry, type ChainEntry } from './audit-chain.ts';
-import { createCounters, type Counters } from './counters.ts';
+import { lockCounters, type Counters } from './counters.ts';
 import { cutToSize } from './cut-to-size.ts';
 import type { Relay } from './relay.ts';
 
@@ -52,24 +51,20 @@ export interface Written {
  *
  * Events that the relay takes are due at once: it is told after commit, and looks for itself from time to time. Whether
  * it takes them is asked under the lock, so that whoever began to want them before is not passed over.
- * Mutations that share a commit are written together: two statements for all of them, or for a thousand lines. Where
- * somebody else has written to a node since what is carried on, the transaction is run again.
+ * Mutations that share a commit are written together: two statements for all of them, or for a thousand lines.
  *
  * @throws FORBIDDEN, as for a scope that never existed, when the node was deleted while the mutation ran
  */
 export function createRecorder(ids: Ids, relay: Pick<Relay, 'due' | 'flush'>, forms: EventForms): Recorder {
-  const counters = createCounters();
-
   /** What there is to write, numbered and sealed from where the nodes' counters are. */
-  function compose(pages: readonly Page[], counted: ReadonlyMap<string, Counters>) {
+  function compose(pages: readonly Page[], counted: ReadonlyMap<string, Counters>): Composed {
     const entries: AuditRow[] = [];
     const emitted: EventRow[] = [];
     const heads: Head[] = [];
     for (const { node, lines, policy } of pages) {
       const before = counted.get(node.id);
       if (!before) throw new Error(`no tenant node ${node.id}`);
-      const live = lines.some(({ recording }) => needsLiveNode(recording));
-      if (before.deleted && live) throw unknownScope();
+      if (before.deleted && lines.some(({ recording }) => needsLiveNode(recording))) throw unknownScope();
       const { now } = before;
       let { eventSequence, auditSequence, hash } = before;
       for (const { act, recording, audited } of lines) {
@@ -87,32 +82,20 @@ export function createRecorder(ids: Ids, relay: Pick<Relay, 'due' | 'flush'>, fo
         const outcome = recording.outcome ?? 'success';
         entries.push({ ...entry, ...sealing, outcome, tenantId: node.id, occurredAt: now });
       }
-      const carriedOn = { hashBefore: before.hash, eventBefore: before.eventSequence, live };
-      heads.push({ id: node.id, policy, auditSequence, eventSequence, hash, now, ...carriedOn });
+      heads.push({ id: node.id, policy, auditSequence, eventSequence, hash });
     }
     return { entries, emitted, heads };
   }
 
   async function writePages(tx: Executor, pages: readonly Page[], announced?: Announced): Promise<void> {
-    let sent: Promise<unknown> | undefined;
     const nodes = pages.map(({ node }) => node.id);
-    await counters.carryOn(tx, nodes, (counted) => {
-      const { entries, emitted, heads } = compose(pages, counted);
-      const written = appendEntries(tx, entries, heads, announced?.columns);
-      const told = emitted.length > 0 ? appendEvents(tx, emitted, relay.due) : false;
-      sent = Promise.all([written, told]).then(
-        ([{ transaction }, due]) => {
-          announced?.heard(Number(transaction));
-          if (due) pages[0]?.lines[0]?.act.notes.afterCommit.push(() => void relay.flush());
-        },
-        (error: unknown) => {
-          throw hasMovedOn(error) ? asRetryable(error) : error;
-        },
-      );
-      return { left: heads, written: written.then(({ now }) => now) };
+    const composed = compose(pages, await lockCounters(tx, nodes));
+    const appended = append(tx, composed, relay.due, announced?.columns).then(({ transaction, due }) => {
+      announced?.heard(Number(transaction));
+      if (due) pages[0]?.lines[0]?.act.notes.afterCommit.push(() => void relay.flush());
     });
-    // Others wait for the nodes' locks: the commit goes out with this, and not a turn later.
-    if (sent) await deferToCommit(tx, sent);
+    // Others wait for the nodes' locks: the commit goes out with this, and not a round trip later.
+    await deferToCommit(tx, appended);
   }
 
   return async (tx, acts, announced) => {

@@ -191,15 +191,9 @@ interface Held {
   readonly published: boolean;
 }
 
-/** Of a key that is as it was known. */
-const asKnown = { revoked: false, expired: false, secretEnded: false, asRead: true, published: true };
-
 /**
  * Share-locks the keys, in one order so that two processes cannot deadlock, and tells what has become of each; none:
  * there is no such key any more. Once a minute the use is written first, so that none shares and then wants to write.
- *
- * Several keys that do not end by themselves are taken for what they were known to be, without waiting for the answer:
- * the statement fails if one is not, and nothing that was done with it has happened. Each is then asked for alone.
  */
 async function hold(
   tx: Executor,
@@ -209,14 +203,7 @@ async function hold(
   if (uses.size > 0) await deferToCommit(tx, noteUses(tx, uses));
   // From memory a secret is one and the same for all who sent it.
   const distinct = [...new Map(wanted.map((one) => [one.secret, one])).values()];
-  const locked = locking(distinct);
-  if (wanted.length > 1 && distinct.every(({ key, secret }) => !key.expiresAt && secret && !secret.ends)) {
-    const good = sql`not ("revoked" or "expired" or "secretEnded") and "asRead" and "published"`;
-    const confirmed = sql`select 1 / (count(*) filter (where ${good}) = ${distinct.length}::int)::int from (${locked}) held`;
-    await deferToCommit(tx, tx.execute(confirmed));
-    return wanted.map(() => asKnown);
-  }
-  const held = await rowsOf<Held>(tx, locked);
+  const held = await rowsOf<Held>(tx, locking(distinct));
   const found = new Map(held.map((one) => [distinct[one.place]?.secret, one]));
   return wanted.map(({ secret }) => found.get(secret));
 }
