@@ -225,6 +225,11 @@ export const declarations = {
     oneOf('console', 'smtp', 'file'),
     'console, smtp, or file (one file per mail, for tests)',
   ),
+  MAIL_CONSOLE_IN_PRODUCTION: variable(
+    'false',
+    flag,
+    'Accepts mails, and the one-time links in them, in the log of a production process',
+  ),
   MAIL_FROM: variable('Doorward <no-reply@localhost>', mailbox, 'Sender'),
   MAIL_FILE_DIR: optional(text(), 'Directory of MAIL_PROVIDER=file', '<DATA_DIR>/mail'),
   SMTP_URL: optional(urlWith('smtp:', 'smtps:'), 'smtp(s)://user:pass@host:port; required for smtp'),

@@ -3,7 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { ConfigError, loadConfig, variables } from './config.ts';
 
 const key = Buffer.alloc(32, 7).toString('base64');
-const production = { NODE_ENV: 'production', APP_URL: 'https://auth.example.com', ENCRYPTION_KEY: key };
+const production = {
+  NODE_ENV: 'production',
+  APP_URL: 'https://auth.example.com',
+  ENCRYPTION_KEY: key,
+  MAIL_PROVIDER: 'file',
+};
 
 /** Problems of an environment; empty when it loads. */
 function problemsOf(env: Record<string, string | undefined>): readonly string[] {
@@ -211,7 +216,15 @@ describe('production', () => {
     expect(problemsOf({ NODE_ENV: 'production' })).toEqual([
       expect.stringContaining('APP_URL is required'),
       expect.stringContaining('ENCRYPTION_KEY is required'),
+      expect.stringContaining('MAIL_PROVIDER=console is refused'),
     ]);
+  });
+
+  it('prints mails only where that is asked for', () => {
+    const printing = { ...production, MAIL_PROVIDER: 'console' };
+    expect(problemsOf(printing)).toEqual([expect.stringContaining('MAIL_CONSOLE_IN_PRODUCTION=true')]);
+    const accepted = { ...printing, MAIL_CONSOLE_IN_PRODUCTION: 'true' };
+    expect(loadConfig(accepted).mail.provider).toBe('console');
   });
 
   it('requires https unless http is allowed explicitly', () => {

@@ -98,6 +98,11 @@ function conflicts(env: Environment, values: Values): string[] {
       problems.push(`${name} must be https in production: the client secret and tokens go there.`);
     }
   }
+  if (values.MAIL_PROVIDER === 'console' && !values.MAIL_CONSOLE_IN_PRODUCTION) {
+    problems.push(
+      'MAIL_PROVIDER=console is refused in production, where mails would stand in the log: set it to smtp, or set MAIL_CONSOLE_IN_PRODUCTION=true.',
+    );
+  }
   if (values.DEV_SEED) problems.push('DEV_SEED is refused in production: remove it.');
   return problems;
 }

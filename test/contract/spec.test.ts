@@ -213,6 +213,7 @@ function introspection(): Live['production'] {
     APP_URL: 'https://doorward.example.test',
     ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
     DATABASE_URL: 'postgres://localhost/doorward',
+    MAIL_PROVIDER: 'file',
     DATA_DIR: '/nowhere',
   };
   const of = (env: Record<string, string>) => loadConfig(env).graphql.introspection;

@@ -349,6 +349,7 @@ test('in production there is no explorer and no introspection, and what is there
   const production = await startApp({
     NODE_ENV: 'production',
     APP_URL: 'https://access.example.com',
+    MAIL_PROVIDER: 'file',
   });
   const ask = (url: string, accept = 'text/html') =>
     production.server.inject({ url, headers: { accept, host: 'access.example.com' } });
