@@ -42,6 +42,7 @@ const withLibraries = {
     'pg-native',
     '@zxcvbn-ts/language-common',
     'nodemailer',
+    'pino-pretty',
     'redis',
   ],
   splitting: true,

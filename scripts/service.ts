@@ -34,6 +34,8 @@ export interface Service {
   readonly mailDir: string;
   /** What it printed so far. */
   readonly output: () => string;
+  /** The same without standard error. */
+  readonly stdout: () => string;
   /** SIGTERM; answers the exit code when the process is gone. */
   readonly stop: () => Promise<number | null>;
   /** SIGKILL; resolves when the process is gone. */
@@ -119,7 +121,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   );
   children.add(child);
   let output = '';
-  child.stdout.on('data', (text: Buffer) => (output += text.toString()));
+  let stdout = '';
+  child.stdout.on('data', (text: Buffer) => {
+    output += text.toString();
+    stdout += text.toString();
+  });
   child.stderr.on('data', (text: Buffer) => (output += text.toString()));
   let ended = false;
   // `close` and not `exit`: by then everything that it printed has arrived.
@@ -151,6 +157,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     pid: child.pid ?? 0,
     mailDir,
     output: () => output,
+    stdout: () => stdout,
     async stop() {
       child.kill('SIGTERM');
       const code = await end;

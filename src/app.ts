@@ -207,7 +207,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     catchUp: () => changes.reach(null),
     limiter,
     log: logCall,
-    logLine: log.writes('info') ? (line) => log.info(line) : null,
+    logLine: log.isLevelEnabled('info') ? (line) => log.info(line) : null,
   });
   const unbound = { recordings: [], topics: new Set<string>(), afterCommit: [] };
   serveOperations(server, {

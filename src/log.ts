@@ -1,35 +1,56 @@
-/** Structured lines with allow-listed fields. What a failure says of itself is cut down to what cannot hold a secret. */
+import { pino, type DestinationStream, type LevelWithSilent } from 'pino';
+
+/**
+ * What a line may say. A field that does not stand here does not compile, so that nothing is logged by accident: no
+ * query, body, token or secret.
+ */
+export interface LogLine {
+  readonly message?: string;
+  /** Whatever was thrown; `described` cuts it down. */
+  readonly error?: unknown;
+  readonly requestId?: string;
+  readonly method?: string;
+  /** Template of the route. */
+  readonly route?: string;
+  readonly status?: number;
+  readonly ms?: number;
+  readonly address?: string | undefined;
+  /** Ids of the user and of the credential of a request. */
+  readonly subject?: string;
+  readonly credential?: string;
+  /** Where the service is reached. */
+  readonly url?: string;
+  readonly worker?: number;
+  readonly ended?: string | number;
+  readonly pauseMs?: number;
+  /** Numbers of rows, by table. */
+  readonly purged?: object;
+  readonly resealed?: object;
+  readonly entries?: number;
+}
+
+/** Structured lines. */
 export interface Log {
-  /** Whether lines of this level are written at all. */
-  readonly writes: (level: 'info' | 'warn' | 'error') => boolean;
   info(line: LogLine): void;
   warn(line: LogLine): void;
   error(line: LogLine): void;
+  readonly isLevelEnabled: (level: 'info' | 'warn' | 'error') => boolean;
+  /** Calls back when the stream has handed on every line. */
+  readonly flush: (done: () => void) => void;
 }
 
-export type LogLine = Readonly<Record<string, unknown>> & { readonly error?: unknown };
-
-const levels = { debug: 20, info: 30, warn: 40, error: 50, fatal: 60, silent: 100 } as const;
-
-export function createLog(options: {
-  readonly level: keyof typeof levels;
-  readonly pretty: boolean;
-  readonly write: (text: string) => void;
-}): Log {
-  const at = (level: 'info' | 'warn' | 'error') => (line: LogLine) => {
-    if (levels[level] < levels[options.level]) return;
-    const { error, ...fields } = line;
-    const entry = {
-      time: new Date().toISOString(),
+/** Writes each line as JSON, with its time and level, to the stream. */
+export const createLog = (level: LevelWithSilent, stream: DestinationStream): Log =>
+  pino(
+    {
       level,
-      ...fields,
-      ...(error ? { error: described(error) } : {}),
-    };
-    options.write(options.pretty ? `${prettified(entry)}\n` : `${JSON.stringify(entry)}\n`);
-  };
-  const writes = (level: 'info' | 'warn' | 'error') => levels[level] >= levels[options.level];
-  return { writes, info: at('info'), warn: at('warn'), error: at('error') };
-}
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (name) => ({ level: name }) },
+      serializers: { error: (error: unknown) => described(error) },
+    },
+    stream,
+  );
 
 /**
  * Name, code, and the stack's places. Of database errors the message stays out: it may quote values of a statement.
@@ -51,20 +72,4 @@ function described(error: unknown, depth = 0): unknown {
       .map((place) => place.trim()),
     ...(error.cause && depth < 3 ? { cause: described(error.cause, depth + 1) } : {}),
   };
-}
-
-interface Entry {
-  readonly time: string;
-  readonly level: string;
-  readonly message?: string;
-  readonly method?: string;
-  readonly route?: string;
-  readonly status?: number;
-  readonly ms?: number;
-}
-
-function prettified({ time, level, method, route, status, ms, message, ...rest }: Entry): string {
-  const clock = time.slice(11, 23);
-  if (route !== undefined) return `${clock} ${method} ${route} → ${status} ${ms} ms`;
-  return `${clock} ${level} ${message ?? ''} ${Object.keys(rest).length ? JSON.stringify(rest) : ''}`;
 }

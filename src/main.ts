@@ -14,6 +14,7 @@ import { consoleMailer, fileMailer, smtpMailer } from './events/mailers.ts';
 import type { Mailer } from './kernel/ports.ts';
 import type { App } from './running-app.ts';
 import { createLog, type Log } from './log.ts';
+import { jsonOutput, prettyOutput } from './log-output.ts';
 import { workerLink, type WorkerLink } from './worker-link.ts';
 import { runWorkers } from './workers.ts';
 
@@ -34,20 +35,27 @@ async function openDatabase({ database, dataDir }: Config, log: Log): Promise<Da
   });
 }
 
-function mailerOf({ mail }: Config): Mailer {
+function mailerOf({ mail, production }: Config, log: Log): Mailer {
   if (mail.provider === 'smtp' && mail.smtpUrl) return smtpMailer(mail.smtpUrl, mail.from);
-  return mail.provider === 'file' ? fileMailer(mail.fileDir) : consoleMailer(print);
+  if (mail.provider === 'file') return fileMailer(mail.fileDir);
+  if (!production) return consoleMailer(print);
+  log.warn({ message: 'MAIL_PROVIDER=console: mails, and the links in them, are written to this log' });
+  return consoleMailer((text) => log.warn({ message: text }));
 }
 
-const logOf = (config: Config): Log =>
-  createLog({ ...config.log, write: (text) => void process.stdout.write(text) });
+async function openLog({ level, pretty }: Config['log']): Promise<Log> {
+  const output = pretty ? await prettyOutput() : jsonOutput();
+  if (output) return createLog(level, output);
+  const log = createLog(level, jsonOutput());
+  log.warn({ message: 'LOG_PRETTY needs the package pino-pretty, which is not installed: lines stay JSON' });
+  return log;
+}
 
-async function start(config: Config, link: WorkerLink | null): Promise<void> {
+async function start(config: Config, link: WorkerLink | null, log: Log): Promise<void> {
   const began = performance.now();
-  const log = logOf(config);
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   const database = await openDatabase(config, log);
-  const mailer = mailerOf(config);
+  const mailer = mailerOf(config, log);
   // Of several workers one seeds.
   const mailbox = config.devSeed && (link?.place ?? 1) === 1 ? createDemoMailbox(mailer) : null;
   const app = await createApp({
@@ -62,11 +70,12 @@ async function start(config: Config, link: WorkerLink | null): Promise<void> {
   await app.server.listen({ host: config.http.host, port: config.http.port });
   const address = app.server.server.address();
   const port = typeof address === 'object' && address ? address.port : config.http.port;
-  if (!link) welcome(config, port, performance.now() - began);
+  if (!link) announce(config, log, port, performance.now() - began);
   const delay = config.http.shutdownGraceSeconds * 1000;
   const closing = closeWithGrace({ delay, skip: link ? [...PASSED_ON] : [] }, async ({ err }) => {
     if (err) log.error({ error: err, message: 'stopping after an unexpected failure' });
     await app.close();
+    await flushed(log);
   });
   void link?.stopped.then(() => closing.close());
   if (!mailbox) return;
@@ -98,14 +107,17 @@ const baseOf = ({ appUrl }: Config, port: number): string => appUrl.replace(/:0$
 /** Signals on which a worker leaves it to the first process what becomes of all. */
 const PASSED_ON = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const;
 
-function welcome(config: Config, port: number, milliseconds: number): void {
+/** Says that the service is ready: in production by a line of the log. */
+function announce(config: Config, log: Log, port: number, milliseconds: number): void {
   const base = baseOf(config, port);
+  const ms = Math.round(milliseconds);
+  if (config.production) return log.info({ message: 'ready', url: base, ms });
   const where =
     config.mode === 'embedded'
       ? `embedded database in ${config.dataDir} (one process; set DATABASE_URL for several)`
       : `PostgreSQL${config.http.workers > 1 ? `, ${config.http.workers} workers` : ''}`;
   print(`
-Doorward is ready at ${base}  (${Math.round(milliseconds)} ms)
+Doorward is ready at ${base}  (${ms} ms)
 
   API explorer   ${base}/api-docs
   GraphQL        ${base}/graphql
@@ -116,15 +128,18 @@ Doorward is ready at ${base}  (${Math.round(milliseconds)} ms)
 `);
 }
 
+/** Resolves when every line is out; a process that ends at once may lose what is on its way. */
+const flushed = (log: Log): Promise<void> => new Promise((done) => log.flush(() => done()));
+
 try {
   const config = loadConfig(process.env);
-  const link = workerLink(process.env);
+  const log = await openLog(config.log);
   if (config.http.workers > 1 && cluster.isPrimary) {
     const began = performance.now();
     const { workers: count, shutdownGraceSeconds: graceSeconds } = config.http;
-    const ready = (port: number) => welcome(config, port, performance.now() - began);
-    runWorkers({ count, graceSeconds, log: logOf(config), ready });
-  } else await start(config, link);
+    const ready = (port: number) => announce(config, log, port, performance.now() - began);
+    runWorkers({ count, graceSeconds, log, ready });
+  } else await start(config, workerLink(process.env), log).finally(() => flushed(log));
 } catch (error) {
   const expected =
     error instanceof ConfigError ||

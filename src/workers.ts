@@ -76,7 +76,7 @@ export function runWorkers({ count, graceSeconds, log, ready }: WorkersOptions):
       for (const { texts, done } of collecting.values()) if (isComplete(texts)) done();
       if (stopping) {
         code ||= how === 0 ? 0 : 1;
-        if (living.size === 0) process.exit(code);
+        if (living.size === 0) end();
         return;
       }
       if (!started) return stop(1);
@@ -92,9 +92,14 @@ export function runWorkers({ count, graceSeconds, log, ready }: WorkersOptions):
     if (stopping) return;
     stopping = true;
     code = withCode;
-    if (living.size === 0) process.exit(code);
+    if (living.size === 0) return end();
     for (const worker of living.values()) tell(worker, { doorward: 'stop' });
     setTimeout(() => kill(), graceSeconds * 1000 + MARGIN_MS).unref();
+  }
+
+  /** With what was logged out: a process that exits at once may lose what is on its way. */
+  function end(): void {
+    log.flush(() => process.exit(code));
   }
 
   function kill(): never {

@@ -29,7 +29,19 @@ export interface HttpOptions {
   readonly limiter: RateLimiter;
   readonly log: (error: unknown, message: string, requestId: string) => void;
   /** Null when no line would be written. */
-  readonly logLine: ((line: Readonly<Record<string, unknown>>) => void) | null;
+  readonly logLine: ((line: RequestLine) => void) | null;
+}
+
+/** Of a request that was refused before they were known, the last three are absent. */
+export interface RequestLine {
+  readonly requestId: string;
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly address?: string | undefined;
+  readonly subject?: string;
+  readonly credential?: string;
 }
 
 declare module 'fastify' {
@@ -185,8 +197,8 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
 
 const tenths = (ms: number): number => Math.round(ms * 10) / 10;
 
-/** One line a request: templates and ids, never a query or a body. Absent members: refused before they were known. */
-function lineOf(request: FastifyRequest, reply: FastifyReply): Record<string, unknown> {
+/** One line a request: templates and ids, never a query or a body. */
+function lineOf(request: FastifyRequest, reply: FastifyReply): RequestLine {
   const authentication = request.authentication as Authentication | null;
   const network = request.network as FastifyRequest['network'] | null;
   return {

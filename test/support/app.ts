@@ -102,7 +102,7 @@ export async function startApp(
     database,
     migrations: null,
     version: '0.0.0-test',
-    log: createLog({ level: 'debug', pretty: false, write: (text) => void logs.push(text) }),
+    log: createLog('debug', { write: (text) => void logs.push(text) }),
     mailer,
     clock,
     keyPairs: keyPairsFrom(inject('keyPairs')),
