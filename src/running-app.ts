@@ -8,7 +8,6 @@ import type { PurgeCounts } from './db/purge.ts';
 import type { WebhookPorts } from './features/webhook-delivery/delivery.ts';
 import type { Clock, Ids, Mailer } from './kernel/ports.ts';
 import type { Log } from './log.ts';
-import type { Admission } from './transport/admission/admission.ts';
 
 /** What `createApp` takes, and what it gives back to whoever listens, stops, or tests. */
 export interface AppOptions {
@@ -29,10 +28,18 @@ export interface AppOptions {
 
 export type GatherMetrics = (own: () => Promise<string>) => () => Promise<string>;
 
+/** A queue in front of something scarce, as it is now; `refused` since the start. */
+export interface QueueState {
+  readonly name: string;
+  readonly waiting: number;
+  readonly running: number;
+  readonly refused: number;
+}
+
 export interface App {
   readonly server: FastifyInstance;
   /** What waits for something scarce (src/transport/admission). */
-  readonly queues: Admission['queues'];
+  readonly queues: readonly QueueState[];
   readonly kek: Kek;
   /** Relays events and sends queued mails now, as the job does from time to time. */
   readonly flushMails: () => Promise<void>;

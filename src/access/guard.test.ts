@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DoorwardError } from '../errors.ts';
 import type { Principal } from '../kernel/context.ts';
-import type { Found } from '../kernel/invoke.ts';
+import type { Found } from '../kernel/stages.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 import { indexPermissions, type Grants, type HeldPermission } from './evaluate.ts';
 import { nobody } from './grants.ts';

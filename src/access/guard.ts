@@ -1,6 +1,6 @@
 import { fail, type DecisionReason, type DoorwardError } from '../errors.ts';
 import type { Principal } from '../kernel/context.ts';
-import type { Guard } from '../kernel/invoke.ts';
+import type { Guard } from '../kernel/stages.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 import type { Clock } from '../kernel/ports.ts';
 import { unknownScope } from '../kernel/scope.ts';

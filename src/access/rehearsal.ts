@@ -1,7 +1,7 @@
 import { sql, TransactionRollbackError } from 'drizzle-orm';
 import type { Database } from '../db/open.ts';
 import { rowsOf } from '../db/rows.ts';
-import type { Stages } from '../kernel/invoke.ts';
+import type { Stages } from '../kernel/stages.ts';
 import { Refusal, Rehearsed } from '../kernel/reply.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { effectivePermissions, type Effective } from './effective.ts';

@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../../test/support/app.ts';
 import type { Person } from '../../test/support/client.ts';
 import { openChanges, type Changes } from '../db/changes.ts';
 import type { CallerRights, Principal } from '../kernel/context.ts';
-import type { Found } from '../kernel/invoke.ts';
+import type { Found } from '../kernel/stages.ts';
 import type { ResolvedScope, ScopeInput, ScopeRef, TenantSpelling } from '../kernel/scope.ts';
 import { declaredPermissions, operations } from '../operations.ts';
 import { ACCOUNT_OWNER, builtIns, ORGANIZATION_OWNER, permissionIdOf, roleIdOf } from './built-in.ts';

@@ -3,7 +3,7 @@ import { rowsOf } from '../db/rows.ts';
 import { createFreshCache } from '../db/fresh-cache.ts';
 import type { Changes } from '../db/changes.ts';
 import type { CallerRights, Principal } from '../kernel/context.ts';
-import type { Found } from '../kernel/invoke.ts';
+import type { Found } from '../kernel/stages.ts';
 import type { BuiltIns } from './built-in.ts';
 import { createHoldings } from './holdings.ts';
 import { canonicalTenant, type ResolvedScope, type ScopeInput } from '../kernel/scope.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../test/support/app.ts';
 import { fail } from '../errors.ts';
 import type { Call, Principal } from '../kernel/context.ts';
-import type { Once } from '../kernel/invoke.ts';
+import type { Once } from '../kernel/stages.ts';
 import { takesIdempotencyKey, type NamedOperation } from '../kernel/operation.ts';
 import { bare, refuse } from '../kernel/reply.ts';
 import { createIdempotency, purgeIdempotencyKeys, type IdempotencyOptions } from './idempotency.ts';

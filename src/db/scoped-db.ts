@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { fail } from '../errors.ts';
 import type { AnyEntity } from '../kernel/entity.ts';
 import type { Changes } from '../kernel/event.ts';
-import type { MutationNotes } from '../kernel/invoke.ts';
+import type { MutationNotes } from '../kernel/stages.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import type { Executor, ListInput, ScopedDb } from '../kernel/scoped-db.ts';
 import type { Clock, Ids } from '../kernel/ports.ts';

@@ -2,7 +2,7 @@ import type { Changes } from '../db/changes.ts';
 import type { Database } from '../db/open.ts';
 import type { Revisions } from '../db/revisions.ts';
 import { together } from '../db/shared-commit.ts';
-import type { MutationNotes } from '../kernel/invoke.ts';
+import type { MutationNotes } from '../kernel/stages.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { noteStaleRights, type Act, type Author, type Recorder, type Written } from './record.ts';
 import type { TenantQueues } from './tenant-queues.ts';

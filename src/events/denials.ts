@@ -1,5 +1,6 @@
 import { DoorwardError } from '../errors.ts';
-import type { Invoke, MutationNotes, Recorded, Stages } from '../kernel/invoke.ts';
+import type { Invoke } from '../kernel/invoke.ts';
+import type { MutationNotes, Recorded, Stages } from '../kernel/stages.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 import type { Clock } from '../kernel/ports.ts';
 import type { Recorder } from './record.ts';

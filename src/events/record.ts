@@ -3,7 +3,7 @@ import { deferToCommit } from '../db/deferred.ts';
 import { rowsOf } from '../db/rows.ts';
 import type { Call, Principal } from '../kernel/context.ts';
 import type { Actor, NodeRef, Recording } from '../kernel/event.ts';
-import type { MutationNotes, Recorded } from '../kernel/invoke.ts';
+import type { MutationNotes, Recorded } from '../kernel/stages.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 import type { Ids } from '../kernel/ports.ts';
 import { nodeRef, unknownScope } from '../kernel/scope.ts';

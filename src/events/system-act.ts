@@ -1,5 +1,5 @@
 import type { Ids } from '../kernel/ports.ts';
-import type { MutationNotes, Stages } from '../kernel/invoke.ts';
+import type { MutationNotes, Stages } from '../kernel/stages.ts';
 import type { Actor, Recording } from '../kernel/event.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import type { Commit } from './commit.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { fail } from '../errors.ts';
-import type { Stages } from '../kernel/invoke.ts';
+import type { Stages } from '../kernel/stages.ts';
 import { rateClasses, type RateClass } from '../kernel/operation.ts';
 
 /**

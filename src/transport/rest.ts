@@ -68,7 +68,10 @@ function sendEnvelope(op: NamedOperation, answer: unknown, request: FastifyReque
     answer instanceof Rehearsed
       ? { status: 200, data: answer.impact }
       : (op.restShape?.(answer as never) ?? { data: answer });
-  return reply.status(status).type('application/json; charset=utf-8').send(JSON.stringify({ success: true, data }));
+  return reply
+    .status(status)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ success: true, data }));
 }
 
 function sendBare({ body, headers, status }: BareReply, request: FastifyRequest, reply: FastifyReply) {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import type { Call, Principal } from '../../kernel/context.ts';
-import type { Found } from '../../kernel/invoke.ts';
+import type { Found } from '../../kernel/stages.ts';
 import type { NamedOperation } from '../../kernel/operation.ts';
 import { createAdmission, type Admission } from './admission.ts';
 import { releaseSlot } from './request-slot.ts';

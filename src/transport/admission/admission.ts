@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { fail } from '../../errors.ts';
 import type { Call, Principal, Slot } from '../../kernel/context.ts';
-import { credentialKey, type Admit, type Found } from '../../kernel/invoke.ts';
+import { credentialKey } from '../../kernel/invoke.ts';
+import type { Admit, Found } from '../../kernel/stages.ts';
 import type { NamedOperation } from '../../kernel/operation.ts';
 import type { ScopeInput } from '../../kernel/scope.ts';
 import { FairQueue, type Share } from './fair-queue.ts';
