@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import { z } from 'zod';
 import { pageOfOwn } from '../../db/page.ts';
 import { fail } from '../../errors.ts';
@@ -6,21 +6,18 @@ import { callerOf } from '../../kernel/context.ts';
 import { pageOf, paging } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { email, iso, text, url, uuid } from '../../values.ts';
-import { isEnrolled } from '../mfa/mfa-factor.ts';
-import { organizationMembers } from '../memberships/membership.ts';
-import { organizations } from '../organizations/organization.ts';
 import { removePicture } from '../pictures/picture.ts';
-import { roles } from '../roles/role.ts';
-import { Account, accounts, AccountType } from '../identity/account.ts';
+import { Account, AccountType } from '../identity/account.ts';
 import { password } from '../identity/password-sign-in.ts';
 import { changePassword, prepareChange } from './change-password.ts';
 import { endSessions, liveSessions } from '../identity/sign-in.ts';
-import { Locale, User, users } from '../users/user.ts';
+import { Locale, User } from '../users/user.ts';
 import { AuthenticationMethod, Provider } from './authentication-method.ts';
 import { attachment, exportPerson, PersonalExport } from '../personal-data/export.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
 import { deleteSelf, DeletedMe } from './deletion.ts';
 import { addAccount, changeSelf } from './profile.ts';
+import { readSelf } from './self.ts';
 import { Session, SessionKind, sessions } from './session.ts';
 import { addMethod, prepareMethod, removeMethod } from './sign-in-methods.ts';
 
@@ -54,37 +51,17 @@ export const me = query({
   input: {},
   output: Me,
   run: async (ctx) => {
-    const { tx } = ctx;
     const { userId, acr } = callerOf(ctx);
-    const [user] = await tx
-      .select()
-      .from(users)
-      .where(and(eq(users.id, userId), isNull(users.deletedAt)));
-    if (!user) throw fail('UNAUTHENTICATED');
-    const owned = await tx
-      .select()
-      .from(accounts)
-      .where(and(eq(accounts.ownerId, userId), isNull(accounts.deletedAt)))
-      .orderBy(asc(accounts.createdAt), asc(accounts.id));
-    const memberships = await tx
-      .select({
-        organizationId: organizations.id,
-        organizationName: organizations.name,
-        role: { id: roles.id, name: roles.name },
-      })
-      .from(organizationMembers)
-      .innerJoin(organizations, eq(organizations.id, organizationMembers.tenantId))
-      .innerJoin(roles, eq(roles.id, organizationMembers.roleId))
-      .where(and(eq(organizationMembers.userId, userId), isNull(organizations.deletedAt)))
-      .orderBy(asc(organizationMembers.createdAt), asc(organizations.id));
+    const self = await readSelf(ctx.tx, userId);
+    if (!self) throw fail('UNAUTHENTICATED');
+    const { user, isEnrolled: enabled, ...owned } = self;
     return {
-      // What tenants say of him belongs to their scopes.
+      // What tenants say of a user belongs to their scopes.
       user: { ...user, metadata: {} },
-      accounts: owned,
-      memberships,
+      ...owned,
       emailVerified: user.emailVerified,
       emailVerificationDeadline: user.emailVerified ? null : user.verificationDeadline,
-      mfa: { enabled: await isEnrolled(tx, userId), verified: acr === 'aal2' },
+      mfa: { enabled, verified: acr === 'aal2' },
     };
   },
 });

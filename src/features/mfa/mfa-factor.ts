@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, sql, type SQL } from 'drizzle-orm';
 import {
   boolean,
   index,
@@ -7,6 +7,7 @@ import {
   text as textColumn,
   unique,
   uuid as uuidColumn,
+  type PgColumn,
 } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { time } from '../../db/columns.ts';
@@ -78,3 +79,7 @@ export async function isEnrolled(tx: Executor, userId: string): Promise<boolean>
     .limit(1);
   return found.length > 0;
 }
+
+/** The same within another statement, of the user whose id stands in that column. */
+export const hasFactor = (userId: PgColumn): SQL<boolean> =>
+  sql<boolean>`exists (select from ${mfaFactors} where ${mfaFactors.userId} = ${userId} and ${mfaFactors.isEnabled})`;
