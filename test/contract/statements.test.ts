@@ -50,6 +50,17 @@ async function counted(work: () => Promise<unknown>): Promise<number> {
   return asked.length;
 }
 
+it('refreshes a session in four at most', async () => {
+  let tokens = { accessToken: owner.token, refreshToken: owner.refreshToken };
+  const refresh = async () => {
+    const { accessToken, refreshToken } = await app.must('refreshSession', tokens);
+    tokens = { accessToken, refreshToken };
+  };
+  await refresh();
+  const spent = (await app.spent(refresh)).filter((text) => !/^(begin|commit)/i.test(text));
+  expect(spent.length, spent.join('\n')).toBeLessThanOrEqual(4);
+});
+
 describe.each(transports)('over %s', (via) => {
   const options = () => ({
     token: owner.token,
@@ -99,6 +110,14 @@ describe.each(transports)('over %s', (via) => {
       });
     });
     expect(withTwo).toBe(3);
+  });
+
+  it('reads the signed-in user with what belongs to them in one', async () => {
+    const cost = await counted(async () => {
+      const { accounts, memberships } = await app.must('me', {}, { token: head.token, via });
+      expect([accounts.length, memberships.length]).toEqual([1, 1]);
+    });
+    expect(cost).toBe(1);
   });
 
   it('answers a question without any', async () => {

@@ -77,7 +77,7 @@ export async function renew(ctx: Run, { client, shown, tokens }: PreparedRenewal
   if (rotated === 'copied') {
     const fault = 'reused';
     ctx.record({ ...common, outcome: 'failed', code: 'INVALID_TOKEN', metadata: { ...metadata, fault } });
-    ctx.record(await reuseDetected(ctx.tx, session, 'INVALID_TOKEN'));
+    ctx.record(reuseDetected(shown, 'INVALID_TOKEN'));
     return refuse(invalidGrant());
   }
   if (rotated === null || tokens === null) throw invalidGrant();

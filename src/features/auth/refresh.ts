@@ -5,8 +5,7 @@ import { fail } from '../../errors.ts';
 import { refuse } from '../../kernel/reply.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { isEnrolled } from '../mfa/mfa-factor.ts';
-import { nodeOfUser, userAsActor } from '../identity/user-node.ts';
+import { userAsActor } from '../identity/user-node.ts';
 import {
   canRefresh,
   familyOf,
@@ -21,7 +20,6 @@ import {
   setCookie,
   signAccessToken,
   type Run,
-  type SessionRow,
   type UserRow,
 } from '../identity/sign-in.ts';
 
@@ -102,7 +100,7 @@ export async function refresh(ctx: Run, { shown, accessToken }: PreparedRefresh)
   const { tx, services, call } = ctx;
   const rotated = await rotate(ctx, shown);
   if (rotated === 'copied') {
-    ctx.record(await reuseDetected(tx, shown.session, 'UNAUTHENTICATED'));
+    ctx.record(reuseDetected(shown, 'UNAUTHENTICATED'));
     // From now on neither the thief's nor the user's copy works.
     return refuse(await unauthenticated(tx, services, call));
   }
@@ -110,20 +108,13 @@ export async function refresh(ctx: Run, { shown, accessToken }: PreparedRefresh)
   const { session, isNew } = rotated;
   const target = { type: 'Session', id: session.id };
   if (!isNew) ctx.unchanged();
-  else ctx.record({ actor: userAsActor(shown.user), target, node: await nodeOfUser(tx, session.userId) });
-  return answer(ctx, session, { accessToken, refreshToken: shown.successor });
-}
-
-async function answer(
-  ctx: Run,
-  session: SessionRow,
-  tokens: { readonly accessToken: string; readonly refreshToken: string },
-) {
-  setCookie(ctx, tokens.refreshToken, session.expiresAt);
+  else ctx.record({ actor: userAsActor(shown.user), target, node: shown.node });
+  setCookie(ctx, shown.successor, session.expiresAt);
   return {
-    ...tokens,
-    expiresIn: accessTokenSeconds(ctx.services),
-    mfaRequired: session.acr === 'aal1' && (await isEnrolled(ctx.tx, session.userId)),
+    accessToken,
+    refreshToken: shown.successor,
+    expiresIn: accessTokenSeconds(services),
+    mfaRequired: session.acr === 'aal1' && shown.isEnrolled,
   };
 }
 

@@ -1,4 +1,5 @@
-import { asc, desc, sql } from 'drizzle-orm';
+import { asc, desc, sql, type SQL } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { Actor, NodeRef } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { accounts } from './account.ts';
@@ -11,6 +12,17 @@ import { accounts } from './account.ts';
 export async function nodeOfUser(tx: Executor, userId: string): Promise<NodeRef | undefined> {
   return (await nodesOfUsers(tx, [userId])).get(userId);
 }
+
+/** The id of that node within another statement, of the user whose id stands in the column; see `accountNode`. */
+export const nodeIdOfUser = (userId: PgColumn): SQL<string | null> =>
+  sql<string | null>`(select ${accounts.id} from ${accounts} where ${accounts.ownerId} = ${userId}
+    order by ${accounts.deletedAt} is null desc, ${accounts.type} = 'personal' desc limit 1)`;
+
+export const accountNode = (id: string): NodeRef => ({
+  id,
+  scope: { tenant: 'account', id },
+  evenDeleted: true,
+});
 
 /** Of many, in one statement. */
 export async function nodesOfUsers(
@@ -27,9 +39,7 @@ export async function nodesOfUsers(
       desc(sql`${accounts.deletedAt} is null`),
       desc(sql`${accounts.type} = 'personal'`),
     );
-  return new Map(
-    rows.map(({ id, ownerId }) => [ownerId, { id, scope: { tenant: 'account', id }, evenDeleted: true }]),
-  );
+  return new Map(rows.map(({ id, ownerId }) => [ownerId, accountNode(id)]));
 }
 
 /** A user who acts before his credentials are a token: who signs in, refreshes, or opens a mailed link. */

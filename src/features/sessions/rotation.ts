@@ -2,7 +2,7 @@ import { and, eq, isNull, or, sql } from 'drizzle-orm';
 import { hashRefreshToken, isAuthentic, parseRefreshToken, successorOf } from '../../crypto/refresh-token.ts';
 import type { Code } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
-import type { Recording } from '../../kernel/event.ts';
+import type { NodeRef, Recording } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { sessions } from '../me/session.ts';
 import { users } from '../users/user.ts';
@@ -16,7 +16,8 @@ import {
   type SessionRow,
   type UserRow,
 } from '../identity/sign-in.ts';
-import { nodeOfUser } from '../identity/user-node.ts';
+import { accountNode, nodeIdOfUser } from '../identity/user-node.ts';
+import { hasFactor } from '../mfa/mfa-factor.ts';
 
 /**
  * Rotation of refresh tokens (identity §5). A session is a family; each refresh replaces its token by the successor,
@@ -30,6 +31,10 @@ const RETRY_MS = 10_000;
 export interface Family {
   readonly session: SessionRow;
   readonly user: UserRow;
+  /** Where what is recorded of the user belongs. */
+  readonly node: NodeRef | undefined;
+  /** Whether the user has a second factor. */
+  readonly isEnrolled: boolean;
 }
 
 /** A token of a live family, whichever generation, with what will follow it. */
@@ -42,11 +47,18 @@ export interface Shown extends Family {
 
 export async function familyOf(db: Executor, sessionId: string): Promise<Family | undefined> {
   const [family] = await db
-    .select({ session: sessions, user: users })
+    .select({
+      session: sessions,
+      user: users,
+      nodeId: nodeIdOfUser(users.id),
+      isEnrolled: hasFactor(users.id),
+    })
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))
     .where(eq(sessions.id, sessionId));
-  return family;
+  if (!family) return undefined;
+  const { nodeId, ...others } = family;
+  return { ...others, node: nodeId === null ? undefined : accountNode(nodeId) };
 }
 
 export const canRefresh = (services: Services, { session, user }: Family): boolean =>
@@ -136,11 +148,11 @@ async function endFamily({ tx, services, touch }: Run, sessionId: string): Promi
 }
 
 /** What is recorded of a family that ended because one of its tokens was copied. */
-export const reuseDetected = async (tx: Executor, session: SessionRow, code: Code): Promise<Recording> => ({
+export const reuseDetected = ({ session, node }: Family, code: Code): Recording => ({
   event: 'session.reuse_detected',
   data: sessionData(session),
   target: { type: 'Session', id: session.id },
-  node: await nodeOfUser(tx, session.userId),
+  node,
   outcome: 'failed',
   code,
 });
