@@ -222,7 +222,8 @@ export async function createApp(options: AppOptions): Promise<App> {
       ),
     version,
     log: logCall,
-    gatherMetrics: options.gatherMetrics,
+    queues: () => admission.queues,
+    worker: options.worker,
   });
   const purge = createPurge({
     database,

@@ -65,7 +65,7 @@ async function start(config: Config, link: WorkerLink | null, log: Log): Promise
     version,
     log,
     mailer: mailbox?.mailer ?? mailer,
-    ...(link && { gatherMetrics: link.gather }),
+    ...(link && { worker: link }),
   });
   await app.server.listen({ host: config.http.host, port: config.http.port });
   const address = app.server.server.address();

@@ -22,11 +22,16 @@ export interface AppOptions {
   readonly ids?: Ids;
   readonly keyPairs?: KeyPairStock;
   readonly webhooks?: WebhookPorts;
-  /** Makes of the figures of this process those of all that serve on the same port; `src/worker-link.ts`. */
-  readonly gatherMetrics?: GatherMetrics;
+  /** Of a process that serves beside others on one port; `src/worker-link.ts`. */
+  readonly worker?: Worker;
 }
 
-export type GatherMetrics = (own: () => Promise<string>) => () => Promise<string>;
+interface Worker {
+  /** From 1. */
+  readonly place: number;
+  /** Makes something of this process known to the others, and answers that of all. */
+  readonly gather: <T>(own: () => Promise<T>) => () => Promise<readonly T[]>;
+}
 
 /** A queue in front of something scarce, as it is now; `refused` since the start. */
 export interface QueueState {

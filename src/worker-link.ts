@@ -6,8 +6,8 @@ export interface WorkerLink {
   readonly place: number;
   /** Resolves when this worker is to stop: all are, or somebody sent a signal to this one alone. */
   readonly stopped: Promise<void>;
-  /** Makes figures of this worker known to the others, and answers those of all, of each with its place. */
-  readonly gather: (own: () => Promise<string>) => () => Promise<string>;
+  /** Makes something of this worker known to the others, and answers that of all in the order of their places. It must be JSON. */
+  readonly gather: <T>(own: () => Promise<T>) => () => Promise<readonly T[]>;
 }
 
 /** Null in a process that stands alone. */
@@ -29,53 +29,26 @@ export function workerLink(env: Readonly<Record<string, string | undefined>>): W
   return {
     place,
     stopped,
-    gather(own) {
+    gather<T>(own: () => Promise<T>) {
       let questions = 0;
-      const open = new Map<number, (texts: readonly string[]) => void>();
+      const open = new Map<number, (answers: readonly unknown[]) => void>();
       on((message) => {
-        if (message.doorward === 'answer') open.get(message.question)?.(message.texts);
+        if (message.doorward === 'answer') open.get(message.question)?.(message.answers);
         if (message.doorward !== 'collect') return;
         own().then(
-          (text) => say({ doorward: 'collected', question: message.question, text: ofWorker(text, place) }),
+          (answer) => say({ doorward: 'collected', question: message.question, answer }),
           () => undefined,
         );
       });
       return async () => {
         const question = ++questions;
-        const texts = await new Promise<readonly string[]>((resolve) => {
+        const answers = await new Promise<readonly unknown[]>((resolve) => {
           open.set(question, resolve);
           say({ doorward: 'ask', question });
         });
         open.delete(question);
-        return merged(texts);
+        return answers as readonly T[];
       };
     },
   };
-}
-
-/** The label `worker` on every sample, by which a collector can add up or tell apart. */
-export const ofWorker = (text: string, place: number): string =>
-  text.replace(
-    /^([a-z_]+)(?:\{(.*)\})? (\S+)$/gm,
-    (_, name: string, labels: string | undefined, value: string) => {
-      const all = [`worker="${place}"`, ...(labels ? [labels] : [])].join();
-      return `${name}{${all}} ${value}`;
-    },
-  );
-
-/** Samples of one metric stand together below its head, as the format wants it. */
-export function merged(texts: readonly string[]): string {
-  const metrics = new Map<string, { head: string[]; samples: string[] }>();
-  for (const text of texts) {
-    let current = { head: [] as string[], samples: [] as string[] };
-    for (const line of text.split('\n')) {
-      const name = /^# HELP (\S+)/.exec(line)?.[1];
-      if (name !== undefined) {
-        current = metrics.get(name) ?? { head: [line], samples: [] };
-        metrics.set(name, current);
-      } else if (line.startsWith('#')) current.head[1] = line;
-      else if (line !== '') current.samples.push(line);
-    }
-  }
-  return [...metrics.values()].map(({ head, samples }) => [...head, ...samples, ''].join('\n')).join('');
 }

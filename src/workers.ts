@@ -21,8 +21,8 @@ export type Message =
   | { readonly doorward: 'stop' }
   | { readonly doorward: 'ask'; readonly question: number }
   | { readonly doorward: 'collect'; readonly question: number }
-  | { readonly doorward: 'collected'; readonly question: number; readonly text: string }
-  | { readonly doorward: 'answer'; readonly question: number; readonly texts: readonly string[] };
+  | { readonly doorward: 'collected'; readonly question: number; readonly answer: unknown }
+  | { readonly doorward: 'answer'; readonly question: number; readonly answers: readonly unknown[] };
 
 export const PLACE = 'DOORWARD_WORKER';
 
@@ -43,9 +43,9 @@ export function runWorkers({ count, graceSeconds, log, ready }: WorkersOptions):
   const living = new Map<number, Worker>();
   const pauses = new Map<number, number>();
   /** By numbers of this process: a worker counts its own questions, and its successor from the start again. */
-  const collecting = new Map<number, { readonly texts: Map<number, string>; readonly done: () => void }>();
-  const isComplete = (texts: ReadonlyMap<number, string>) =>
-    [...living.keys()].every((one) => texts.has(one));
+  const collecting = new Map<number, { readonly answers: Map<number, unknown>; readonly done: () => void }>();
+  const isComplete = (answers: ReadonlyMap<number, unknown>) =>
+    [...living.keys()].every((one) => answers.has(one));
   let questions = 0;
   let started = false;
   let stopping = false;
@@ -73,7 +73,7 @@ export function runWorkers({ count, graceSeconds, log, ready }: WorkersOptions):
 
     function ended(how: string | number): void {
       living.delete(place);
-      for (const { texts, done } of collecting.values()) if (isComplete(texts)) done();
+      for (const { answers, done } of collecting.values()) if (isComplete(answers)) done();
       if (stopping) {
         code ||= how === 0 ? 0 : 1;
         if (living.size === 0) end();
@@ -111,20 +111,20 @@ export function runWorkers({ count, graceSeconds, log, ready }: WorkersOptions):
   function heard(place: number, worker: Worker, message: Message): void {
     if (message.doorward === 'collected') {
       const open = collecting.get(message.question);
-      open?.texts.set(place, message.text);
-      if (open && isComplete(open.texts)) open.done();
+      open?.answers.set(place, message.answer);
+      if (open && isComplete(open.answers)) open.done();
     }
     if (message.doorward !== 'ask') return;
     const question = ++questions;
-    const texts = new Map<number, string>();
+    const answers = new Map<number, unknown>();
     const done = (): void => {
       clearTimeout(timer);
       if (!collecting.delete(question)) return;
-      const inOrder = [...texts].sort(([a], [b]) => a - b).map(([, text]) => text);
-      tell(worker, { doorward: 'answer', question: message.question, texts: inOrder });
+      const inOrder = [...answers].sort(([a], [b]) => a - b).map(([, answer]) => answer);
+      tell(worker, { doorward: 'answer', question: message.question, answers: inOrder });
     };
     const timer = setTimeout(done, PATIENCE_MS);
-    collecting.set(question, { texts, done });
+    collecting.set(question, { answers, done });
     for (const each of living.values()) tell(each, { doorward: 'collect', question });
   }
 

@@ -30,7 +30,9 @@ export interface ServedOptions {
   readonly related: Related;
   readonly version: string;
   readonly log: (error: unknown, message: string, requestId: string) => void;
-  readonly gatherMetrics?: MetricsOptions['gather'];
+  /** Where requests wait, for the metrics. */
+  readonly queues: MetricsOptions['queues'];
+  readonly worker?: MetricsOptions['worker'];
 }
 
 /** Declarations do not change, so each list of them is rendered once, however many servers a process starts. */
@@ -38,14 +40,11 @@ const rendered = new WeakMap<readonly NamedOperation[], Schemas>();
 
 /** The operations over REST and GraphQL on one server, with their documents. */
 export function serveOperations(server: FastifyInstance, options: ServedOptions): void {
-  const { config, operations, entities, database, related, version, log } = options;
+  const { config, operations, entities, database, related, version, log, queues, worker } = options;
   rememberRoutes(server);
   const gauges = () => readGauges(database);
-  const invoke = registerMetrics(
-    server,
-    { ...config.metrics, gauges, gather: options.gatherMetrics },
-    options.invoke,
-  );
+  const figures = { ...config.metrics, gauges, queues, worker };
+  const invoke = registerMetrics(server, figures, options.invoke);
   registerBodyParser(server, operations);
   const schemas = rendered.get(operations) ?? schemasOf(operations);
   rendered.set(operations, schemas);

@@ -46,7 +46,7 @@ describe.each(transports)('over %s', (via) => {
 
 it('has a histogram whose buckets grow up to the count', async () => {
   const text = await read();
-  const buckets = [...text.matchAll(/_bucket\{operation="createProject",le="([^"]+)"\} (\d+)/g)].map(
+  const buckets = [...text.matchAll(/_bucket\{le="([^"]+)",operation="createProject"\} (\d+)/g)].map(
     ([, bound, value]) => [Number(bound?.replace('+Inf', 'Infinity')), Number(value)] as const,
   );
   expect(buckets.map(([bound]) => bound)).toEqual(buckets.map(([bound]) => bound).toSorted((a, b) => a - b));
@@ -64,7 +64,7 @@ it('keeps the form of the format, and tells each metric once', async () => {
   const line =
     /^(# (HELP|TYPE) doorward_[a-z0-9_]+ .+|doorward_[a-z0-9_]+(\{([a-z]+="[^"\n]*",?)+\})? [0-9.e+-]+)$/;
   expect(answer.body.endsWith('\n')).toBe(true);
-  const lines = answer.body.trimEnd().split('\n');
+  const lines = answer.body.split('\n').filter((one) => one !== '');
   expect(lines.filter((one) => !line.test(one))).toEqual([]);
   const types = lines.filter((one) => one.startsWith('# TYPE')).map((one) => one.split(' ')[2]);
   expect(new Set(types).size).toBe(types.length);
