@@ -23,13 +23,13 @@ const root = join(import.meta.dirname, '..');
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
-async function openDatabase({ database, dataDir }: Config, log: Log): Promise<Database> {
+async function openDatabase({ database, dataDir, overload }: Config, log: Log): Promise<Database> {
   if (database.url === undefined) return openEmbedded(dataDir);
   return openPostgres({
     url: database.url,
     poolMax: database.poolMax,
     acquireTimeoutMs: database.acquireTimeoutMs,
-    maxWaitMs: 5_000,
+    maxWaitMs: overload.maxWaitMs,
     statementTimeoutMs: database.statementTimeoutMs,
     onIdleError: (error) => log.warn({ error, message: 'an idle database connection was lost' }),
   });

@@ -6,6 +6,7 @@ import type { ResealCounts } from './crypto/reseal.ts';
 import type { Database } from './db/open.ts';
 import type { PurgeCounts } from './db/purge.ts';
 import type { WebhookPorts } from './features/webhook-delivery/delivery.ts';
+import type { QueueState } from './kernel/context.ts';
 import type { Clock, Ids, Mailer } from './kernel/ports.ts';
 import type { Log } from './log.ts';
 
@@ -31,14 +32,6 @@ interface Worker {
   readonly place: number;
   /** Makes something of this process known to the others, and answers that of all. */
   readonly gather: <T>(own: () => Promise<T>) => () => Promise<readonly T[]>;
-}
-
-/** A queue in front of something scarce, as it is now; `refused` since the start. */
-export interface QueueState {
-  readonly name: string;
-  readonly waiting: number;
-  readonly running: number;
-  readonly refused: number;
 }
 
 export interface App {

@@ -63,6 +63,14 @@ export interface Slot {
   readonly release: () => void;
 }
 
+/** A queue in front of something scarce, as it is now; `refused` since the start. */
+export interface QueueState {
+  readonly name: string;
+  readonly waiting: number;
+  readonly running: number;
+  readonly refused: number;
+}
+
 /** The slot of one request: the first of its operations that needs one takes it, and it is given back with the answer. */
 export interface RequestSlot {
   taken: Slot | Promise<Slot> | null;

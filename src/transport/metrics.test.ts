@@ -1,6 +1,7 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, expect, it } from 'vitest';
-import { registerMetrics, type MetricsOptions, type Queue } from './metrics.ts';
+import type { QueueState } from '../kernel/context.ts';
+import { registerMetrics, type MetricsOptions } from './metrics.ts';
 
 const servers: FastifyInstance[] = [];
 afterEach(async () => {
@@ -16,7 +17,7 @@ function served(options: Partial<MetricsOptions>) {
 }
 
 it('tells of each queue what waits, what runs and what was refused', async () => {
-  let queues: Queue[] = [
+  let queues: QueueState[] = [
     { name: 'database', waiting: 3, running: 10, refused: 7 },
     { name: 'passwords', waiting: 0, running: 2, refused: 0 },
   ];

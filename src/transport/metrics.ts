@@ -4,6 +4,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Gauge as Figure } from '../db/gauges.ts';
 import { fail } from '../errors.ts';
+import type { QueueState } from '../kernel/context.ts';
 import type { Invoke } from '../kernel/invoke.ts';
 import { toDoorwardError } from './error-body.ts';
 import { settle } from './settle.ts';
@@ -18,17 +19,8 @@ export interface MetricsOptions {
   /** Unset: whoever reaches the address may read it. */
   readonly token: string | undefined;
   readonly gauges: () => Promise<readonly Figure[]>;
-  readonly queues: () => readonly Queue[];
+  readonly queues: () => readonly QueueState[];
   readonly worker?: Worker | undefined;
-}
-
-/** Where requests wait before they are worked on. */
-export interface Queue {
-  readonly name: string;
-  readonly waiting: number;
-  readonly running: number;
-  /** Since the start. */
-  readonly refused: number;
 }
 
 /** One of several processes on one port: whichever is asked answers for all. */

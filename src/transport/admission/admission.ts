@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { fail } from '../../errors.ts';
-import type { Call, Principal, Slot } from '../../kernel/context.ts';
+import type { Call, Principal, QueueState, Slot } from '../../kernel/context.ts';
 import { credentialKey } from '../../kernel/invoke.ts';
 import type { Admit, Found } from '../../kernel/stages.ts';
 import type { NamedOperation } from '../../kernel/operation.ts';
@@ -26,7 +26,7 @@ export interface Admission {
   readonly admit: Admit;
   /** Who owns a scope in which this caller has rights: from now on their calls there share with that tenant's. */
   readonly remember: (principal: Principal, asked: ScopeInput, found: Found) => void;
-  readonly queues: readonly Pick<FairQueue, 'name' | 'waiting' | 'running' | 'refused'>[];
+  readonly queues: readonly QueueState[];
 }
 
 /** Exchanges that share a commit need one connection for all of them. */
