@@ -45,8 +45,7 @@ export async function readRelation(
     return found;
   }
   const order = orderOf(target);
-  const mine = (parent: PgColumn) => and(isAnyOf(parent, wanted), visible(target, scope));
-  const rank = (parent: PgColumn) => sql`row_number() over (partition by ${parent} order by ${order})`;
+  const parents = sql`unnest(${`{${wanted.join()}}`}::uuid[]) parent(id)`;
   const rows = await rowsOf<Linked>(
     tx,
     relation.kind === 'links' ? linked(relation) : pointing(column(target, relation.column)),
@@ -61,6 +60,10 @@ export async function readRelation(
   }
   return found;
 
+  // Both go from each parent along the indexes of what it leads to. `limit` and `offset` in the inner queries are what
+  // the planner does not look behind, so that it chooses no other way, whatever it believes of the tables: without
+  // statistics it would read all rows of the target.
+
   /** Many are linked to the same few rows, so each row comes once, with all that it is linked to. */
   function linked({ table: tableAt, from, target: to }: Links): SQL {
     const table = tableAt(scope);
@@ -69,18 +72,21 @@ export async function readRelation(
     const tenants = inArray(columns['tenantId'] as PgColumn, [scope.nodeId, SYSTEM_NODE]);
     const id = column(target, 'id');
     return sql`select ${selected}, parents from (
-        select linked_id, string_agg(parent::text, ',') as parents from (
-          select ${end} as linked_id, ${parent} as parent, ${rank(parent)} as rank
-          from ${target.table} join ${table} on ${and(eq(end, id), tenants)} where ${mine(parent)}) ranked
-        where rank <= 100 group by linked_id) linked
-      join ${target.table} on ${id} = linked_id order by ${order}`;
+        select ends.id, string_agg(parent.id::text, ',') as parents from ${parents} cross join lateral (
+          select ${id} from (select ${end} as id from ${table} where ${and(sql`${parent} = parent.id`, tenants)} offset 0) link
+          cross join lateral (
+            select * from ${target.table} where ${and(sql`${id} = link.id`, visible(target, scope))} limit 1) ${target.table}
+          order by ${order} limit 100) ends
+        group by ends.id) ends
+      cross join lateral (select * from ${target.table} where ${id} = ends.id limit 1) ${target.table}
+      order by ${order}`;
   }
 
   function pointing(parent: PgColumn): SQL {
-    return sql`select * from (
-        select ${selected}, ${parent}::text as parents, ${rank(parent)} as rank
-        from ${target.table} where ${mine(parent)}) ranked
-      where rank <= 100 order by rank`;
+    return sql`select ${selected}, parent.id::text as parents from ${parents} cross join lateral (
+        select * from (select * from ${target.table} where ${parent} = parent.id offset 0) ${target.table}
+        where ${visible(target, scope)} order by ${order} limit 100) ${target.table}
+      order by ${order}`;
   }
 }
 
