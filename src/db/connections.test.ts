@@ -6,6 +6,7 @@ import { fail } from '../errors.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { openConnections, type Connections } from './connections.ts';
 import { pgCode } from './pg-error.ts';
+import { preparedRowsOf } from './prepared.ts';
 import { rowsOf } from './rows.ts';
 
 const adminUrl = inject('postgresUrl');
@@ -84,6 +85,34 @@ describe.runIf(adminUrl)('the one connection of a pool', () => {
     await ended;
     client.release();
     expect(await connections.transaction(pidOf)).not.toBe(before);
+  });
+
+  it('plans a statement with a name once, and answers what it answers without one', async () => {
+    const rows = (tx: Executor, of: typeof rowsOf, n: number) =>
+      of<{ n: number; at: string }>(
+        tx,
+        sql`select ${n}::int as n, to_timestamp(${n}::int) as at, true as yes`,
+      );
+    for (const n of [1, 2, 3])
+      await connections.readWith('set local test.at = 1', async (tx) =>
+        expect(await rows(tx, preparedRowsOf, n)).toEqual(await rows(tx, rowsOf, n)),
+      );
+    const kept = await connections.readWith('set local test.at = 1', (tx) =>
+      rowsOf(tx, sql`select statement from pg_prepared_statements`),
+    );
+    expect(kept).toHaveLength(1);
+    // Where each statement may have another connection there are no names.
+    expect(await rows(connections.executor, preparedRowsOf, 4)).toMatchObject([{ n: 4 }]);
+  });
+
+  it('goes on after a statement with a name failed', async () => {
+    const divided = (by: number) =>
+      connections.readWith('set local test.at = 1', (tx) =>
+        preparedRowsOf<{ part: number }>(tx, sql`select 12 / ${by}::int as part`),
+      );
+    expect(await divided(4)).toEqual([{ part: 3 }]);
+    expect(await divided(0).then(() => 'answered', pgCode)).toBe('22012');
+    expect(await divided(6)).toEqual([{ part: 2 }]);
   });
 
   it('is waited for longer than a server may take to answer a new connection', async () => {

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { DoorwardError } from '../errors.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import type { Transaction } from './deferred.ts';
+import { nameStatements } from './prepared.ts';
 
 export interface ConnectionOptions {
   readonly config: pg.ClientConfig;
@@ -55,7 +56,13 @@ export function openConnections(
     drizzle({ client, logger: { logQuery: onStatement } }) as unknown as Executor;
   const ofClients = new WeakMap<pg.PoolClient, Executor>();
   function ofClient(client: pg.PoolClient): Executor {
-    const executor = ofClients.get(client) ?? executorOf(client);
+    const kept = ofClients.get(client);
+    if (kept) return kept;
+    const executor = executorOf(client);
+    nameStatements(executor, (query) => {
+      onStatement(query.text);
+      return client.query(query);
+    });
     ofClients.set(client, executor);
     return executor;
   }

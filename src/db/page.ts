@@ -7,6 +7,7 @@ import { column } from './columns.ts';
 import type { Cursors } from './cursor.ts';
 import { sortable } from './listing.ts';
 import { rowReader, type RowReader } from './row-reader.ts';
+import { preparedRowsOf } from './prepared.ts';
 import { rowsOf } from './rows.ts';
 import type { Totals } from './totals.ts';
 
@@ -82,7 +83,12 @@ export async function readPage(
     only && others.length > 0
       ? sql`(${sql.join([only, ...others].map(few), sql` union all `)}) as ${entity.table}`
       : only;
-  const rows = await rowsOf<Found>(
+  // With filters of the caller there are too many to keep; this is the list as most ask for it.
+  const isPlain =
+    limit === 50 &&
+    skipped === 0 &&
+    Object.entries(bound).every(([name, value]) => name === 'scope' || value === undefined);
+  const rows = await (isPlain ? preparedRowsOf : rowsOf)<Found>(
     tx,
     sql`select ${reader.selected}, (${sorted})::text as cursor_value
         ${version ? sql`, ${version} as version` : undefined}${known ? undefined : sql`, ${total} as total`}

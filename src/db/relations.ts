@@ -7,6 +7,7 @@ import type { Executor } from '../kernel/scoped-db.ts';
 import { column, columnsOf } from './columns.ts';
 import { SYSTEM_NODE } from './nodes.ts';
 import { rowReader } from './row-reader.ts';
+import { preparedRowsOf } from './prepared.ts';
 import { isAnyOf, rowsOf } from './rows.ts';
 import { visible } from './visible.ts';
 
@@ -40,13 +41,13 @@ export async function readRelation(
     // A role may belong to the project's owner, so a single link is followed wherever it leads: the row
     // that holds the id was itself in the scope.
     const where = and(isAnyOf(column(target, 'id'), wanted), isNull(column(target, 'deletedAt')));
-    const rows = await rowsOf<Row>(tx, sql`select ${selected} from ${target.table} where ${where}`);
+    const rows = await preparedRowsOf<Row>(tx, sql`select ${selected} from ${target.table} where ${where}`);
     for (const one of rows) found.set(one['id'] as string, row(one));
     return found;
   }
   const order = orderOf(target);
   const parents = sql`unnest(${`{${wanted.join()}}`}::uuid[]) parent(id)`;
-  const rows = await rowsOf<Linked>(
+  const rows = await preparedRowsOf<Linked>(
     tx,
     relation.kind === 'links' ? linked(relation) : pointing(column(target, relation.column)),
   );
