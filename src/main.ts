@@ -7,12 +7,11 @@ import { ConfigError, loadConfig, type Config } from './config.ts';
 import { WrongEncryptionKey } from './crypto/installation.ts';
 import { DataDirectoryInUse } from './db/data-lock.ts';
 import { openEmbedded, openPostgres, type Database } from './db/open.ts';
-import type { Ask } from './dev-seed/front-door.ts';
+import { createFrontDoor, repeating } from './dev-seed/front-door.ts';
 import { createDemoMailbox } from './dev-seed/mailbox.ts';
 import { seedDemo } from './dev-seed/seed.ts';
 import { consoleMailer, fileMailer, smtpMailer } from './events/mailers.ts';
 import type { Mailer } from './kernel/ports.ts';
-import type { App } from './running-app.ts';
 import { createLog, type Log } from './log.ts';
 import { jsonOutput, prettyOutput } from './log-output.ts';
 import { workerLink, type WorkerLink } from './worker-link.ts';
@@ -80,26 +79,12 @@ async function start(config: Config, link: WorkerLink | null, log: Log): Promise
   void link?.stopped.then(() => closing.close());
   if (!mailbox) return;
   const { dataDir } = config;
-  const seeding = { ask: frontDoor(app, config), nextToken: mailbox.nextToken, dataDir, print };
+  const ask = repeating(createFrontDoor(app.server, new URL(config.appUrl).host));
+  const seeding = { ask, nextToken: mailbox.nextToken, dataDir, print };
   await seedDemo({ ...seeding, base: baseOf(config, port) }).catch((error: unknown) =>
     log.warn({ message: `DEV_SEED: ${(error as Error).message}` }),
   );
 }
-
-/** Requests of this process to itself; they go all the way of those that come in by the port. */
-const frontDoor =
-  ({ server }: App, { appUrl }: Config): Ask =>
-  async ({ method, path, token, body }) => {
-    const answer = await server.inject({
-      method,
-      url: `/api${path}`,
-      authority: new URL(appUrl).host,
-      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-      ...(body === undefined ? {} : { payload: body as object }),
-    });
-    const { data = {}, code } = answer.json<{ data?: Record<string, unknown>; code?: string }>();
-    return { status: answer.statusCode, data, code };
-  };
 
 /** Where callers find the service; PORT=0 is known only now. */
 const baseOf = ({ appUrl }: Config, port: number): string => appUrl.replace(/:0$/, `:${port}`);

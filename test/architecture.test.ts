@@ -91,7 +91,6 @@ const below: Readonly<Record<string, readonly string[]>> = {
   'worker-link.ts': ['workers.ts'],
   'main.ts': [
     'app.ts',
-    'running-app.ts',
     'dev-seed',
     'workers.ts',
     'worker-link.ts',

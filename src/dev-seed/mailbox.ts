@@ -4,12 +4,13 @@ import type { Mailer } from '../kernel/ports.ts';
 /** Reserved: nobody else can be reached there, and in production nobody at all. */
 export const DEMO_ADDRESS = 'demo@localhost';
 
-const PATIENCE_MS = 10_000;
+/** Longer than the request for the mail may be repeated. */
+const PATIENCE_MS = 120_000;
 
 export interface DemoMailbox {
   /** Hands on what is not for the mailbox. */
   readonly mailer: Mailer;
-  /** The token of the next verification mail; rejects when none comes in ten seconds. */
+  /** The token of the next verification mail; rejects when none comes in two minutes. */
   readonly nextToken: () => Promise<string>;
 }
 
@@ -29,7 +30,7 @@ export function createDemoMailbox(next: Mailer): DemoMailbox {
     async nextToken() {
       const signal = AbortSignal.timeout(PATIENCE_MS);
       const [token] = (await once(tokens, 'token', { signal }).catch(() => {
-        throw new Error(`no verification mail to ${DEMO_ADDRESS} came by this process within ten seconds`);
+        throw new Error(`no verification mail to ${DEMO_ADDRESS} came by this process within two minutes`);
       })) as [string];
       return token;
     },

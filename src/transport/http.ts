@@ -33,7 +33,7 @@ export interface HttpOptions {
 }
 
 /** Of a request that was refused before they were known, the last three are absent. */
-export interface RequestLine {
+interface RequestLine {
   readonly requestId: string;
   readonly method: string;
   readonly route: string;
