@@ -252,11 +252,11 @@ function belongs(tenant: ResolvedScope['tenant'], node: NodeRow): boolean {
 }
 
 /** Key and app tokens reach their own project only, and a ProjectUser key only its own user's scope. */
-function pinnedTo(principal: Principal, scope: ResolvedScope): boolean {
-  if (!principal.pinned) return true;
-  const { tenant, id } = principal.pinned;
-  const projectId = tenant === 'projectUser' ? id.split(':')[0] : id.split(':')[1];
-  return scope.projectId === projectId;
+function pinnedTo({ pinned }: Principal, { projectId }: ResolvedScope): boolean {
+  if (!pinned) return true;
+  if (projectId === null) return false;
+  // A pair of UUIDs, with the project on one side.
+  return pinned.tenant === 'projectUser' ? pinned.id.startsWith(projectId) : pinned.id.endsWith(projectId);
 }
 
 /** Whether it is the scope of one user in a project, and that user is another one. */

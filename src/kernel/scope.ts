@@ -20,16 +20,27 @@ export type Tenant = (typeof tenants)[number];
 export const tenantSpellings = [...tenants, 'AccountProject', 'OrganizationProject', 'ProjectUser'] as const;
 export type TenantSpelling = (typeof tenantSpellings)[number];
 
-export const canonicalTenant = (spelling: TenantSpelling): Tenant =>
-  (spelling.charAt(0).toLowerCase() + spelling.slice(1)) as Tenant;
+const canonical: Readonly<Record<TenantSpelling, Tenant>> = {
+  account: 'account',
+  organization: 'organization',
+  accountProject: 'accountProject',
+  organizationProject: 'organizationProject',
+  projectUser: 'projectUser',
+  AccountProject: 'accountProject',
+  OrganizationProject: 'organizationProject',
+  ProjectUser: 'projectUser',
+};
+export const canonicalTenant = (spelling: TenantSpelling): Tenant => canonical[spelling];
 
 /** `accountProject` → `AccountProject`: the spelling that API keys answer with. */
 export const pascalTenant = (tenant: Tenant): TenantSpelling =>
   (tenant.charAt(0).toUpperCase() + tenant.slice(1)) as TenantSpelling;
 
-const uuidText = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const isUuid = (text: string): boolean => uuidText.test(text);
-const idParts = (tenant: Tenant) => (tenant === 'account' || tenant === 'organization' ? 1 : 2);
+const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const oneUuid = new RegExp(`^${uuid}$`);
+const twoUuids = new RegExp(`^${uuid}:${uuid}$`);
+/** The ids of an owner's project and of a project's user are pairs. */
+const isPair = (tenant: Tenant): boolean => tenant !== 'account' && tenant !== 'organization';
 
 /** Every spelling of a tenant, in one enum of the documents. */
 export const TenantName = z.enum(tenantSpellings).meta({
@@ -44,8 +55,8 @@ export const Scope = z
     id: z.string().max(73).toLowerCase().meta({ description: 'One UUID, or two joined by ":".' }),
   })
   .check((ctx) => {
-    const parts = ctx.value.id.split(':');
-    if (parts.length === idParts(canonicalTenant(ctx.value.tenant)) && parts.every(isUuid)) return;
+    const form = isPair(canonicalTenant(ctx.value.tenant)) ? twoUuids : oneUuid;
+    if (form.test(ctx.value.id)) return;
     ctx.issues.push({
       code: 'custom',
       path: ['id'],
