@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { median, successesOf } from './figures.ts';
 import type { Report, Task } from './sender.ts';
@@ -164,3 +164,6 @@ export async function memoryOf(pid: number): Promise<{ now: number; peak: number
   const of = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1024;
   return { now: of('VmRSS'), peak: of('VmHWM') };
 }
+
+/** From now on the peak is that of what follows. */
+export const forgetPeak = (pid: number): Promise<void> => writeFile(`/proc/${pid}/clear_refs`, '5');

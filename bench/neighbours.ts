@@ -113,7 +113,7 @@ await onServices(options, async (backend, service) => {
   const removal = await remove(service, noisy, member.userId);
   const [ofKey, ofMember, ofB] = await Promise.all(sendings.map(({ report }) => report));
   if (!ofKey || !ofMember || !ofB) return;
-  const servedAfterMs = Math.max(0, ofMember.lastServedSentAt - removal.doneAt);
+  const servedAfterMs = Math.max(0, ofMember.lastSuccessSentAt - removal.doneAt);
   rows.push([
     backend,
     countsOf(ofB.statuses),

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { backends, build, root, withService, type Backend, type Service } from './service.ts';
 
@@ -54,7 +54,7 @@ export function readOptions(): Options {
         began: began.toISOString(),
         took,
         arguments: process.argv.slice(2),
-        dir,
+        checkout: basename(dir),
         machine,
         ...figures,
       };

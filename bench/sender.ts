@@ -28,14 +28,14 @@ export interface Task {
 export interface Report {
   /** Answers by status; `lost` without an answer, `late` after 30 seconds. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Milliseconds from when a request was due to its whole answer: successes, and refusals (429, 503). */
+  /** Milliseconds from when a request was due to its whole answer: refusals (429, 503), and all that was decided. */
   readonly served: Quantiles;
   readonly refused: Quantiles;
   readonly slowest: number;
   /** Requests that were due while all connections waited for answers. */
   readonly unsent: number;
   /** Of the last request that succeeded: when it was sent, in the milliseconds of `Date.now`. */
-  readonly lastServedSentAt: number;
+  readonly lastSuccessSentAt: number;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -44,10 +44,10 @@ const templates = task.requests.map((text) => ({ bytes: Buffer.from(text), numbe
 // Numbers begin with the clock, so that a later load does not repeat those of an earlier one.
 const firstNumber = (Date.now() % 1e7) * 1000;
 const statuses: Record<string, number> = {};
-const [served, refused, lost]: [number[], number[], number[]] = [[], [], []];
+const [served, refused, failed]: [number[], number[], number[]] = [[], [], []];
 const idle: Socket[] = [];
 const dues = new Map<Socket, number>();
-let [opened, turn, unsent, lastServedSentAt, isOver] = [0, 0, 0, 0, false];
+let [opened, turn, unsent, lastSuccessSentAt, isOver] = [0, 0, 0, 0, false];
 
 function nextRequest(): Buffer {
   const template = templates[turn % templates.length];
@@ -124,10 +124,10 @@ function settle(socket: Socket, status: string): void {
   dues.delete(socket);
   const ms = performance.now() - due;
   statuses[status] = (statuses[status] ?? 0) + 1;
-  if (status.startsWith('2')) {
-    served.push(ms);
-    lastServedSentAt = Math.max(lastServedSentAt, Date.now() - ms);
-  } else (status === '503' || status === '429' ? refused : lost).push(ms);
+  if (status === '503' || status === '429') refused.push(ms);
+  else if (/^[234]/.test(status)) served.push(ms);
+  else failed.push(ms);
+  if (status.startsWith('2')) lastSuccessSentAt = Math.max(lastSuccessSentAt, Date.now() - ms);
 }
 
 const giveUp = (): void => {
@@ -169,9 +169,9 @@ const report: Report = {
   statuses,
   served: quantilesOf(served),
   refused: quantilesOf(refused),
-  slowest: quantilesOf([...served, ...refused, ...lost]).max,
+  slowest: quantilesOf([...served, ...refused, ...failed]).max,
   unsent,
-  lastServedSentAt,
+  lastSuccessSentAt,
 };
 await print(JSON.stringify(report));
 process.exit(0);
