@@ -55,7 +55,9 @@ export async function familyOf(db: Executor, sessionId: string): Promise<Family 
     })
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))
-    .where(eq(sessions.id, sessionId));
+    .where(eq(sessions.id, sessionId))
+    .prepare('session_family')
+    .execute();
   if (!family) return undefined;
   const { nodeId, ...others } = family;
   return { ...others, node: nodeId === null ? undefined : accountNode(nodeId) };
@@ -125,6 +127,8 @@ export async function rotate(
           ),
         )
         .returning()
+        .prepare('session_rotation')
+        .execute()
     : [];
   if (won) return { session: won, isNew: true };
   const family = await familyOf(tx, sessionId);
