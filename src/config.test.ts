@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ConfigError, loadConfig, variables } from './config.ts';
+import { ConfigError, loadConfig, unreadVariables, variables } from './config.ts';
 
 const key = Buffer.alloc(32, 7).toString('base64');
 const production = {
@@ -33,6 +33,12 @@ describe('the example file', () => {
       join(import.meta.dirname, '../.env.example'),
     );
   });
+});
+
+it('names the variables of overload that are not read', () => {
+  const env = { OVERLOAD_DELAY_MS: '40', OVERLOAD_MAX_WAIT_MS: '5000', PATH: '/bin' };
+  expect(unreadVariables(env)).toEqual(['OVERLOAD_DELAY_MS']);
+  expect(problemsOf(env)).toEqual([]);
 });
 
 describe('defaults', () => {

@@ -50,6 +50,10 @@ export function loadConfig(env: Environment): Config {
   return deepFreeze(grouped(values));
 }
 
+/** Variables that a former version read and this one does not. An operator who still sets them relies on what is gone. */
+export const unreadVariables = (env: Environment): string[] =>
+  Object.keys(env).filter((name) => name.startsWith('OVERLOAD_') && !(name in declarations));
+
 const given = (env: Environment, name: VariableName): string => env[name]?.trim() ?? '';
 
 function read(env: Environment): { values: Values; problems: string[] } {

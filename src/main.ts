@@ -3,7 +3,7 @@ import cluster from 'node:cluster';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApp } from './app.ts';
-import { ConfigError, loadConfig, type Config } from './config.ts';
+import { ConfigError, loadConfig, unreadVariables, type Config } from './config.ts';
 import { WrongEncryptionKey } from './crypto/installation.ts';
 import { DataDirectoryInUse } from './db/data-lock.ts';
 import { openEmbedded, openPostgres, type Database } from './db/open.ts';
@@ -19,6 +19,9 @@ import { runWorkers } from './workers.ts';
 
 /** Environment → app → listen, here or in WORKERS processes. Closes on a signal; a second one forces. */
 const root = join(import.meta.dirname, '..');
+
+/** Connections that the system may hold until the process takes them: a burst of a thousand must not be turned away there. */
+const BACKLOG = 4096;
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
@@ -66,7 +69,7 @@ async function start(config: Config, link: WorkerLink | null, log: Log): Promise
     mailer: mailbox?.mailer ?? mailer,
     ...(link && { worker: link }),
   });
-  await app.server.listen({ host: config.http.host, port: config.http.port });
+  await app.server.listen({ host: config.http.host, port: config.http.port, backlog: BACKLOG });
   const address = app.server.server.address();
   const port = typeof address === 'object' && address ? address.port : config.http.port;
   if (!link) announce(config, log, port, performance.now() - began);
@@ -119,6 +122,10 @@ const flushed = (log: Log): Promise<void> => new Promise((done) => log.flush(() 
 try {
   const config = loadConfig(process.env);
   const log = await openLog(config.log);
+  if (cluster.isPrimary) {
+    for (const name of unreadVariables(process.env))
+      log.warn({ message: `${name} is not a variable of this version, and is not read (docs/operating.md)` });
+  }
   if (config.http.workers > 1 && cluster.isPrimary) {
     const began = performance.now();
     const { workers: count, shutdownGraceSeconds: graceSeconds } = config.http;
