@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { rowsOf } from '../db/rows.ts';
+import { preparedRowsOf } from '../db/prepared.ts';
 import type { Changes } from '../db/changes.ts';
 import { createFreshCache } from '../db/fresh-cache.ts';
 import type { ScopeRef } from '../kernel/scope.ts';
@@ -107,7 +107,7 @@ export function createCredentials(pool: Executor, changes: Changes): Credentials
   const keys = createFreshCache<KeyState>(changes, 50_000);
 
   async function loadSession(id: string) {
-    const rows = await rowsOf<SessionRow>(
+    const rows = await preparedRowsOf<SessionRow>(
       pool,
       sql`
       select s.kind, s.user_id as "userId", u.name, u.email_verified as "emailVerified",
@@ -141,7 +141,7 @@ export function createCredentials(pool: Executor, changes: Changes): Credentials
   }
 
   async function loadKey(id: string) {
-    const rows = await rowsOf<KeyRow>(
+    const rows = await preparedRowsOf<KeyRow>(
       pool,
       sql`
       select k.user_id as "userId", k.name, k.tenant_id as "projectId", k.scope_tenant as "scopeTenant", k.scope_id as "scopeId",

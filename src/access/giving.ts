@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { SYSTEM_NODE } from '../db/nodes.ts';
-import { idList, rowsOf } from '../db/rows.ts';
+import { preparedRowsOf } from '../db/prepared.ts';
+import { anyOf } from '../db/rows.ts';
 import { fail } from '../errors.ts';
 import type { CallerRights } from '../kernel/context.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
@@ -38,16 +39,16 @@ export async function permissionsOf(
 ): Promise<WantedPermission[]> {
   if (roleIds.length + groupIds.length + permissionIds.length === 0) return [];
   const visible = sql`(${nodeId}::uuid, ${SYSTEM_NODE}::uuid)`;
-  const rows = await rowsOf<PermissionRow>(
+  const rows = await preparedRowsOf<PermissionRow>(
     tx,
     sql`
     select distinct on (p.id) s.slug, p.action, s.is_system as built_in, p.condition
     from permissions p join resources s on s.id = p.resource_id and s.deleted_at is null
-    where p.deleted_at is null and (p.id in ${idList(permissionIds)} and p.tenant_id in ${visible}
+    where p.deleted_at is null and (p.id = ${anyOf(permissionIds)} and p.tenant_id in ${visible}
       or p.id in (select gp.permission_id from group_permissions gp join groups g on g.id = gp.group_id
-        where g.deleted_at is null and (g.id in ${idList(groupIds)} and g.tenant_id in ${visible}
+        where g.deleted_at is null and (g.id = ${anyOf(groupIds)} and g.tenant_id in ${visible}
           or g.id in (select rg.group_id from role_groups rg join roles r on r.id = rg.role_id
-            where r.deleted_at is null and r.id in ${idList(roleIds)}))))`,
+            where r.deleted_at is null and r.id = ${anyOf(roleIds)}))))`,
   );
   return rows
     .filter((row) => !(level === 'project' && row.built_in && organizationNouns.has(row.slug)))

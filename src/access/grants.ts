@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { idList, rowsOf } from '../db/rows.ts';
+import { preparedRowsOf } from '../db/prepared.ts';
+import { anyOf } from '../db/rows.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import {
@@ -78,7 +79,7 @@ export async function loadStandings(db: Executor, asked: readonly Someone[]): Pr
       project: projectId,
     };
   });
-  const rows = await rowsOf<StandingRow & { at: number }>(
+  const rows = await preparedRowsOf<StandingRow & { at: number }>(
     db,
     sql`
     select asked.at, u.id, u.name, u.email, u.email_verified,
@@ -151,7 +152,7 @@ export async function loadHeld(
 /** Every path by which the roles hold a permission, whether or not it has effect where they are worn. */
 export async function loadPaths(db: Executor, roleIds: readonly string[]): Promise<HeldPermission[]> {
   if (roleIds.length === 0) return [];
-  const rows = await rowsOf<PathRow>(
+  const rows = await preparedRowsOf<PathRow>(
     db,
     sql`
     select json_build_object('id', r.id, 'name', r.name, 'metadata', r.metadata) as role,
@@ -164,7 +165,7 @@ export async function loadPaths(db: Executor, roleIds: readonly string[]): Promi
     join group_permissions gp on gp.group_id = g.id
     join permissions p on p.id = gp.permission_id and p.deleted_at is null
     join resources s on s.id = p.resource_id and s.deleted_at is null and s.is_active
-    where r.deleted_at is null and r.id in ${idList(roleIds)}
+    where r.deleted_at is null and r.id = ${anyOf(roleIds)}
     order by p.created_at, p.id, r.id, g.id`,
   );
   // A role comes with each of its permissions, and what it says may be long: one copy is kept.

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { Changes } from '../db/changes.ts';
 import { createFreshCache } from '../db/fresh-cache.ts';
-import { instant, rowsOf } from '../db/rows.ts';
+import { preparedRowsOf } from '../db/prepared.ts';
+import { instant } from '../db/rows.ts';
 import type { ScopeRef } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 
@@ -65,7 +66,7 @@ export function createKnownKeys(pool: Executor, changes: Changes): KnownKeys {
   const keys = createFreshCache<KnownKey>(changes, 50_000);
 
   async function load(clientId: string): Promise<KnownKey | null> {
-    const [row] = await rowsOf<KeyRow>(
+    const [row] = await preparedRowsOf<KeyRow>(
       pool,
       sql`
       select k.id, k.tenant_id as project_id, o.id as owner_id, o.kind as owner_kind, k.scope_tenant, k.scope_id, k.role_id,

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { rowsOf } from '../db/rows.ts';
+import { preparedRowsOf } from '../db/prepared.ts';
 import { createFreshCache } from '../db/fresh-cache.ts';
 import type { Changes } from '../db/changes.ts';
 import type { CallerRights, Principal } from '../kernel/context.ts';
@@ -83,7 +83,7 @@ export function createResolver(pool: Executor, changes: Changes, builtIns: Built
           exists (select 1 from project_users p where p.tenant_id = n.id and p.user_id = u.id)
           or exists (select 1 from organization_members m where m.tenant_id = o.id and m.user_id = u.id)
           or exists (select 1 from accounts a where a.id = o.id and a.owner_id = u.id)))`;
-    const rows = await rowsOf<NodeRow>(
+    const rows = await preparedRowsOf<NodeRow>(
       db,
       sql`
       select n.id, n.kind, n.parent_id, o.kind as parent_kind,
@@ -290,7 +290,7 @@ async function keyRole(
   db: Executor,
   keyId: string,
 ): Promise<{ roleId: string | null; scopeTenant: string } | null> {
-  const rows = await rowsOf<{ roleId: string | null; scopeTenant: string }>(
+  const rows = await preparedRowsOf<{ roleId: string | null; scopeTenant: string }>(
     db,
     sql`select role_id as "roleId", scope_tenant as "scopeTenant" from api_keys where id = ${keyId}::uuid`,
   );

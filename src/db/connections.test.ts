@@ -101,8 +101,8 @@ describe.runIf(adminUrl)('the one connection of a pool', () => {
       rowsOf(tx, sql`select statement from pg_prepared_statements`),
     );
     expect(kept).toHaveLength(1);
-    // Where each statement may have another connection there are no names.
     expect(await rows(connections.executor, preparedRowsOf, 4)).toMatchObject([{ n: 4 }]);
+    await connections.transaction(async (tx) => expect(await rows(tx, preparedRowsOf, 5)).toHaveLength(1));
   });
 
   it('goes on after a statement with a name failed', async () => {

@@ -52,17 +52,19 @@ export function openConnections(
   // The pool does not listen to a connection that is in use. Its user gets the failure with the next statement.
   pool.on('connect', (client) => client.on('error', () => undefined));
 
-  const executorOf = (client: pg.Pool | pg.PoolClient) =>
-    drizzle({ client, logger: { logQuery: onStatement } }) as unknown as Executor;
-  const ofClients = new WeakMap<pg.PoolClient, Executor>();
-  function ofClient(client: pg.PoolClient): Executor {
-    const kept = ofClients.get(client);
-    if (kept) return kept;
-    const executor = executorOf(client);
+  const nameStatementsOf = (executor: Executor, client: pg.Pool | pg.PoolClient): void =>
     nameStatements(executor, (query) => {
       onStatement(query.text);
       return client.query(query);
     });
+  function executorOf(client: pg.Pool | pg.PoolClient): Executor {
+    const executor = drizzle({ client, logger: { logQuery: onStatement } }) as unknown as Executor;
+    nameStatementsOf(executor, client);
+    return executor;
+  }
+  const ofClients = new WeakMap<pg.PoolClient, Executor>();
+  function ofClient(client: pg.PoolClient): Executor {
+    const executor = ofClients.get(client) ?? executorOf(client);
     ofClients.set(client, executor);
     return executor;
   }
@@ -83,12 +85,14 @@ export function openConnections(
       const client = await pool.connect();
       let thrown: unknown;
       try {
-        const answer = await ofClient(client).transaction((tx) =>
-          work(tx as unknown as Executor).catch((error: unknown) => {
+        const answer = await ofClient(client).transaction((begun) => {
+          const tx = begun as unknown as Executor;
+          nameStatementsOf(tx, client);
+          return work(tx).catch((error: unknown) => {
             thrown = error;
             throw error;
-          }),
-        );
+          });
+        });
         client.release();
         return answer;
       } catch (error) {

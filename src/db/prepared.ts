@@ -14,7 +14,7 @@ type Send = (query: pg.QueryConfig) => Promise<pg.QueryResult>;
 
 const senders = new WeakMap<Executor, Send>();
 
-/** From now on statements of this executor, which has one connection, can have names. */
+/** From now on statements of this executor can have names. */
 export const nameStatements = (executor: Executor, send: Send): void => void senders.set(executor, send);
 
 const dialect = new PgDialect();
@@ -31,8 +31,8 @@ function nameOf(text: string): string | undefined {
 }
 
 /**
- * As `rowsOf`, by a prepared statement where the executor has one connection. For statements that callers cannot vary:
- * what differs between two calls is a parameter.
+ * As `rowsOf`, by a prepared statement on PostgreSQL. For statements that callers cannot vary: what differs between two
+ * calls is a parameter.
  */
 export async function preparedRowsOf<T extends object>(db: Executor, statement: SQL): Promise<T[]> {
   const send = senders.get(db);

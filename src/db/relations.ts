@@ -8,7 +8,7 @@ import { column, columnsOf } from './columns.ts';
 import { SYSTEM_NODE } from './nodes.ts';
 import { rowReader } from './row-reader.ts';
 import { preparedRowsOf } from './prepared.ts';
-import { isAnyOf, rowsOf } from './rows.ts';
+import { isAnyOf } from './rows.ts';
 import { visible } from './visible.ts';
 
 /** Following relations and replacing links, within one scope. */
@@ -119,7 +119,7 @@ export async function link(
   const named = ['tenantId', relation.from, relation.target, relation.targetTenant].map((name) =>
     sql.identifier((columns[name] as PgColumn).name),
   );
-  const linked = await rowsOf(
+  const linked = await preparedRowsOf(
     tx,
     sql`insert into ${table} (${sql.join(named, sql`, `)})
       select ${scope.nodeId}::uuid, ${id}::uuid, ${column(target, 'id')}, ${column(target, 'tenantId')}

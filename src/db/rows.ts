@@ -23,6 +23,10 @@ export const idList = (ids: readonly string[]): SQL =>
         sql`, `,
       )})`;
 
-/** One parameter, however many ids: fifty would be most of what building, sending and reading a statement costs. */
-export const isAnyOf = (what: PgColumn, ids: readonly string[]): SQL =>
-  sql`${what} = any(${`{${ids.join()}}`}::uuid[])`;
+/**
+ * Stands behind `=`. One parameter, so one text however many ids: fifty would be most of what building, sending and reading
+ * a statement costs.
+ */
+export const anyOf = (ids: readonly string[]): SQL => sql`any(${`{${ids.join()}}`}::uuid[])`;
+
+export const isAnyOf = (what: PgColumn, ids: readonly string[]): SQL => sql`${what} = ${anyOf(ids)}`;

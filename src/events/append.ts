@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { nodes } from '../db/nodes.ts';
 import { insertion, recordset } from '../db/recordset.ts';
-import { rowsOf } from '../db/rows.ts';
+import { preparedRowsOf } from '../db/prepared.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import type { Relay } from './relay.ts';
 import { auditLog, events } from './tables.ts';
@@ -54,7 +54,7 @@ export async function append(
       select ${emittable.names}, ${relayedAt(emitted, due)} from ${emittable.from(emitted)} returning relay_at)`;
   const isDue =
     emitted.length > 0 ? sql`exists (select from emitted where relay_at is not null)` : sql`false`;
-  const [row] = await rowsOf<Appended>(
+  const [row] = await preparedRowsOf<Appended>(
     tx,
     sql`with counted as (
         update ${nodes} n set policy_version = n.policy_version + head.policy, audit_hash = head.hash,

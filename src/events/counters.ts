@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { nodes } from '../db/nodes.ts';
-import { instant, isAnyOf, rowsOf } from '../db/rows.ts';
+import { preparedRowsOf } from '../db/prepared.ts';
+import { instant, isAnyOf } from '../db/rows.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 
 /** What a node's counters are at before what is written next. */
@@ -19,7 +20,7 @@ export interface Counters {
  * writes to them between this and the commit. A node that does not exist is left out.
  */
 export async function lockCounters(tx: Executor, ids: readonly string[]): Promise<Map<string, Counters>> {
-  const rows = await rowsOf<CounterRow>(
+  const rows = await preparedRowsOf<CounterRow>(
     tx,
     // The time is read after the lock: entries of a node are in the order of both.
     sql`with locked as materialized (

@@ -4,7 +4,7 @@ import { USE_NOTED_MS, type KnownKey } from '../../access/known-keys.ts';
 import { equalHashes, hashSecret, isDoorwardSecret } from '../../crypto/secrets.ts';
 import { deferToCommit } from '../../db/deferred.ts';
 import { recordset } from '../../db/recordset.ts';
-import { rowsOf } from '../../db/rows.ts';
+import { preparedRowsOf } from '../../db/prepared.ts';
 import { inTurn, together } from '../../db/shared-commit.ts';
 import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
@@ -203,7 +203,7 @@ async function hold(
   if (uses.size > 0) await deferToCommit(tx, noteUses(tx, uses));
   // From memory a secret is one and the same for all who sent it.
   const distinct = [...new Map(wanted.map((one) => [one.secret, one])).values()];
-  const held = await rowsOf<Held>(tx, locking(distinct));
+  const held = await preparedRowsOf<Held>(tx, locking(distinct));
   const found = new Map(held.map((one) => [distinct[one.place]?.secret, one]));
   return wanted.map(({ secret }) => found.get(secret));
 }
