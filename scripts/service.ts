@@ -77,9 +77,6 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** A machine that runs tests is as busy as they make it: load that is shed for that is no finding. */
-const unhurried = process.env['VITEST'] ? { OVERLOAD_DELAY_MS: '0', OVERLOAD_WAIT_MS: '0' } : {};
-
 const children = new Set<{ kill: (signal: 'SIGKILL') => boolean }>();
 process.once('exit', () => children.forEach((child) => child.kill('SIGKILL')));
 
@@ -114,7 +111,6 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
         MAIL_PROVIDER: 'file',
         MAIL_FILE_DIR: mailDir,
         LOG_LEVEL: 'warn',
-        ...unhurried,
         ...options.env,
       },
     },

@@ -50,7 +50,7 @@ async function participant(roleId: string, tenantId = nodeOf(scope)): Promise<Pe
 type Row = Record<string, unknown> & { id: string; clientId: string; clientSecret: string | null };
 
 const eventsAbout = async (id: string) =>
-  (await app.database.pool.select().from(events))
+  (await app.database.pool.select().from(events).orderBy(events.sequence))
     .map(({ body }) => body as { type: string; data: { id: string }; changes?: unknown })
     .filter(({ data }) => data.id === id);
 

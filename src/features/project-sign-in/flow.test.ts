@@ -99,7 +99,13 @@ describe('by mail', () => {
     const user = await app.must('user', { scope, id: userId }, { token: boards.owner.token });
     expect(user).toMatchObject({ name: address.split('@')[0], email: address, emailVerified: true });
     const [, projectId = ''] = scope.id.split(':');
-    const inProject = (await app.database.pool.select().from(events).where(eq(events.tenantId, projectId)))
+    const inProject = (
+      await app.database.pool
+        .select()
+        .from(events)
+        .where(eq(events.tenantId, projectId))
+        .orderBy(events.sequence)
+    )
       .filter(({ body }) => JSON.stringify(body).includes(userId))
       .map(({ body, type }) => [type, (body as { actor: { userId: string } }).actor.userId]);
     expect(inProject).toEqual([
