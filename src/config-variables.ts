@@ -194,7 +194,7 @@ export const declarations = {
   OVERLOAD_MAX_WAIT_MS: variable(
     '5000',
     whole(100, 60_000),
-    'Wait in a queue above which newcomers are refused with 503, 100..60000',
+    'Wait of who comes behind a thousand others, then 503; 100..60000',
   ),
   OVERLOAD_MAX_QUEUE: variable(
     '10000',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Slot } from '../../kernel/context.ts';
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 
@@ -46,8 +46,7 @@ function start(options: Partial<FairQueueOptions> = {}) {
   async function endAll(ms: (name: string) => number = () => 1): Promise<void> {
     for (let first = running[0]; first; first = running[0]) await end(ms(first.name));
   }
-  const pass = (ms: number): void => void (now += ms);
-  return { queue, begun, running, refused, gone, ask, end, endAll, pass };
+  return { queue, begun, running, refused, gone, ask, end, endAll };
 }
 
 const times = (count: number, work: () => void): void => Array.from({ length: count }).forEach(work);
@@ -119,52 +118,44 @@ describe('a fair queue', () => {
 });
 
 describe('refusals', () => {
-  /** One tenant waits with so many, each of which takes 100 ms. */
-  async function overloaded(count: number) {
-    const started = start();
-    const { ask, end } = started;
-    ask('flood/1');
-    for (let served = 0; served < 200; served++) {
-      ask('flood/1');
-      await end(100);
-    }
-    times(count, () => ask('flood/1'));
-    return started;
-  }
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+  const MAX_WAIT_MS = 5000;
 
-  it('are none for a thousand that come at once, however long they wait', async () => {
-    const { refused, ask, pass } = await overloaded(999);
-    pass(10_000);
-    ask('flood/1');
-    expect(refused).toEqual([]);
+  it('are none for a thousand that come at once, however long they wait', () => {
+    const { queue, refused, ask } = start();
+    times(1001, () => ask('flood/1'));
+    vi.advanceTimersByTime(100 * MAX_WAIT_MS);
+    expect([queue.waiting, refused]).toEqual([1000, []]);
   });
 
-  it('come when the queue was too long for a second, to those who would wait too long', async () => {
-    const { refused, begun, ask, pass, end } = await overloaded(1200);
-    expect(refused).toEqual([]);
-    pass(999);
-    ask('flood/1');
-    expect(refused).toEqual([]);
-    pass(1);
-    ask('flood/1');
-    expect(refused).toEqual(['flood/1']);
-    // Who has nothing waiting is served next.
+  it('come to those behind a thousand others whose turn has not come in time', async () => {
+    const { queue, refused, begun, ask, end } = start();
+    times(1003, () => ask('flood/1'));
+    // A share that has nothing waiting is served next, long before that.
     ask('quiet/1');
-    ask('flood/2');
-    expect(refused).toHaveLength(1);
-    await end(100);
+    await end();
     expect(begun.at(-1)).toBe('quiet/1');
+    vi.advanceTimersByTime(MAX_WAIT_MS - 1);
+    expect(refused).toEqual([]);
+    vi.advanceTimersByTime(1);
+    await nextTurn();
+    expect(refused).toEqual(['flood/1', 'flood/1']);
+    expect([queue.waiting, queue.refused]).toEqual([1000, 2]);
   });
 
-  it('end as soon as the queue is short enough', async () => {
-    const { refused, ask, pass, endAll } = await overloaded(1200);
-    pass(1000);
-    ask('flood/1');
-    expect(refused).toHaveLength(1);
+  it('do not come to those who were served, or went away, before', async () => {
+    const { queue, refused, gone, ask, endAll } = start();
+    let leave = (): void => undefined;
+    times(1002, () => ask('flood/1'));
+    ask('flood/2', (listener) => {
+      leave = listener;
+      return () => undefined;
+    });
+    leave();
     await endAll();
-    ask('flood/1');
-    ask('flood/1');
-    expect(refused).toHaveLength(1);
+    vi.advanceTimersByTime(2 * MAX_WAIT_MS);
+    expect([queue.waiting, queue.refused, refused, gone]).toEqual([0, 0, [], ['flood/2']]);
   });
 
   it('of a full queue go to the newest of whoever has most waiting', async () => {

@@ -7,9 +7,9 @@ import type { Slot } from '../../kernel/context.ts';
  * that used least, within the tenant the credential that used least, and of a credential whoever came first. So a flood
  * delays the tenant and the credential that send it, and nobody else.
  *
- * Waiting is no failure. A newcomer is refused only when waiting would be of no use to them: when the queue has been too
- * long for a full second and they would wait longer than `maxWaitMs` themselves, or when the queue is full and nobody has
- * more waiting than they.
+ * Waiting is no failure. Behind a thousand others a newcomer may wait for `maxWaitMs`, and is refused if their turn has not
+ * come by then. A refusal that is told at once would only bring the next attempt sooner: a flood of refusals costs more than
+ * a queue of connections that wait.
  */
 export interface Share {
   /** Who owns what the work is for: the account or organization, or else the user or network that asks. */
@@ -36,14 +36,12 @@ type OnGone = (listener: () => void) => () => void;
 
 /** A thousand calls at once are a script or a page, and no flood: so many may always wait, however long it takes. */
 const BURST = 1000;
-/** The queue has to be too long for so long before anybody is refused for it. */
-const PATIENCE_MS = 1000;
 /** Weight of the newest duration in the mean. */
 const NEWEST = 0.05;
 
 interface Entry {
   readonly start: (slot: Slot) => void;
-  readonly refuse: (error: Error) => void;
+  readonly refuse: () => void;
   /** Refused, or the client went away. */
   left: boolean;
 }
@@ -74,7 +72,6 @@ export class FairQueue {
   /** What the tenant that was served last had used: who comes anew starts from here. */
   #clock = 0;
   #meanMs = 1;
-  #tooLongSince: number | null = null;
   #isScheduled = false;
 
   constructor(options: FairQueueOptions) {
@@ -87,28 +84,36 @@ export class FairQueue {
   enter(share: Share, onGone?: OnGone): Slot | Promise<Slot | null> {
     const { onEventLoop, slots } = this.#options;
     if (!onEventLoop && this.waiting === 0 && this.running < slots) return this.#begin(share, false);
-    this.#assertRoom(share);
+    if (this.waiting >= this.#options.maxQueue && !this.#makeRoom(share)) throw this.#refusal();
     return this.#wait(share, onGone);
   }
 
   #wait(share: Share, onGone: OnGone | undefined): Promise<Slot | null> {
     return new Promise((resolve, reject) => {
       const { credential } = this.#sharesOf(share);
+      const isLate = this.waiting >= BURST;
+      const leave = (): void => {
+        stopListening?.();
+        clearTimeout(deadline);
+      };
       const entry: Entry = {
         left: false,
         start: (slot) => {
-          stopListening?.();
+          leave();
           resolve(slot);
         },
-        refuse: (error) => {
-          stopListening?.();
-          reject(error);
+        refuse: () => {
+          leave();
+          this.#leave(share, entry);
+          reject(this.#refusal());
         },
       };
       credential.entries.push(entry);
       this.#count(share, 1);
+      const deadline = isLate ? setTimeout(entry.refuse, this.#options.maxWaitMs) : undefined;
       const stopListening = onGone?.(() => {
         if (entry.left) return;
+        clearTimeout(deadline);
         this.#leave(share, entry);
         resolve(null);
       });
@@ -219,52 +224,21 @@ export class FairQueue {
 
   // ── Refusing ──
 
-  #assertRoom(share: Share): void {
-    if (this.waiting >= this.#options.maxQueue && !this.#makeRoom(share)) throw this.#refusal();
-    if (this.#isTooLong() && this.#expectedWaitMs(share) > this.#options.maxWaitMs) throw this.#refusal();
-  }
-
   #refusal(): Error {
     this.refused++;
     return fail('UNAVAILABLE', { headers: { 'Retry-After': '1' } });
   }
 
-  /** By Little's law: so many slots end a piece of work in every mean duration. */
-  get #msEach(): number {
-    return this.#meanMs / this.#options.slots;
-  }
-
-  #isTooLong(): boolean {
-    if (this.waiting < BURST || this.waiting * this.#msEach <= this.#options.maxWaitMs) {
-      this.#tooLongSince = null;
-      return false;
-    }
-    this.#tooLongSince ??= this.#now();
-    return this.#now() - this.#tooLongSince >= PATIENCE_MS;
-  }
-
-  /** What a newcomer of this share would wait: shares are served in turn, so of each no more counts than their own. */
-  #expectedWaitMs({ tenant: tenantName, credential: name }: Share): number {
-    const tenant = this.#tenants.get(tenantName);
-    const inTenant = placeBehind(tenant?.credentials, name);
-    let ahead = inTenant;
-    for (const [other, { waiting }] of this.#tenants)
-      if (other !== tenantName) ahead += Math.min(waiting, inTenant + 1);
-    return ahead * this.#msEach;
-  }
-
   /** Refuses the newest of whoever has most waiting, unless the newcomer has as much. */
   #makeRoom(share: Share): boolean {
     const own = this.#tenants.get(share.tenant)?.credentials.get(share.credential)?.waiting ?? 0;
-    let most: { readonly share: Share; readonly credential: Credential } | null = null;
-    for (const [tenant, { credentials }] of this.#tenants)
-      for (const [name, credential] of credentials)
-        if (credential.waiting > (most?.credential.waiting ?? own))
-          most = { share: { tenant, credential: name }, credential };
-    const entry = most?.credential.entries.findLast(({ left }) => !left);
-    if (!most || !entry) return false;
-    this.#leave(most.share, entry);
-    entry.refuse(this.#refusal());
+    let most: Credential | null = null;
+    for (const { credentials } of this.#tenants.values())
+      for (const credential of credentials.values())
+        if (credential.waiting > (most?.waiting ?? own)) most = credential;
+    const entry = most?.entries.findLast(({ left }) => !left);
+    if (!entry) return false;
+    entry.refuse();
     return true;
   }
 }
@@ -276,15 +250,4 @@ function leastUsed<T extends { readonly used: number; readonly waiting: number }
   for (const [name, share] of shares)
     if (share.waiting > 0 && (!least[1] || share.used < least[1].used)) least = [name, share];
   return least;
-}
-
-/** How many of these are served before a newcomer of the named one. */
-function placeBehind(
-  shares: ReadonlyMap<string, { readonly waiting: number }> | undefined,
-  name: string,
-): number {
-  const own = shares?.get(name)?.waiting ?? 0;
-  let ahead = own;
-  for (const [other, { waiting }] of shares ?? []) if (other !== name) ahead += Math.min(waiting, own + 1);
-  return ahead;
 }
