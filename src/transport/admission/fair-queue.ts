@@ -4,7 +4,7 @@ import type { Slot } from '../../kernel/context.ts';
 /**
  * A fair queue in front of something scarce, such as connections to the database. So many pieces of work run at once; who
  * comes while all slots are taken waits. Waiting tenants are served by the time that they have used: next is the tenant
- * that used least, within the tenant the credential that used least, and of a credential whoever came first. So a flood
+ * that used least, within the tenant the credential that used least, and of a credential the first to come. So a flood
  * delays the tenant and the credential that send it, and nobody else.
  *
  * Waiting is no failure. Behind a thousand others a newcomer may wait for `maxWaitMs`, and is refused if their turn has not
@@ -229,7 +229,7 @@ export class FairQueue {
     return fail('UNAVAILABLE', { headers: { 'Retry-After': '1' } });
   }
 
-  /** Refuses the newest of whoever has most waiting, unless the newcomer has as much. */
+  /** Refuses the newest of the credential with the most waiting, unless the newcomer has as much. */
   #makeRoom(share: Share): boolean {
     const own = this.#tenants.get(share.tenant)?.credentials.get(share.credential)?.waiting ?? 0;
     let most: Credential | null = null;
