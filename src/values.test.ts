@@ -189,6 +189,15 @@ describe('text', () => {
     [['a'], 'type'],
   ])('%j', (raw, expected) => expect(outcome(text(1, 5), raw)).toEqual(expected));
 
+  it.each([
+    ['31 marks on one letter', `a${'\u0300'.repeat(31)}`, 'format'],
+    ['spaces alone, more than four times the bound', ' '.repeat(401), 'too_long'],
+  ])('refuses before normalising: %s', (_, raw, code) => expect(outcome(text(1, 100), raw)).toBe(code));
+
+  it('takes what a script needs: 30 marks on one letter', () => {
+    expect(text(1, 100).safeParse(`a${'\u0323'.repeat(30)}`).success).toBe(true);
+  });
+
   it('multiline keeps line feeds and tabs only', () => {
     const description = text(0, 100, { multiline: true });
     expect(outcome(description, 'a\n\tb')).toEqual({ ok: 'a\n\tb' });

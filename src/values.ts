@@ -87,6 +87,19 @@ function countCodePoints(value: string): number {
   return count;
 }
 
+// Ten marks on one letter are already rare in any script.
+const longMarkRun = /\p{M}{31}/u;
+
+/**
+ * Why a text of at most `max` code points must not be normalised; undefined when it may be. Normalising puts each run of
+ * combining marks in order, and the time for that grows with the square of the run: a megabyte of marks would block the
+ * process for minutes. So the length and the runs are bounded before, at a small multiple of what any script needs.
+ */
+export function normalizationFault(typed: string, max: number): 'too_long' | 'format' | undefined {
+  if (typed.length > 4 * max) return 'too_long';
+  return longMarkRun.test(typed) ? 'format' : undefined;
+}
+
 /**
  * Text of `min` to `max` Unicode code points, counted after NFC and trimming. No control characters (with `multiline`:
  * none but `\n` and `\t`), no lone surrogates. Detail codes: too_short, too_long, format.
@@ -100,6 +113,11 @@ export function text(
   return z
     .string()
     .check((payload) => {
+      const fault = normalizationFault(payload.value, max);
+      if (fault) {
+        payload.issues.push(refusal(fault, payload.value));
+        return;
+      }
       const value = payload.value.normalize('NFC').trim();
       payload.value = value;
       // A code point is at most two units, so far too long needs no counting.
@@ -121,6 +139,8 @@ const asciiDomain =
 
 /** The canonical form of an address, or the detail code that says why it has none. Canonical forms map to themselves. */
 function canonicalEmail(typed: string): { canonical: string } | { refused: DetailCode } {
+  const fault = normalizationFault(typed, emailMaxLength);
+  if (fault) return { refused: fault };
   // Lower-casing can leave a sequence that composes, hence NFC once more.
   const address = typed.normalize('NFC').trim().toLowerCase().normalize('NFC');
   if (address.length > emailMaxLength) return { refused: 'too_long' };

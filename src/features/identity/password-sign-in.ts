@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import { z } from 'zod';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { email, refusal } from '../../values.ts';
+import { email, normalizationFault, refusal } from '../../values.ts';
 import { authenticationMethods, passwords } from '../me/authentication-method.ts';
 import { isLockedOut } from '../me/failed-attempts.ts';
 import { users } from '../users/user.ts';
@@ -30,8 +30,10 @@ export const password = z
   .min(1)
   .check((payload) => {
     const { value } = payload;
-    const tooLong = value.length > 8 * maxLength || [...value.normalize('NFKC')].length > maxLength;
-    if (tooLong) payload.issues.push(refusal('too_long', value));
+    const fault =
+      normalizationFault(value, maxLength) ??
+      ([...value.normalize('NFKC')].length > maxLength ? 'too_long' : undefined);
+    if (fault) payload.issues.push(refusal(fault, value));
   })
   .meta({ format: 'password', minLength: 1, maxLength });
 
