@@ -4,6 +4,11 @@ import type { NamedOperation } from '../kernel/operation.ts';
 import { readForm } from './forms.ts';
 
 const MAX_DEPTH = 32;
+/**
+ * Members of one object or list. The largest value that an operation takes, a `context.resource` of 64 KiB, has no more;
+ * what has more is there to be dear for whoever walks it or tells what is wrong with it.
+ */
+const MAX_MEMBERS = 32_768;
 const GRAPHQL = '/graphql';
 const JSON_TYPE = 'application/json';
 
@@ -40,9 +45,8 @@ export function registerBodyParser(app: FastifyInstance, operations: readonly Li
     if (isLarge && !large.some(({ name }) => body.includes(name))) {
       return done(fail('PAYLOAD_TOO_LARGE'), undefined);
     }
-    if (isTooDeep(body)) {
-      return done(fail('VALIDATION_ERROR', { details: [{ path: '', code: 'too_deep' }] }), undefined);
-    }
+    const code = structureFault(body);
+    if (code) return done(fail('VALIDATION_ERROR', { details: [{ path: '', code }] }), undefined);
     void parse(request, body, done);
   });
   app.addContentTypeParser<string>(
@@ -58,7 +62,8 @@ export function registerBodyParser(app: FastifyInstance, operations: readonly Li
 }
 
 /** Counted on the text, before anything recursive touches the value. */
-function isTooDeep(text: string): boolean {
+function structureFault(text: string): 'too_deep' | 'too_long' | undefined {
+  const members = new Uint32Array(MAX_DEPTH + 1);
   let depth = 0;
   let inString = false;
   for (let i = 0; i < text.length; i++) {
@@ -67,9 +72,14 @@ function isTooDeep(text: string): boolean {
       if (char === 0x5c) i++;
       else if (char === 0x22) inString = false;
     } else if (char === 0x22) inString = true;
-    else if (char === 0x7b || char === 0x5b) {
-      if (++depth > MAX_DEPTH) return true;
+    else if (char === 0x2c) {
+      const count = (members[depth] ?? 0) + 1;
+      if (count > MAX_MEMBERS) return 'too_long';
+      members[depth] = count;
+    } else if (char === 0x7b || char === 0x5b) {
+      if (++depth > MAX_DEPTH) return 'too_deep';
+      members[depth] = 1;
     } else if (char === 0x7d || char === 0x5d) depth--;
   }
-  return false;
+  return undefined;
 }

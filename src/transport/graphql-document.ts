@@ -82,6 +82,8 @@ const MAX_BYTES = 20 * 1024;
 const MAX_TOKENS = 2000;
 const MAX_INPUT_DEPTH = 32;
 const MAX_ERRORS = 20;
+/** graphql-js writes the whole value into each of its messages about a variable. */
+const MAX_VARIABLE_ERRORS = 5;
 const DEFAULT_LIMIT = 50;
 /** Characters of documents kept ready; their trees take some hundred times that. */
 const CACHED_CHARACTERS = 300_000;
@@ -134,7 +136,10 @@ function prepare(source: string, operationName: string, options: PlannerOptions)
     names,
     sensitive: names.filter((name) => options.sensitive.has(name)).length,
     bind(variables) {
-      const { errors, coerced } = getVariableValues(schema, definitions, variables, reporting);
+      const { errors, coerced } = getVariableValues(schema, definitions, variables, {
+        ...reporting,
+        maxErrors: MAX_VARIABLE_ERRORS,
+      });
       refuseAny(errors ?? []);
       const values: Record<string, unknown> = {};
       for (const { name, type, node } of inputs.values()) {

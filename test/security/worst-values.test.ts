@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { definitionName, type JsonSchema } from '../../src/kernel/json-schema.ts';
+import type { NamedOperation } from '../../src/kernel/operation.ts';
+import { operations } from '../../src/operations.ts';
+import { house, type House } from '../contract/world.ts';
+import { sampleInput, schemas } from '../contract/sample.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { transports, type Via } from '../support/client.ts';
+import { tollOf } from '../support/event-loop.ts';
+
+/**
+ * No single request may take more than its share (bar: 1 s of the event loop, 8 MiB of answer): each field of each
+ * operation is given the values that are dearest for whoever reads them, as large as a request may be. Generated from
+ * the declarations, so a new field is covered before anyone thinks of it.
+ */
+const MOST_BYTES = 8 * 1024 * 1024;
+/** A quarter of what a body may have, in a quarter of the time: whatever grows faster than its input shows here already. */
+const BODY = 256 * 1024;
+const MOST_MS = 250;
+/** An address may have 8 KiB, and each of these letters is written as three. */
+const ADDRESS = 2000;
+
+let app: TestApp;
+let home: House;
+beforeAll(async () => {
+  const most = '10000000';
+  app = await startApp({
+    SECURITY_RATE_LIMIT_REFRESH_MAX: most,
+    SECURITY_RATE_LIMIT_EXCHANGE_MAX: most,
+    SECURITY_RATE_LIMIT_EXPORT_MAX: most,
+    SECURITY_RATE_LIMIT_CHECK_MAX: most,
+    SECURITY_RATE_LIMIT_GENERAL_MAX: most,
+  });
+  home = await house(app);
+}, 120_000);
+afterAll(() => app.close());
+
+/** Where a value stands in an input. */
+type Place = readonly (string | number)[];
+
+interface Field {
+  readonly place: Place;
+  readonly schema: JsonSchema;
+}
+
+/** Fields inside of a definition that many operations share (`ScopeInput`) are read by one and the same code. */
+const shared = new Set<string>();
+function isNew(schema: JsonSchema): boolean {
+  const definition = definitionName(schema);
+  if (definition === undefined) return true;
+  if (shared.has(definition)) return false;
+  shared.add(definition);
+  return true;
+}
+
+const resolved = (schema: JsonSchema): JsonSchema => {
+  const definition = definitionName(schema);
+  if (definition !== undefined) return resolved(schemas.inputs[definition] ?? {});
+  const options = (schema.anyOf ?? schema.oneOf ?? []).filter(({ type }) => type !== 'null');
+  return options.length === 1 ? resolved(options[0] as JsonSchema) : schema;
+};
+
+/** Every field of an input, those inside of others too. */
+function fieldsOf(schema: JsonSchema, place: Place = [], depth = 0): Field[] {
+  const { properties = {}, items } = resolved(schema);
+  const inner = Object.entries(properties).flatMap(([name, one]) => [
+    { place: [...place, name], schema: one },
+    ...(depth < 4 && isNew(one) ? fieldsOf(one, [...place, name], depth + 1) : []),
+  ]);
+  return items && depth < 4 ? [...inner, ...fieldsOf(items, [...place, 0], depth + 1)] : inner;
+}
+
+/** Dear for normalisers, for patterns with a repeat in a repeat, for counters of characters, for parsers of addresses. */
+const texts = (size: number): string[] => [
+  `a${'\u0300\u0323'.repeat(size / 5)}`,
+  `${'a-'.repeat(size / 2 - 1)}!`,
+  `${'a.'.repeat(size / 2 - 1)}@`,
+  `{{${'user.'.repeat(size / 6)}}}`,
+];
+
+const nested = (levels: number, make: (inner: unknown) => unknown): unknown =>
+  levels === 0 ? 1 : make(nested(levels - 1, make));
+
+/** Wide, deep, long: what counts members, walks them or compares each with each. */
+const structures = (): unknown[] => [
+  Object.fromEntries(Array.from({ length: BODY / 12 }, (_, at) => [`k${at}`, 1])),
+  { And: Array.from({ length: BODY / 30 }, () => ({ Equals: { 'user.id': 'x' } })) },
+  nested(26, (inner) => ({ Not: inner })),
+  Array.from({ length: 30_000 }, (_, at) => at % 7),
+  Array.from({ length: BODY / 20 }, (_, at) => `10.${at % 256}.0.0/${at % 33}`),
+];
+
+const inQuery = (op: NamedOperation): boolean => op.method === 'GET' || op.method === 'DELETE';
+
+/** The input with another value at a place; undefined where the sample has nothing to put it into. */
+function withValue(input: unknown, [key = '', ...rest]: Place, value: unknown): unknown {
+  const inner = (input ?? (typeof key === 'number' ? [] : {})) as Record<string, unknown>;
+  const changed = rest.length === 0 ? value : withValue(inner[key], rest, value);
+  return Array.isArray(inner) ? [changed] : { ...inner, [key]: changed };
+}
+
+const pathNames = (op: NamedOperation): ReadonlySet<string> =>
+  new Set([...op.path.matchAll(/:([A-Za-z]+)/g)].map(([, name = '']) => name));
+
+interface Worst {
+  readonly what: string;
+  readonly ms: number;
+  readonly bytes: number;
+}
+const slowest: Worst[] = [];
+
+async function measured(op: NamedOperation, via: Via, { place }: Field, input: unknown): Promise<void> {
+  const what = `${op.name} ${place.join('.')} over ${via}`;
+  const { result, blockedMs } = await tollOf(() =>
+    app.raw(op.name, input, { token: home.person.token, via }),
+  );
+  expect(result.status, `${what}: ${result.body.slice(0, 500)}`).toBeLessThan(500);
+  expect(Buffer.byteLength(result.body), what).toBeLessThan(MOST_BYTES);
+  expect(blockedMs, what).toBeLessThan(MOST_MS);
+  slowest.push({ what, ms: blockedMs, bytes: Buffer.byteLength(result.body) });
+}
+
+const cases = operations
+  .map((op) => ({ op, fields: fieldsOf(schemas.of(op).input) }))
+  .filter(({ fields }) => fields.length > 0);
+let sent = 0;
+
+test.each(cases.map((one) => [one.op.name, one] as const))(
+  '%s',
+  async (_, { op, fields }) => {
+    const scope = op.scoped ? home.places[op.tenants?.[0] ?? 'account'].scope : undefined;
+    const sample = sampleInput(op, scope);
+    const inPath = pathNames(op);
+    for (const field of fields) {
+      const [name = ''] = field.place;
+      const small = inQuery(op) || inPath.has(String(name));
+      const values = small ? texts(ADDRESS) : [...texts(BODY), ...structures()];
+      for (const value of values) {
+        const input = withValue(sample, field.place, value);
+        for (const via of op.only === 'rest' ? (['rest'] as const) : transports) {
+          await measured(op, via, field, input);
+          sent++;
+        }
+      }
+    }
+  },
+  120_000,
+);
+
+test('what it came to', () => {
+  const by = (key: 'ms' | 'bytes') => slowest.reduce((a, b) => (b[key] > a[key] ? b : a));
+  process.stdout.write(
+    `worst values: ${sent} requests, slowest ${Math.round(by('ms').ms)} ms (${by('ms').what}), ` +
+      `largest ${by('bytes').bytes} bytes (${by('bytes').what})\n`,
+  );
+  expect(sent).toBeGreaterThan(1000);
+});
