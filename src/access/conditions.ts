@@ -20,6 +20,9 @@ export interface CompiledCondition {
   readonly unconditional: boolean;
   /** Every path and reference used, each once, in the order written; none if the condition does not parse. */
   readonly paths: readonly string[];
+  /** Whether the answer can depend on the role or the group by which the permission is held. */
+  readonly readsRole: boolean;
+  readonly readsGroup: boolean;
   /** Met only if 'true'. Never throws for JSON attributes. */
   evaluate(attributes: Attributes): Truth;
   /** The values at `paths`; missing ones left out. */
@@ -44,8 +47,22 @@ export function assertCondition(raw: unknown, path = 'condition'): Condition {
   return root === null ? null : (raw as Record<string, unknown>);
 }
 
-/** Never throws; what assertCondition would refuse (undefined too) is never met. */
+const compiled = new WeakMap<object, CompiledCondition>();
+
+/**
+ * Never throws; what assertCondition would refuse (undefined too) is never met. One condition may be held on thousands
+ * of paths: an object is compiled once, so it must not change afterwards.
+ */
 export function compileCondition(raw: unknown): CompiledCondition {
+  if (typeof raw !== 'object' || raw === null) return compile(raw);
+  const known = compiled.get(raw);
+  if (known) return known;
+  const fresh = compile(raw);
+  compiled.set(raw, fresh);
+  return fresh;
+}
+
+function compile(raw: unknown): CompiledCondition {
   const root = parseStored(raw);
   if (root === undefined) return never;
   if (root === null) return always;
@@ -71,9 +88,12 @@ export function compileCondition(raw: unknown): CompiledCondition {
     }
     return context;
   };
+  const reads = (root: string): boolean => paths.some((path) => path.startsWith(`${root}.`));
   return {
     unconditional: false,
     paths,
+    readsRole: reads('role'),
+    readsGroup: reads('group'),
     evaluate: (attributes) => truthOf(read(attributes)),
     context: (attributes) => contextOf(read(attributes)),
     read,
@@ -88,6 +108,16 @@ export function compileCondition(raw: unknown): CompiledCondition {
  */
 export function canonicalCondition(raw: unknown): string {
   if (raw === null || (isPlainObject(raw) && Object.keys(raw).length === 0)) return 'null';
+  const known = isPlainObject(raw) ? canonicalForms.get(raw) : undefined;
+  if (known !== undefined) return known;
+  const form = formOf(raw);
+  if (isPlainObject(raw)) canonicalForms.set(raw, form);
+  return form;
+}
+
+const canonicalForms = new WeakMap<object, string>();
+
+function formOf(raw: unknown): string {
   try {
     return canonical(raw);
   } catch {
@@ -98,6 +128,8 @@ export function canonicalCondition(raw: unknown): string {
 const never: CompiledCondition = {
   unconditional: false,
   paths: [],
+  readsRole: false,
+  readsGroup: false,
   evaluate: () => 'unknown',
   context: () => ({}),
   read: () => [],

@@ -19,7 +19,7 @@ export const EffectivePermission = z
   .meta({ id: 'EffectivePermission', description: 'Something that a subject may do in a scope.' });
 
 export interface Effective extends Readonly<z.output<typeof EffectivePermission>> {
-  /** Its conditions and what they read of the subject; '' without. Equal terms decide every question alike. */
+  /** Digests of its conditions and what they read of the subject; '' without. Equal terms decide every question alike. */
   readonly terms: string;
 }
 
@@ -41,8 +41,10 @@ export function effectivePermissions(grants: Grants): Effective[] {
 
 /** Changes exactly when the permissions do, or the terms on which they are held. */
 export function versionOf(permissions: readonly Effective[]): string {
-  return createHash('sha256').update(canonicalJson(permissions)).digest('base64url').slice(0, 27);
+  return digest(canonicalJson(permissions));
 }
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 27);
 
 type Pair = Pick<Effective, 'resource' | 'action'>;
 
@@ -57,9 +59,10 @@ function listed({ allowed, conditional }: Candidates, grants: Grants): Effective
   const { resource = '', action = '' } = allowed?.matchedPermission ?? conditional[0]?.permission ?? {};
   if (allowed) return { resource, action, conditional: false, terms: '' };
   const { user, scope } = grants;
-  const terms = conditional.map(
-    ({ condition, compiled, role, group }) =>
+  const terms = conditional.map(({ condition, compiled, role, group }) =>
+    digest(
       `${canonicalCondition(condition)} ${canonicalJson(compiled.context({ user, role, group, scope }))}`,
+    ),
   );
   return { resource, action, conditional: true, terms: [...new Set(terms)].sort().join('\n') };
 }

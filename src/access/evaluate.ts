@@ -91,6 +91,7 @@ export interface Candidate {
 export interface Candidates {
   /** The answer of the first unconditional permission, if there is one. */
   readonly allowed: Decision | undefined;
+  /** On the first of all paths that its condition cannot tell apart. */
   readonly conditional: readonly Candidate[];
 }
 
@@ -200,6 +201,8 @@ export function candidatesFor(
 interface MutableCandidates {
   allowed: Decision | undefined;
   readonly conditional: Candidate[];
+  /** By condition, what its candidates so far can be told apart by. */
+  readonly seen: Map<unknown, Set<string>>;
 }
 
 function add(
@@ -209,19 +212,29 @@ function add(
 ): void {
   const { id, name, resource, action } = held.permission;
   const actions = getOrSet(plane, resource, () => new Map<string, MutableCandidates>());
-  const entry = getOrSet(actions, action.toLowerCase(), () => ({ allowed: undefined, conditional: [] }));
+  const entry = getOrSet(actions, action.toLowerCase(), () => ({
+    allowed: undefined,
+    conditional: [],
+    seen: new Map<unknown, Set<string>>(),
+  }));
   const permission = Object.freeze({ id, name, resource, action });
   if (compiled.unconditional) {
     entry.allowed ??= Object.freeze({ authorized: true, reason: 'ALLOWED', matchedPermission: permission });
     return;
   }
+  // A hundred groups with one permission are a hundred paths, and one question, unless its condition reads the group.
+  const { readsRole, readsGroup } = compiled;
+  const path = `${id} ${readsRole ? held.role.id : ''} ${readsGroup ? held.group.id : ''}`;
+  const seen = getOrSet(entry.seen, held.condition, () => new Set<string>());
+  if (seen.has(path)) return;
+  seen.add(path);
   const [role, group] = [attributesOf(held.role), attributesOf(held.group)];
   const { condition } = held;
   const told = isPlainObject(condition) ? condition : undefined;
   entry.conditional.push({ permission, condition, told, compiled, role, group });
 }
 
-function getOrSet<V>(map: Map<string, V>, key: string, make: () => V): V {
+function getOrSet<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key);
   if (known !== undefined) return known;
   const made = make();

@@ -153,9 +153,12 @@ function settings(
   accepts: Accepts,
   allows: (held: readonly HeldPermission[], changed: Partial<Grants>, asked: Question) => boolean,
 ): Change | undefined {
-  const changes = surroundings.held.slice(0, limits.tried).flatMap((path) =>
+  // Each change is tried on these alone: more that is held could only allow more, and there may be a thousand of them.
+  const held = surroundings.held.slice(0, limits.tried);
+  const given = { grants, question, surroundings: { ...surroundings, held }, accepts };
+  const changes = held.flatMap((path) =>
     settingsFor(path.condition, attributesAt(path, grants, question), limits.settings).flatMap((one) => {
-      const change = changeFor(path, one, { grants, question, surroundings, accepts });
+      const change = changeFor(path, one, given);
       return change ? [change] : [];
     }),
   );

@@ -1,21 +1,14 @@
 import { sql } from 'drizzle-orm';
 import { preparedRowsOf } from '../db/prepared.ts';
-import { anyOf } from '../db/rows.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
-import {
-  indexPermissions,
-  type Carrier,
-  type Grants,
-  type HeldPermission,
-  type PermissionIndex,
-} from './evaluate.ts';
+import { indexPermissions, type Grants, type HeldPermission, type PermissionIndex } from './evaluate.ts';
 import { ACCOUNT_OWNER } from './built-in.ts';
+import { loadRolePaths } from './role-paths.ts';
 
 /**
- * Loads what a subject holds in a scope, in the terms of authorization §3: which roles count there, and every
- * path role → group → permission → resource of them. Deleted rows and inactive resources contribute nothing.
- * Two statements, whatever the size of the tenant: only the subject's own roles are read.
+ * Loads what a subject holds in a scope, in the terms of authorization §3: which roles count there, and what they lead
+ * to. Two statements for all but the widest roles, whatever the size of the tenant: only the subject's own are read.
  */
 
 /** What a subject is to a scope, before any permission. */
@@ -124,15 +117,6 @@ export const rolesOf = ({ ownsAccount, memberRoleId, projectRoleIds }: Standing)
   ...projectRoleIds,
 ];
 
-interface PathRow {
-  role: HeldPermission['role'];
-  group: HeldPermission['group'];
-  permission: { id: string; name: string; action: string };
-  condition: unknown;
-  slug: string;
-  built_in: boolean;
-}
-
 /** Nouns that concern an organization itself: without effect in a project scope (authorization §3). */
 export const organizationNouns = new Set(['Organization', 'OrganizationInvitation', 'OrganizationMember']);
 
@@ -146,37 +130,8 @@ export async function loadHeld(
   roleIds: readonly string[],
   level: ResolvedScope['level'],
 ): Promise<HeldPermission[]> {
-  return (await loadPaths(db, roleIds)).filter((held) => hasEffect(held, level));
-}
-
-/** Every path by which the roles hold a permission, whether or not it has effect where they are worn. */
-export async function loadPaths(db: Executor, roleIds: readonly string[]): Promise<HeldPermission[]> {
-  if (roleIds.length === 0) return [];
-  const rows = await preparedRowsOf<PathRow>(
-    db,
-    sql`
-    select json_build_object('id', r.id, 'name', r.name, 'metadata', r.metadata) as role,
-      json_build_object('id', g.id, 'name', g.name, 'metadata', g.metadata) as "group",
-      json_build_object('id', p.id, 'name', p.name, 'action', p.action) as permission,
-      p.condition, s.slug, s.is_system as built_in
-    from roles r
-    join role_groups rg on rg.role_id = r.id
-    join groups g on g.id = rg.group_id and g.deleted_at is null
-    join group_permissions gp on gp.group_id = g.id
-    join permissions p on p.id = gp.permission_id and p.deleted_at is null
-    join resources s on s.id = p.resource_id and s.deleted_at is null and s.is_active
-    where r.deleted_at is null and r.id = ${anyOf(roleIds)}
-    order by p.created_at, p.id, r.id, g.id`,
-  );
-  // A role comes with each of its permissions, and what it says may be long: one copy is kept.
-  const carriers = new Map<string, Carrier>();
-  const once = (one: Carrier): Carrier => carriers.get(one.id) ?? (carriers.set(one.id, one), one);
-  return rows.map((row) => ({
-    permission: { ...row.permission, resource: row.slug, managementPlane: row.built_in },
-    condition: row.condition,
-    role: once(row.role),
-    group: once(row.group),
-  }));
+  const { paths } = await loadRolePaths(db, roleIds);
+  return paths.filter((held) => hasEffect(held, level));
 }
 
 /** What conditions can read of a scope; members that do not apply are missing, not null. */

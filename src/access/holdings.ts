@@ -67,12 +67,14 @@ const nodesOf = ({ nodeId, parentId }: ResolvedScope, ofOwner: boolean): string[
   ofOwner && parentId ? [parentId] : [nodeId, ...(parentId ? [parentId] : [])];
 
 function estimated(held: readonly HeldPermission[]): number {
-  const carriers = new Set(held.flatMap(({ role, group }) => [role, group]));
-  const said = [...held.map(({ condition }) => condition), ...carriers].filter(Boolean);
+  // Paths share what they lead over.
+  const said = new Set(
+    held.flatMap(({ role, group, condition }) => [role, group, condition].filter(Boolean)),
+  );
   // Objects take some times the room of their text.
   return (
     1000 +
     held.length * PATH_BYTES +
-    8 * said.reduce<number>((sum, one) => sum + JSON.stringify(one).length, 0)
+    8 * [...said].reduce<number>((sum, one) => sum + JSON.stringify(one).length, 0)
   );
 }

@@ -28,7 +28,7 @@ export const Impact = z
     dryRun: z.literal(true),
     affected: z.array(Affected).meta({ description: 'By scope, the own one first, then by subject.' }),
     truncated: z.boolean().meta({
-      description: `More than ${MOST_REACHED} subjects are in reach; the rest was not looked at.`,
+      description: `More than ${MOST_REACHED} subjects, or very many permissions, are in reach; the rest was not looked at.`,
     }),
   })
   .meta({ id: 'Impact', description: 'Who would gain and lose which permission. Nothing was changed.' });

@@ -1,4 +1,5 @@
 import { sql, TransactionRollbackError } from 'drizzle-orm';
+import { setImmediate as othersFirst } from 'node:timers/promises';
 import type { Database } from '../db/open.ts';
 import { rowsOf } from '../db/rows.ts';
 import type { Stages } from '../kernel/stages.ts';
@@ -6,9 +7,10 @@ import { Refusal, Rehearsed } from '../kernel/reply.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { effectivePermissions, type Effective } from './effective.ts';
 import { indexPermissions, type HeldPermission } from './evaluate.ts';
-import { loadPaths, loadStandings, hasEffect, rolesOf, scopeAttributes } from './grants.ts';
+import { loadStandings, hasEffect, rolesOf, scopeAttributes } from './grants.ts';
 import { difference, MOST_REACHED, type Affected, type Impact } from './impact.ts';
 import { listed, reachOf, type Reached } from './reach.ts';
+import { loadRolePaths } from './role-paths.ts';
 
 /**
  * The dry run: the change is made, with every check that it makes, and taken back. Rights are read with the change and
@@ -39,8 +41,8 @@ export function createRehearsal(
           after: await rightsOf(inner, all.slice(0, MOST_REACHED), nouns),
         };
       });
-      const near = reached.slice(0, MOST_REACHED);
-      const before = await rightsOf(tx, near, nouns);
+      const before = await rightsOf(tx, reached.slice(0, after.length), nouns);
+      const near = reached.slice(0, before.length);
       const affected = near.flatMap((one, at) => affectedBy(one, before[at] ?? [], after[at] ?? []));
       const impact: Impact = { dryRun: true, affected, truncated: reached.length > near.length };
       return new Rehearsed(answer, impact);
@@ -61,7 +63,10 @@ async function takenBack<T>(tx: Executor, work: (inner: Executor) => Promise<T>)
   return result as T;
 }
 
-/** What each of them holds in his scope, as this transaction sees it. */
+/** Paths that are compared for one dry run: about a second of work, which others interrupt. */
+const MAX_COMPARED = 200_000;
+
+/** What the first of them hold in their scopes, as this transaction sees it: as many as can be compared, but one at least. */
 async function rightsOf(
   tx: Executor,
   reached: readonly Reached[],
@@ -72,30 +77,49 @@ async function rightsOf(
     tx,
     reached.flatMap(({ type, id }) => (type === 'apiKey' ? [id] : [])),
   );
-  const worn = reached.map(({ type, id }, at) => {
+  const roleIds = reached.map(({ type, id }, at) => {
     const standing = standings[at];
     const key = keys.get(id);
     if (!standing || (type === 'apiKey' && !key)) return [];
     if (key && !key.asUser) return key.roleId ? [key.roleId] : [];
-    return standing.related && standing.alive ? rolesOf(standing) : [];
+    return standing.related && standing.alive ? [...new Set(rolesOf(standing))] : [];
   });
-  const paths = new Map<string, HeldPermission[]>();
-  for (const path of await loadPaths(tx, [...new Set(worn.flat())])) {
-    const known = paths.get(path.role.id);
-    if (known) known.push(path);
-    else paths.set(path.role.id, [path]);
-  }
-  return reached.map(({ scope }, at) => {
-    const held = [...new Set(worn[at])]
+  const { paths, count } = await pathsOfFirst(tx, roleIds);
+  const rights: Effective[][] = [];
+  let compared = 0;
+  for (const [at, { scope }] of reached.slice(0, count).entries()) {
+    const held = (roleIds[at] ?? [])
       .flatMap((roleId) => paths.get(roleId) ?? [])
       .filter((path) => hasEffect(path, scope.level));
-    return effectivePermissions({
-      standing: 'active',
-      user: standings[at]?.user ?? null,
-      scope: scopeAttributes(scope),
-      held: indexPermissions(held, nouns),
-    });
-  });
+    compared += held.length;
+    if (at > 0 && compared > MAX_COMPARED) break;
+    rights.push(
+      effectivePermissions({
+        standing: 'active',
+        user: standings[at]?.user ?? null,
+        scope: scopeAttributes(scope),
+        held: indexPermissions(held, nouns),
+      }),
+    );
+    await othersFirst();
+  }
+  return rights;
+}
+
+/** By role, for as many of the subjects, from the first, as can be read together. */
+async function pathsOfFirst(tx: Executor, roleIds: readonly (readonly string[])[]) {
+  for (let count = roleIds.length; ; count = Math.ceil(count / 4)) {
+    const wanted = [...new Set(roleIds.slice(0, count).flat())];
+    const { paths, complete } = await loadRolePaths(tx, wanted);
+    if (!complete && count > 1) continue;
+    const byRole = new Map<string, HeldPermission[]>();
+    for (const path of paths) {
+      const known = byRole.get(path.role.id);
+      if (known) known.push(path);
+      else byRole.set(path.role.id, [path]);
+    }
+    return { paths: byRole, count };
+  }
 }
 
 interface KeyRow {

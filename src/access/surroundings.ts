@@ -119,33 +119,57 @@ const row = (table: SQL): SQL => sql`json_build_object('id', ${table}.id, 'name'
   'metadata', ${table}.metadata, 'tenantId', ${table}.tenant_id, 'isSystem', ${table}.is_system`;
 const [r, g] = [sql.raw('r'), sql.raw('g')];
 
-/** Of the subject's roles, of those that could be given in the scope, and of its owners'. The subject's come first. */
-function loadPaths(
+type Found = readonly [role: string, group: string, permission: string];
+interface FoundRows {
+  readonly found: readonly Found[] | null;
+  readonly roles: readonly PathRow['role'][] | null;
+  readonly groups: readonly Row[] | null;
+  readonly permissions: readonly Pick<PathRow, 'permission' | 'condition'>[] | null;
+}
+
+/**
+ * Of the subject's roles, of those that could be given in the scope, and of its owners'. The subject's come first. Each
+ * row is read once, however many paths lead over it.
+ */
+async function loadPaths(
   db: Executor,
   scope: ResolvedScope,
   { roleIds }: Explainee,
   target: Target,
 ): Promise<PathRow[]> {
   const owners = scope.organizationId ? ORGANIZATION_OWNER : ACCOUNT_OWNER;
-  return rowsOf<PathRow>(
+  const [rows] = await rowsOf<FoundRows>(
     db,
     sql`
-    select ${row(r)}, 'size', (select count(distinct gp.permission_id) from role_groups rg
-        join group_permissions gp on gp.group_id = rg.group_id where rg.role_id = r.id)) as role,
-      ${row(g)}) as "group", found.permission, found.condition
-    from (
-      select m.*, rg.role_id, gp.group_id from (${matching(scope, target)}) m
+    with matching as materialized (${matching(scope, target)}),
+    found as materialized (
+      select m.id as permission_id, m.created_at, x.id as role_id, g.id as group_id from matching m
       join group_permissions gp on gp.permission_id = m.id
+      join groups g on g.id = gp.group_id and g.deleted_at is null
       join role_groups rg on rg.group_id = gp.group_id
       join roles x on x.id = rg.role_id and x.deleted_at is null
       where x.id in ${idList([...roleIds, owners])} or x.tenant_id = ${scope.nodeId}::uuid
         or x.tenant_id = ${SYSTEM_NODE}::uuid and x.level = ${scope.level}
-      order by x.id not in ${idList([...roleIds, owners])}, x.created_at, x.id limit ${MOST.paths}
-    ) found
-    join roles r on r.id = found.role_id
-    join groups g on g.id = found.group_id and g.deleted_at is null
-    order by found.created_at, found.id, r.id, g.id`,
+      order by x.id not in ${idList([...roleIds, owners])}, x.created_at, x.id limit ${MOST.paths})
+    select
+      (select json_agg(json_build_array(role_id, group_id, permission_id)
+        order by created_at, permission_id, role_id, group_id) from found) as found,
+      (select json_agg(${row(r)}, 'size', (select count(distinct gp.permission_id) from role_groups rg
+          join group_permissions gp on gp.group_id = rg.group_id where rg.role_id = r.id)))
+        from roles r where r.id in (select role_id from found)) as roles,
+      (select json_agg(${row(g)})) from groups g where g.id in (select group_id from found)) as groups,
+      (select json_agg(json_build_object('permission', m.permission, 'condition', m.condition))
+        from matching m where m.id in (select permission_id from found)) as permissions`,
   );
+  const byId = <T>(all: readonly T[] | null | undefined, idOf: (one: T) => string) =>
+    new Map((all ?? []).map((one) => [idOf(one), one]));
+  const roles = byId(rows?.roles, ({ id }) => id);
+  const groups = byId(rows?.groups, ({ id }) => id);
+  const permissions = byId(rows?.permissions, ({ permission }) => permission.id);
+  return (rows?.found ?? []).flatMap(([roleId, groupId, permissionId]) => {
+    const [role, group, permission] = [roles.get(roleId), groups.get(groupId), permissions.get(permissionId)];
+    return role && group && permission ? [{ ...permission, role, group }] : [];
+  });
 }
 
 interface Facts {

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ScopeRef } from '../../src/kernel/scope.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { transports, type Person } from '../support/client.ts';
+import { tollOf } from '../support/event-loop.ts';
+
+/**
+ * As wide as rights can be made through the API: a role of a hundred groups with the same hundred permissions of one
+ * pair, each with long conditions and metadata. Ten thousand paths lead to one question, and it takes no more than its
+ * share of the event loop, as often as it is asked.
+ */
+const WIDTH = 100;
+const MOST_MS = 1000;
+
+let app: TestApp;
+let owner: Person;
+/** Wears the role, and asks by a key. */
+let worker: { readonly userId: string; readonly token: string };
+let project: ScopeRef;
+let first = '';
+const as = ({ token }: { readonly token: string }) => ({ token });
+const filler = 'x'.repeat(7000);
+
+beforeAll(async () => {
+  app = await startApp();
+  owner = await app.person({ type: 'organization' });
+  const made = await app.must('createProject', { scope: owner.account, name: 'Wide' }, as(owner));
+  project = made.scope;
+  const { id: resourceId } = await app.must(
+    'createResource',
+    { scope: project, name: 'Order', slug: 'order', actions: ['read'] },
+    as(owner),
+  );
+  const permissionIds: string[] = [];
+  for (let at = 0; at < WIDTH; at++) {
+    const condition = { StringEquals: { 'group.metadata.key': `${at} ${filler}` } };
+    const permission = { scope: project, resourceId, action: 'read', name: `P${at}`, condition };
+    permissionIds.push((await app.must('createPermission', permission, as(owner))).id);
+  }
+  const groupIds: string[] = [];
+  for (let at = 0; at < WIDTH; at++) {
+    const group = { scope: project, name: `G${at}`, permissionIds, metadata: { filler } };
+    groupIds.push((await app.must('createGroup', group, as(owner))).id);
+  }
+  first = groupIds[0] ?? '';
+  const role = await app.must('createRole', { scope: project, name: 'Wide', groupIds }, as(owner));
+  const user = { scope: project, name: 'Worker', roleIds: [role.id] };
+  const { id: userId } = await app.must('createUser', user, as(owner));
+  const [, projectId = ''] = project.id.split(':');
+  const scope = { tenant: 'projectUser' as const, id: `${projectId}:${userId}` };
+  const key = await app.must('createApiKey', { scope }, as(owner));
+  const secret = { clientId: key.clientId, clientSecret: key.clientSecret ?? '', scope };
+  worker = { userId, token: (await app.must('exchangeApiKey', secret)).accessToken };
+}, 300_000);
+afterAll(() => app.close());
+
+const question = { permission: { resource: 'order', action: 'read' } };
+
+describe.each(transports)('ten thousand paths over %s', (via) => {
+  const asWorker = () => ({ token: worker.token, via });
+
+  /** What was remembered of the rights is forgotten. */
+  const touched = (key: string) =>
+    app.must('updateGroup', { scope: project, id: first, metadata: { key } }, as(owner));
+
+  it('one question, cold and warm', async () => {
+    await touched(`cold ${via}`);
+    for (const when of ['cold', 'warm']) {
+      const { result, blockedMs } = await tollOf(() =>
+        app.must('isAuthorized', { scope: project, ...question }, asWorker()),
+      );
+      expect(result.reason, when).toBe('CONDITION_NOT_MET');
+      expect(blockedMs, when).toBeLessThan(MOST_MS);
+    }
+  });
+
+  it('a hundred questions at once', async () => {
+    const items = Array.from({ length: 100 }, () => question);
+    const { result, blockedMs } = await tollOf(() =>
+      app.must('isAuthorizedBatch', { scope: project, items }, asWorker()),
+    );
+    expect(result.items.map(({ reason }) => reason)).toEqual(items.map(() => 'CONDITION_NOT_MET'));
+    expect(blockedMs).toBeLessThan(MOST_MS);
+  });
+
+  it('the list of permissions', async () => {
+    const { result, blockedMs } = await tollOf(() =>
+      app.must('myPermissions', { scope: project }, asWorker()),
+    );
+    expect(result.permissions).toContainEqual({ resource: 'order', action: 'read', conditional: true });
+    expect(blockedMs).toBeLessThan(MOST_MS);
+  });
+
+  it('an explanation', async () => {
+    const asked = { scope: project, ...question, subject: { userId: worker.userId }, explain: true };
+    const { result, blockedMs } = await tollOf(() =>
+      app.must('isAuthorized', asked, { token: owner.token, via }),
+    );
+    expect(result.reason).toBe('CONDITION_NOT_MET');
+    expect(blockedMs).toBeLessThan(MOST_MS);
+  });
+
+  it('a dry run of a change to one of the groups', async () => {
+    const change = { scope: project, id: first, permissionIds: [], dryRun: true };
+    const { blockedMs } = await tollOf(() => app.must('updateGroup', change, { token: owner.token, via }));
+    expect(blockedMs).toBeLessThan(MOST_MS);
+  });
+
+  it('the one path by which it is met', async () => {
+    await touched(`7 ${filler}`);
+    const { reason, matchedPermission } = await app.must(
+      'isAuthorized',
+      { scope: project, ...question },
+      asWorker(),
+    );
+    expect(reason).toBe('ALLOWED_BY_CONDITION');
+    expect(matchedPermission?.name).toBe('P7');
+  });
+});
