@@ -74,6 +74,8 @@ export interface QueueState {
 /** The slot of one request: the first of its operations that needs one takes it, and it is given back with the answer. */
 export interface RequestSlot {
   taken: Slot | Promise<Slot> | null;
+  /** Characters that the request keeps in memory while it waits. */
+  readonly bodyLength: number;
   /** Calls back when the client went away; answers how to stop listening. */
   readonly onGone: (listener: () => void) => () => void;
 }

@@ -12,6 +12,13 @@ const MAX_MEMBERS = 32_768;
 const GRAPHQL = '/graphql';
 const JSON_TYPE = 'application/json';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Characters of its JSON; 0 without. */
+    bodyLength: number;
+  }
+}
+
 type Limits = Pick<NamedOperation, 'name' | 'bodyLimitBytes'>;
 
 /**
@@ -20,6 +27,7 @@ type Limits = Pick<NamedOperation, 'name' | 'bodyLimitBytes'>;
  * has a request that names it.
  */
 export function registerBodyParser(app: FastifyInstance, operations: readonly Limits[] = []): void {
+  app.decorateRequest('bodyLength', 0);
   const usual = app.initialConfig.bodyLimit ?? 0;
   const large = operations.filter(({ bodyLimitBytes = 0 }) => bodyLimitBytes > usual);
   app.addHook('onRoute', (route) => {
@@ -41,6 +49,7 @@ export function registerBodyParser(app: FastifyInstance, operations: readonly Li
       return done(fail('UNSUPPORTED_MEDIA_TYPE'), undefined);
     }
     if (body === '') return done(null, undefined);
+    request.bodyLength = body.length;
     const isLarge = request.route?.url === GRAPHQL && Buffer.byteLength(body) > usual;
     if (isLarge && !large.some(({ name }) => body.includes(name))) {
       return done(fail('PAYLOAD_TOO_LARGE'), undefined);

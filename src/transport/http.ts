@@ -277,7 +277,7 @@ export function callOf(request: FastifyRequest, config: Config, transport: Call[
       site === 'same-origin' || (origin !== undefined && config.security.origins.includes(origin)),
     language: languageOf(request),
     effects: { headers: {} },
-    slot: requestSlot(request.raw),
+    slot: requestSlot(request.raw, request.bodyLength),
   };
 }
 

@@ -67,7 +67,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
         const queue = queueOf(op);
         if (!queue) return false;
         const share = shareOf(op, input, call, principal);
-        const entered = queue.enter(share, slot.onGone);
+        const entered = queue.enter(share, slot.onGone, slot.bodyLength);
         slot.taken =
           entered instanceof Promise ? entered.then((given) => (slot.taken = assertPresent(given))) : entered;
       }

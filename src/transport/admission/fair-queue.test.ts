@@ -21,7 +21,7 @@ function start(options: Partial<FairQueueOptions> = {}) {
   const refused: string[] = [];
   const gone: string[] = [];
   /** `tenant/credential`. */
-  function ask(name: string, onGone?: (listener: () => void) => () => void): void {
+  function ask(name: string, onGone?: (listener: () => void) => () => void, bodyLength?: number): void {
     const [tenant = '', credential = ''] = name.split('/');
     const began = (slot: Slot | null): void => {
       if (!slot) return void gone.push(name);
@@ -29,7 +29,7 @@ function start(options: Partial<FairQueueOptions> = {}) {
       running.push({ name, slot });
     };
     try {
-      const entered = queue.enter({ tenant, credential }, onGone);
+      const entered = queue.enter({ tenant, credential }, onGone, bodyLength);
       if (entered instanceof Promise) entered.then(began, () => refused.push(name));
       else began(entered);
     } catch (error) {
@@ -172,6 +172,19 @@ describe('refusals', () => {
     expect(begun).toContain('quiet/1');
     expect(queue.refused).toBe(2);
   });
+});
+
+it('counts a large body like many requests: what waits keeps a bounded room in memory', async () => {
+  const { queue, refused, ask, endAll } = start({ maxQueue: 1000 });
+  const mebibyte = 1024 * 1024;
+  times(9, () => ask('large/1', undefined, mebibyte));
+  expect([queue.waiting, refused.length]).toEqual([7, 1]);
+  // Somebody else is let in, and one of the large ones goes for it.
+  times(200, () => ask('small/1'));
+  await nextTurn();
+  expect(refused).toEqual(['large/1', 'large/1']);
+  await endAll();
+  expect([queue.waiting, queue.running]).toEqual([0, 0]);
 });
 
 it('loses nobody and gives every slot back, whatever comes', async () => {

@@ -34,12 +34,19 @@ export interface FairQueueOptions {
 /** Calls back when the client went away; answers how to stop listening. */
 type OnGone = (listener: () => void) => () => void;
 
+/**
+ * Who waits keeps their body in memory. So one of 1 MiB counts like 129 ordinary ones, and 10,000 that wait keep some 80 MB.
+ */
+const CHARACTERS_OF_ONE = 8 * 1024;
+const weightOf = (bodyLength: number): number => 1 + Math.floor(bodyLength / CHARACTERS_OF_ONE);
+
 /** A thousand calls at once are a script or a page, and no flood: so many may always wait, however long it takes. */
 const BURST = 1000;
 /** Weight of the newest duration in the mean. */
 const NEWEST = 0.05;
 
 interface Entry {
+  readonly weight: number;
   readonly start: (slot: Slot) => void;
   readonly refuse: () => void;
   /** Refused, or the client went away. */
@@ -52,6 +59,8 @@ interface Credential {
   used: number;
   waiting: number;
   running: number;
+  /** Of what is waiting. */
+  weight: number;
 }
 interface Tenant {
   readonly credentials: Map<string, Credential>;
@@ -73,6 +82,7 @@ export class FairQueue {
   #clock = 0;
   #meanMs = 1;
   #isScheduled = false;
+  #weight = 0;
 
   constructor(options: FairQueueOptions) {
     this.name = options.name;
@@ -81,22 +91,25 @@ export class FairQueue {
   }
 
   /** A slot at once where one is free, or when its turn comes. Null: the client went away. @throws UNAVAILABLE */
-  enter(share: Share, onGone?: OnGone): Slot | Promise<Slot | null> {
-    const { onEventLoop, slots } = this.#options;
+  enter(share: Share, onGone?: OnGone, bodyLength = 0): Slot | Promise<Slot | null> {
+    const { onEventLoop, slots, maxQueue } = this.#options;
     if (!onEventLoop && this.waiting === 0 && this.running < slots) return this.#begin(share, false);
-    if (this.waiting >= this.#options.maxQueue && !this.#makeRoom(share)) throw this.#refusal();
-    return this.#wait(share, onGone);
+    const weight = weightOf(bodyLength);
+    while (this.#weight > 0 && this.#weight + weight > maxQueue)
+      if (!this.#makeRoom(share)) throw this.#refusal();
+    return this.#wait(share, onGone, weight);
   }
 
-  #wait(share: Share, onGone: OnGone | undefined): Promise<Slot | null> {
+  #wait(share: Share, onGone: OnGone | undefined, weight: number): Promise<Slot | null> {
     return new Promise((resolve, reject) => {
       const { credential } = this.#sharesOf(share);
-      const isLate = this.waiting >= BURST;
+      const isLate = this.#weight >= BURST;
       const leave = (): void => {
         stopListening?.();
         clearTimeout(deadline);
       };
       const entry: Entry = {
+        weight,
         left: false,
         start: (slot) => {
           leave();
@@ -109,7 +122,7 @@ export class FairQueue {
         },
       };
       credential.entries.push(entry);
-      this.#count(share, 1);
+      this.#count(share, 1, weight);
       const deadline = isLate ? setTimeout(entry.refuse, this.#options.maxWaitMs) : undefined;
       const stopListening = onGone?.(() => {
         if (entry.left) return;
@@ -133,14 +146,16 @@ export class FairQueue {
     let credential = tenant.credentials.get(name);
     if (!credential) {
       const used = Math.min(...[...tenant.credentials.values()].map((one) => one.used));
-      credential = { entries: [], used: Number.isFinite(used) ? used : 0, waiting: 0, running: 0 };
+      credential = { entries: [], used: Number.isFinite(used) ? used : 0, waiting: 0, running: 0, weight: 0 };
       tenant.credentials.set(name, credential);
     }
     return { tenant, credential };
   }
 
-  #count(share: Share, by: 1 | -1): void {
+  #count(share: Share, by: 1 | -1, weight: number): void {
     const { tenant, credential } = this.#sharesOf(share);
+    credential.weight += by * weight;
+    this.#weight += by * weight;
     credential.waiting += by;
     tenant.waiting += by;
     this.waiting += by;
@@ -156,7 +171,7 @@ export class FairQueue {
 
   #leave(share: Share, entry: Entry): void {
     entry.left = true;
-    this.#count(share, -1);
+    this.#count(share, -1, entry.weight);
     const { credential } = this.#sharesOf(share);
     if (credential.waiting === 0) credential.entries.length = 0;
     this.#tidy(share);
@@ -218,7 +233,7 @@ export class FairQueue {
     if (!entry) return;
     const share = { tenant: tenantName, credential: credentialName };
     entry.left = true;
-    this.#count(share, -1);
+    this.#count(share, -1, entry.weight);
     entry.start(this.#begin(share, true));
   }
 
@@ -231,11 +246,11 @@ export class FairQueue {
 
   /** Refuses the newest of the credential with the most waiting, unless the newcomer has as much. */
   #makeRoom(share: Share): boolean {
-    const own = this.#tenants.get(share.tenant)?.credentials.get(share.credential)?.waiting ?? 0;
+    const own = this.#tenants.get(share.tenant)?.credentials.get(share.credential)?.weight ?? 0;
     let most: Credential | null = null;
     for (const { credentials } of this.#tenants.values())
       for (const credential of credentials.values())
-        if (credential.waiting > (most?.waiting ?? own)) most = credential;
+        if (credential.weight > (most?.weight ?? own)) most = credential;
     const entry = most?.entries.findLast(({ left }) => !left);
     if (!entry) return false;
     entry.refuse();

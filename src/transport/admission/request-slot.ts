@@ -2,8 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Call, RequestSlot } from '../../kernel/context.ts';
 
-export const requestSlot = ({ socket }: IncomingMessage): RequestSlot => ({
+export const requestSlot = ({ socket }: IncomingMessage, bodyLength: number): RequestSlot => ({
   taken: null,
+  bodyLength,
   onGone: (listener) => onClose(socket, listener),
 });
 
