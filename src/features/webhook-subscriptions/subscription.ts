@@ -23,6 +23,8 @@ export const webhookSubscriptions = pgTable(
     disabledAt: time('disabled_at'),
     /** The first of the attempts since which none succeeded. */
     failingSince: time('failing_since'),
+    /** Whether its last answer took longer than a second. */
+    slow: boolean('slow').notNull().default(false),
     /** When its owner was last warned that it fails; null once it works again. */
     warnedAt: time('warned_at'),
     exhaustedInARow: integer('exhausted_in_a_row').notNull().default(0),

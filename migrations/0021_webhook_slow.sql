@@ -1,0 +1,1 @@
+ALTER TABLE "webhook_subscriptions" ADD COLUMN "slow" boolean DEFAULT false NOT NULL;
