@@ -10,7 +10,13 @@ import {
 import type { TestApp } from './app.ts';
 
 /** A receiver without a network: what a host answers is a function, and every request to it is kept. */
-export type Reaction = number | { readonly status: number; readonly retryAfter: string } | 'hang' | Error;
+export type Reaction =
+  | number
+  | { readonly status: number; readonly retryAfter: string }
+  | 'hang'
+  /** Answers this once it is there. */
+  | Promise<number>
+  | Error;
 
 export interface Receivers {
   readonly post: Post;
@@ -31,7 +37,7 @@ export function createReceivers(now: () => Date): Receivers {
       received.filter(({ url }) => url.hostname === host).map(({ headers }) => headers['webhook-id'] ?? ''),
     async post(request, signal) {
       received.push({ ...request, at: now() });
-      const reaction = reactions.get(request.url.hostname) ?? 204;
+      const reaction = await (reactions.get(request.url.hostname) ?? 204);
       if (reaction instanceof Error) throw reaction;
       if (reaction === 'hang') {
         return new Promise((_, reject) =>

@@ -8,7 +8,7 @@ import { createProbe } from './probe.ts';
 import { createClaim } from './queue.ts';
 import { createSend } from './sender.ts';
 import { createSettle, release, releaseAll } from './settle.ts';
-import { createWorker } from './worker.ts';
+import { createWorkers } from './workers.ts';
 
 /**
  * Delivers what waits in `webhook_deliveries` (events §5), at least once: an event keeps its id through all attempts,
@@ -59,7 +59,7 @@ export function createWebhookDelivery(options: DeliveryOptions): WebhookDelivery
   const { clock, ids, kek, config } = services;
   const { timeoutMs, retryScheduleSeconds: waitsSeconds } = config.webhooks;
   const leaseMs = timeoutMs + LEASE_MARGIN_MS;
-  const worker = createWorker({
+  const workers = createWorkers({
     claim: createClaim({ pool, kek, leaseMs, log }),
     send: createSend({ guard, post: ports.post, clock, timeoutMs }),
     settle: createSettle({ actAsSystem, clock, waitsSeconds, random: ports.random, log }),
@@ -69,12 +69,12 @@ export function createWebhookDelivery(options: DeliveryOptions): WebhookDelivery
   });
   // Within what the process has for all of its stopping.
   const graceMs = Math.min(LONGEST_GRACE_MS, config.http.shutdownGraceSeconds * 250);
-  const probe = createProbe({ pool, kek, clock, ids, actAsSystem, leaseMs, run: worker.run, log });
+  const probe = createProbe({ pool, kek, clock, ids, actAsSystem, leaseMs, run: workers.run, log });
   return {
-    look: worker.look,
+    look: workers.look,
     probe,
     reclaim: () => releaseAll(pool),
-    flush: () => probe().then(worker.idle),
-    stop: () => worker.stop(graceMs),
+    flush: () => probe().then(workers.idle),
+    stop: () => workers.stop(graceMs),
   };
 }

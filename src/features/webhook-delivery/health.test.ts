@@ -13,6 +13,7 @@ function after(before: Health, end: End, day: number): Change {
     error: end === 'delivered' ? null : ('status' as const),
     statusCode: { delivered: 204, pending: 500, exhausted: 500, gone: 410 }[end],
     attemptedAt: on(day),
+    latencyMs: 10,
   };
   return healthAfter(before, outcome, end === 'gone' ? 'exhausted' : end, on(day));
 }
@@ -30,6 +31,16 @@ function live(ends: readonly (readonly [day: number, end: End])[]) {
 }
 
 describe('a subscription', () => {
+  test('is slow as long as its last answer took more than a second, whatever it was', () => {
+    const outcome = { error: null, statusCode: 204, attemptedAt: began };
+    const slow = healthAfter(wellAndNew, { ...outcome, latencyMs: 1001 }, 'delivered', began);
+    expect(slow).toMatchObject({ health: { slow: true }, event: null });
+    const quick = healthAfter(slow.health, { ...outcome, latencyMs: 1000 }, 'delivered', began);
+    expect(quick).toMatchObject({ health: { slow: false }, event: null });
+    const failed = { ...outcome, error: 'timeout', statusCode: null, latencyMs: 15_000 } as const;
+    expect(healthAfter(quick.health, failed, 'pending', began)).toMatchObject({ health: { slow: true } });
+  });
+
   test('is warned of at half of five days of failures, and then disabled', () => {
     const days = [0, 1, 2, 2.4, 2.5, 3, 4, 4.9, 5, 6];
     const { health, told } = live(days.map((day) => [day, 'pending']));

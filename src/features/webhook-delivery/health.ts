@@ -9,6 +9,7 @@ export interface Health {
   readonly disabledReason: 'gone' | 'failing' | null;
   readonly disabledAt: Date | null;
   readonly failingSince: Date | null;
+  readonly slow: boolean;
   readonly warnedAt: Date | null;
   readonly exhaustedInARow: number;
   readonly lastDeliveredAt: Date | null;
@@ -20,6 +21,8 @@ export interface Change {
   readonly event: 'webhook.failing' | 'webhook.disabled' | 'webhook.recovered' | null;
 }
 
+/** Whoever takes longer for an answer is slow. */
+export const SLOW_MS = 1000;
 const LONGEST_FAILING_MS = 5 * 86_400_000;
 const MOST_EXHAUSTED = 10;
 const WARN_AT = 0.5;
@@ -29,16 +32,19 @@ export const healthy = {
   disabledReason: null,
   disabledAt: null,
   failingSince: null,
+  slow: false,
   warnedAt: null,
   exhaustedInARow: 0,
 };
 
-export function healthAfter(
-  before: Health,
-  outcome: Pick<Outcome, 'error' | 'statusCode' | 'attemptedAt'>,
-  status: Step['status'],
-  now: Date,
-): Change {
+type Heard = Pick<Outcome, 'error' | 'statusCode' | 'attemptedAt' | 'latencyMs'>;
+
+export function healthAfter(before: Health, outcome: Heard, status: Step['status'], now: Date): Change {
+  const { health, event } = judged(before, outcome, status, now);
+  return { health: { ...health, slow: outcome.latencyMs > SLOW_MS }, event };
+}
+
+function judged(before: Health, outcome: Heard, status: Step['status'], now: Date): Change {
   const { disabledReason } = before;
   if (status === 'delivered') {
     // Whoever said that it wants nothing more must be asked anew by its owner, not by an answer that came late.

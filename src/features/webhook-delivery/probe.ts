@@ -92,7 +92,8 @@ async function claimProbe(id: string, options: ProbeOptions): Promise<Claimed | 
   if (!delivery) return undefined;
   const { id: deliveryId, tenantId, eventId, body, url, attemptCount: number } = delivery;
   const secrets = (await secretsOf(options, [id], now)).get(id) ?? [];
-  return { deliveryId, tenantId, subscriptionId: id, url, id: eventId, body, number, secrets, failing: true };
+  const attempt = { deliveryId, tenantId, subscriptionId: id, url, id: eventId, body, number, secrets };
+  return { ...attempt, unreliable: true };
 }
 
 /** What a process left behind that died while it asked: nobody waits for it any more. */

@@ -10,9 +10,11 @@ import type { Message } from './sender.ts';
  * Taking deliveries that are due. A claim is one statement: it gives each attempt its number and a lease. Nobody else
  * makes that attempt, and after the lease somebody makes the next one: the process that took it has died.
  *
- * It goes round: of each subscription a few are taken, and none while some of its earlier ones are being sent by this
- * process, so that a receiver that hangs keeps only its own deliveries waiting. Which subscriptions wait at all is
- * found by leaps along an index, whatever is piled up for one of them.
+ * Workers are shared between projects, and the share of a project between its subscriptions: next is the project with
+ * the fewest workers, among equals the lot decides. So neither a backlog nor its age gives precedence. Of each
+ * subscription a few deliveries are taken, and none while this process is sending earlier ones of it. Receivers that
+ * fail or are slow have workers of their own, and one delivery each while others wait for those. Which subscriptions
+ * wait at all is found by leaps along an index, whatever is piled up for one of them.
  */
 export interface Claimed extends Message {
   readonly deliveryId: string;
@@ -20,20 +22,25 @@ export interface Claimed extends Message {
   readonly subscriptionId: string;
   /** Of the attempt. */
   readonly number: number;
-  /** Whether its receiver failed the last time. */
-  readonly failing: boolean;
+  /** Whether its receiver failed or was slow the last time. */
+  readonly unreliable: boolean;
 }
 
+/** A subscription to whose receiver a worker is sending. */
+export type Busy = Pick<Claimed, 'subscriptionId' | 'tenantId' | 'unreliable'>;
+
 export interface Room {
-  /** Subscriptions of which this process is sending something. */
-  readonly busy: readonly string[];
-  /** For how many others there is room, and for how many of them that have failed the last time. */
-  readonly subscriptions: number;
-  readonly failing: number;
+  readonly busy: readonly Busy[];
+  /** Workers that are free, for receivers that answer in time and for the others. */
+  readonly reliable: number;
+  readonly unreliable: number;
 }
 
 /** How many of one subscription are sent side by side. */
 const AT_ONCE = 10;
+/** Workers of one process for one project, so that one that was quiet finds some that are free. */
+const RELIABLE_OF_A_PROJECT = 8;
+const UNRELIABLE_OF_A_PROJECT = 4;
 
 export interface SecretKeeping {
   readonly pool: Executor;
@@ -55,7 +62,7 @@ interface Row {
   readonly eventId: string;
   readonly body: string;
   readonly number: number;
-  readonly failing: boolean;
+  readonly unreliable: boolean;
 }
 
 export function createClaim(options: QueueOptions): Claim {
@@ -63,9 +70,12 @@ export function createClaim(options: QueueOptions): Claim {
   return async (room, now) => {
     const at = sql`${now.toISOString()}::timestamptz`;
     const until = sql`${new Date(now.getTime() + leaseMs).toISOString()}::timestamptz`;
-    const isBusy = inArray(sql`s.id`, [...room.busy]);
-    const isDue = sql`d.subscription_id = s.id and d.status = 'pending' and d.next_attempt_at <= ${at}
+    const isDue = sql`d.status = 'pending' and d.next_attempt_at <= ${at}
       and (d.claimed_until is null or d.claimed_until <= ${at})`;
+    // What another process has in hand is among the first that are due, so it is not looked for behind them.
+    const isWithAnother = sql`exists (select from (select d.claimed_until from ${webhookDeliveries} d
+      where d.subscription_id = s.id and d.status = 'pending' order by d.next_attempt_at, d.id limit ${AT_ONCE}) d
+      where d.claimed_until > ${at})`;
     const nextWaiting = (after: ReturnType<typeof sql>) =>
       sql`select d.subscription_id from ${webhookDeliveries} d where d.status = 'pending' ${after}
         order by d.subscription_id limit 1`;
@@ -77,31 +87,44 @@ export function createClaim(options: QueueOptions): Claim {
           select (${nextWaiting(sql`and d.subscription_id > w.subscription_id`)})
             from waiting w where w.subscription_id is not null
         ),
+        busy as (
+          select * from json_to_recordset(${JSON.stringify(room.busy)}::json)
+            as b("subscriptionId" uuid, "tenantId" uuid, unreliable boolean)
+        ),
         ready as (
-          select s.id, s.url, s.failing_since is not null as failing,
-            row_number() over (partition by s.failing_since is not null order by first.next_attempt_at, s.id) as place
+          select s.id, s.url, u.unreliable, row_number() over (partition by s.tenant_id, u.unreliable order by random())
+            + (select count(*) from busy b where b."tenantId" = s.tenant_id and b.unreliable = u.unreliable) as turn
           from waiting w
           join webhook_subscriptions s on s.id = w.subscription_id
-          cross join lateral (
-            select d.next_attempt_at from ${webhookDeliveries} d where ${isDue}
-            order by d.next_attempt_at limit 1
-          ) first
-          where s.active and s.disabled_reason is null and s.deleted_at is null and not (${isBusy})
+          cross join lateral (select s.failing_since is not null or s.slow as unreliable) u
+          where s.active and s.disabled_reason is null and s.deleted_at is null
+            and exists (select from ${webhookDeliveries} d where d.subscription_id = s.id and ${isDue})
+            and not exists (select from busy b where b."subscriptionId" = s.id)
+            and not (u.unreliable and ${isWithAnother})
+        ),
+        placed as (
+          select *, turn <= case when unreliable then ${UNRELIABLE_OF_A_PROJECT}::int else ${RELIABLE_OF_A_PROJECT}::int end
+            and row_number() over (partition by unreliable order by turn, random())
+              <= case when unreliable then ${room.unreliable}::int else ${room.reliable}::int end as served
+          from ready
+        ),
+        crowds as (
+          select *, not bool_and(served) over (partition by unreliable) as crowded from placed
         ),
         taken as materialized (
-          select due.id, s.url, s.failing from ready s
+          select due.id, c.url, c.unreliable from crowds c
           cross join lateral (
-            select d.id from ${webhookDeliveries} d where ${isDue}
+            select d.id from ${webhookDeliveries} d where d.subscription_id = c.id and ${isDue}
             order by d.next_attempt_at, d.id
-            limit ${AT_ONCE}
+            limit case when c.unreliable and c.crowded then 1 else ${AT_ONCE}::int end
             for update skip locked
           ) due
-          where s.place <= case when s.failing then ${room.failing}::int else ${room.subscriptions}::int end
+          where c.served
         )
         update webhook_deliveries d set attempt_count = d.attempt_count + 1, claimed_until = ${until}
         from taken where d.id = taken.id
         returning d.id, d.tenant_id as "tenantId", d.subscription_id as "subscriptionId", taken.url,
-          d.event_id as "eventId", d.body, d.attempt_count as number, taken.failing`,
+          d.event_id as "eventId", d.body, d.attempt_count as number, taken.unreliable`,
     );
     const subscriptions = [...new Set(rows.map(({ subscriptionId }) => subscriptionId))];
     const secrets = await secretsOf(options, subscriptions, now);

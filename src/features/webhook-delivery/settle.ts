@@ -181,10 +181,10 @@ async function updateSubscriptions(tx: Executor, changed: readonly Subscription[
   await tx.execute(
     sql`update webhook_subscriptions s
       set disabled_reason = p."disabledReason", disabled_at = p."disabledAt", failing_since = p."failingSince",
-        warned_at = p."warnedAt", exhausted_in_a_row = p."exhaustedInARow", last_delivered_at = p."lastDeliveredAt"
+        slow = p.slow, warned_at = p."warnedAt", exhausted_in_a_row = p."exhaustedInARow", last_delivered_at = p."lastDeliveredAt"
       from json_to_recordset(${JSON.stringify(changed)}::json) as p(id uuid, "disabledReason" text,
-        "disabledAt" timestamptz, "failingSince" timestamptz, "warnedAt" timestamptz, "exhaustedInARow" integer,
-        "lastDeliveredAt" timestamptz)
+        "disabledAt" timestamptz, "failingSince" timestamptz, slow boolean, "warnedAt" timestamptz,
+        "exhaustedInARow" integer, "lastDeliveredAt" timestamptz)
       where s.id = p.id`,
   );
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Claimed } from './queue.ts';
 import type { Outcome, Send } from './sender.ts';
-import { createWorker } from './worker.ts';
+import { createWorkers } from './workers.ts';
 
 /** A process that stops: what can end does, the rest is given back for another process to send. */
 const attempt = (subscriptionId: string): Claimed => ({
@@ -13,7 +13,7 @@ const attempt = (subscriptionId: string): Claimed => ({
   body: '{}',
   number: 1,
   secrets: [Buffer.alloc(32)],
-  failing: false,
+  unreliable: false,
 });
 const delivered: Outcome = {
   attemptedAt: new Date(0),
@@ -26,8 +26,9 @@ const delivered: Outcome = {
 
 function working(send: Send, due: Claimed[]) {
   const [settled, released, logs]: [string[], string[], string[]] = [[], [], []];
-  const worker = createWorker({
-    claim: async ({ busy }) => due.splice(0).filter(({ subscriptionId }) => !busy.includes(subscriptionId)),
+  const worker = createWorkers({
+    claim: async ({ busy }) =>
+      due.splice(0).filter((one) => !busy.some((worker) => worker.subscriptionId === one.subscriptionId)),
     send,
     settle: async ({ deliveryId }) => void settled.push(deliveryId),
     release: async ({ deliveryId }) => void released.push(deliveryId),

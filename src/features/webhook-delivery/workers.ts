@@ -1,26 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sharedPass } from '../../events/shared-pass.ts';
 import type { Clock } from '../../kernel/ports.ts';
+import { SLOW_MS } from './health.ts';
 import type { Claim, Claimed } from './queue.ts';
 import type { Outcome, Send } from './sender.ts';
 
 /**
- * What delivers, one in each process: takes what is due, sends it outside of any transaction, and has written down what
- * came of it. Each subscription has a lane of its own. There is room for so many lanes, half of it for receivers that
- * have failed the last time: these can hang as long as they like, the others still get through.
+ * The workers of one process: each takes what is due for one subscription, sends it outside of any transaction, and has
+ * written down what came of it. Most are for receivers that answer in time. A worker whose receiver has not answered
+ * within a second counts among those for the others from then on, and somebody else has its place: receivers can hang
+ * as long as they like, the others still get through.
  */
-export interface Worker {
+export interface Workers {
   /** Starts what is due and resolves when it was looked for; never rejects. */
   readonly look: () => Promise<void>;
   /** Resolves when nothing is due and nothing is being sent. */
   readonly idle: () => Promise<void>;
-  /** Sends what was not claimed by `look`, in a lane beside the others; nothing once it was stopped. */
+  /** Sends what was not claimed by `look`, by one more worker; nothing once they were stopped. */
   readonly run: (claimed: Claimed) => Promise<void>;
   /** Takes nothing more, waits for what is being sent, and gives up what takes longer than that. */
   readonly stop: (graceMs: number) => Promise<void>;
 }
 
-export interface WorkerOptions {
+export interface WorkersOptions {
   readonly claim: Claim;
   readonly send: Send;
   readonly settle: (attempt: Claimed, outcome: Outcome) => Promise<void>;
@@ -29,19 +31,22 @@ export interface WorkerOptions {
   readonly log: (error: unknown, message: string) => void;
 }
 
-interface Lane {
+interface Worker {
   readonly subscriptionId: string;
-  readonly failing: boolean;
+  readonly tenantId: string;
+  unreliable: boolean;
   readonly ended: Promise<void>;
 }
 
-const LANES = 64;
-const LANES_OF_FAILING = LANES / 2;
+const RELIABLE = 64;
+const UNRELIABLE = 32;
+/** With those that have become unreliable: a bound for sockets and for bodies in memory. */
+const MOST = 512;
 
-export function createWorker({ claim, send, settle, release, clock, log }: WorkerOptions): Worker {
+export function createWorkers({ claim, send, settle, release, clock, log }: WorkersOptions): Workers {
   const stopping = new AbortController();
   let closed = false;
-  const lanes = new Set<Lane>();
+  const workers = new Set<Worker>();
 
   /** Never rejects. An attempt of which nothing was written down is made again after its lease. */
   async function make(attempt: Claimed): Promise<void> {
@@ -56,28 +61,34 @@ export function createWorker({ claim, send, settle, release, clock, log }: Worke
   }
 
   /** Resolves when all of it are settled. */
-  function open(attempts: readonly [Claimed, ...Claimed[]]): Promise<void> {
-    const [{ subscriptionId, failing }] = attempts;
+  function employ(attempts: readonly [Claimed, ...Claimed[]]): Promise<void> {
+    const [{ subscriptionId, tenantId, unreliable }] = attempts;
+    const late = setTimeout(() => {
+      worker.unreliable = true;
+      void look();
+    }, SLOW_MS).unref();
     const ended = Promise.all(attempts.map(make)).then(() => {
-      lanes.delete(lane);
+      clearTimeout(late);
+      workers.delete(worker);
       void look();
     });
-    const lane = { subscriptionId, failing, ended };
-    lanes.add(lane);
+    const worker = { subscriptionId, tenantId, unreliable, ended };
+    workers.add(worker);
     return ended;
+  }
+
+  /** How many more of a kind may begin. */
+  function free(unreliable: boolean): number {
+    const ofKind = [...workers].filter((worker) => worker.unreliable === unreliable).length;
+    return Math.max(0, Math.min((unreliable ? UNRELIABLE : RELIABLE) - ofKind, MOST - workers.size));
   }
 
   const look = sharedPass(
     async () => {
-      const subscriptions = LANES - lanes.size;
-      if (closed || subscriptions <= 0) return false;
-      const failing = [...lanes].filter((lane) => lane.failing).length;
-      const room = {
-        busy: [...lanes].map(({ subscriptionId }) => subscriptionId),
-        subscriptions,
-        failing: Math.min(subscriptions, LANES_OF_FAILING - failing),
-      };
-      for (const attempts of bySubscription(await claim(room, clock.now()))) void open(attempts);
+      const busy = [...workers].map(({ ended: _, ...worker }) => worker);
+      const room = { busy, reliable: free(false), unreliable: free(true) };
+      if (closed || room.reliable + room.unreliable === 0) return false;
+      for (const attempts of bySubscription(await claim(room, clock.now()))) void employ(attempts);
       return false;
     },
     (error) => log(error, 'webhooks could not be read from the database'),
@@ -86,18 +97,18 @@ export function createWorker({ claim, send, settle, release, clock, log }: Worke
   const idle = async (): Promise<void> => {
     for (;;) {
       await look();
-      if (lanes.size === 0) return;
-      await Promise.race([...lanes].map(({ ended }) => ended));
+      if (workers.size === 0) return;
+      await Promise.race([...workers].map(({ ended }) => ended));
     }
   };
 
   return {
     look,
     idle,
-    run: (attempt) => (closed ? release(attempt) : open([attempt])),
+    run: (attempt) => (closed ? release(attempt) : employ([attempt])),
     async stop(graceMs) {
       closed = true;
-      const ended = Promise.all([...lanes].map((lane) => lane.ended));
+      const ended = Promise.all([...workers].map((worker) => worker.ended));
       const patience = new AbortController();
       await Promise.race([
         ended,
