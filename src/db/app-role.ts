@@ -14,6 +14,9 @@ export const APP_ROLE = 'doorward_app';
 /** What an erasure empties (src/events/erasure.ts). */
 const ERASED_COLUMNS = ['actor', 'changes', 'ip_address', 'user_agent', 'salt'];
 
+/** Removes what has had its time, with the rights of the owner (src/events/retention.ts). */
+const CUT = 'cut_audit_log(uuid, bigint, integer)';
+
 const INSUFFICIENT_PRIVILEGE = '42501';
 
 export interface Serving {
@@ -92,7 +95,6 @@ const LACKING = `
 
 async function grantRights(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(LACKING, [APP_ROLE, ERASED_COLUMNS]);
-  if (rows.length === 0) return;
   const grants = rows.map(({ name }) =>
     name === 'audit_log'
       ? `revoke all on audit_log from ${APP_ROLE};
@@ -105,6 +107,13 @@ async function grantRights(client: pg.Client): Promise<void> {
     [APP_ROLE],
   );
   grants.push(...schemas.map(({ name }) => `grant usage on schema ${name} to ${APP_ROLE}`));
+  const { rows: functions } = await client.query<{ name: string }>(
+    `select p.oid::regprocedure::text as name from pg_proc p where p.oid = to_regprocedure($2)
+      and not has_function_privilege($1, p.oid, 'execute')`,
+    [APP_ROLE, CUT],
+  );
+  grants.push(...functions.map(({ name }) => `grant execute on function ${name} to ${APP_ROLE}`));
+  if (grants.length === 0) return;
   // One message of several statements is one transaction: other processes see all of it or nothing.
   await client.query(grants.join(';\n'));
 }
