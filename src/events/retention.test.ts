@@ -157,6 +157,47 @@ describe('what is not let through', () => {
     expect(await refused(sql`select cut_audit_log(${owner.account.id}::uuid, 2, 1000)`)).toBe('DW002');
   });
 
+  it('a cut at a checkpoint that does not fit the log', async () => {
+    const rows = await stored();
+    const [first, second] = rows as [Sealed, Sealed];
+    const last = rows.at(-1) as Sealed;
+    /** As if a statement of the service had added it long ago. */
+    const forged = (metadata: { sequence: number; hash: string }, previousHash: string) => sql`
+      insert into audit_log (id, tenant_id, sequence, occurred_at, scope, operation, outcome, actor, metadata, request_id,
+        previous_hash, hash, personal_digest)
+      values (gen_random_uuid(), ${project.id}::uuid, ${last.sequence + 1}, now() - interval '90 days', '{}',
+        'auditCheckpoint', 'success', '{}', ${JSON.stringify(metadata)}::jsonb, 'r', ${previousHash},
+        repeat('a', 64), '')`;
+    const cut = sql`select cut_audit_log(${project.id}::uuid, ${second.sequence}::bigint, 1000)`;
+    const attempts = [
+      forged({ sequence: second.sequence, hash: first.hash }, last.hash),
+      forged({ sequence: second.sequence, hash: second.hash }, first.hash),
+    ];
+    for (const insert of attempts) {
+      await app.owner.execute(sql`alter table audit_log disable trigger user`);
+      await app.owner.execute(insert);
+      await app.owner.execute(sql`alter table audit_log enable trigger user`);
+      expect(await refused(cut)).toBe('DW002');
+      await app.owner.execute(sql`alter table audit_log disable trigger user`);
+      await app.owner.execute(sql`delete from audit_log where hash = repeat('a', 64)`);
+      await app.owner.execute(sql`alter table audit_log enable trigger user`);
+    }
+    expect(await stored()).toEqual(rows);
+  });
+
+  it.each(["- interval '2 minutes'", "+ interval '2 minutes'"])(
+    'an entry of another time than now, %s',
+    async (apart) => {
+      const insert = (
+        time: string,
+      ) => sql`insert into audit_log (id, tenant_id, sequence, occurred_at, scope, operation,
+          outcome, actor, metadata, request_id, previous_hash, hash, personal_digest)
+        values (gen_random_uuid(), ${owner.account.id}::uuid, 1000000, ${sql.raw(time)}, '{}', 'made', 'success', '{}', '{}',
+          'r', '', '', '')`;
+      expect(await refused(insert(`now() ${apart}`), app.database.pool)).toBe('DW002');
+    },
+  );
+
   it('a deletion by hand of entries that are too young, whatever is said before it', async () => {
     const [row] = await rowsOf<{ id: string }>(
       app.owner,
@@ -198,6 +239,26 @@ describe('what is not let through', () => {
       ).toBe('DW002');
     },
   );
+
+  it.runIf(inject('postgresUrl'))('a cut by anybody but the service', async () => {
+    const cut = sql`select public.cut_audit_log(${project.id}::uuid, 1000000, 1000)`;
+    const asTenant = app.owner.transaction(async (tx) => {
+      await tx.execute(sql`set local role doorward_tenant`);
+      await tx.execute(cut);
+    });
+    expect(
+      await asTenant.then(
+        () => 'done',
+        (error: unknown) => pgCode(error),
+      ),
+    ).toBe('42501');
+    const [row] = await rowsOf<{ may: boolean }>(
+      app.owner,
+      sql`select has_function_privilege('public', 'cut_audit_log(uuid, bigint, integer)', 'execute') as may`,
+    );
+    expect(row?.may).toBe(false);
+    expect(await refused(cut, app.database.pool)).toBe('DW002');
+  });
 
   it('any cut where entries are kept for ever', async () => {
     const forever = await startApp({}, app);

@@ -188,9 +188,12 @@ async function longLog(count: number) {
   const records = rows.map((row) =>
     Object.fromEntries(Object.entries(row).map(([name, value]) => [snake(name), value])),
   );
-  await app.database.pool.execute(
+  // Entries of other times than now are refused.
+  await app.owner.execute(sql`alter table audit_log disable trigger user`);
+  await app.owner.execute(
     sql`insert into audit_log select * from jsonb_populate_recordset(null::audit_log, ${JSON.stringify(records)}::jsonb)`,
   );
+  await app.owner.execute(sql`alter table audit_log enable trigger user`);
   await app.database.pool
     .update(nodes)
     .set({ auditSequence: rows.at(-1)?.sequence ?? 0, auditHash: previousHash })
