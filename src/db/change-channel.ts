@@ -2,7 +2,7 @@ import pg from 'pg';
 
 /**
  * The connection on which a process hears of changes, and the knowledge of whether it does. It is asked every 400 ms;
- * while it is down, or has not answered for a second, it is not trusted.
+ * while it is down, or has not answered what was asked within the last second, it is not trusted.
  */
 export interface ChangeChannel {
   isTrusted(): boolean;
@@ -49,9 +49,11 @@ export async function openChangeChannel(options: ChangeChannelOptions): Promise<
     fresh.on('error', () => drop(fresh));
     fresh.on('notification', ({ payload = '' }) => heard(payload));
     let below: number;
+    let began: number;
     try {
       await fresh.connect();
       await fresh.query(`listen ${name}`);
+      began = performance.now();
       below = await oldestOpen(fresh);
     } catch (error) {
       void fresh.end().catch(() => undefined);
@@ -59,7 +61,7 @@ export async function openChangeChannel(options: ChangeChannelOptions): Promise<
     }
     client = fresh;
     opened(below);
-    heardAt = performance.now();
+    heardAt = began;
   }
 
   function drop(failed: pg.Client): void {
@@ -75,9 +77,10 @@ export async function openChangeChannel(options: ChangeChannelOptions): Promise<
     const began = performance.now();
     try {
       const below = await oldestOpen(listening);
-      // Notifications committed before this answer were delivered before it, on the same connection. An answer that
-      // somebody gave up waiting for may be older than what he asks about.
-      if (began > givenUpAt) heardAt = performance.now();
+      // Notifications committed before the question were delivered before the answer, on the same connection; of what came
+      // while the answer was on its way nothing is known. An answer that somebody gave up waiting for may be older than
+      // what they ask about.
+      if (began > givenUpAt) heardAt = began;
       return below;
     } catch (error) {
       drop(listening);
