@@ -35,9 +35,22 @@ describe('the example file', () => {
   });
 });
 
-it('names the variables of overload that are not read', () => {
-  const env = { OVERLOAD_DELAY_MS: '40', OVERLOAD_MAX_WAIT_MS: '5000', PATH: '/bin' };
-  expect(unreadVariables(env)).toEqual(['OVERLOAD_DELAY_MS']);
+it('names variables that are set and not read: nearly ours, and all of overload', () => {
+  const env = {
+    OVERLOAD_DELAY_MS: '40',
+    OVERLOAD_MAX_WAIT_MS: '5000',
+    AUTH_PASSWORD_MINLENGTH: '8',
+    DATABASE_URI: 'postgres://x',
+    DATABASE_PORT: '5432',
+    NODE_EXTRA_CA_CERTS: '/x',
+    DATABSE_URL: 'of a prefix that is none of ours',
+    PATH: '/bin',
+  };
+  expect(unreadVariables(env)).toEqual([
+    'OVERLOAD_DELAY_MS is not a variable of this version, and is not read. Remove it.',
+    'AUTH_PASSWORD_MINLENGTH is not read. Set AUTH_PASSWORD_MIN_LENGTH, if that is meant, and remove this one.',
+    'DATABASE_URI is not read. Set DATABASE_URL, if that is meant, and remove this one.',
+  ]);
   expect(problemsOf(env)).toEqual([]);
 });
 

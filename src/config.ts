@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { BadValue } from './config-values.ts';
 import { declarations } from './config-variables.ts';
 import type { Values, VariableName } from './config-variables.ts';
+import { nearest } from './nearest.ts';
 
 /** What stops the start: all problems at once, each with the names of its variables, never with a value. */
 export class ConfigError extends Error {
@@ -50,9 +51,24 @@ export function loadConfig(env: Environment): Config {
   return deepFreeze(grouped(values));
 }
 
-/** Variables that a former version read and this one does not. An operator who still sets them relies on what is gone. */
+/** Beginnings of our variables, up to the first underscore. */
+const prefixes = new Set(Object.keys(declarations).flatMap((name) => /^[A-Z]+_/.exec(name) ?? []));
+
+/**
+ * What is set and not read, though somebody meant it for this service: a variable that is nearly one of ours, and one of
+ * `OVERLOAD_*`, of which a former version read others. One line each.
+ */
 export const unreadVariables = (env: Environment): string[] =>
-  Object.keys(env).filter((name) => name.startsWith('OVERLOAD_') && !(name in declarations));
+  Object.keys(env).flatMap((name) => {
+    const [prefix = ''] = /^[A-Z]+_/.exec(name) ?? [];
+    if (name in declarations || !prefixes.has(prefix)) return [];
+    const meant = nearest(name, Object.keys(declarations));
+    if (meant !== undefined)
+      return [`${name} is not read. Set ${meant}, if that is meant, and remove this one.`];
+    return prefix === 'OVERLOAD_'
+      ? [`${name} is not a variable of this version, and is not read. Remove it.`]
+      : [];
+  });
 
 const given = (env: Environment, name: VariableName): string => env[name]?.trim() ?? '';
 

@@ -18,8 +18,9 @@ export interface LogLine {
   /** Ids of the user and of the credential of a request. */
   readonly subject?: string;
   readonly credential?: string;
-  /** Where the service is reached. */
+  /** Where this process listens, and where the service is reached if that is elsewhere. */
   readonly url?: string;
+  readonly appUrl?: string;
   readonly worker?: number;
   readonly ended?: string | number;
   readonly pauseMs?: number;

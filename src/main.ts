@@ -3,9 +3,8 @@ import cluster from 'node:cluster';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApp } from './app.ts';
-import { ConfigError, loadConfig, unreadVariables, type Config } from './config.ts';
-import { WrongEncryptionKey } from './crypto/installation.ts';
-import { DataDirectoryInUse } from './db/data-lock.ts';
+import { banner, listeningAt } from './banner.ts';
+import { loadConfig, unreadVariables, type Config } from './config.ts';
 import { openEmbedded, openPostgres, type Database } from './db/open.ts';
 import { createFrontDoor, repeating } from './dev-seed/front-door.ts';
 import { createDemoMailbox } from './dev-seed/mailbox.ts';
@@ -14,6 +13,7 @@ import { consoleMailer, fileMailer, smtpMailer } from './events/mailers.ts';
 import type { Mailer } from './kernel/ports.ts';
 import { createLog, type Log } from './log.ts';
 import { jsonOutput, prettyOutput } from './log-output.ts';
+import { listenFault, startFault } from './start-fault.ts';
 import { workerLink, type WorkerLink } from './worker-link.ts';
 import { runWorkers } from './workers.ts';
 
@@ -69,9 +69,12 @@ async function start(config: Config, link: WorkerLink | null, log: Log): Promise
     mailer: mailbox?.mailer ?? mailer,
     ...(link && { worker: link }),
   });
-  await app.server.listen({ host: config.http.host, port: config.http.port, backlog: BACKLOG });
+  const { host, port: wanted } = config.http;
+  await app.server.listen({ host, port: wanted, backlog: BACKLOG }).catch((error: unknown) => {
+    throw listenFault(error, config.http);
+  });
   const address = app.server.server.address();
-  const port = typeof address === 'object' && address ? address.port : config.http.port;
+  const port = typeof address === 'object' && address ? address.port : wanted;
   if (!link) announce(config, log, port, performance.now() - began);
   const delay = config.http.shutdownGraceSeconds * 1000;
   const closing = closeWithGrace({ delay, skip: link ? [...PASSED_ON] : [] }, async ({ err }) => {
@@ -97,23 +100,12 @@ const PASSED_ON = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const;
 
 /** Says that the service is ready: in production by a line of the log. */
 function announce(config: Config, log: Log, port: number, milliseconds: number): void {
-  const base = baseOf(config, port);
+  const url = listeningAt(config.http.host, port);
+  const appUrl = baseOf(config, port);
   const ms = Math.round(milliseconds);
-  if (config.production) return log.info({ message: 'ready', url: base, ms });
-  const where =
-    config.mode === 'embedded'
-      ? `embedded database in ${config.dataDir} (one process; set DATABASE_URL for several)`
-      : `PostgreSQL${config.http.workers > 1 ? `, ${config.http.workers} workers` : ''}`;
-  print(`
-Doorward is ready at ${base}  (${ms} ms)
-
-  API explorer   ${base}/api-docs
-  GraphQL        ${base}/graphql
-  Health         ${base}/health/ready
-  Data           ${where}
-
-  Try it:        npm run demo
-`);
+  if (config.production)
+    return log.info({ message: 'ready', url, ...(appUrl === url ? {} : { appUrl }), ms });
+  print(banner({ ...config, appUrl }, url, ms));
 }
 
 /** Resolves when every line is out; a process that ends at once may lose what is on its way. */
@@ -123,8 +115,7 @@ try {
   const config = loadConfig(process.env);
   const log = await openLog(config.log);
   if (cluster.isPrimary) {
-    for (const name of unreadVariables(process.env))
-      log.warn({ message: `${name} is not a variable of this version, and is not read (docs/operating.md)` });
+    for (const message of unreadVariables(process.env)) log.warn({ message });
   }
   if (config.http.workers > 1 && cluster.isPrimary) {
     const began = performance.now();
@@ -133,10 +124,6 @@ try {
     runWorkers({ count, graceSeconds, log, ready });
   } else await start(config, workerLink(process.env), log).finally(() => flushed(log));
 } catch (error) {
-  const expected =
-    error instanceof ConfigError ||
-    error instanceof DataDirectoryInUse ||
-    error instanceof WrongEncryptionKey;
-  process.stderr.write(`${expected ? error.message : String((error as Error).stack ?? error)}\n`);
+  process.stderr.write(`${startFault(error)}\n`);
   process.exit(1);
 }

@@ -6,6 +6,8 @@ import type { Executor } from '../kernel/scoped-db.ts';
 import { lackOf, prepareAppRole } from './app-role.ts';
 import type { Database } from './open.ts';
 import { prepareTenantRole } from './tenant-role.ts';
+import { connectTo } from './unusable.ts';
+import { assertWholeSessions } from './whole-sessions.ts';
 
 /** Number of the advisory lock under which one process at a time prepares a database. */
 const PREPARATION_LOCK = 7_363_027_451;
@@ -18,6 +20,7 @@ const PREPARATION_LOCK = 7_363_027_451;
  * On a server the pool then works as a role that has the rights it needs and no more, and operations of a scope as one
  * that row-level security keeps in it.
  *
+ * @throws DatabaseUnusable
  * @returns what of this is not so, and why; nothing on the embedded database, which has one user
  */
 export async function prepareDatabase(
@@ -37,8 +40,9 @@ export async function prepareDatabase(
     query_timeout: 0,
     application_name: 'doorward migration',
   });
-  await client.connect();
+  await connectTo(client);
   try {
+    await assertWholeSessions(client, database.connection);
     await client.query('select pg_advisory_lock($1)', [PREPARATION_LOCK]);
     const db = drizzlePg(client);
     if (migrationsFolder) await migratePg(db, { migrationsFolder });

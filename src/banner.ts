@@ -1,0 +1,32 @@
+import { isIPv6 } from 'node:net';
+import type { Config } from './config.ts';
+
+/** Where this process listens, as an address that can be opened on this machine. */
+export function listeningAt(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : isIPv6(host) ? `[${host}]` : host;
+  return `http://${name}:${port}`;
+}
+
+/** What a person reads in the terminal once the service is ready. It names what can be opened, and nothing that is off. */
+export function banner(config: Config, address: string, milliseconds: number): string {
+  const data =
+    config.mode === 'embedded'
+      ? `embedded database in ${config.dataDir} (one process; set DATABASE_URL for several)`
+      : `PostgreSQL${config.http.workers > 1 ? `, ${config.http.workers} workers` : ''}`;
+  const lines: [string, string][] = [
+    ...(config.appUrl === address ? [] : [['APP_URL', config.appUrl] as [string, string]]),
+    ...(config.docs.enabled ? [['API explorer', `${address}/api-docs`] as [string, string]] : []),
+    ...(config.graphql.explorer ? [['GraphQL', `${address}/graphql`] as [string, string]] : []),
+    ['Health', `${address}/health/ready`],
+    ['Data', data],
+  ];
+  return [
+    '',
+    `Doorward is ready at ${address}  (${milliseconds} ms)`,
+    '',
+    ...lines.map(([name, value]) => `  ${name.padEnd(14)} ${value}`),
+    '',
+    '  Try it:        npm run demo',
+    '',
+  ].join('\n');
+}

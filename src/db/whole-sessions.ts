@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { connectTo, DatabaseUnusable, SESSIONS } from './unusable.ts';
+
+/** A pooler may hand over the connection that was used last, or all of them in turn. */
+const ROUNDS = 5;
+
+/**
+ * Asserts that a connection is a session: what is set on it stays, and nobody else gets it. A pooler in transaction mode
+ * gives another one for each transaction, so the role of the service would end with its first statement, or be that of
+ * whoever has the connection next; and LISTEN would hear nothing.
+ *
+ * @throws DatabaseUnusable
+ */
+export async function assertWholeSessions(client: pg.Client, connection: pg.ClientConfig): Promise<void> {
+  const other = new pg.Client({ ...connection, application_name: 'doorward start' });
+  await connectTo(other);
+  try {
+    const mark = randomUUID();
+    await client.query(`select set_config('doorward.session', $1, false)`, [mark]);
+    let whole = true;
+    for (let round = 0; round < ROUNDS && whole; round++) whole = (await settingOf(other)) !== mark;
+    // With this open the pooler has to find another connection for what comes next, if it shares them.
+    await other.query('begin');
+    whole &&= (await settingOf(client)) === mark;
+    await other.query('rollback');
+    if (!whole) throw new DatabaseUnusable(`DATABASE_URL leads to a pooler in transaction mode. ${SESSIONS}`);
+  } finally {
+    await other.end();
+  }
+}
+
+async function settingOf(client: pg.Client): Promise<string | null> {
+  const { rows } = await client.query<{ value: string | null }>(
+    `select current_setting('doorward.session', true) as value`,
+  );
+  return rows[0]?.value ?? null;
+}
