@@ -101,7 +101,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const redis =
     config.redisUrl === undefined
       ? undefined
-      : await connectRedis(config.redisUrl, (error) => log.warn({ error, message: 'redis' }));
+      : await connectRedis(config.redisUrl, (message) => log.warn({ message }));
   const limiter = createRateLimiter({
     config: config.rateLimits.classes,
     enabled: config.rateLimits.enabled,

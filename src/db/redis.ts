@@ -1,5 +1,8 @@
-/** Redis may vanish at any time: it is waited for at the start, for a second, and never again. */
-export async function connectRedis(url: string, onError: (error: unknown) => void) {
+/**
+ * Redis may vanish at any time: it is waited for at the start, for a second, and never again. Of each loss one line is
+ * told, and one when it is back.
+ */
+export async function connectRedis(url: string, tell: (message: string) => void) {
   // Loaded here, because most processes have none and it is the largest of the libraries.
   const { createClient } = await import('redis');
   const client = createClient({
@@ -8,8 +11,21 @@ export async function connectRedis(url: string, onError: (error: unknown) => voi
     pingInterval: 1000,
     socket: { connectTimeout: 1000 },
   });
-  client.on('error', onError);
+  let lost = false;
+  client.on('error', (error: NodeJS.ErrnoException) => {
+    if (lost) return;
+    lost = true;
+    const why = error.code ?? error.name;
+    tell(`REDIS_URL: no answer from Redis at ${new URL(url).host} (${why}). ${MEANWHILE}`);
+  });
+  client.on('ready', () => {
+    if (lost) tell(`REDIS_URL: Redis at ${new URL(url).host} answers again.`);
+    lost = false;
+  });
   const connecting = client.connect().catch(() => undefined);
   await Promise.race([connecting, new Promise((resolve) => setTimeout(resolve, 1000).unref())]);
   return client;
 }
+
+const MEANWHILE =
+  'Until it is back, sign-in, registration and the exchange of keys answer 503. Start it, or correct the address.';

@@ -134,6 +134,14 @@ describe.runIf(inject('postgresUrl') && existsSync(program))('without a Redis th
     await goesOn();
   });
 
+  test('each loss is one line of the log, and so is each return', () => {
+    const lines = app.logs.filter((line) => line.includes('REDIS_URL'));
+    const kinds = lines.map((line) => (line.includes('answers again') ? 'back' : 'lost'));
+    // A Redis that falls silent need not close the connection.
+    expect(kinds.length).toBeGreaterThanOrEqual(4);
+    expect(kinds).toEqual(kinds.map((_, index) => (index % 2 === 0 ? 'lost' : 'back')));
+  });
+
   test('no answer was a 500', () => {
     expect(app.logs.filter((line) => line.includes('INTERNAL_ERROR'))).toEqual([]);
     process.stdout.write(
