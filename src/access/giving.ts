@@ -7,7 +7,7 @@ import type { CallerRights } from '../kernel/context.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { organizationNouns } from './grants.ts';
-import { assertHolds, type WantedPermission } from './subset.ts';
+import { assertHolds, type Receiver, type WantedPermission } from './subset.ts';
 
 /**
  * The subset rule where rights are given or taken (authorization §5): what rows stand for is read inside the
@@ -60,14 +60,18 @@ export async function permissionsOf(
     }));
 }
 
-/** @throws PRIVILEGE_ESCALATION when the caller lacks anything that these rows stand for */
+/**
+ * `receiver`: the one user who gets it, if it is one.
+ * @throws PRIVILEGE_ESCALATION when the caller lacks anything that these rows stand for
+ */
 export async function assertMayGive(
   tx: Executor,
   scope: ResolvedScope,
   { grants, projectGrants }: CallerRights,
   bundle: Bundle,
+  receiver?: Receiver,
 ): Promise<void> {
-  assertHolds(projectGrants ?? grants, await permissionsOf(tx, scope, bundle));
+  assertHolds(projectGrants ?? grants, await permissionsOf(tx, scope, bundle), receiver);
 }
 
 /** Changing or deleting a row takes what it stands for now; built-in rows answer for themselves first. */

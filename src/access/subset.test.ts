@@ -7,8 +7,8 @@ import type { Holder, WantedPermission } from './subset.ts';
 
 const nouns = new Set(['Role', 'Permission', 'Project']);
 const carrier = { id: 'x', name: 'x', metadata: {} };
-const isOwner = { Equals: { 'resource.ownerId': '{{user.id}}', 'resource.open': true } };
-const isOwnerToo = { Equals: { 'resource.open': true, 'resource.ownerId': { $ref: 'user.id' } } };
+const isOwner = { Equals: { 'resource.ownerId': '{{scope.id}}', 'resource.open': true } };
+const isOwnerToo = { Equals: { 'resource.open': true, 'resource.ownerId': { $ref: 'scope.id' } } };
 
 function want(name: string, condition: unknown = null): WantedPermission {
   const [resource = '', action = ''] = name.split(':');
@@ -22,7 +22,7 @@ function holder(held: readonly WantedPermission[], more: Partial<Holder> = {}): 
     role: carrier,
     group: carrier,
   }));
-  return { standing: 'active', held: indexPermissions(rows, nouns), ...more };
+  return { standing: 'active', user: null, scope: {}, held: indexPermissions(rows, nouns), ...more };
 }
 
 const missing = (given: Holder, ...wanted: WantedPermission[]) => missingPermissions(given, wanted);
@@ -38,10 +38,12 @@ describe('a permission is held', () => {
   it('with a canonically equal condition only', () => {
     const given = holder([
       want('invoice:read', isOwner),
-      want('invoice:read', { Equals: { 'user.id': 'a' } }),
+      want('invoice:read', { Equals: { 'resource.id': 'a' } }),
     ]);
     expect(missing(given, want('invoice:read', isOwnerToo))).toEqual([]);
-    expect(missing(given, want('invoice:read', { Equals: { 'user.id': 'b' } }))).toEqual(['invoice:read']);
+    expect(missing(given, want('invoice:read', { Equals: { 'resource.id': 'b' } }))).toEqual([
+      'invoice:read',
+    ]);
     for (const none of [null, {}]) {
       expect(missing(given, want('invoice:read', none))).toEqual(['invoice:read']);
     }
@@ -54,6 +56,46 @@ describe('a permission is held', () => {
       expect(missing(holder([wanted]), wanted)).toEqual(['invoice:read']);
       expect(missing(holder([wanted, want('invoice:read')]), wanted)).toEqual([]);
     }
+  });
+
+  describe('where the condition reads the user', () => {
+    const ifCleared = want('invoice:read', { Equals: { 'user.metadata.cleared': true } });
+    const of = (metadata: object, ...more: WantedPermission[]) =>
+      holder([ifCleared, ...more], { user: { id: 'ada', metadata } });
+    const lacked = (given: Holder, receiver?: string) => missingPermissions(given, [ifCleared], receiver);
+
+    it('by whoever meets it and is the one who gets it', () => {
+      expect(lacked(of({ cleared: true }), 'ada')).toEqual([]);
+    });
+
+    it('not where it is unmet, goes to another, or others may hold it', () => {
+      for (const metadata of [{}, { cleared: false }]) {
+        expect(lacked(of(metadata), 'ada')).toEqual(['invoice:read']);
+      }
+      expect(lacked(of({ cleared: true }), 'bob')).toEqual(['invoice:read']);
+      expect(lacked(of({ cleared: true }))).toEqual(['invoice:read']);
+      expect(lacked(holder([ifCleared]))).toEqual(['invoice:read']);
+    });
+
+    it('by whoever holds it unconditionally', () => {
+      expect(lacked(of({}, want('invoice:read')))).toEqual([]);
+      expect(lacked(of({}, want('invoice:read')), 'bob')).toEqual([]);
+    });
+
+    it('not where it takes a resource to tell, nor where it reads the role too', () => {
+      const own = want('invoice:read', { Equals: { 'resource.ownerId': '{{user.id}}' } });
+      const both = want('invoice:read', { Equals: { 'user.id': 'ada', 'role.name': 'x' } });
+      for (const wanted of [own, both]) {
+        const given = holder([wanted], { user: { id: 'ada' } });
+        expect(missingPermissions(given, [wanted], 'ada')).toEqual(['invoice:read']);
+      }
+    });
+
+    it('with what the scope says, which is the same for both', () => {
+      const here = want('invoice:read', { Equals: { 'user.metadata.home': '{{scope.id}}' } });
+      const given = holder([here], { user: { id: 'ada', metadata: { home: 's1' } }, scope: { id: 's1' } });
+      expect(missingPermissions(given, [here], 'ada')).toEqual([]);
+    });
   });
 
   it('on its own plane', () => {
@@ -178,7 +220,7 @@ describe('properties', () => {
         if (missing(holder(held), ...wanted).length > 0) return;
         const able = (some: readonly WantedPermission[], { resource: slug, action }: WantedPermission) =>
           evaluate(
-            { standing: 'active', user: { id: 'u1' }, scope: {}, held: holder(some).held },
+            { standing: 'active', user: null, scope: { id: 'u1' }, held: holder(some).held },
             { resource: slug, action, attributes: resource },
           ).authorized;
         for (const one of wanted) {
@@ -188,6 +230,37 @@ describe('properties', () => {
       }),
       { numRuns: 3000 },
     );
+  });
+
+  it('whoever is given a condition on the user can do nothing with it that the giver cannot', () => {
+    const onUser = { Equals: { 'user.metadata.level': 2 } };
+    const below = { NumericLessThan: { 'user.metadata.level': { $ref: 'resource.level' } } };
+    const somebody = fc.record({
+      id: fc.constantFrom('ada', 'bob'),
+      level: fc.constantFrom(1, 2),
+    });
+    const some = fc.array(
+      fc.constantFrom(null, onUser, below, { Not: onUser }).map((condition) => want('a:b', condition)),
+      { maxLength: 3 },
+    );
+    let given = 0;
+    fc.assert(
+      fc.property(some, some, somebody, somebody, fc.nat(3), (held, wanted, giver, other, level) => {
+        const receiver = other.id === giver.id ? giver : other;
+        const userOf = (one: typeof giver) => ({ id: one.id, metadata: { level: one.level } });
+        const able = (rights: readonly WantedPermission[], one: typeof giver) =>
+          evaluate(
+            { standing: 'active', user: userOf(one), scope: {}, held: holder(rights).held },
+            { resource: 'a', action: 'b', attributes: { level } },
+          ).authorized;
+        const lacking = missingPermissions(holder(held, { user: userOf(giver) }), wanted, receiver.id);
+        if (lacking.length > 0 || !able(wanted, receiver)) return;
+        given++;
+        expect(able(held, giver)).toBe(true);
+      }),
+      { numRuns: 3000 },
+    );
+    expect(given, 'rights that were never given prove nothing').toBeGreaterThan(100);
   });
 
   it('what somebody may give on, whoever gave it to him could have given', () => {

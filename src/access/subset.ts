@@ -1,7 +1,7 @@
 import { fail } from '../errors.ts';
-import { canonicalCondition, compileCondition } from './conditions.ts';
+import { canonicalCondition } from './conditions.ts';
 import { candidatesFor, consents } from './evaluate.ts';
-import type { Grants, Target } from './evaluate.ts';
+import type { Candidate, Grants, Target } from './evaluate.ts';
 
 /**
  * The subset rule (authorization §5): nobody gives or takes what they do not hold themselves.
@@ -9,9 +9,12 @@ import type { Grants, Target } from './evaluate.ts';
  * The holder is judged by its grants and not by its rows alone: an app token holds no more than its scopes let it
  * use, and a subject that is not active holds nothing.
  *
- * @example assertHolds(grants, permissionsOf(role));
+ * @example assertHolds(grants, permissionsOf(role), userId);
  */
-export type Holder = Pick<Grants, 'standing' | 'consented' | 'projectPlaneOnly' | 'held'>;
+export type Holder = Pick<Grants, 'standing' | 'consented' | 'projectPlaneOnly' | 'held' | 'user' | 'scope'>;
+
+/** Id of the one user who gains the right; undefined where others may hold it too, or nobody gains anything. */
+export type Receiver = string | undefined;
 
 /** A permission that is about to be given or taken. */
 export interface WantedPermission {
@@ -24,19 +27,23 @@ export interface WantedPermission {
 }
 
 /** The `resource:action` names that the holder lacks, each once, in the order wanted; empty if none. */
-export function missingPermissions(holder: Holder, wanted: readonly WantedPermission[]): string[] {
+export function missingPermissions(
+  holder: Holder,
+  wanted: readonly WantedPermission[],
+  receiver?: Receiver,
+): string[] {
   const missing = new Set<string>();
   const project = definesPermissions(holder);
   for (const one of wanted) {
     const counted = project && !one.managementPlane;
-    if (!counted && !holds(holder, one)) missing.add(`${one.resource}:${one.action}`);
+    if (!counted && !holds(holder, one, receiver)) missing.add(`${one.resource}:${one.action}`);
   }
   return [...missing];
 }
 
 /** @throws PRIVILEGE_ESCALATION with the first 20 missing permissions as details */
-export function assertHolds(holder: Holder, wanted: readonly WantedPermission[]): void {
-  const missing = missingPermissions(holder, wanted);
+export function assertHolds(holder: Holder, wanted: readonly WantedPermission[], receiver?: Receiver): void {
+  const missing = missingPermissions(holder, wanted, receiver);
   if (missing.length === 0) return;
   const details = missing.slice(0, 20).map((path) => ({ path, code: 'permission' as const }));
   throw fail('PRIVILEGE_ESCALATION', { details });
@@ -52,7 +59,7 @@ function definesPermissions(holder: Holder): boolean {
   });
 }
 
-function holds(holder: Holder, wanted: WantedPermission): boolean {
+function holds(holder: Holder, wanted: WantedPermission, receiver?: Receiver): boolean {
   if (holder.standing !== 'active') return false;
   const { resource, action, managementPlane: management } = wanted;
   const target: Target = { management, resource, action: action.toLowerCase() };
@@ -60,15 +67,26 @@ function holds(holder: Holder, wanted: WantedPermission): boolean {
   const candidates = candidatesFor(holder, target);
   if (candidates === undefined) return false;
   if (candidates.allowed) return true;
-  if (dependsOnItsPath(wanted.condition)) return false;
   // What is wanted unconditionally equals none of these: they are all conditional.
   const canonical = canonicalCondition(wanted.condition);
-  return candidates.conditional.some((held) => canonicalCondition(held.condition) === canonical);
+  return candidates.conditional.some(
+    (held) => canonicalCondition(held.condition) === canonical && keepsItsMeaning(held, holder, receiver),
+  );
 }
 
 /**
- * A condition on the role or group that gives the permission means another thing on another path: whoever holds it where
- * it is not met could hand it on, or rewrite his own role's metadata, to where it is.
+ * A condition on who or what holds it means another thing elsewhere. On the role or group that gives it: whoever holds it
+ * where it is not met could hand it on, or rewrite his own role's metadata, to where it is. On the user: he could hand it to
+ * a user who meets it, and act through them. So that one may be handed on to himself alone, while he meets it.
  */
-const dependsOnItsPath = (condition: unknown): boolean =>
-  compileCondition(condition).paths.some((path) => path.startsWith('role.') || path.startsWith('group.'));
+function keepsItsMeaning(
+  { compiled, role, group }: Candidate,
+  { user, scope }: Holder,
+  receiver: Receiver,
+): boolean {
+  const reads = (root: string): boolean => compiled.paths.some((path) => path.startsWith(`${root}.`));
+  if (reads('role') || reads('group')) return false;
+  if (!reads('user')) return true;
+  if (receiver === undefined || user?.['id'] !== receiver) return false;
+  return compiled.evaluate({ user, role, group, scope }) === 'true';
+}

@@ -50,7 +50,8 @@ export async function roleForNewKey(ctx: Creation): Promise<{ id: string; tenant
     .for('share');
   const levels = ['project', scope.organizationId ? 'organization' : 'account'];
   if (!role || !levels.includes(role.level)) throw fail('NOT_FOUND');
-  await assertMayGive(tx, scope, rights, { roleIds: [role.id] });
+  // The new key acts as the user of who makes it.
+  await assertMayGive(tx, scope, rights, { roleIds: [role.id] }, principal.userId);
   return role;
 }
 
@@ -72,8 +73,9 @@ function defaultRole({ keyRoleId, standing }: CallerRights): string {
 }
 
 /**
- * A key for somebody else holds what that user holds, so the caller must hold it too. The user's row is share-locked, so
- * that his own end waits for the key, and ends it too, or is waited for. @throws NOT_FOUND, and as `roleForNewKey`
+ * A key for somebody else holds what that user holds, so the caller must hold it too; one for himself gives him nothing.
+ * The user's row is share-locked, so that his own end waits for the key, and ends it too, or is waited for.
+ * @throws NOT_FOUND, and as `roleForNewKey`
  */
 async function assertMayActFor(
   ctx: Omit<Creation, 'input'>,
@@ -83,9 +85,14 @@ async function assertMayActFor(
   if (principal.type !== 'session' && userId !== principal.userId) throw fail('SESSION_REQUIRED');
   const { scope, rights, services, tx } = ctx;
   if (!(await lockUser(ctx, userId, 'share'))) throw fail('NOT_FOUND');
+  if (actsAs(principal, userId)) return;
   const held = await services.resolver.rightsOfUser(scope, userId, tx);
-  await assertMayGive(tx, scope, rights, { roleIds: rolesOf(held.standing) });
+  await assertMayGive(tx, scope, rights, { roleIds: rolesOf(held.standing) }, userId);
 }
+
+/** Whether a caller holds exactly what the user does. A project's key carries the id of its maker and is not them. */
+const actsAs = ({ type, userId, pinned }: Principal, id: string): boolean =>
+  userId === id && (type === 'session' || (type === 'ApiKey' && pinned?.tenant === 'projectUser'));
 
 /**
  * Whoever gets the new secret of a key can act with it, so rotating one is judged as making it would be: what the key
@@ -101,7 +108,8 @@ export async function assertMayRotate(
   const principal = callerOf(ctx);
   if (principal.type === 'projectApp') throw fail('SESSION_REQUIRED');
   if (key.scope.tenant !== 'ProjectUser') {
-    return assertMayGive(tx, scope, rights, { roleIds: key.roleId ? [key.roleId] : [] });
+    const roleIds = key.roleId ? [key.roleId] : [];
+    return assertMayGive(tx, scope, rights, { roleIds }, key.userId);
   }
   const forOthers = evaluate(rights.grants, { resource: 'ApiKey', action: 'CreateForUser' });
   if (key.userId !== principal.userId && !forOthers.authorized) {

@@ -3,6 +3,7 @@ import { ORGANIZATION_OWNER } from '../../access/built-in.ts';
 import { assertMayGive } from '../../access/giving.ts';
 import { loadStanding, rolesOf } from '../../access/grants.ts';
 import { assertRecentSignIn } from '../../access/guard.ts';
+import type { Receiver } from '../../access/subset.ts';
 import { visible } from '../../db/visible.ts';
 import { fail } from '../../errors.ts';
 import { callerOf, type Context } from '../../kernel/context.ts';
@@ -22,11 +23,15 @@ export interface RoleRef {
 
 /**
  * The roles that a caller may give in the scope: of its tenant or built-in of its level, and holding nothing that he
- * lacks. Share-locked, so that none can be deleted as unworn before it is worn.
+ * lacks. Share-locked, so that none can be deleted as unworn before it is worn. `receiver`: the one user who gets them.
  *
  * @throws NOT_FOUND, PRIVILEGE_ESCALATION, STEP_UP_REQUIRED
  */
-export async function rolesToGive(ctx: MembershipRun, roleIds: readonly string[]): Promise<RoleRef[]> {
+export async function rolesToGive(
+  ctx: MembershipRun,
+  roleIds: readonly string[],
+  receiver?: Receiver,
+): Promise<RoleRef[]> {
   if (roleIds.length === 0) return [];
   const found = await ctx.tx
     .select({ id: roles.id, tenantId: roles.tenantId })
@@ -37,7 +42,7 @@ export async function rolesToGive(ctx: MembershipRun, roleIds: readonly string[]
   if (found.length !== new Set(roleIds).size) {
     throw fail('NOT_FOUND', { fix: 'Name only roles of this scope, or built-in ones of its level.' });
   }
-  await assertMayMove(ctx, roleIds);
+  await assertMayMove(ctx, roleIds, receiver);
   return found;
 }
 
@@ -45,8 +50,12 @@ export async function rolesToGive(ctx: MembershipRun, roleIds: readonly string[]
  * Giving a role and taking it away ask the same: to hold all of it, and for ownership a recent sign-in.
  * @throws PRIVILEGE_ESCALATION, STEP_UP_REQUIRED
  */
-export async function assertMayMove(ctx: MembershipRun, roleIds: readonly string[]): Promise<void> {
-  await assertMayGive(ctx.tx, ctx.scope, ctx.rights, { roleIds });
+export async function assertMayMove(
+  ctx: MembershipRun,
+  roleIds: readonly string[],
+  receiver?: Receiver,
+): Promise<void> {
+  await assertMayGive(ctx.tx, ctx.scope, ctx.rights, { roleIds }, receiver);
   assertRecentForOwner(ctx, roleIds);
 }
 
@@ -64,7 +73,7 @@ export function assertRecentForOwner(ctx: MembershipRun, roleIds: readonly strin
  */
 export async function assertHoldsAllOf(ctx: MembershipRun, userId: string): Promise<void> {
   const standing = await loadStanding(ctx.tx, ctx.scope, userId);
-  await assertMayGive(ctx.tx, ctx.scope, ctx.rights, { roleIds: rolesOf(standing) });
+  await assertMayGive(ctx.tx, ctx.scope, ctx.rights, { roleIds: rolesOf(standing) }, userId);
 }
 
 /**

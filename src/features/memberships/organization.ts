@@ -85,7 +85,7 @@ export async function changeMemberRole(ctx: MembershipRun, userId: string, roleI
   if (member.roleId === roleId) return false;
   assertNotOwnRoles(ctx, userId);
   await assertMayMove(ctx, [member.roleId]);
-  const [role] = (await rolesToGive(ctx, [roleId])) as [RoleRef];
+  const [role] = (await rolesToGive(ctx, [roleId], userId)) as [RoleRef];
   const [row] = await tx
     .update(organizationMembers)
     .set({ roleId: role.id, roleTenantId: role.tenantId, updatedAt: sql`now()` })
@@ -174,6 +174,6 @@ async function assertHoldsAllInProjects(ctx: MembershipRun, userId: string): Pro
     if (!inside) continue;
     const rights = await services.resolver.rightsOfUser(inside, callerOf(ctx).userId, tx);
     const roleIds = worn.filter((row) => row.projectId === projectId).map(({ roleId }) => roleId);
-    await assertMayGive(tx, inside, rights, { roleIds });
+    await assertMayGive(tx, inside, rights, { roleIds }, userId);
   }
 }

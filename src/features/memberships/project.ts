@@ -30,7 +30,7 @@ const participantData = (projectId: string, userId: string, roleIds: readonly st
 /** @throws NOT_FOUND, PRIVILEGE_ESCALATION, CONFLICT when the user takes part already */
 export async function joinProject(ctx: MembershipRun, joining: Joining): Promise<void> {
   const { userId, roleIds, metadata = {} } = joining;
-  const given = await rolesToGive(ctx, roleIds);
+  const given = await rolesToGive(ctx, roleIds, userId);
   const took = await takePart(ctx, ctx.scope.nodeId, { userId, given, metadata });
   if (!took) throw fail('CONFLICT', { details: [{ path: 'userId', code: 'taken' }] });
 }
@@ -102,7 +102,7 @@ export async function changeProjectRoles(
   if (before.join() === after.join()) return false;
   assertNotOwnRoles(ctx, userId);
   if (before.some((id) => !after.includes(id))) await assertHoldsAllOf(ctx, userId);
-  const given = await rolesToGive(ctx, after);
+  const given = await rolesToGive(ctx, after, userId);
   await tx.delete(projectUserRoles).where(isMembership(projectUserRoles, scope.nodeId, userId));
   await wear(tx, scope.nodeId, userId, given);
   ctx.touch(`user:${userId}`);

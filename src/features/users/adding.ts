@@ -124,6 +124,6 @@ async function join(ctx: Adding, userId: string): Promise<void> {
   const { input, scope } = ctx;
   const { roleIds = [], metadata } = input;
   if (!isOrganization(scope)) return joinProject(ctx, { userId, roleIds, metadata });
-  const [role] = (await rolesToGive(ctx, roleIds)) as [RoleRef];
+  const [role] = (await rolesToGive(ctx, roleIds, userId)) as [RoleRef];
   await joinOrganization(ctx, { organizationId: scope.nodeId, userId, role, metadata, field: 'userId' });
 }
