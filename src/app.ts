@@ -1,4 +1,5 @@
 import { builtIns } from './access/built-in.ts';
+import { createCallerWatch } from './access/caller-watch.ts';
 import { createCredentials } from './access/credentials.ts';
 import { createKnownKeys } from './access/known-keys.ts';
 import { createGuard } from './access/guard.ts';
@@ -177,6 +178,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       peek: (principal, scope) => resolver.peek(principal, scope),
       resolve: (principal, scope) => resolver.resolve(principal, scope),
       belongs: admission.remember,
+      watchCaller: createCallerWatch(changes),
       guard: createGuard({ stepUpMaxAgeMinutes: config.auth.stepUpMaxAgeMinutes, clock }),
       pool,
       ...rls,

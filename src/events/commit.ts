@@ -2,8 +2,10 @@ import type { Changes } from '../db/changes.ts';
 import type { Database } from '../db/open.ts';
 import type { Revisions } from '../db/revisions.ts';
 import { together } from '../db/shared-commit.ts';
+import { fail } from '../errors.ts';
 import type { MutationNotes } from '../kernel/stages.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
+import { CallerChanged } from './caller-changed.ts';
 import { noteStaleRights, type Act, type Author, type Recorder, type Written } from './record.ts';
 import type { TenantQueues } from './tenant-queues.ts';
 
@@ -19,6 +21,9 @@ export type Commit = <T>(
   notes: MutationNotes,
   work: (tx: Executor) => Promise<T>,
 ) => Promise<T>;
+
+/** How often a mutation begins anew because its caller changed while it waited for a lock. */
+const ATTEMPTS = 5;
 
 export function createCommit(options: {
   readonly record: Recorder;
@@ -53,12 +58,22 @@ export function createCommit(options: {
       await together(tx, leaveBehind, { op, by, notes });
       return out;
     };
-    const { scope } = by;
+    const { scope, caller } = by;
+    const attempt = async (left = ATTEMPTS): Promise<Awaited<ReturnType<typeof changing>>> => {
+      if (caller?.isDue()) await caller.askAgain();
+      try {
+        return await transaction(changing);
+      } catch (error) {
+        if (!(error instanceof CallerChanged)) throw error;
+        if (left === 1) throw fail('UNAVAILABLE');
+        return attempt(left - 1);
+      }
+    };
     const committing = op.sharesCommit
       ? shared(changing)
       : scope
-        ? queues.run(scope.nodeId, () => transaction(changing))
-        : transaction(changing);
+        ? queues.run(scope.nodeId, () => attempt())
+        : attempt();
     // A commit whose answer got lost may have happened: what it touched is stale either way.
     const out = await committing.finally(() => changes.apply(notes.topics));
     for (const after of notes.afterCommit) {

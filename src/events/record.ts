@@ -10,6 +10,7 @@ import { nodeRef, unknownScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { append, type AuditRow, type Composed, type EventRow, type Head } from './append.ts';
 import { sealEntry, type ChainEntry } from './audit-chain.ts';
+import { assertSameCaller } from './caller-changed.ts';
 import { lockCounters, type Counters } from './counters.ts';
 import { cutToSize } from './cut-to-size.ts';
 import type { Relay } from './relay.ts';
@@ -17,7 +18,7 @@ import type { Relay } from './relay.ts';
 /** Of the operation, or of a job that is none. */
 export type Act = Pick<NamedOperation, 'name' | 'keepsRights' | 'sharesCommit'>;
 /** A job has no address. */
-export type Author = Pick<Recorded, 'scope' | 'principal'> & {
+export type Author = Pick<Recorded, 'scope' | 'principal' | 'caller'> & {
   readonly call: Pick<Call, 'userAgent' | 'requestId'> & { readonly address: string | null };
 };
 /** What is known of types of events. */
@@ -89,7 +90,9 @@ export function createRecorder(ids: Ids, relay: Pick<Relay, 'due' | 'flush'>, fo
 
   async function writePages(tx: Executor, pages: readonly Page[], announced?: Announced): Promise<void> {
     const nodes = pages.map(({ node }) => node.id);
-    const composed = compose(pages, await lockCounters(tx, nodes));
+    const counted = await lockCounters(tx, nodes);
+    for (const { lines } of pages) for (const { act } of lines) assertSameCaller(act.by);
+    const composed = compose(pages, counted);
     const appended = append(tx, composed, relay.due, announced?.columns).then(({ transaction, due }) => {
       announced?.heard(Number(transaction));
       if (due) pages[0]?.lines[0]?.act.notes.afterCommit.push(() => void relay.flush());

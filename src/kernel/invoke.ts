@@ -58,27 +58,36 @@ export function createInvoke(stages: Stages): Invoke {
     if (asked && asked !== input.scope) input = { ...input, scope: asked };
     // A check that is answered from memory waits for nothing.
     const known = asked && principal && op.rate === 'check' ? stages.peek(principal, asked) : undefined;
-    if (!known && (yield stages.admit(op, input, call, principal))) {
-      // Whose session or key ended while they waited is not let in.
-      authentication = (yield call.authenticate()) as Authentication;
-      assertAuthenticated(op, authentication);
-      principal = authentication.ok ? authentication.principal : null;
-    }
-    let found: Found | null = null;
-    if (asked && principal) {
-      found = known ?? ((yield stages.resolve(principal, asked)) as Found | null);
-      stages.guard.enter(op, principal, found);
-      if (found && call.slot.taken) stages.belongs(principal, asked, found);
-    }
-    const { scope, rights } = found ?? {};
-    if (seen) seen.scope = scope;
-    if (principal && principal.type !== 'session' && (op.sessionOnly || op.access === 'session')) {
-      throw fail('SESSION_REQUIRED');
-    }
+    const waited = !known && ((yield stages.admit(op, input, call, principal)) as boolean);
+    const mayChange = op.kind === 'mutation' && op.access !== 'public';
+    let isDue = mayChange ? stages.watchCaller() : undefined;
+    const authenticated = (again: Authentication): void => {
+      assertAuthenticated(op, again);
+      principal = again.ok ? again.principal : null;
+    };
+    // Whose session or key ended while they waited, or sent their body, is not let in.
+    if (waited || mayChange) authenticated((yield call.authenticate()) as Authentication);
+
     const guarded = op.access.includes(':');
-    const own = principal?.type === 'session' && op.self?.(input as never) === principal.userId;
-    const settled = guarded && rights && !own ? stages.guard.permit(op, rights) : true;
-    if (principal) stages.guard.gates(op, principal, found);
+    const now: Asked = { found: null, settled: true };
+    /** Whether the caller may: asked before a mutation, and again after it had to wait. */
+    function* ask(): Generator<unknown, void> {
+      if (asked && principal) {
+        now.found = known ?? ((yield stages.resolve(principal, asked)) as Found | null);
+        stages.guard.enter(op, principal, now.found);
+        if (now.found && call.slot.taken) stages.belongs(principal, asked, now.found);
+      }
+      const { scope, rights } = now.found ?? {};
+      if (seen) seen.scope = scope;
+      if (principal && principal.type !== 'session' && (op.sessionOnly || op.access === 'session')) {
+        throw fail('SESSION_REQUIRED');
+      }
+      const own = principal?.type === 'session' && op.self?.(input as never) === principal.userId;
+      now.settled = guarded && rights && !own ? stages.guard.permit(op, rights) : true;
+      if (principal) stages.guard.gates(op, principal, now.found);
+    }
+    yield* ask();
+    const scope = now.found?.scope;
 
     const notes: MutationNotes = { recordings: [], topics: new Set(), afterCommit: [] };
     const bind = (tx: Executor) => scope && stages.scopedDb(tx, scope, op, notes, principal);
@@ -88,7 +97,8 @@ export function createInvoke(stages: Stages): Invoke {
       if (op.target && id) target = await bind(tx)?.get(op.target, id);
     };
     const permitRow = (): void => {
-      if (!settled && rights) stages.guard.permitRow(op, rights, attributesOf(op, input, target));
+      const { found, settled } = now;
+      if (!settled && found) stages.guard.permitRow(op, found.rights, attributesOf(op, input, target));
     };
 
     // All in one literal without accessors: those would make a shape of its own for each call, and keep it for long.
@@ -99,7 +109,7 @@ export function createInvoke(stages: Stages): Invoke {
         principal,
         scope,
         db: tx && bind(tx),
-        rights,
+        rights: now.found?.rights,
         target,
         prepared,
         services: stages.services,
@@ -137,7 +147,17 @@ export function createInvoke(stages: Stages): Invoke {
       return stages.rehearse(op, { scope, targetId: id, notes }, (tx) => change(tx, prepared));
     }
 
-    const by: Recorded = { scope, principal, call };
+    const askAgain = async (): Promise<void> => {
+      isDue = stages.watchCaller();
+      authenticated(await call.authenticate());
+      await follow(ask());
+      if (!now.settled && op.target && id) await stages.read(scope, loadTarget);
+      permitRow();
+    };
+    const caller = mayChange
+      ? { isDue: () => principal !== null && isDue?.(principal, scope) === true, askAgain }
+      : undefined;
+    const by: Recorded = { scope, principal, call, caller };
     const perform = async (transaction: Stages['transaction']): Promise<unknown> => {
       const prepared = await prepare();
       const answer = await stages.commit(transaction, op, by, notes, async (tx) => {
@@ -157,6 +177,12 @@ export function createInvoke(stages: Stages): Invoke {
 }
 
 type Steps = Generator<unknown, unknown, unknown>;
+
+/** What is known of the caller's rights: `settled` where no condition on a row has a say. */
+interface Asked {
+  found: Found | null;
+  settled: boolean;
+}
 
 /** Goes from yield to yield; only what has to be waited for makes a promise of the rest. */
 function follow(steps: Steps, step: IteratorResult<unknown, unknown> = steps.next()): unknown {

@@ -25,6 +25,7 @@ export interface Stages {
   /** Resolves a scope and loads what the caller holds there; null when the scope does not exist for anyone. */
   resolve(principal: Principal, scope: ScopeInput): Promise<Found | null> | Found | null;
   guard: Guard;
+  readonly watchCaller: WatchCaller;
   /** Statements of the service, on any connection. */
   readonly pool: Executor;
   /** Row-level security (src/db/rls.ts): reads in a scope, or as the service without one; and work in a transaction. */
@@ -64,6 +65,18 @@ export interface Recorded {
   readonly scope: ResolvedScope | undefined;
   readonly principal: Principal | null;
   readonly call: Call;
+  /** Absent where nobody has to be asked about: public operations and jobs. */
+  readonly caller?: CallerCheck | undefined;
+}
+
+/** Begins before a caller is asked about; then answers whether they have to be asked about again. */
+export type WatchCaller = () => (principal: Principal, scope: ResolvedScope | undefined) => boolean;
+
+/** Whether the caller of a mutation that waited may still do it. */
+export interface CallerCheck {
+  readonly isDue: () => boolean;
+  /** Outside of the transaction, which may hold the only connection. @throws as the call would if it came now */
+  readonly askAgain: () => Promise<void>;
 }
 
 /** Lets the request work with what is scarce, when its turn comes; answers whether it waited. @throws UNAVAILABLE */
