@@ -39,7 +39,7 @@ export function createInvoke(stages: Stages): Invoke {
   function* steps(op: NamedOperation, raw: unknown, call: Call, seen: Parameters<Invoke>[3]): Steps {
     const { minRevision } = raw as { minRevision?: unknown };
     const newer = op.takesRevision && typeof minRevision === 'string';
-    let authentication = (
+    const authentication = (
       newer ? yield stages.reach(minRevision, call) : call.authentication
     ) as Authentication;
     assertAuthenticated(op, authentication);

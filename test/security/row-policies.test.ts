@@ -30,6 +30,7 @@ describe('what looks beyond its scope', () => {
     'db/tenant-tree.ts':
       'what goes with a deleted node is below it; a slug is free in the whole installation',
     'features/memberships/app-sessions.ts': 'sessions are of people, and told in the accounts of theirs',
+    'features/memberships/in-projects.ts': 'what an organization says of a member counts in its projects',
     'features/memberships/managed-user.ts': 'whether a managed user is in any tenant still',
     'features/memberships/organization.ts': 'a membership ends with what the user has in the projects below',
     'features/organization-invitations/transitions.ts': 'whose an address is; mail is queued by the service',

@@ -5,6 +5,7 @@ import { callerOf } from '../../kernel/context.ts';
 import type { Changes } from '../../kernel/event.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import { assertHoldsAllOf, isMembership, type MembershipRun } from './giving-roles.ts';
+import { assertHoldsAllInProjects } from './in-projects.ts';
 import { organizationMembers, projectUserRoles, projectUsers } from './membership.ts';
 import { changeMemberRole, leaveOrganization, lockMember } from './organization.ts';
 import { changeProjectRoles, leaveProject, lockParticipation } from './project.ts';
@@ -64,7 +65,7 @@ export async function changeMetadata(
 ): Promise<Changes> {
   if (isDeepStrictEqual(from, to)) return {};
   assertNotOwnMetadata(ctx, userId);
-  await assertHoldsAllOf(ctx, userId);
+  await assertHoldsAllRead(ctx, userId);
   const table = isOrganization(ctx.scope) ? organizationMembers : projectUsers;
   await ctx.tx
     .update(table)
@@ -72,6 +73,16 @@ export async function changeMetadata(
     .where(isMembership(table, ctx.scope.nodeId, userId));
   ctx.touch(`user:${userId}`);
   return { metadata: { from, to } };
+}
+
+/**
+ * To say something of somebody that conditions read is for who holds all that he holds wherever they read it: what an
+ * organization says, in each of its projects too.
+ * @throws PRIVILEGE_ESCALATION
+ */
+export async function assertHoldsAllRead(ctx: MembershipRun, userId: string): Promise<void> {
+  await assertHoldsAllOf(ctx, userId);
+  if (isOrganization(ctx.scope)) await assertHoldsAllInProjects(ctx, userId);
 }
 
 /** @throws FORBIDDEN */

@@ -1,8 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
-import { assertMayGive } from '../../access/giving.ts';
 import { withoutRls } from '../../db/rls.ts';
 import { fail } from '../../errors.ts';
-import { callerOf } from '../../kernel/context.ts';
 import type { NodeRef } from '../../kernel/event.ts';
 import { projects } from '../projects/project.ts';
 import {
@@ -14,8 +12,9 @@ import {
   rolesToGive,
 } from './giving-roles.ts';
 import type { MembershipRun, RoleRef } from './giving-roles.ts';
+import { assertHoldsAllInProjects } from './in-projects.ts';
 import { endManagedUser } from './managed-user.ts';
-import { organizationMembers, projectUserRoles } from './membership.ts';
+import { organizationMembers } from './membership.ts';
 import { endParticipation, untag } from './project.ts';
 
 /**
@@ -111,7 +110,7 @@ export async function leaveOrganization(ctx: MembershipRun, userId: string): Pro
   if (isHimself(ctx, userId)) assertRecentForOwner(ctx, [member.roleId]);
   else {
     await assertMayMove(ctx, [member.roleId]);
-    await withoutRls(ctx.tx, () => assertHoldsAllInProjects(ctx, userId));
+    await assertHoldsAllInProjects(ctx, userId);
   }
   await endMembership(ctx, member);
   await endManagedUser(ctx, userId);
@@ -148,32 +147,4 @@ export async function endMembership(
     );
     await untag(tx, userId, [organizationId]);
   });
-}
-
-/**
- * What he wears in the organization's projects goes too, so it is weighed where it counts: against what the caller
- * holds there.
- * @throws PRIVILEGE_ESCALATION
- */
-async function assertHoldsAllInProjects(ctx: MembershipRun, userId: string): Promise<void> {
-  const { tx, scope, services } = ctx;
-  const worn = await tx
-    .select({ projectId: projectUserRoles.tenantId, roleId: projectUserRoles.roleId })
-    .from(projectUserRoles)
-    .innerJoin(projects, eq(projects.id, projectUserRoles.tenantId))
-    .where(
-      and(
-        eq(projects.ownerId, scope.nodeId),
-        isNull(projects.deletedAt),
-        eq(projectUserRoles.userId, userId),
-      ),
-    );
-  for (const projectId of new Set(worn.map((row) => row.projectId))) {
-    const id = `${scope.nodeId}:${projectId}`;
-    const inside = await services.resolver.scopeOf({ tenant: 'organizationProject', id }, tx);
-    if (!inside) continue;
-    const rights = await services.resolver.rightsOfUser(inside, callerOf(ctx).userId, tx);
-    const roleIds = worn.filter((row) => row.projectId === projectId).map(({ roleId }) => roleId);
-    await assertMayGive(tx, inside, rights, { roleIds }, userId);
-  }
 }

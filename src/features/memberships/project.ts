@@ -1,4 +1,6 @@
 import { and, eq, inArray, isNull, sql, type SQL } from 'drizzle-orm';
+import { assertMayGive } from '../../access/giving.ts';
+import { loadStanding, rolesOf } from '../../access/grants.ts';
 import { fail } from '../../errors.ts';
 import type { Recording } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -117,12 +119,13 @@ export async function changeProjectRoles(
 
 /**
  * Takes the user out of the project, with his roles, tags, keys and sessions there; a managed user who is nowhere else ends
- * with it. Everybody may leave; to remove another takes holding what he holds.
+ * with it. Everybody may leave who frees himself of no condition by it; to remove another takes holding what he holds.
  * @throws NOT_FOUND, PRIVILEGE_ESCALATION
  */
 export async function leaveProject(ctx: MembershipRun, userId: string): Promise<void> {
-  const { roleIds } = await lockParticipation(ctx, userId);
+  const { roleIds, metadata } = await lockParticipation(ctx, userId);
   if (!isHimself(ctx, userId)) await assertHoldsAllOf(ctx, userId);
+  else if (Object.keys(metadata).length > 0) await assertMayShedMetadata(ctx, userId);
   ctx.record({
     event: 'project.user_removed',
     data: participantData(ctx.scope.nodeId, userId, roleIds),
@@ -130,6 +133,16 @@ export async function leaveProject(ctx: MembershipRun, userId: string): Promise<
   });
   await endParticipation(ctx, userId, [ctx.scope.nodeId]);
   await endManagedUser(ctx, userId);
+}
+
+/**
+ * What the project says of a user lies over what its organization says, and goes with him: whoever stays a member, or the
+ * owner of the account, would change what conditions read of himself.
+ * @throws PRIVILEGE_ESCALATION when he does not hold all that goes on counting, as he is now
+ */
+async function assertMayShedMetadata({ tx, scope, rights }: MembershipRun, userId: string): Promise<void> {
+  const standing = await loadStanding(tx, scope, userId);
+  await assertMayGive(tx, scope, rights, { roleIds: rolesOf({ ...standing, projectRoleIds: [] }) }, userId);
 }
 
 /** Takes the user out of every project, with what he has in it. Records `project.user_removed` in each. */

@@ -6,8 +6,8 @@ import type { Relation, RowOf } from '../../kernel/entity.ts';
 import type { Changes, Recording } from '../../kernel/event.ts';
 import { projector } from '../../kernel/project.ts';
 import type { ScopedDb } from '../../kernel/scoped-db.ts';
-import { assertHoldsAllOf, type MembershipRun } from '../memberships/giving-roles.ts';
-import { changeMetadata, changeRoles, lockMembership } from '../memberships/in-scope.ts';
+import type { MembershipRun } from '../memberships/giving-roles.ts';
+import { assertHoldsAllRead, changeMetadata, changeRoles, lockMembership } from '../memberships/in-scope.ts';
 import { User, users } from './user.ts';
 
 type Row = RowOf<typeof User>;
@@ -79,7 +79,7 @@ async function changeIdentity(ctx: Changing, before: Row): Promise<Changes> {
       fix: 'name, pictureUrl and status belong to the user himself, or to the scope that manages him.',
     });
   }
-  await assertHoldsAllOf(ctx, before.id);
+  await assertHoldsAllRead(ctx, before.id);
   await tx
     .update(users)
     .set({ ...after, updatedAt: sql`now()` })
