@@ -43,6 +43,10 @@ export interface Plan {
   readonly kind: 'query' | 'mutation';
   /** Names of the operations that it selects. */
   readonly names: readonly string[];
+  /** How many fields of it ask for the schema. */
+  readonly introspections: number;
+  /** How much it selects, with every fragment written out. */
+  readonly selections: number;
   /** How many fields that take guesses at secrets it selects. */
   readonly sensitive: number;
   /** Reads the variables, and tells what the run would cost. @throws Unrunnable */
@@ -88,6 +92,8 @@ const DEFAULT_LIMIT = 50;
 /** Characters of documents kept ready; their trees take some hundred times that. */
 const CACHED_CHARACTERS = 300_000;
 
+const introspective = new Set(['__schema', '__type']);
+
 const misfit = (fix: string, source?: GraphQLError): Fault => ({
   error: fail('GRAPHQL_VALIDATION_FAILED', { fix }),
   locations: source?.locations,
@@ -119,7 +125,7 @@ function prepare(source: string, operationName: string, options: PlannerOptions)
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
-  const roots = measuredFields({ schema, document, fragments, limits }, operation.selectionSet, rootType);
+  const { roots, selections } = measuredFields({ schema, document, fragments, limits }, operation.selectionSet, rootType);
 
   const rules = options.introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule];
   const reporting = { maxErrors: MAX_ERRORS, hideSuggestions: production };
@@ -134,6 +140,8 @@ function prepare(source: string, operationName: string, options: PlannerOptions)
   return {
     kind,
     names,
+    selections,
+    introspections: nodes.filter(({ name }) => introspective.has(name.value)).length,
     sensitive: names.filter((name) => options.sensitive.has(name)).length,
     bind(variables) {
       const { errors, coerced } = getVariableValues(schema, definitions, variables, {

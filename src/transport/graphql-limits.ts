@@ -10,6 +10,7 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
   type InlineFragmentNode,
+  type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql';
 import { fail } from '../errors.ts';
@@ -22,8 +23,24 @@ const MAX_ROOT_FIELDS = 15;
 /** Of one field with members of its own, in one selection. */
 const MAX_REPEATS = 10;
 const RELATION_FACTOR = 5;
+/** Of one HTTP request, with every fragment written out at each place where it is spread. */
+const MAX_SELECTIONS = 5000;
+/** Of one HTTP request: each may answer with the whole schema, whatever it selects of it. */
+const MAX_INTROSPECTIONS = 5;
 
 export const tooComplex = (limit: string) => fail('QUERY_TOO_COMPLEX', { params: { limit } });
+
+export function assertFewSelections(count: number): void {
+  if (count <= MAX_SELECTIONS) return;
+  throw fail('QUERY_TOO_COMPLEX', {
+    params: { limit: `selections > ${MAX_SELECTIONS}` },
+    fix: 'Select less, spread fragments in fewer places, or send several requests.',
+  });
+}
+
+export function assertFewIntrospections(count: number): void {
+  if (count > MAX_INTROSPECTIONS) throw tooComplex(`introspection fields > ${MAX_INTROSPECTIONS}`);
+}
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
@@ -39,15 +56,30 @@ export function measuredFields(
   { schema, document, fragments, limits }: Measured,
   selection: SelectionSetNode,
   rootType: GraphQLObjectType,
-): (Measure & { readonly node: FieldNode })[] {
-  const measure = measuring(schema, fragments);
+): { readonly roots: readonly (Measure & { readonly node: FieldNode })[]; readonly selections: number } {
+  const { field: measure, below } = measuring(schema, fragments);
+  // Validation goes through operations that do not run too, and through fragments that nothing spreads.
+  let selections = 0;
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) {
+      const { typeCondition, selectionSet } = definition;
+      assertFewSelections(below(selectionSet, objectType(schema, typeCondition.name.value)).selections);
+    } else if (definition.kind === Kind.OPERATION_DEFINITION) {
+      const type = schema.getRootType(definition.operation) ?? undefined;
+      selections += below(definition.selectionSet, type).selections;
+    }
+  }
+  assertFewSelections(selections);
   const roots = fieldsOf(selection, fragments).map((node) => ({ node, ...measure(node, rootType) }));
   const aliases = roots.reduce((sum, root) => sum + root.aliases, 0);
   if (roots.length > MAX_ROOT_FIELDS) throw tooComplex(`root fields > ${MAX_ROOT_FIELDS}`);
   if (aliases > limits.aliases) throw tooComplex(`aliases > ${limits.aliases}`);
   if (roots.some(({ depth }) => depth > limits.depth)) throw tooComplex(`depth > ${limits.depth}`);
-  visit(document, { SelectionSet: (set) => assertFewRepeats(set, fragments) });
-  return roots;
+  // What stands in an inline fragment belongs to the selection around it.
+  const enter = ({ selectionSet }: Definition) =>
+    void (selectionSet && assertFewRepeats(selectionSet, fragments));
+  visit(document, { Field: enter, OperationDefinition: enter, FragmentDefinition: enter });
+  return { roots, selections };
 }
 
 /** Fields of a selection, through fragments; each fragment once, as in execution. */
@@ -71,6 +103,8 @@ function fieldsOf(
 }
 
 export interface Measure {
+  /** Fields and spreads, this one included, with every fragment written out. */
+  readonly selections: number;
   readonly depth: number;
   readonly aliases: number;
   /** Cost, and cost for each item of the page that the root field answers. */
@@ -79,6 +113,7 @@ export interface Measure {
 }
 
 type Parent = GraphQLObjectType | undefined;
+type Definition = FieldNode | OperationDefinitionNode | FragmentDefinitionNode;
 
 /** Validation compares the selections below equal fields in pairs, so many of them would make it slow. */
 function assertFewRepeats(set: SelectionSetNode, fragments: Fragments): void {
@@ -94,7 +129,7 @@ function assertFewRepeats(set: SelectionSetNode, fragments: Fragments): void {
 
 /** Measures every selection once, however often fragments repeat it. */
 function measuring(schema: GraphQLSchema, fragments: Fragments) {
-  const nothing: Measure = { depth: 0, aliases: 0, fixed: 0, perItem: 0 };
+  const nothing: Measure = { selections: 0, depth: 0, aliases: 0, fixed: 0, perItem: 0 };
   const known = new Map<SelectionSetNode, Measure>();
 
   function below(set: SelectionSetNode, parent: Parent): Measure {
@@ -106,6 +141,7 @@ function measuring(schema: GraphQLSchema, fragments: Fragments) {
       .map((node) => (node.kind === Kind.FIELD ? field(node, parent) : fragment(node, parent)))
       .reduce(
         (sum, part) => ({
+          selections: sum.selections + part.selections,
           depth: Math.max(sum.depth, part.depth),
           aliases: sum.aliases + part.aliases,
           fixed: sum.fixed + part.fixed,
@@ -119,34 +155,36 @@ function measuring(schema: GraphQLSchema, fragments: Fragments) {
 
   function fragment(node: FragmentSpreadNode | InlineFragmentNode, parent: Parent): Measure {
     const found = node.kind === Kind.INLINE_FRAGMENT ? node : fragments.get(node.name.value);
-    if (!found) return nothing;
-    return below(
-      found.selectionSet,
-      found.typeCondition ? objectType(found.typeCondition.name.value) : parent,
-    );
-  }
-
-  function objectType(name: string | undefined): Parent {
-    const type = name === undefined ? undefined : schema.getType(name);
-    return isObjectType(type) ? type : undefined;
+    if (!found) return { ...nothing, selections: 1 };
+    const type = found.typeCondition ? objectType(schema, found.typeCondition.name.value) : parent;
+    const inner = below(found.selectionSet, type);
+    return { ...inner, selections: 1 + inner.selections };
   }
 
   function field(node: FieldNode, parent: Parent): Measure {
     const own = node.alias ? 1 : 0;
-    if (!node.selectionSet) return { depth: 1, aliases: own, fixed: 0, perItem: 0 };
+    if (!node.selectionSet) return { selections: 1, depth: 1, aliases: own, fixed: 0, perItem: 0 };
     const name = node.name.value;
     const definition = parent?.getFields()[name];
-    const inner = below(node.selectionSet, objectType(definition && getNamedType(definition.type).name));
-    const aliases = own + inner.aliases;
-    // `__schema` and `__type`: graphql-js has a rule of its own for their depth.
-    if (name.startsWith('__')) return { ...nothing, aliases };
+    const inner = below(
+      node.selectionSet,
+      objectType(schema, definition && getNamedType(definition.type).name),
+    );
+    const [selections, aliases] = [1 + inner.selections, own + inner.aliases];
+    // `__schema` and `__type` are exempt from depth and cost, and have a bound of their own.
+    if (name.startsWith('__')) return { ...nothing, selections, aliases };
     const depth = 1 + inner.depth;
     if (name === 'items' && parent && 'nextCursor' in parent.getFields()) {
-      return { depth, aliases, fixed: 1, perItem: inner.fixed };
+      return { selections, depth, aliases, fixed: 1, perItem: inner.fixed };
     }
     const factor = definition?.extensions['relation'] === 'many' ? RELATION_FACTOR : 1;
-    return { depth, aliases, fixed: 1 + factor * inner.fixed, perItem: factor * inner.perItem };
+    return { selections, depth, aliases, fixed: 1 + factor * inner.fixed, perItem: factor * inner.perItem };
   }
 
-  return field;
+  return { field, below };
+}
+
+function objectType(schema: GraphQLSchema, name: string | undefined): Parent {
+  const type = name === undefined ? undefined : schema.getType(name);
+  return isObjectType(type) ? type : undefined;
 }

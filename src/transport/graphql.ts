@@ -15,7 +15,7 @@ import { releaseSlot } from './admission/request-slot.ts';
 import { graphqlError, toDoorwardError } from './error-body.ts';
 import { sendExplorer } from './explorer-page.ts';
 import { createPlanner, Unrunnable, type Fault, type Run } from './graphql-document.ts';
-import { tooComplex } from './graphql-limits.ts';
+import { assertFewIntrospections, assertFewSelections, tooComplex } from './graphql-limits.ts';
 import { relationResolver, trace, type Related } from './graphql-relations.ts';
 import { buildGraphqlSchema, type Resolver } from './graphql-schema.ts';
 import { withRelations } from './selected-relations.ts';
@@ -99,6 +99,8 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
 
   async function answer(bodies: readonly Body[], request: FastifyRequest, reply: FastifyReply) {
     let cost = 0;
+    let selections = 0;
+    let introspections = 0;
     let sensitive = 0;
     let mutations = 0;
     const runs = bodies.map(({ query, variables, operationName }): Run | Outcome => {
@@ -107,6 +109,10 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
         if (request.method !== 'POST' && planned.kind === 'mutation') {
           throw fail('METHOD_NOT_ALLOWED', { headers: { Allow: 'POST' } });
         }
+        selections += planned.selections;
+        assertFewSelections(selections);
+        introspections += planned.introspections;
+        assertFewIntrospections(introspections);
         sensitive += planned.sensitive;
         if (planned.kind === 'mutation') mutations += planned.names.length;
         const run = planned.bind(variables ?? {});

@@ -1,11 +1,11 @@
 import { getNamedType, isObjectType, Kind, type FieldNode, type GraphQLResolveInfo } from 'graphql';
-import type { GraphQLObjectType, SelectionSetNode } from 'graphql';
+import type { FragmentDefinitionNode, GraphQLObjectType, SelectionSetNode } from 'graphql';
 import type { NamedOperation } from '../kernel/operation.ts';
 
 /**
  * The relations that a query selects of its own rows, asked for together with the rows, as a caller over REST does it
  * with `relations`: they arrive with the answer, and nothing is left to be resolved row by row. What is selected deeper,
- * or under a directive, or in a mutation, is read when it is resolved (graphql-relations.ts).
+ * twice, under a directive, or in a mutation, is read when it is resolved (graphql-relations.ts).
  */
 export interface Selected {
   /** Input of the operation. */
@@ -33,43 +33,73 @@ interface Selection {
 const known = new WeakMap<FieldNode, Selection>();
 
 function remembered(node: FieldNode, info: GraphQLResolveInfo): Selection {
-  const found = new Set<string>();
   const root = getNamedType(info.returnType);
-  const isWhole = !isObjectType(root) || collect(node.selectionSet, root, info, found);
-  const selection = { relations: [...found], isWhole };
+  const { own, items, isPlain } = collector(info.fragments)(node.selectionSet, root);
+  const relations = new Map([...own, ...items]);
+  const single = [...relations].flatMap(([name, key]) => (key === SEVERAL ? [] : [name]));
+  const selection = { relations: single, isWhole: isPlain && single.length === relations.size };
   known.set(node, selection);
   return selection;
 }
 
-/**
- * Adds relations of the rows of the answer; `found` is null below them.
- * @returns whether there is nothing else that has to be resolved
- */
-function collect(
-  set: SelectionSetNode | undefined,
-  type: GraphQLObjectType,
-  info: GraphQLResolveInfo,
-  found: Set<string> | null,
-): boolean {
-  let isWhole = true;
-  for (const selection of set?.selections ?? []) {
-    if (selection.directives?.length) isWhole = false;
-    else if (selection.kind === Kind.INLINE_FRAGMENT) {
-      isWhole = collect(selection.selectionSet, type, info, found) && isWhole;
-    } else if (selection.kind === Kind.FRAGMENT_SPREAD) {
-      const fragment = info.fragments[selection.name.value]?.selectionSet;
-      isWhole = collect(fragment, type, info, found) && isWhole;
-    } else {
-      const field = type.getFields()[selection.name.value];
-      const target = field && getNamedType(field.type);
-      const isRelation = field?.extensions['relation'] !== undefined;
-      if (isRelation) found?.add(field.name);
-      if (isRelation && !found) isWhole = false;
-      else if (isObjectType(target)) {
-        const rows = field?.name === 'items' ? found : null;
-        isWhole = collect(selection.selectionSet, target, info, rows) && isWhole;
+/** The names under which relations are selected, each the key of its place in the answer. */
+type Keys = Map<string, string | typeof SEVERAL>;
+const SEVERAL = Symbol('several');
+
+interface Parts {
+  /** Relations of an object of this selection. */
+  readonly own: Keys;
+  /** Relations of its `items`, which are rows. */
+  readonly items: Keys;
+  /** Whether there is nothing else that has to be resolved. */
+  isPlain: boolean;
+}
+
+const isEmpty = ({ own, items, isPlain }: Parts): boolean => isPlain && own.size + items.size === 0;
+
+function add(keys: Keys, name: string, key: string | typeof SEVERAL): void {
+  keys.set(name, (keys.get(name) ?? key) === key ? key : SEVERAL);
+}
+
+/** Looks at every selection once, however often fragments repeat it: a fragment has one type wherever it is spread. */
+function collector(fragments: Readonly<Record<string, FragmentDefinitionNode>>) {
+  const done = new Map<SelectionSetNode, Parts>();
+
+  function collect(set: SelectionSetNode | undefined, type: unknown): Parts {
+    const parts: Parts = (set && done.get(set)) ?? { own: new Map(), items: new Map(), isPlain: true };
+    if (!set || done.has(set) || !isObjectType(type)) return parts;
+    done.set(set, parts);
+    for (const selection of set.selections) {
+      if (selection.directives?.length) parts.isPlain = false;
+      else if (selection.kind === Kind.FIELD) addField(parts, selection, type);
+      else {
+        const inner = collect(
+          selection.kind === Kind.INLINE_FRAGMENT
+            ? selection.selectionSet
+            : fragments[selection.name.value]?.selectionSet,
+          type,
+        );
+        for (const [name, key] of inner.own) add(parts.own, name, key);
+        for (const [name, key] of inner.items) add(parts.items, name, key);
+        parts.isPlain &&= inner.isPlain;
       }
     }
+    return parts;
   }
-  return isWhole;
+
+  function addField(parts: Parts, node: FieldNode, type: GraphQLObjectType): void {
+    const field = type.getFields()[node.name.value];
+    if (!field) return;
+    const inner = collect(node.selectionSet, getNamedType(field.type));
+    if (field.extensions['relation'] !== undefined) {
+      add(parts.own, field.name, (node.alias ?? node.name).value);
+      parts.isPlain &&= isEmpty(inner);
+    } else if (field.name === 'items') {
+      const place = (node.alias ?? node.name).value;
+      for (const [name, key] of inner.own) add(parts.items, name, key === SEVERAL ? key : `${place}.${key}`);
+      parts.isPlain &&= inner.isPlain && inner.items.size === 0;
+    } else parts.isPlain &&= isEmpty(inner);
+  }
+
+  return collect;
 }
