@@ -49,6 +49,7 @@ import { startJobs } from './jobs.ts';
 import type { Services } from './kernel/context.ts';
 import { createInvoke } from './kernel/invoke.ts';
 import type { Clock } from './kernel/ports.ts';
+import type { RelatedAccess } from './kernel/related.ts';
 import { assertSound, declaredPermissions, operations } from './operations.ts';
 import { entities } from './entities.ts';
 import { createAdmission } from './transport/admission/admission.ts';
@@ -165,6 +166,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     databaseSlots: embedded ? EMBEDDED_SLOTS : config.database.poolMax,
     onEventLoop: embedded,
   });
+  const callGuard = createGuard({ stepUpMaxAgeMinutes: config.auth.stepUpMaxAgeMinutes, clock });
   const denials = createDenials({ transaction, record, clock, log: logged });
   const invoke = denials.watch(
     createInvoke({
@@ -179,11 +181,11 @@ export async function createApp(options: AppOptions): Promise<App> {
       resolve: (principal, scope) => resolver.resolve(principal, scope),
       belongs: admission.remember,
       watchCaller: createCallerWatch(changes),
-      guard: createGuard({ stepUpMaxAgeMinutes: config.auth.stepUpMaxAgeMinutes, clock }),
+      guard: callGuard,
       pool,
       ...rls,
-      scopedDb: (tx, scope, op, notes, principal) =>
-        bindScope({ tx, scope, notes, ...listing, list: `${op.name} ${principal?.credentialId}` }),
+      scopedDb: (tx, scope, op, notes, principal, related) =>
+        bindScope({ tx, scope, notes, ...listing, list: `${op.name} ${principal?.credentialId}`, related }),
       transaction,
       once: createIdempotency({
         database,
@@ -218,10 +220,17 @@ export async function createApp(options: AppOptions): Promise<App> {
     entities,
     invoke,
     database,
-    related: (scope, entity, relation, keys) =>
-      rls.read(scope, (tx) =>
-        bindScope({ tx, scope, notes: unbound, ...listing, list: '' }).related(entity, relation, keys),
-      ),
+    related: ({ scope, rights, budget }, entity, relation, keys) => {
+      const filterOf: RelatedAccess['filterOf'] = (selected) => callGuard.permitRelated(selected, rights);
+      const related = { filterOf, budget };
+      return rls.read(scope, (tx) =>
+        bindScope({ tx, scope, notes: unbound, ...listing, list: '', related }).related(
+          entity,
+          relation,
+          keys,
+        ),
+      );
+    },
     version,
     log: logCall,
     queues: () => admission.queues,

@@ -1,8 +1,8 @@
 import { fail, type DecisionReason, type DoorwardError } from '../errors.ts';
 import type { Principal } from '../kernel/context.ts';
 import type { Guard } from '../kernel/stages.ts';
-import type { NamedOperation } from '../kernel/operation.ts';
 import type { Clock } from '../kernel/ports.ts';
+import { permissionOf } from '../kernel/related.ts';
 import { unknownScope } from '../kernel/scope.ts';
 import { preliminary, evaluate, type Question } from './evaluate.ts';
 
@@ -15,8 +15,8 @@ const fixes: Partial<Record<DecisionReason, string>> = {
   NO_PERMISSION: 'Ask an administrator of this scope for a role that holds the permission.',
 };
 
-const questionOf = (op: NamedOperation): Question => {
-  const [resource = '', action = ''] = op.access.split(':');
+const questionOf = (permission: string): Question => {
+  const [resource = '', action = ''] = permission.split(':');
   return { resource, action };
 };
 
@@ -35,15 +35,29 @@ export function createGuard(options: { readonly stepUpMaxAgeMinutes: number; rea
     },
 
     permit(op, { grants }) {
-      const decision = preliminary(grants, questionOf(op));
+      const decision = preliminary(grants, questionOf(op.access));
       if (decision === 'conditional') return false;
       if (!decision.authorized) throw forbidden(decision.reason);
       return true;
     },
 
     permitRow(op, { grants }, attributes) {
-      const decision = evaluate(grants, { ...questionOf(op), attributes });
+      const decision = evaluate(grants, { ...questionOf(op.access), attributes });
       if (!decision.authorized) throw forbidden(decision.reason);
+    },
+
+    permitRelated({ name, relation }, { grants }) {
+      const permission = permissionOf(relation);
+      const question = questionOf(permission);
+      const decision = preliminary(grants, question);
+      if (decision === 'conditional')
+        return (row) => evaluate(grants, { ...question, attributes: row }).authorized;
+      if (decision.authorized) return null;
+      throw fail('FORBIDDEN', {
+        reason: decision.reason,
+        details: [{ path: `relations.${name}`, code: 'not_allowed' }],
+        fix: `Leave ${name} out, or ask an administrator of this scope for a role that holds ${permission}.`,
+      });
     },
 
     gates(op, principal, found) {

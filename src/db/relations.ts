@@ -3,6 +3,7 @@ import type { PgColumn } from 'drizzle-orm/pg-core';
 import { isDeepStrictEqual } from 'node:util';
 import { fail } from '../errors.ts';
 import type { AnyEntity, Reading, Relation } from '../kernel/entity.ts';
+import type { RelatedAccess } from '../kernel/related.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { column, columnsOf } from './columns.ts';
 import { SYSTEM_NODE } from './nodes.ts';
@@ -22,16 +23,22 @@ interface Reader extends Reading {
 
 /**
  * Rows of one relation for many rows, in one statement, each list in order of creation and cut at a hundred: found
- * rows by parent key, one or a list. Only rows that the scope may show. A row that is linked to many is one object.
+ * rows by parent key, one or a list. Only rows that the scope may show, and of these only those that the caller may
+ * see. A row that is linked to many is one object.
+ *
+ * Whether there are more than the request may still be answered is told by the database, so that they are not even sent.
+ * @throws FORBIDDEN, QUERY_TOO_COMPLEX
  */
 export async function readRelation(
-  { tx, ...at }: Reader,
+  { tx, filterOf, budget, ...at }: Reader & RelatedAccess,
   entity: AnyEntity,
   name: string,
   keys: readonly string[],
 ): Promise<Map<string, unknown>> {
+  budget.assertNotExceeded();
   const { scope } = at;
   const relation = entity.relations[name] as Relation;
+  const isShown = filterOf({ name, relation });
   const target = relation.to();
   const wanted = [...new Set(keys.filter(Boolean))];
   const found = new Map<string, unknown>();
@@ -41,18 +48,22 @@ export async function readRelation(
     // A role may belong to the project's owner, so a single link is followed wherever it leads: the row
     // that holds the id was itself in the scope.
     const where = and(isAnyOf(column(target, 'id'), wanted), isNull(column(target, 'deletedAt')));
-    const rows = await preparedRowsOf<Row>(tx, sql`select ${selected} from ${target.table} where ${where}`);
-    for (const one of rows) found.set(one['id'] as string, row(one));
+    const id = column(target, 'id');
+    const rows = await bounded(sql`${id}::text`, sql`1`, id, sql`${target.table} where ${where}`);
+    for (const one of rows) {
+      const related = row(one);
+      if (!isShown || isShown(related)) found.set(one.parents, related);
+    }
     return found;
   }
   const order = orderOf(target);
   const parents = sql`unnest(${`{${wanted.join()}}`}::uuid[]) parent(id)`;
-  const rows = await preparedRowsOf<Linked>(
-    tx,
-    relation.kind === 'links' ? linked(relation) : pointing(column(target, relation.column)),
-  );
+  const rows = await (relation.kind === 'links'
+    ? linked(relation)
+    : pointing(column(target, relation.column)));
   for (const one of rows) {
     const related = row(one);
+    if (isShown && !isShown(related)) continue;
     for (const parent of one.parents.split(',')) {
       const list = (found.get(parent) ?? []) as Row[];
       list.push(related);
@@ -61,39 +72,66 @@ export async function readRelation(
   }
   return found;
 
+  /** All rows of a source in order, or only the first, which tells that they are too many. */
+  async function bounded(
+    ends: SQL,
+    places: SQL,
+    order: SQL | PgColumn,
+    source: SQL,
+  ): Promise<readonly Linked[]> {
+    const { rows: most, readable } = budget;
+    const rows = await preparedRowsOf<Linked>(
+      tx,
+      sql`select * from (
+        select ${selected}, ${ends} as parents, row_number() over (order by ${order}) as place,
+          (sum(${places}) over ())::float8 as all_places,
+          (sum(octet_length(${target.table}::text)) over ())::float8 as all_bytes
+        from ${source}) related
+      where place = 1 or (all_places <= ${most}::float8 and all_bytes <= ${readable}::float8) order by place`,
+    );
+    const [first] = rows;
+    if (first && first.all_places > most) budget.takeRows(first.all_places);
+    if (first) budget.takeReadable(first.all_bytes);
+    return rows;
+  }
+
   // Both go from each parent along the indexes of what it leads to. `limit` and `offset` in the inner queries are what
   // the planner does not look behind, so that it chooses no other way, whatever it believes of the tables: without
   // statistics it would read all rows of the target.
 
   /** Many are linked to the same few rows, so each row comes once, with all that it is linked to. */
-  function linked({ table: tableAt, from, target: to }: Links): SQL {
+  function linked({ table: tableAt, from, target: to }: Links): Promise<readonly Linked[]> {
     const table = tableAt(scope);
     const columns = columnsOf(table);
     const [parent, end] = [columns[from] as PgColumn, columns[to] as PgColumn];
     const tenants = inArray(columns['tenantId'] as PgColumn, [scope.nodeId, SYSTEM_NODE]);
     const id = column(target, 'id');
-    return sql`select ${selected}, parents from (
-        select ends.id, string_agg(parent.id::text, ',') as parents from ${parents} cross join lateral (
+    const source = sql`(
+        select ends.id, string_agg(parent.id::text, ',') as parents, count(*) as places
+        from ${parents} cross join lateral (
           select ${id} from (select ${end} as id from ${table} where ${and(sql`${parent} = parent.id`, tenants)} offset 0) link
           cross join lateral (
             select * from ${target.table} where ${and(sql`${id} = link.id`, visible(target, scope))} limit 1) ${target.table}
           order by ${order} limit 100) ends
         group by ends.id) ends
-      cross join lateral (select * from ${target.table} where ${id} = ends.id limit 1) ${target.table}
-      order by ${order}`;
+      cross join lateral (select * from ${target.table} where ${id} = ends.id limit 1) ${target.table}`;
+    return bounded(sql`ends.parents`, sql`ends.places`, order, source);
   }
 
-  function pointing(parent: PgColumn): SQL {
-    return sql`select ${selected}, parent.id::text as parents from ${parents} cross join lateral (
+  function pointing(parent: PgColumn): Promise<readonly Linked[]> {
+    const source = sql`${parents} cross join lateral (
         select * from (select * from ${target.table} where ${parent} = parent.id offset 0) ${target.table}
-        where ${visible(target, scope)} order by ${order} limit 100) ${target.table}
-      order by ${order}`;
+        where ${visible(target, scope)} order by ${order} limit 100) ${target.table}`;
+    return bounded(sql`parent.id::text`, sql`1`, order, source);
   }
 }
 
 interface Linked extends Row {
   /** Keys of those that it belongs to, with commas between. */
   readonly parents: string;
+  /** Of all rows together: where they are answered, and their size as text. */
+  readonly all_places: number;
+  readonly all_bytes: number;
 }
 
 /** Rows without a time of creation, parts of another, come in the order of their first sort field. */
@@ -183,6 +221,9 @@ export function parentKey(entity: AnyEntity, name: string, row: Row): string {
   const relation = entity.relations[name] as Relation;
   return (relation.kind === 'one' ? row[relation.column] : row['id']) as string;
 }
+
+/** How many rows were found under one key. */
+export const countOf = (found: unknown): number => (Array.isArray(found) ? found.length : found ? 1 : 0);
 
 /** What a relation answers when it leads nowhere. */
 export const none = (entity: AnyEntity, name: string): null | [] =>

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { fail } from '../errors.ts';
 import type { AnyEntity } from '../kernel/entity.ts';
 import type { Changes } from '../kernel/event.ts';
+import type { RelatedAccess } from '../kernel/related.ts';
 import type { MutationNotes } from '../kernel/stages.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import type { Executor, ListInput, ScopedDb } from '../kernel/scoped-db.ts';
@@ -12,7 +13,7 @@ import type { Cursors } from './cursor.ts';
 import { matching } from './listing.ts';
 import { readPage } from './page.ts';
 import { takenField } from './pg-error.ts';
-import { link, none, parentKey, readRelation, relink } from './relations.ts';
+import { countOf, link, none, parentKey, readRelation, relink } from './relations.ts';
 import { rowReader } from './row-reader.ts';
 import type { Totals } from './totals.ts';
 import { visible, visibleParts } from './visible.ts';
@@ -34,9 +35,11 @@ export interface Binding {
   readonly totals: Totals;
   readonly ids: Ids;
   readonly clock: Clock;
+  readonly related: RelatedAccess;
 }
 
-export function bindScope({ tx, scope, list, notes, cursors, totals, ids, clock }: Binding): ScopedDb {
+export function bindScope(binding: Binding): ScopedDb {
+  const { tx, scope, list, notes, cursors, totals, ids, clock, related } = binding;
   const at = { scope, now: clock.now() };
   const select = (entity: AnyEntity, where: SQL | undefined) =>
     tx.select(selectionOf(entity, at)).from(entity.table).where(where);
@@ -57,7 +60,8 @@ export function bindScope({ tx, scope, list, notes, cursors, totals, ids, clock 
   async function addRelations(entity: AnyEntity, rows: Row[], names: readonly string[] = []): Promise<void> {
     const reading = names.map(async (name) => {
       const keys = rows.map((row) => parentKey(entity, name, row));
-      const found = await readRelation({ tx, ...at }, entity, name, keys);
+      const found = await readRelation({ tx, ...at, ...related }, entity, name, keys);
+      related.budget.takeRows(keys.reduce((sum, key) => sum + countOf(found.get(key)), 0));
       for (const row of rows) row[name] = found.get(parentKey(entity, name, row)) ?? none(entity, name);
     });
     await Promise.all(reading);
@@ -163,7 +167,7 @@ export function bindScope({ tx, scope, list, notes, cursors, totals, ids, clock 
     },
 
     related: (entity: AnyEntity, name: string, keys: readonly string[]) =>
-      readRelation({ tx, ...at }, entity, name, keys),
+      readRelation({ tx, ...at, ...related }, entity, name, keys),
   } as unknown as ScopedDb;
 }
 

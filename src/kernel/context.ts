@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { AnswerBudget } from './answer-budget.ts';
 import type { AnyEntity, RowOf } from './entity.ts';
 import type { Recording } from './event.ts';
 import type { InputOf } from './operation.ts';
@@ -54,6 +55,8 @@ export interface Call {
   readonly originAllowed: boolean;
   readonly effects: Effects;
   readonly slot: RequestSlot;
+  /** What the answer to the request may still hold. */
+  readonly budget: AnswerBudget;
 }
 
 /** Permission to work with what is scarce. */

@@ -71,6 +71,8 @@ export type Relation = {
   readonly to: () => AnyEntity;
   /** The input field that replaces the linked set, if callers may. */
   readonly input?: string;
+  /** What its rows are shown by, where that is not `Query` of their own noun. */
+  readonly permission?: `${string}:${string}`;
 } & (
   | { readonly kind: 'one'; readonly column: string }
   | { readonly kind: 'children'; readonly column: string }

@@ -22,6 +22,12 @@ interface PagingShape extends z.ZodRawShape {
   relations: z.ZodOptional<z.ZodArray<z.ZodString>>;
 }
 
+const nouns = new WeakMap<object, AnyEntity>();
+
+/** Whose relations an operation takes the names of in its input. */
+export const nounOfRelations = (input: z.ZodRawShape): AnyEntity | undefined =>
+  input['relations'] && nouns.get(input['relations']);
+
 /** Names of related rows to load with each item; REST only, GraphQL selects nested fields. */
 export function relationsOf(entity: AnyEntity): { relations: z.ZodOptional<z.ZodArray<z.ZodString>> } {
   const names = Object.keys(entity.relations);
@@ -30,6 +36,7 @@ export function relationsOf(entity: AnyEntity): { relations: z.ZodOptional<z.Zod
     .max(names.length)
     .optional()
     .meta({ restOnly: true, description: `Related rows to load: ${names.join(', ')}.` });
+  nouns.set(relations, entity);
   return (names.length === 0 ? {} : { relations }) as unknown as ReturnType<typeof relationsOf>;
 }
 

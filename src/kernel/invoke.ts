@@ -1,8 +1,10 @@
 import { fail, type DoorwardError } from '../errors.ts';
-import type { Authentication, Call, Principal } from './context.ts';
+import type { Authentication, Call, CallerRights, Principal } from './context.ts';
+import type { Relation } from './entity.ts';
 import type { Recording } from './event.ts';
 import type { NamedOperation } from './operation.ts';
 import { projector } from './project.ts';
+import type { RelatedAccess, SelectedRelation } from './related.ts';
 import { BareReply, Refusal } from './reply.ts';
 import { canonicalTenant, type ResolvedScope, type ScopeInput } from './scope.ts';
 import type { Executor } from './scoped-db.ts';
@@ -16,16 +18,19 @@ import { parseInput } from './validate.ts';
  *
  * The steps themselves live in the layers above and come in through `Stages` (stages.ts).
  */
-/**
- * `seen` tells the scope that was resolved, to load relations in; `picks`: the transport reads of a query's answer only
- * what the output schema names, so no copy is made. Answers, or throws, at once where nothing had to be waited for.
- */
-export type Invoke = (
-  op: NamedOperation,
-  raw: unknown,
-  call: Call,
-  seen?: { scope?: ResolvedScope | undefined; readonly picks?: boolean },
-) => unknown;
+/** What a transport says of a call beside its input, and learns of it beside its answer. */
+export interface Seen {
+  /** The scope that was resolved, and what the caller holds there: to load relations in. */
+  scope?: ResolvedScope | undefined;
+  rights?: CallerRights | undefined;
+  /** The transport reads of a query's answer only what the output schema names, so no copy is made. */
+  readonly picks?: boolean;
+  /** Relations that will be read of the answer: whoever may not see their rows is refused before anything is done. */
+  readonly relations?: readonly SelectedRelation[];
+}
+
+/** Answers, or throws, at once where nothing had to be waited for. */
+export type Invoke = (op: NamedOperation, raw: unknown, call: Call, seen?: Seen) => unknown;
 
 function bearer(reason: Exclude<Authentication, { ok: true }>['reason']): DoorwardError {
   const expired = reason === 'expired' ? ', error_description="expired"' : '';
@@ -36,7 +41,7 @@ function bearer(reason: Exclude<Authentication, { ok: true }>['reason']): Doorwa
 export function createInvoke(stages: Stages): Invoke {
   return (op, raw, call, seen) => follow(steps(op, raw, call, seen));
 
-  function* steps(op: NamedOperation, raw: unknown, call: Call, seen: Parameters<Invoke>[3]): Steps {
+  function* steps(op: NamedOperation, raw: unknown, call: Call, seen: Seen | undefined): Steps {
     const { minRevision } = raw as { minRevision?: unknown };
     const newer = op.takesRevision && typeof minRevision === 'string';
     const authentication = (
@@ -70,6 +75,10 @@ export function createInvoke(stages: Stages): Invoke {
 
     const guarded = op.access.includes(':');
     const now: Asked = { found: null, settled: true };
+    const related: RelatedAccess = {
+      filterOf: (selected) => (now.found ? stages.guard.permitRelated(selected, now.found.rights) : null),
+      budget: call.budget,
+    };
     /** Whether the caller may: asked before a mutation, and again after it had to wait. */
     function* ask(): Generator<unknown, void> {
       if (asked && principal) {
@@ -78,19 +87,20 @@ export function createInvoke(stages: Stages): Invoke {
         if (now.found && call.slot.taken) stages.belongs(principal, asked, now.found);
       }
       const { scope, rights } = now.found ?? {};
-      if (seen) seen.scope = scope;
+      if (seen) [seen.scope, seen.rights] = [scope, rights];
       if (principal && principal.type !== 'session' && (op.sessionOnly || op.access === 'session')) {
         throw fail('SESSION_REQUIRED');
       }
       const own = principal?.type === 'session' && op.self?.(input as never) === principal.userId;
       now.settled = guarded && rights && !own ? stages.guard.permit(op, rights) : true;
+      for (const selected of relationsOf(op, input, seen)) related.filterOf(selected);
       if (principal) stages.guard.gates(op, principal, now.found);
     }
     yield* ask();
     const scope = now.found?.scope;
 
     const notes: MutationNotes = { recordings: [], topics: new Set(), afterCommit: [] };
-    const bind = (tx: Executor) => scope && stages.scopedDb(tx, scope, op, notes, principal);
+    const bind = (tx: Executor) => scope && stages.scopedDb(tx, scope, op, notes, principal, related);
     const id = op.pathParameter && (input[op.pathParameter] as string);
     let target: Record<string, unknown> | undefined;
     const loadTarget = async (tx: Executor): Promise<void> => {
@@ -225,6 +235,18 @@ function scopeOf(op: NamedOperation, principal: Principal, scope: ScopeInput | u
     throw fail('TENANT_NOT_ALLOWED', { params: { tenant }, fix: `Use one of: ${op.tenants.join(', ')}.` });
   }
   return asked;
+}
+
+/** Those that the input names, and those that the transport will read. */
+function relationsOf(
+  { related }: NamedOperation,
+  input: Readonly<Record<string, unknown>>,
+  seen: Seen | undefined,
+): readonly SelectedRelation[] {
+  const named = ((related && input['relations']) ?? []) as readonly string[];
+  const selected = seen?.relations ?? [];
+  if (named.length === 0) return selected;
+  return [...selected, ...named.map((name) => ({ name, relation: related?.relations[name] as Relation }))];
 }
 
 /** Conditions see the stored row, the validated new fields of a create, or nothing; never a caller's claims. */

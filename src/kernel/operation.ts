@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Code, DoorwardError } from '../errors.ts';
 import type { Call, Context } from './context.ts';
 import type { AnyEntity } from './entity.ts';
+import { nounOfRelations } from './inputs.ts';
 import type { BareReply, Refusal } from './reply.ts';
 import type { Tenant } from './scope.ts';
 
@@ -123,6 +124,8 @@ export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodT
   /** The path's own parameter: the input field that names the target. */
   readonly pathParameter: string | undefined;
   readonly scoped: boolean;
+  /** The noun whose relations its input may name. */
+  readonly related: AnyEntity | undefined;
   /** Its input may name a revision (`minRevision`); the answer is then from a state at least as new. */
   readonly takesRevision: boolean;
   /** `Role` of `Role:Create`: the type of the audit entry's target. */
@@ -172,6 +175,7 @@ function define<I extends Shape, O extends z.ZodType, P, T extends AnyEntity | u
     path: path.startsWith('~') ? path.slice(1) : `/api${path}`,
     pathParameter: /:(\w+)/.exec(path)?.[1],
     scoped,
+    related: nounOfRelations(input),
     takesRevision: 'minRevision' in declaration.input,
     permissionNoun: declaration.access.includes(':') ? declaration.access.split(':')[0] : undefined,
     // A missing scope has a code of its own and is told at its own step, so validation lets it pass.

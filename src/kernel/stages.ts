@@ -1,6 +1,7 @@
 import type { Authentication, Call, CallerRights, Principal, Services } from './context.ts';
 import type { Recording } from './event.ts';
 import type { NamedOperation, RateClass } from './operation.ts';
+import type { RelatedAccess, RowFilter, SelectedRelation } from './related.ts';
 import type { Rehearsed } from './reply.ts';
 import type { ResolvedScope, ScopeInput } from './scope.ts';
 import type { Executor, ScopedDb } from './scoped-db.ts';
@@ -37,6 +38,7 @@ export interface Stages {
     op: NamedOperation,
     notes: MutationNotes,
     principal: Principal | null,
+    related: RelatedAccess,
   ): ScopedDb;
   readonly transaction: <T>(work: (tx: Executor) => Promise<T>) => Promise<T>;
   /** Null when the call has no `Idempotency-Key` or the operation takes none. @throws VALIDATION_ERROR */
@@ -100,6 +102,8 @@ export interface Guard {
   permit(op: NamedOperation, rights: CallerRights): boolean;
   gates(op: NamedOperation, principal: Principal, found: Found | null): void;
   permitRow(op: NamedOperation, rights: CallerRights, attributes: Record<string, unknown> | null): void;
+  /** Which rows of a relation the caller is shown. @throws FORBIDDEN if they hold no right to any */
+  permitRelated(selected: SelectedRelation, rights: CallerRights): RowFilter;
 }
 
 /** What one mutation notes down while it runs. */

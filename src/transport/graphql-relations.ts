@@ -1,23 +1,31 @@
 import DataLoader from 'dataloader';
 import { getNamedType, isObjectType, type GraphQLObjectType, type GraphQLOutputType } from 'graphql';
-import { none, parentKey } from '../db/relations.ts';
+import { countOf, none, parentKey } from '../db/relations.ts';
 import type { AnyEntity } from '../kernel/entity.ts';
 import { projector } from '../kernel/project.ts';
+import type { AnswerBudget } from '../kernel/answer-budget.ts';
+import type { CallerRights } from '../kernel/context.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import type { Resolver } from './graphql-schema.ts';
+
+/** Where relations are read, by whom, and how many rows of them the request may still be answered. */
+export interface Reach {
+  readonly scope: ResolvedScope;
+  readonly rights: CallerRights;
+  readonly budget: AnswerBudget;
+}
 
 /**
  * Relations are read in the scope that their root field resolved to, and in batches: every row of an answer
  * carries its origin, and rows read from there inherit it. Rows of two root fields never share a batch.
  */
-export interface Origin {
-  readonly scope: ResolvedScope;
+export interface Origin extends Reach {
   readonly loaders: Map<string, DataLoader<string, unknown>>;
 }
 
 /** Rows of one relation for many parents: found rows by parent key, one or a list. */
 export type Related = (
-  scope: ResolvedScope,
+  reach: Reach,
   entity: AnyEntity,
   relation: string,
   keys: readonly string[],
@@ -66,22 +74,29 @@ function traceObjects(value: unknown, type: GraphQLObjectType, origin: Origin): 
   }
 }
 
+/** The rows are read once for all places that answer them, and counted at each. */
+async function counted(rows: Promise<unknown>, { budget }: Origin): Promise<unknown> {
+  budget.takeRows(countOf(await rows));
+  return rows;
+}
+
 /** Reads a relation of a row; without a scope there is nothing that the caller may be shown. */
 export function relationResolver(entity: AnyEntity, relation: string, related: Related): Resolver {
   const name = `${entity.name}.${relation}`;
 
-  function loaderOf({ scope, loaders }: Origin, type: GraphQLOutputType): DataLoader<string, unknown> {
+  function loaderOf(origin: Origin, type: GraphQLOutputType): DataLoader<string, unknown> {
+    const { loaders } = origin;
     const known = loaders.get(name);
     if (known) return known;
     const target = entity.relations[relation]?.to() as AnyEntity;
     const project = projector(target.schema);
     const loader = new DataLoader<string, unknown>(
       async (keys) => {
-        const found = await related(scope, entity, relation, keys);
+        const found = await related(origin, entity, relation, keys);
         return keys.map((key) => {
           const rows = found.get(key) ?? none(entity, relation);
           const answer = Array.isArray(rows) ? rows.map(project) : project(rows);
-          trace(answer, type, { scope, loaders });
+          trace(answer, type, origin);
           return answer;
         });
       },
@@ -99,6 +114,6 @@ export function relationResolver(entity: AnyEntity, relation: string, related: R
       return given;
     }
     const key = origin && parentKey(entity, relation, row);
-    return key ? loaderOf(origin, info.returnType).load(key) : none(entity, relation);
+    return key ? counted(loaderOf(origin, info.returnType).load(key), origin) : none(entity, relation);
   };
 }

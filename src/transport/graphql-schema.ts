@@ -157,7 +157,7 @@ export function buildGraphqlSchema(options: GraphqlSchemaOptions): GraphQLSchema
       type: relation?.kind === 'one' ? getNullableType(type) : new GraphQLNonNull(new GraphQLList(type)),
       ...described(json),
       resolve: resolve.relation(entity, key),
-      extensions: { relation: relation?.kind === 'one' ? 'one' : 'many' },
+      extensions: { relation: relation?.kind === 'one' ? 'one' : 'many', selected: { name: key, relation } },
     };
   }
 

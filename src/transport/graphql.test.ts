@@ -13,7 +13,8 @@ import { Role } from '../features/roles/role.ts';
 import { Tag } from '../features/tags/tag.ts';
 import { User } from '../features/users/user.ts';
 import { pickLanguage } from '../i18n/translate.ts';
-import type { Call } from '../kernel/context.ts';
+import { createAnswerBudget } from '../kernel/answer-budget.ts';
+import type { Call, CallerRights } from '../kernel/context.ts';
 import type { AnyEntity } from '../kernel/entity.ts';
 import type { Invoke } from '../kernel/invoke.ts';
 import { schemasOf } from '../kernel/json-schema.ts';
@@ -21,7 +22,7 @@ import { mutation, query, type NamedOperation, type Operation } from '../kernel/
 import type { ResolvedScope } from '../kernel/scope.ts';
 import { registerBodyParser } from './body-parser.ts';
 import { registerGraphql, type GraphqlOptions } from './graphql.ts';
-import type { Related } from './graphql-relations.ts';
+import type { Reach, Related } from './graphql-relations.ts';
 
 const secret = mutation({
   rest: 'POST /auth/login',
@@ -88,7 +89,7 @@ let relatedCalls: { scope: string; relation: string; keys: readonly string[] }[]
 let logged: unknown[];
 let answers: Record<string, (input: Record<string, unknown>) => unknown>;
 
-const related: Related = async ({ id }, entity, relation, keys) => {
+const related: Related = async ({ scope: { id } }, entity, relation, keys) => {
   relatedCalls.push({ scope: id, relation: `${entity.name}.${relation}`, keys });
   const one = entity.relations[relation]?.kind === 'one';
   return new Map(
@@ -110,7 +111,7 @@ async function withAsked(answer: unknown, { relations }: Record<string, unknown>
   for (const relation of (relations ?? []) as string[]) {
     const rows = items as Record<string, unknown>[];
     const found = await related(
-      scope,
+      { scope } as Reach,
       Role,
       relation,
       rows.map(({ id }) => String(id)),
@@ -126,6 +127,7 @@ const invoke: Invoke = async (op, raw, call, seen) => {
   await new Promise((resolve) => setImmediate(resolve));
   const given = input['scope'] as { id: string } | undefined;
   if (given && seen) seen.scope = { tenant: 'organization', id: given.id, nodeId: given.id } as ResolvedScope;
+  if (seen) seen.rights = {} as CallerRights;
   if (op.name === 'login') call.effects.refreshCookie = { value: 'cookie', maxAgeSeconds: 1 };
   return withAsked(answers[op.name]?.(input) ?? null, input, (seen ?? {}).scope as ResolvedScope);
 };
@@ -139,7 +141,12 @@ async function start(changes: Partial<GraphqlOptions> = {}) {
     entities: new Map(nouns.map((noun) => [noun.name, noun])),
     invoke,
     callOf: () =>
-      ({ effects: { headers: {} }, idempotencyKey: null, slot: { taken: null } }) as unknown as Call,
+      ({
+        effects: { headers: {} },
+        idempotencyKey: null,
+        slot: { taken: null },
+        budget: createAnswerBudget(),
+      }) as unknown as Call,
     applyEffects: ({ effects }, reply) => void (effects.refreshCookie && reply.header('set-cookie', 'yes')),
     related,
     languageOf: (request) => pickLanguage(request.headers['accept-language']),

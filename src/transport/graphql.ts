@@ -1,15 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ExecutionResult } from 'graphql';
+import { GraphQLError, type ExecutionResult } from 'graphql';
 import { z } from 'zod';
-import { fail } from '../errors.ts';
+import { DoorwardError, fail } from '../errors.ts';
 import type { Language } from '../i18n/translate.ts';
 import type { Call } from '../kernel/context.ts';
 import type { AnyEntity } from '../kernel/entity.ts';
-import type { Invoke } from '../kernel/invoke.ts';
+import type { Invoke, Seen } from '../kernel/invoke.ts';
 import type { Schemas } from '../kernel/json-schema.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 import { Rehearsed } from '../kernel/reply.ts';
-import type { ResolvedScope } from '../kernel/scope.ts';
 import { parseInput } from '../kernel/validate.ts';
 import { releaseSlot } from './admission/request-slot.ts';
 import { graphqlError, toDoorwardError } from './error-body.ts';
@@ -18,6 +17,8 @@ import { createPlanner, Unrunnable, type Fault, type Run } from './graphql-docum
 import { assertFewIntrospections, assertFewSelections, tooComplex } from './graphql-limits.ts';
 import { relationResolver, trace, type Related } from './graphql-relations.ts';
 import { buildGraphqlSchema, type Resolver } from './graphql-schema.ts';
+
+import { jsonBytes } from './json-size.ts';
 import { withRelations } from './selected-relations.ts';
 
 /**
@@ -82,12 +83,15 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
     (op: NamedOperation): Resolver =>
     async (_root, args, context, info) => {
       const { call, dryRun } = context as Context;
-      const { input, isWhole } = withRelations(op, args['input'], info);
-      const seen: { scope?: ResolvedScope | undefined; readonly picks: boolean } = { picks: isWhole };
+      const { input, isWhole, relations } = withRelations(op, args['input'], info);
+      const seen: Seen = { picks: isWhole, relations };
       const given = await invoke(op, input, call, seen);
       if (given instanceof Rehearsed) dryRun[info.path.key] = given.impact;
       const answer = given instanceof Rehearsed ? given.answer : given;
-      if (seen.scope && !isWhole) trace(answer, info.returnType, { scope: seen.scope, loaders: new Map() });
+      const { scope, rights } = seen;
+      if (scope && rights && !isWhole) {
+        trace(answer, info.returnType, { scope, rights, budget: call.budget, loaders: new Map() });
+      }
       return answer;
     };
   const schema = buildGraphqlSchema({
@@ -134,13 +138,31 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
     try {
       for (const run of runs) {
         const context: Context = { call, dryRun: {} };
-        outcomes.push('start' in run ? outcome(await run.start(context), context, request) : run);
+        outcomes.push('start' in run ? outcome(await within(run, context), context, request) : run);
       }
     } finally {
       releaseSlot(call);
     }
     options.applyEffects(call, reply);
     return outcomes;
+  }
+
+  /** Runs, unless the request was answered too much already; nor does a field that makes it too much answer. */
+  async function within(run: Run, context: Context): Promise<ExecutionResult> {
+    const { budget } = context.call;
+    const path: string[] = [];
+    try {
+      budget.assertNotExceeded();
+      const result = await run.start(context);
+      for (const [name, value] of Object.entries(result.data ?? {})) {
+        path[0] = name;
+        budget.takeBytes(jsonBytes(value, budget.bytes));
+      }
+      return result;
+    } catch (error) {
+      if (!(error instanceof DoorwardError)) throw error;
+      return { errors: [new GraphQLError(error.code, { path, originalError: error })] };
+    }
   }
 
   function outcome(

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Config } from '../config.ts';
 import { fail } from '../errors.ts';
+import { createAnswerBudget } from '../kernel/answer-budget.ts';
 import { credentialKey } from '../kernel/invoke.ts';
 import type { Authentication, Call, Effects } from '../kernel/context.ts';
 import type { FormAnswers } from '../kernel/operation.ts';
@@ -278,6 +279,7 @@ export function callOf(request: FastifyRequest, config: Config, transport: Call[
     language: languageOf(request),
     effects: { headers: {} },
     slot: requestSlot(request.raw, request.bodyLength),
+    budget: createAnswerBudget(),
   };
 }
 

@@ -161,6 +161,7 @@ export function codesOf(op: NamedOperation): Code[] {
     ...when(op.scoped, 'FORBIDDEN', 'EMAIL_VERIFICATION_REQUIRED'),
     ...when(hasIds, 'NOT_FOUND'),
     ...when('cursor' in op.input, 'INVALID_CURSOR'),
+    ...when(op.related !== undefined, 'QUERY_TOO_COMPLEX'),
     ...when(op.sessionOnly || op.access === 'session', 'SESSION_REQUIRED'),
     ...when(op.stepUp, 'STEP_UP_REQUIRED'),
     ...when(takesIdempotencyKey(op), 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'),

@@ -11,6 +11,7 @@ import { canonicalTenant, Scope } from '../kernel/scope.ts';
 import { releaseSlot } from './admission/request-slot.ts';
 import { isKnown } from './etag.ts';
 import { formAnswersOf } from './forms.ts';
+import { jsonBytes } from './json-size.ts';
 import { settle } from './settle.ts';
 
 /**
@@ -46,6 +47,8 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
         };
         const answered = (answer: unknown): FastifyReply => {
           releaseSlot(call);
+          // Without related rows an answer is no longer than its page.
+          if (call.budget.hasRelated) call.budget.takeBytes(jsonBytes(answer, call.budget.bytes));
           applyEffects(call, reply);
           const sent = answer instanceof BareReply ? answer : formAnswersOf(request)?.answer(answer as never);
           return sent ? sendBare(sent, request, reply) : sendEnvelope(op, answer, request, reply);

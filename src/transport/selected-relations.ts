@@ -1,6 +1,7 @@
 import { getNamedType, isObjectType, Kind, type FieldNode, type GraphQLResolveInfo } from 'graphql';
 import type { FragmentDefinitionNode, GraphQLObjectType, SelectionSetNode } from 'graphql';
 import type { NamedOperation } from '../kernel/operation.ts';
+import type { SelectedRelation } from '../kernel/related.ts';
 
 /**
  * The relations that a query selects of its own rows, asked for together with the rows, as a caller over REST does it
@@ -12,21 +13,27 @@ export interface Selected {
   readonly input: unknown;
   /** Whether all that is selected arrives with the answer, so that no row has to know where it came from. */
   readonly isWhole: boolean;
+  /** Every relation that is selected, at any depth; but for those under a directive, which may leave them out. */
+  readonly relations: readonly SelectedRelation[];
 }
 
 export function withRelations(op: NamedOperation, given: unknown, info: GraphQLResolveInfo): Selected {
   const input = given ?? {};
-  const [node, another] = info.fieldNodes;
-  if (op.kind !== 'query' || !node || another) return { input, isWhole: false };
-  const { relations, isWhole } = known.get(node) ?? remembered(node, info);
-  if (relations.length === 0) return { input, isWhole };
-  if (!('relations' in op.input)) return { input, isWhole: false };
-  return { input: { ...input, relations }, isWhole };
+  const selections = info.fieldNodes.map((node) => known.get(node) ?? remembered(node, info));
+  const [only, another] = selections;
+  if (!only || another) {
+    return { input, isWhole: false, relations: selections.flatMap(({ relations }) => relations) };
+  }
+  const { relations, ofRows, isWhole } = only;
+  if (op.kind !== 'query') return { input, isWhole: false, relations };
+  if (ofRows.length === 0) return { input, isWhole, relations };
+  if (!op.related) return { input, isWhole: false, relations };
+  return { input: { ...input, relations: ofRows }, isWhole, relations };
 }
 
-interface Selection {
-  readonly relations: readonly string[];
-  readonly isWhole: boolean;
+interface Selection extends Pick<Selected, 'isWhole' | 'relations'> {
+  /** Names of those of the answer's own rows. */
+  readonly ofRows: readonly string[];
 }
 
 /** Documents are kept, and with them their parts. */
@@ -34,10 +41,10 @@ const known = new WeakMap<FieldNode, Selection>();
 
 function remembered(node: FieldNode, info: GraphQLResolveInfo): Selection {
   const root = getNamedType(info.returnType);
-  const { own, items, isPlain } = collector(info.fragments)(node.selectionSet, root);
-  const relations = new Map([...own, ...items]);
-  const single = [...relations].flatMap(([name, key]) => (key === SEVERAL ? [] : [name]));
-  const selection = { relations: single, isWhole: isPlain && single.length === relations.size };
+  const { own, items, all, isPlain } = collector(info.fragments)(node.selectionSet, root);
+  const places = new Map([...own, ...items]);
+  const ofRows = [...places].flatMap(([name, key]) => (key === SEVERAL ? [] : [name]));
+  const selection = { ofRows, isWhole: isPlain && ofRows.length === places.size, relations: [...all] };
   known.set(node, selection);
   return selection;
 }
@@ -51,6 +58,8 @@ interface Parts {
   readonly own: Keys;
   /** Relations of its `items`, which are rows. */
   readonly items: Keys;
+  /** Relations at any depth. */
+  readonly all: Set<SelectedRelation>;
   /** Whether there is nothing else that has to be resolved. */
   isPlain: boolean;
 }
@@ -66,7 +75,12 @@ function collector(fragments: Readonly<Record<string, FragmentDefinitionNode>>) 
   const done = new Map<SelectionSetNode, Parts>();
 
   function collect(set: SelectionSetNode | undefined, type: unknown): Parts {
-    const parts: Parts = (set && done.get(set)) ?? { own: new Map(), items: new Map(), isPlain: true };
+    const parts: Parts = (set && done.get(set)) ?? {
+      own: new Map(),
+      items: new Map(),
+      all: new Set(),
+      isPlain: true,
+    };
     if (!set || done.has(set) || !isObjectType(type)) return parts;
     done.set(set, parts);
     for (const selection of set.selections) {
@@ -81,6 +95,7 @@ function collector(fragments: Readonly<Record<string, FragmentDefinitionNode>>) 
         );
         for (const [name, key] of inner.own) add(parts.own, name, key);
         for (const [name, key] of inner.items) add(parts.items, name, key);
+        for (const one of inner.all) parts.all.add(one);
         parts.isPlain &&= inner.isPlain;
       }
     }
@@ -91,7 +106,10 @@ function collector(fragments: Readonly<Record<string, FragmentDefinitionNode>>) 
     const field = type.getFields()[node.name.value];
     if (!field) return;
     const inner = collect(node.selectionSet, getNamedType(field.type));
-    if (field.extensions['relation'] !== undefined) {
+    const selected = field.extensions['selected'] as SelectedRelation | undefined;
+    for (const one of inner.all) parts.all.add(one);
+    if (selected) {
+      parts.all.add(selected);
       add(parts.own, field.name, (node.alias ?? node.name).value);
       parts.isPlain &&= isEmpty(inner);
     } else if (field.name === 'items') {

@@ -134,7 +134,15 @@ export const WebhookDelivery = entity('WebhookDelivery', {
     lastResponseBody: serverSet(z.string().nullable().meta({ description: 'Its first 1000 characters.' })),
     deliveredAt: serverSet(iso.nullable()),
   },
-  relations: { attempts: { kind: 'children', to: () => WebhookAttempt, column: 'deliveryId' } },
+  relations: {
+    attempts: {
+      kind: 'children',
+      to: () => WebhookAttempt,
+      column: 'deliveryId',
+      // Attempts are a part of the delivery, and have no operations of their own.
+      permission: 'WebhookDelivery:Query',
+    },
+  },
   sort: ['createdAt'],
   order: 'DESC',
 });

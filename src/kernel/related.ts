@@ -1,0 +1,23 @@
+import type { AnswerBudget } from './answer-budget.ts';
+import type { Relation } from './entity.ts';
+
+/** Rows that are answered as part of others: whoever may see a row need not be allowed to see what it leads to. */
+
+/** A relation that a call selects, under its name. */
+export interface SelectedRelation {
+  readonly name: string;
+  readonly relation: Relation;
+}
+
+/** The permission that its rows are shown by. */
+export const permissionOf = ({ to, permission }: Relation): string => permission ?? `${to().name}:Query`;
+
+/** Tells of a stored row whether it is shown; null: all are. */
+export type RowFilter = ((row: Readonly<Record<string, unknown>>) => boolean) | null;
+
+/** What the caller of one request may be shown. */
+export interface RelatedAccess {
+  /** @throws FORBIDDEN */
+  readonly filterOf: (selected: SelectedRelation) => RowFilter;
+  readonly budget: AnswerBudget;
+}
