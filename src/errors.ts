@@ -18,6 +18,8 @@ export const catalogue = {
   INVALID_REDIRECT_URI: { status: 400, message: 'The redirect address is not allowed.' },
   WEBHOOK_URL_NOT_ALLOWED: { status: 400, message: 'The webhook address is not allowed.' },
   QUERY_TOO_COMPLEX: { status: 400, message: 'The query is too complex: {limit}.' },
+  // Clients look for this message, and send the whole document after it.
+  PERSISTED_QUERY_NOT_SUPPORTED: { status: 200, message: 'PersistedQueryNotSupported' },
   GRAPHQL_PARSE_FAILED: { status: 400, message: 'The GraphQL document cannot be parsed.' },
   GRAPHQL_VALIDATION_FAILED: { status: 400, message: 'The GraphQL document does not fit the schema.' },
   UNAUTHENTICATED: { status: 401, message: 'Sign in first, or send valid credentials.' },

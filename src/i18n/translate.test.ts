@@ -6,7 +6,9 @@ import { es } from './es.ts';
 import { fr } from './fr.ts';
 import { languages, pickLanguage, translateCode, translateDetail } from './translate.ts';
 
-const codes = Object.keys(catalogue) as Code[];
+/** Programs look for this message, in whatever language people read. */
+const forPrograms: readonly Code[] = ['PERSISTED_QUERY_NOT_SUPPORTED'];
+const codes = (Object.keys(catalogue) as Code[]).filter((code) => !forPrograms.includes(code));
 const details = Object.keys(detailMessages) as DetailCode[];
 const holesOf = (line: string) => [...line.matchAll(/\{(\w+)/g)].map(([, hole = '']) => hole).sort();
 

@@ -125,7 +125,11 @@ function prepare(source: string, operationName: string, options: PlannerOptions)
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
-  const { roots, selections } = measuredFields({ schema, document, fragments, limits }, operation.selectionSet, rootType);
+  const { roots, selections } = measuredFields(
+    { schema, document, fragments, limits },
+    operation.selectionSet,
+    rootType,
+  );
 
   const rules = options.introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule];
   const reporting = { maxErrors: MAX_ERRORS, hideSuggestions: production };

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError, type ExecutionResult } from 'graphql';
-import { z } from 'zod';
 import { DoorwardError, fail } from '../errors.ts';
 import type { Language } from '../i18n/translate.ts';
 import type { Call } from '../kernel/context.ts';
@@ -9,13 +8,13 @@ import type { Invoke, Seen } from '../kernel/invoke.ts';
 import type { Schemas } from '../kernel/json-schema.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 import { Rehearsed } from '../kernel/reply.ts';
-import { parseInput } from '../kernel/validate.ts';
 import { releaseSlot } from './admission/request-slot.ts';
 import { graphqlError, toDoorwardError } from './error-body.ts';
 import { sendExplorer } from './explorer-page.ts';
 import { createPlanner, Unrunnable, type Fault, type Run } from './graphql-document.ts';
 import { assertFewIntrospections, assertFewSelections, tooComplex } from './graphql-limits.ts';
 import { relationResolver, trace, type Related } from './graphql-relations.ts';
+import { answerType, fromBody, fromQuery, type GraphqlRequest } from './graphql-request.ts';
 import { buildGraphqlSchema, type Resolver } from './graphql-schema.ts';
 
 import { jsonBytes } from './json-size.ts';
@@ -52,16 +51,6 @@ export interface GraphqlOptions {
 /** Takes a guess at a secret: one field an HTTP request, so that a batch is no faster guesser. */
 const isGuess = ({ kind, access, limit }: NamedOperation): boolean =>
   kind === 'mutation' && (access === 'public' || limit?.class === 'auth');
-
-const members = z.record(z.string(), z.unknown()).nullish();
-const Body = z.strictObject({
-  query: z.string(),
-  variables: members,
-  operationName: z.string().nullish(),
-  extensions: members,
-});
-type Body = z.output<typeof Body>;
-const Batch = z.array(Body).min(1);
 
 interface Context {
   readonly call: Call;
@@ -101,13 +90,15 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
   const sensitive = new Set(options.operations.filter(isGuess).map(({ name }) => name));
   const plan = createPlanner({ ...options, schema, sensitive });
 
-  async function answer(bodies: readonly Body[], request: FastifyRequest, reply: FastifyReply) {
+  async function answer(requests: readonly GraphqlRequest[], request: FastifyRequest, reply: FastifyReply) {
     let cost = 0;
     let selections = 0;
     let introspections = 0;
     let sensitive = 0;
     let mutations = 0;
-    const runs = bodies.map(({ query, variables, operationName }): Run | Outcome => {
+    const runs = requests.map(({ query, variables, operationName }): Run | Outcome => {
+      if (typeof query !== 'string')
+        return { executed: true, data: null, faults: [{ error: fail('PERSISTED_QUERY_NOT_SUPPORTED') }] };
       try {
         const planned = plan(query, operationName ?? undefined);
         if (request.method !== 'POST' && planned.kind === 'mutation') {
@@ -213,7 +204,7 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
     const executed = outcomes.some((one) => one.executed);
     return reply
       .status(status ?? pressing?.status ?? (executed ? 200 : 400))
-      .type('application/json; charset=utf-8')
+      .type(answerType(request.headers.accept))
       .send(JSON.stringify(batch ? bodies : bodies[0]));
   }
 
@@ -232,33 +223,14 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
     errorHandler: refuse,
     handler: async (request, reply) => {
       if (request.method === 'POST') {
-        const { bodies, batch } = fromBody(request, limits.batch);
-        return send(await answer(bodies, request, reply), { batch }, request, reply);
+        const { requests, batch } = fromBody(request, limits.batch);
+        return send(await answer(requests, request, reply), { batch }, request, reply);
       }
       if (!request.headers.accept?.includes('text/html')) {
-        return send(await answer([fromQuery(request)], request, reply), {}, request, reply);
+        return send(await answer(fromQuery(request).requests, request, reply), {}, request, reply);
       }
       if (!options.explorer) throw fail('NOT_FOUND');
       return sendExplorer(reply);
     },
   });
-}
-
-function fromBody({ body }: FastifyRequest, most: number): { bodies: Body[]; batch: boolean } {
-  if (body === undefined) throw fail('VALIDATION_ERROR', { details: [{ path: '', code: 'empty_body' }] });
-  if (!Array.isArray(body)) return { bodies: [parseInput(Body, body)], batch: false };
-  if (body.length > most) throw tooComplex(`batch > ${most}`);
-  return { bodies: parseInput(Batch, body), batch: true };
-}
-
-/** Parameters of a GET; variables are JSON in there. */
-function fromQuery({ query }: FastifyRequest): Body {
-  const { variables, ...parameters } = query as Record<string, unknown>;
-  if (typeof variables !== 'string') return parseInput(Body, { ...parameters, variables });
-  try {
-    return parseInput(Body, { ...parameters, variables: JSON.parse(variables) as unknown });
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw fail('VALIDATION_ERROR', { details: [{ path: 'variables', code: 'malformed_json' }] });
-  }
 }
