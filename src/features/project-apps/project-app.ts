@@ -25,6 +25,8 @@ export const projectApps = pgTable(
     /** Null: not restricted. Empty: nothing may be done with a token of the app. */
     scopes: textColumn('scopes').array(),
     enabledProviders: textColumn('enabled_providers', { enum: appProviders }).array().notNull(),
+    /** Whose scripts may read what is answered to the app (`transport/cors.ts`). */
+    allowedOrigins: textColumn('allowed_origins').array().notNull().default([]),
     allowSignUp: boolean('allow_sign_up').notNull(),
     signUpRoleId: uuidColumn('sign_up_role_id'),
     signUpRoleTenantId: uuidColumn('sign_up_role_tenant_id'),
@@ -38,6 +40,7 @@ export const projectApps = pgTable(
     unique('project_apps_tenant_id_id').on(table.tenantId, table.id),
     index('project_apps_tenant').on(table.tenantId, table.createdAt, table.id),
     index('project_apps_role').on(table.signUpRoleId),
+    index('project_apps_origins').using('gin', table.allowedOrigins),
     foreignKey({
       name: 'project_apps_role_fk',
       columns: [table.signUpRoleTenantId, table.signUpRoleId],
