@@ -88,6 +88,7 @@ export const projectApp = {
   redirectUris: ['https://app.example.com/callback'],
   scopes: ['invoice:read'],
   enabledProviders: ['email' as const, 'github' as const],
+  allowedOrigins: ['https://app.example.com'],
   allowSignUp: true,
   signUpRoleId: roleId,
   confidential: true,

@@ -75,7 +75,7 @@ export const updateProjectApp = mutation({
   rest: 'PATCH /project-apps/:id',
   access: 'ProjectApp:Update',
   summary: 'Change an app; fewer scopes bind tokens that are out there too',
-  description: 'redirectUris, scopes, enabledProviders and tagIds replace the whole list.',
+  description: 'redirectUris, scopes, enabledProviders, allowedOrigins and tagIds replace the whole list.',
   tenants,
   input: { scope: Scope, id: uuid, ...ProjectApp.patch },
   output: ProjectApp.schema,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { bytea, deletedIndex, links, rowColumns, tenantColumn } from '../../db/columns.ts';
 import { entity, fixed, given, optional, serverSet } from '../../kernel/entity.ts';
 import { httpsUrl, refusal, text, uuid } from '../../values.ts';
+import { originOf } from '../app-access/origin.ts';
 import { isRedirectUri } from '../app-access/redirect-uri.ts';
 import { Role, roles } from '../roles/role.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';
@@ -69,6 +70,18 @@ const redirectUri = z
       'https, or http for 127.0.0.1, [::1] (any port matches) and localhost, or a scheme of the app (com.example:/callback).',
   });
 
+/** Kept as browsers write it. */
+const webOrigin = z
+  .string()
+  .max(255)
+  .transform((typed, { issues }) => {
+    const origin = originOf(typed);
+    if (origin !== null) return origin;
+    issues.push(refusal('format', typed));
+    return z.NEVER;
+  })
+  .meta({ description: 'https, or http for localhost, 127.0.0.1 and [::1]; without a path.' });
+
 /** Names; whether there are such permissions, the project tells. */
 const scopeName = text(1, 128);
 
@@ -105,6 +118,10 @@ export const ProjectApp = entity('ProjectApp', {
     enabledProviders: {
       ...optional(z.array(Provider).min(1).max(10).transform(each), ['email']),
       out: z.array(Provider),
+    },
+    allowedOrigins: {
+      ...optional(z.array(webOrigin).max(20).transform(each), []),
+      out: z.array(z.string()),
     },
     allowSignUp: optional(z.boolean(), false),
     signUpRoleId: optional(uuid.nullable(), null),

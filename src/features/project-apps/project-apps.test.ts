@@ -99,6 +99,7 @@ describe.each(transports)('over %s', (via: Via) => {
       redirectUris,
       scopes: null,
       enabledProviders: ['email'],
+      allowedOrigins: [],
       allowSignUp: false,
       signUpRoleId: null,
       confidential: false,
@@ -115,6 +116,7 @@ describe.each(transports)('over %s', (via: Via) => {
       redirectUris: ['com.example.shop:/callback', 'http://127.0.0.1/callback'],
       scopes: ['invoice:read'],
       enabledProviders: ['github', 'email'],
+      allowedOrigins: ['https://app.example.test', 'http://localhost:3000'],
       allowSignUp: true,
       signUpRoleId: roleIdOf('Project Viewer'),
     };
@@ -162,6 +164,28 @@ describe.each(transports)('over %s', (via: Via) => {
       [{ homepageUrl: 'javascript:alert(1)' }, 'VALIDATION_ERROR', 'homepageUrl', 'format'],
       [{ primaryColor: 'red;background:url(//evil.example)' }, 'VALIDATION_ERROR', 'primaryColor', 'format'],
       [{ name: '' }, 'VALIDATION_ERROR', 'name', 'too_short'],
+      ...[
+        'null',
+        '*',
+        'https://*.example.test',
+        'https://app.example.test/',
+        'https://app.example.test/path',
+        'https://app.example.test?',
+        'https://ada@app.example.test',
+        'https://app.example.test:65536',
+        'http://app.example.test',
+        'http://localhost.example.test',
+        'com.example.shop:',
+        'javascript:alert(1)',
+      ].map(
+        (origin) => [{ allowedOrigins: [origin] }, 'VALIDATION_ERROR', 'allowedOrigins.0', 'format'] as const,
+      ),
+      [
+        { allowedOrigins: Array.from({ length: 21 }, (_, i) => `https://${i}.example.test`) },
+        'VALIDATION_ERROR',
+        'allowedOrigins',
+        'too_long',
+      ],
     ] as const) {
       expect(await refusals(input), JSON.stringify(input)).toEqual(twice(...told));
     }
@@ -170,6 +194,11 @@ describe.each(transports)('over %s', (via: Via) => {
     const created = await create({ redirectUris: typed, enabledProviders });
     expect(created).toMatchObject({ redirectUris: [typed[0]], enabledProviders: ['github'] });
     const { id } = created;
+    const origins = ['https://APP.example.test:443', 'https://app.example.test', 'http://[::1]:8080'];
+    expect((await done('updateProjectApp', { id, allowedOrigins: origins }))['allowedOrigins']).toEqual([
+      'https://app.example.test',
+      'http://[::1]:8080',
+    ]);
     expect((await raw('updateProjectApp', { id, confidential: true })).ok).toBe(false);
     expect((await done('projectApp', { id }))['confidential']).toBe(false);
   });
