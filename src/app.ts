@@ -1,3 +1,4 @@
+import { createAppOrigins } from './access/app-origins.ts';
 import { builtIns } from './access/built-in.ts';
 import { createCallerWatch } from './access/caller-watch.ts';
 import { createCredentials } from './access/credentials.ts';
@@ -199,7 +200,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     }),
   );
 
-  const server = await createHttp({
+  const server = createHttp({
     config,
     authenticate: createAuthenticate({
       keyring,
@@ -210,6 +211,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     }),
     catchUp: () => changes.reach(null),
     limiter,
+    appOrigins: createAppOrigins(pool, changes),
     log: logCall,
     logLine: log.isLevelEnabled('info') ? (line) => log.info(line) : null,
   });

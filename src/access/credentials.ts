@@ -32,6 +32,7 @@ export interface AppState {
   readonly scope: ScopeRef;
   /** What is left of what the user consented to; null: not restricted. */
   readonly consented: ReadonlySet<string> | null;
+  readonly allowedOrigins: readonly string[];
 }
 
 export interface KeyState {
@@ -69,6 +70,7 @@ interface AppRow {
   readonly ownerKind: 'account' | 'organization';
   readonly scopes: readonly string[] | null;
   readonly consented: readonly string[] | null;
+  readonly allowedOrigins: readonly string[];
 }
 
 interface KeyRow extends Pick<KeyState, 'userId' | 'name' | 'projectId' | 'allowedCidrs' | 'alive'> {
@@ -90,13 +92,15 @@ export const namedByBoth = (
   return ofApp.filter((scope) => (consented ? consented.includes(scope) : !/^[A-Z]/.test(scope)));
 };
 
-function appState({ clientId, projectId, ownerId, ownerKind, scopes, consented }: AppRow): AppState {
+function appState({ clientId, projectId, ownerId, ownerKind, allowedOrigins, ...row }: AppRow): AppState {
+  const { scopes, consented } = row;
   const both = namedByBoth(scopes, consented);
   return {
     clientId,
     projectId,
     scope: { tenant: `${ownerKind}Project`, id: `${ownerId}:${projectId}` },
     consented: both && new Set(both),
+    allowedOrigins,
   };
 }
 
@@ -120,7 +124,7 @@ export function createCredentials(pool: Executor, changes: Changes): Credentials
           and (s.kind <> 'projectApp' or (a.deleted_at is null and n.deleted_at is null and o.deleted_at is null)) as alive,
         case when s.kind = 'projectApp' then json_build_object('id', a.id, 'clientId', a.client_id,
           'projectId', n.id, 'ownerId', o.id, 'ownerKind', o.kind,
-          'scopes', a.scopes, 'consented', s.consented_scopes) end as app
+          'scopes', a.scopes, 'consented', s.consented_scopes, 'allowedOrigins', a.allowed_origins) end as app
       from sessions s join users u on u.id = s.user_id
       left join project_apps a on a.id = s.project_app_id
       left join nodes n on n.id = a.tenant_id left join nodes o on o.id = n.parent_id

@@ -95,7 +95,7 @@ afterAll(async () => {
 const session = (who: string, more: Partial<Principal> = {}): Principal => ({
   ...{ type: 'session', userId: id[who] ?? who, credentialId: randomUUID(), name: null, emailVerified: true },
   ...{ verificationDeadline: null, acr: 'aal1', mfaPending: false, authenticatedAt: null },
-  ...{ pinned: null, consented: null },
+  ...{ pinned: null, consented: null, origins: [] },
   ...more,
 });
 const keyOf = (name: string, who: string): Principal =>

@@ -26,6 +26,8 @@ export interface Principal {
   readonly pinned: ScopeRef | null;
   /** Consented scopes of a restricted app token. */
   readonly consented: ReadonlySet<string> | null;
+  /** Whose pages may read what is answered to an app token; none for sessions and keys. */
+  readonly origins: readonly string[];
 }
 
 /** Outcome of reading the `Authorization` header; asked for by operations that are not public. */

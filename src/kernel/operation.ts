@@ -64,6 +64,11 @@ export interface Declaration<
   readonly takesForm?: true | FormAnswers<z.output<O>>;
   /** Browsers are led here: whoever asks for HTML gets errors as a page. */
   readonly forBrowsers?: true;
+  /**
+   * Pages of which other origins may read the answers, without a cookie: any; those of the app whose token is sent; those
+   * of the app that `client_id` names. Absent: only pages of origins that the operator has configured.
+   */
+  readonly cors?: 'any' | 'app' | 'client';
   /** Members of the answer that are shown once: not kept for an idempotent replay, which answers `null` for them. */
   readonly secrets?: readonly (keyof z.output<O> & string)[];
   /** The member of the answer that names its version: REST sends it as ETag, and 304 to whoever has it. */

@@ -134,6 +134,7 @@ const sessionPrincipal = (token: Verified, state: SessionState): Principal => ({
   authenticatedAt: state.authenticatedAt,
   pinned: state.app?.scope ?? null,
   consented: state.app?.consented ?? null,
+  origins: state.app?.allowedOrigins ?? [],
 });
 
 const keyPrincipal = (token: Verified, state: KeyState): Principal => ({
@@ -148,4 +149,5 @@ const keyPrincipal = (token: Verified, state: KeyState): Principal => ({
   authenticatedAt: null,
   pinned: state.scope,
   consented: null,
+  origins: [],
 });

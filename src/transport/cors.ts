@@ -1,27 +1,133 @@
-import fastifyCors from '@fastify/cors';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { AppOrigins } from '../access/app-origins.ts';
+import type { NamedOperation } from '../kernel/operation.ts';
+import type { RateLimiter } from './rate-limit.ts';
 
 /**
- * Which scripts of other origins may call, and how (conventions §12). An OPTIONS that is no preflight is a method that no
- * address has; a preflight is answered here, so it gets the headers of every answer here too.
+ * Pages of which other origins may call, and read the answer (Fetch standard, "CORS protocol"). Three kinds:
+ *
+ * - origins of the configuration: all of the API, with the session cookie;
+ * - any origin: what an operation declares as `cors: 'any'`, public documents;
+ * - origins that project apps name: `cors: 'app'` and `'client'`, never with a cookie. They read only answers to their own
+ *   app, so that a page of one app learns nothing with the token of another.
+ *
+ * All others get no header, and their browsers keep the answer from them. A request without an `Origin` pays one
+ * comparison.
  */
-export async function registerCors(
-  app: FastifyInstance,
-  origins: readonly string[],
-  headers: Readonly<Record<string, string>>,
-): Promise<void> {
-  app.addHook('onRequest', (request, reply, done) => {
-    if (request.method !== 'OPTIONS') return done();
+export interface CorsOptions {
+  /** Those of the configuration. */
+  readonly origins: readonly string[];
+  readonly appOrigins: AppOrigins;
+  readonly limiter: RateLimiter;
+}
+
+/** As the operation declares it. */
+export type Cors = NamedOperation['cors'];
+
+const exposed = [
+  'X-Request-Id',
+  'X-Doorward-Revision',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'ETag',
+  'Content-Language',
+  'Idempotency-Replayed',
+  'WWW-Authenticate',
+].join(', ');
+
+const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE';
+/** How long a browser need not ask again, in seconds. Every answer is judged anew, so this keeps nobody in. */
+const MAX_AGE = '600';
+/** No origin that anybody names is longer. */
+const ORIGIN_CHARACTERS = 255;
+/** Refused before it was known, or without telling, which app asks. */
+const namelessRefusals = new Set([401, 429, 503]);
+
+export function registerCors(app: FastifyInstance, { origins, appOrigins, limiter }: CorsOptions): void {
+  const configured = new Set(origins);
+  const isConfigured = ({ url }: FastifyRequest, origin: string): boolean =>
+    configured.has(origin) && (url.startsWith('/api/') || /^\/graphql(?:\?|$)/.test(url));
+
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    const { origin } = request.headers;
+    const cors = request.route?.cors;
+    if (origin === undefined) {
+      // The answer may be kept by a cache in between, for whoever asks next.
+      if (cors === 'any') allow(reply, '*');
+      return done();
+    }
+    if (isConfigured(request, origin)) {
+      allow(reply, origin).header('access-control-allow-credentials', 'true');
+    } else if (cors === 'any') {
+      allow(reply, '*');
+    } else if (cors !== undefined && origin.length <= ORIGIN_CHARACTERS) {
+      mayRead(request, reply, origin).then(
+        (may) => {
+          if (may) allow(reply, origin);
+          done();
+        },
+        // What cannot be known is not allowed; the answer itself stands.
+        () => done(),
+      );
+      return;
+    }
+    done();
+  });
+
+  async function mayRead(request: FastifyRequest, reply: FastifyReply, origin: string): Promise<boolean> {
+    const named = await originsNamedIn(request);
+    if (named) return named.includes(origin);
+    return namelessRefusals.has(reply.statusCode) && appOrigins.has(origin);
+  }
+
+  /** Of the app that the request names, or none for a token of no app; null where it names nobody. */
+  async function originsNamedIn({ route, authentication, body }: FastifyRequest) {
+    if (route?.cors === 'app') return authentication?.ok ? authentication.principal.origins : null;
+    const clientId = (body as { client_id?: unknown } | null | undefined)?.client_id;
+    return typeof clientId === 'string' ? appOrigins.of(clientId) : null;
+  }
+
+  app.options('*', { config: { rate: 'exempt' } }, async (request, reply) => {
+    const [path = ''] = request.url.split('?');
     const { origin, 'access-control-request-method': method } = request.headers;
-    reply.header('x-request-id', request.id).headers(headers);
-    if (origin && method) done();
-    else reply.callNotFound();
+    if (origin === undefined || method === undefined) return answerOptions(path, reply);
+    const cors = app.routeTable.configAt(method, path)?.cors;
+    if (isConfigured(request, origin)) return permit(request, reply, methods);
+    if (cors === 'any') return permit(request, allow(reply, '*'), method);
+    if (cors !== undefined && (await isOfSomeApp(request, origin))) {
+      return permit(request, allow(reply, origin), method);
+    }
+    return reply.status(204).send();
   });
-  await app.register(fastifyCors, {
-    origin: [...origins],
-    credentials: true,
-    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposedHeaders:
-      'X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, ETag, Content-Language, Idempotency-Replayed, X-Doorward-Revision',
-  });
+
+  /** Which app will ask a preflight does not say. Strangers may try any number of origins: those cost their network. */
+  async function isOfSomeApp({ network }: FastifyRequest, origin: string): Promise<boolean> {
+    if (origin.length > ORIGIN_CHARACTERS) return false;
+    if (appOrigins.peek(origin) === undefined) await limiter.consume('general', network.network);
+    return appOrigins.has(origin);
+  }
+
+  /** RFC 9110 §9.3.7; `*` is the server as a whole. */
+  function answerOptions(path: string, reply: FastifyReply): FastifyReply {
+    const served = path === '*' ? methods.split(', ') : app.routeTable.methodsAt(path);
+    if (served.length === 0) {
+      reply.callNotFound();
+      return reply;
+    }
+    return reply.header('allow', [...served, 'OPTIONS'].join(', ')).send('');
+  }
+}
+
+const allow = (reply: FastifyReply, origin: string): FastifyReply =>
+  reply.headers({ 'access-control-allow-origin': origin, 'access-control-expose-headers': exposed });
+
+/** Headers carry nothing that a browser adds by itself, so a page that may call may send any. */
+function permit({ headers }: FastifyRequest, reply: FastifyReply, allowed: string): FastifyReply {
+  const asked = headers['access-control-request-headers'];
+  if (asked !== undefined) reply.header('access-control-allow-headers', asked);
+  return reply
+    .headers({ 'access-control-allow-methods': allowed, 'access-control-max-age': MAX_AGE })
+    .status(204)
+    .send();
 }

@@ -1,6 +1,7 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { AppOrigins } from '../access/app-origins.ts';
 import type { Config } from '../config.ts';
 import { fail } from '../errors.ts';
 import { createAnswerBudget } from '../kernel/answer-budget.ts';
@@ -11,11 +12,12 @@ import { requestSlot } from './admission/request-slot.ts';
 import type { Authenticate } from './authenticate.ts';
 import { connectionOptions, limitConnections } from './connections.ts';
 import { readCookie, writeCookie } from './cookies.ts';
-import { registerCors } from './cors.ts';
+import { registerCors, type Cors } from './cors.ts';
 import { toDoorwardError } from './error-body.ts';
 import { createLeaving } from './leaving.ts';
 import { clientNetwork, trustedProxies } from './network.ts';
 import type { RateLimiter, RateState } from './rate-limit.ts';
+import { registerRouteTable } from './route-table.ts';
 import { languageOf, sendError } from './send-error.ts';
 
 /**
@@ -28,6 +30,7 @@ export interface HttpOptions {
   /** Resolves when nothing cached is older than what is committed now. */
   readonly catchUp: () => Promise<void> | undefined;
   readonly limiter: RateLimiter;
+  readonly appOrigins: AppOrigins;
   readonly log: (error: unknown, message: string, requestId: string) => void;
   /** Null when no line would be written. */
   readonly logLine: ((line: RequestLine) => void) | null;
@@ -58,6 +61,7 @@ declare module 'fastify' {
     /** Limits: `exempt` (health), `network` (JWKS), `check` (counted by the operation alone). */
     readonly rate?: 'exempt' | 'network' | 'check' | undefined;
     readonly operation?: string;
+    readonly cors?: Cors | undefined;
     /** Whether a body may be a form too. */
     readonly takesForm?: true | FormAnswers<never> | undefined;
     /** Whether errors are a page for whoever asks for HTML. */
@@ -73,8 +77,8 @@ function requestIdOf(headers: IncomingHttpHeaders): string {
   return typeof given === 'string' && requestIdForm.test(given) ? given : randomUUID();
 }
 
-export async function createHttp(options: HttpOptions): Promise<FastifyInstance> {
-  const { config, authenticate, catchUp, limiter, log, logLine } = options;
+export function createHttp(options: HttpOptions): FastifyInstance {
+  const { config, authenticate, catchUp, limiter, appOrigins, log, logLine } = options;
   const proxies = trustedProxies(config.security.trustedProxies);
   const constantHeaders = {
     'cache-control': 'no-store',
@@ -113,7 +117,7 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
   app.decorateRequest('network', null as never);
   app.decorateRequest('route', null);
 
-  await registerCors(app, config.security.origins, constantHeaders);
+  registerRouteTable(app);
 
   // Callbacks, not promises: where nothing has to be waited for, this path costs no turn of the event loop.
   const isLeaving = createLeaving(app);
@@ -179,17 +183,18 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
     done();
   });
 
+  registerCors(app, { origins: config.security.origins, appOrigins, limiter });
   app.setErrorHandler((thrown, request, reply) => {
     const error = toDoorwardError(thrown);
     if (error.isFault) log(error.extras.cause ?? thrown, error.code, request.id);
     return sendError(error, request, reply);
   });
   app.setNotFoundHandler((request, reply) => {
-    const allowed = methodsAt(app, request.url);
+    const allowed = app.routeTable.methodsAt(request.url.split('?')[0] ?? '/');
     // A route that turned itself away (a page that is switched off) is no route.
     const other = allowed.length > 0 && !allowed.includes(request.method);
     const error = other
-      ? fail('METHOD_NOT_ALLOWED', { headers: { Allow: allowed.join(', ') } })
+      ? fail('METHOD_NOT_ALLOWED', { headers: { Allow: [...allowed, 'OPTIONS'].join(', ') } })
       : fail('NOT_FOUND');
     return sendError(error, request, reply);
   });
@@ -213,36 +218,6 @@ function lineOf(request: FastifyRequest, reply: FastifyReply): RequestLine {
       ? { subject: authentication.principal.userId, credential: authentication.principal.credentialId }
       : {}),
   };
-}
-
-/** Other methods served at the address of a request; it found no route of its own. */
-function methodsAt(app: FastifyInstance, url: string): string[] {
-  const path = url.split('?')[0] ?? '/';
-  return (['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).filter(
-    (method) => app.findRoute({ method, url: path }) !== null || matches(app, method, path),
-  );
-}
-
-/** `findRoute` compares patterns; an address is matched segment by segment against those with parameters. */
-function matches(app: FastifyInstance, method: string, path: string): boolean {
-  return (app.routesByMethod.get(method) ?? []).some((pattern) => pattern.test(path));
-}
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Patterns of the routes with parameters, by method; filled as routes are added. */
-    routesByMethod: Map<string, RegExp[]>;
-  }
-}
-
-/** Remembers the shapes of routes, so that another method at a known address is 405 and not 404. */
-export function rememberRoutes(app: FastifyInstance): void {
-  const patterns = new Map<string, RegExp[]>();
-  app.decorate('routesByMethod', patterns);
-  app.addHook('onRoute', ({ method, url }) => {
-    const pattern = new RegExp(`^${url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')}$`);
-    for (const one of [method].flat()) patterns.set(one, [...(patterns.get(one) ?? []), pattern]);
-  });
 }
 
 function hasEmptyMember(members: object): boolean {

@@ -33,7 +33,13 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
     app.route({
       method: op.method,
       url: op.path,
-      config: { operation: op.name, rate: op.rate, takesForm: op.takesForm, forBrowsers: op.forBrowsers },
+      config: {
+        operation: op.name,
+        rate: op.rate,
+        takesForm: op.takesForm,
+        forBrowsers: op.forBrowsers,
+        cors: op.cors,
+      },
       onRequest: (request, _reply, done) => {
         assertAuthenticated(op, request.authentication);
         done();

@@ -12,7 +12,7 @@ import { toDoorwardError } from './error-body.ts';
 import { registerExplorer } from './explorer-page.ts';
 import { registerGraphql } from './graphql.ts';
 import type { Related } from './graphql-relations.ts';
-import { applyEffects, callOf, rememberRoutes } from './http.ts';
+import { applyEffects, callOf } from './http.ts';
 import { registerMetrics, type MetricsOptions } from './metrics.ts';
 import { buildOpenapi } from './openapi.ts';
 import { registerRest, type RestOptions } from './rest.ts';
@@ -41,7 +41,6 @@ const rendered = new WeakMap<readonly NamedOperation[], Schemas>();
 /** The operations over REST and GraphQL on one server, with their documents. */
 export function serveOperations(server: FastifyInstance, options: ServedOptions): void {
   const { config, operations, entities, database, related, version, log, queues, worker } = options;
-  rememberRoutes(server);
   const gauges = () => readGauges(database);
   const figures = { ...config.metrics, gauges, queues, worker };
   const invoke = registerMetrics(server, figures, options.invoke);

@@ -294,6 +294,7 @@ describe('rights of tokens of an app', () => {
     authenticatedAt: null,
     pinned: scope,
     consented: null,
+    origins: [],
     ...over,
   });
   const reasonOf = async (caller: Principal, [resource, action]: readonly [string, string]) => {

@@ -22,6 +22,7 @@ export const myPermissions = query({
   scopeOptional: true,
   fromMemory: true,
   rate: 'check',
+  cors: 'app',
   limit: { class: 'check', key: () => '' },
   etag: 'version',
   input: { scope: Scope, minRevision: revision.optional() },

@@ -53,6 +53,7 @@ export const isAuthorized = query({
   asksOnly: true,
   fromMemory: true,
   rate: 'check',
+  cors: 'app',
   limit: { class: 'check', key: () => '' },
   input: {
     ...question,
@@ -100,6 +101,7 @@ export const isAuthorizedBatch = query({
   asksOnly: true,
   fromMemory: true,
   rate: 'check',
+  cors: 'app',
   limit: { class: 'check', key: () => '', points: ({ items }) => items.length },
   input: {
     items: z

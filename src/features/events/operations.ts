@@ -36,6 +36,7 @@ export const events = query({
 export const eventTypes = query({
   rest: 'GET /event-types',
   access: 'public',
+  cors: 'any',
   summary: 'List the types of events, with the JSON Schema of their data',
   input: {
     page: z.int().min(1).max(100_000).optional().meta({ description: 'Page number; excludes cursor.' }),

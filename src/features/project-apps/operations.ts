@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { appOriginsTopic } from '../../access/app-origins.ts';
 import { fail } from '../../errors.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
@@ -59,6 +60,7 @@ export const createProjectApp = mutation({
     const { db, input, services } = ctx;
     const scopes = await scopesToSet(ctx, input.scopes, []);
     const role = await signUpRoleToSet(ctx, input, { allowSignUp: false, signUpRoleId: null });
+    if (input.allowedOrigins.length > 0) ctx.touch(appOriginsTopic);
     const secret = input.confidential ? mintAppSecret(services) : null;
     const created = await db.insert(ProjectApp, {
       ...input,
@@ -90,6 +92,7 @@ export const updateProjectApp = mutation({
     const patch =
       scopes === undefined ? input : { ...input, scopes: await scopesToSet(ctx, scopes, before.scopes) };
     ctx.touch(`credential:${input.id}`);
+    if (input.allowedOrigins?.length) ctx.touch(appOriginsTopic);
     return (await db.update(ProjectApp, input.id, { ...patch, ...role })).row;
   },
 });

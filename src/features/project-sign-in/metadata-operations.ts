@@ -72,6 +72,7 @@ const common = {
   only: 'rest',
   bare: true,
   rate: 'network',
+  cors: 'any',
   output: Metadata,
   codes: ['NOT_FOUND'],
 } as const;

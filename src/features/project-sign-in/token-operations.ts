@@ -59,6 +59,7 @@ export const projectToken = mutation({
   access: 'public',
   only: 'rest',
   keepsRights: true,
+  cors: 'client',
   takesForm: { fields: Object.keys(tokenInput), answer: tokensAsOauth, refusal: refusalAsOauth },
   input: tokenInput,
   output: AppTokens,
@@ -96,6 +97,7 @@ export const revokeProjectToken = mutation({
   access: 'public',
   only: 'rest',
   keepsRights: true,
+  cors: 'client',
   takesForm: { fields: Object.keys(revokeInput), answer: nothing, refusal: refusalAsOauth },
   input: revokeInput,
   output: z
@@ -135,6 +137,7 @@ export const projectUserInfo = query({
   access: 'any',
   only: 'rest',
   bare: true,
+  cors: 'app',
   input: {},
   output: UserInfo,
   codes: ['FORBIDDEN'],

@@ -95,6 +95,7 @@ const common = {
   only: 'rest',
   bare: true,
   rate: 'network',
+  cors: 'any',
   output: Jwks,
 } as const;
 
