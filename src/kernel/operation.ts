@@ -27,9 +27,8 @@ interface Limit<I> {
   readonly points?: (input: I) => number;
 }
 
-/** How the request of a form is answered: a browser is led on, an OAuth client gets RFC 6749, which ignores other `fields`. */
+/** How the request of a form is answered: a browser is led on, an OAuth client gets RFC 6749. */
 export interface FormAnswers<O = unknown> {
-  readonly fields?: readonly string[];
   readonly answer: (output: O) => BareReply;
   readonly refusal?: (error: DoorwardError) => BareReply | undefined;
 }
@@ -62,6 +61,11 @@ export interface Declaration<
   readonly only?: 'rest';
   /** Its body may also be a form, which a page without script posts; with its own answers where they differ. */
   readonly takesForm?: true | FormAnswers<z.output<O>>;
+  /**
+   * An endpoint of OAuth, which ignores parameters that it does not know and refuses those sent twice. Of an
+   * `authorization` request the operation does that itself (`Call.repeated`), to tell the app.
+   */
+  readonly oauth?: 'authorization' | 'endpoint';
   /** Browsers are led here: whoever asks for HTML gets errors as a page. */
   readonly forBrowsers?: true;
   /**

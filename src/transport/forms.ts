@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { fail, type DoorwardError } from '../errors.ts';
 import type { FormAnswers } from '../kernel/operation.ts';
+import { repeatedAmong } from './oauth-parameters.ts';
 
 /** Bodies in `application/x-www-form-urlencoded`: what pages without script post, and what OAuth clients send. */
 const type = /^application\/x-www-form-urlencoded\b/i;
@@ -13,23 +14,20 @@ export function formAnswersOf({ headers, route }: FastifyRequest): FormAnswers<n
 
 /**
  * The fields, each of which may stand there once. `Basic` credentials are two of them where clients are asked for
- * theirs: elsewhere they are some proxy's. Of an OAuth client an empty one was not sent, and what is none of the
- * operation's does not matter (RFC 6749 §3.2).
+ * theirs: elsewhere they are some proxy's. Of an OAuth client an empty one was not sent (RFC 6749 §3.2).
  */
 export function readForm(request: FastifyRequest, body: string): Record<string, string> | DoorwardError {
-  const { takesForm } = request.routeOptions.config;
-  const known = typeof takesForm === 'object' ? takesForm.fields : undefined;
-  const credentials = known?.includes('client_secret') ? basicCredentials(request) : [];
+  const { oauth } = request.routeOptions.config;
+  const credentials = oauth?.includes('client_secret') ? basicCredentials(request) : [];
   const sent = [...new URLSearchParams(body)];
   // Some clients repeat in the body who they are: that is one client, said twice.
   const isRepeated = ([name, value]: [string, string]) =>
     name === 'client_id' && sent.some(([other, same]) => other === name && same === value);
   const all = [...sent, ...credentials.filter((field) => !isRepeated(field))];
-  const fields = known ? all.filter(([name, value]) => value !== '' && known.includes(name)) : all;
-  const names = fields.map(([name]) => name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) {
-    return fail('VALIDATION_ERROR', { details: [{ path: twice, code: 'duplicate' }] });
+  const fields = oauth ? all.filter(([, value]) => value !== '') : all;
+  const twice = repeatedAmong(fields.map(([name]) => name));
+  if (twice.length > 0) {
+    return fail('VALIDATION_ERROR', { details: twice.map((path) => ({ path, code: 'duplicate' })) });
   }
   return Object.fromEntries(fields);
 }

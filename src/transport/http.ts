@@ -16,6 +16,7 @@ import { registerCors, type Cors } from './cors.ts';
 import { toDoorwardError } from './error-body.ts';
 import { createLeaving } from './leaving.ts';
 import { clientNetwork, trustedProxies } from './network.ts';
+import { repeatedIn } from './oauth-parameters.ts';
 import type { RateLimiter, RateState } from './rate-limit.ts';
 import { registerRouteTable } from './route-table.ts';
 import { languageOf, sendError } from './send-error.ts';
@@ -62,6 +63,8 @@ declare module 'fastify' {
     readonly rate?: 'exempt' | 'network' | 'check' | undefined;
     readonly operation?: string;
     readonly cors?: Cors | undefined;
+    /** An endpoint of OAuth: the names of its parameters. */
+    readonly oauth?: readonly string[] | undefined;
     /** Whether a body may be a form too. */
     readonly takesForm?: true | FormAnswers<never> | undefined;
     /** Whether errors are a page for whoever asks for HTML. */
@@ -249,6 +252,7 @@ export function callOf(request: FastifyRequest, config: Config, transport: Call[
     idempotencyKey: key === undefined ? null : [key].flat().join(', '),
     refreshCookie: readCookie(request, 'refresh', https),
     flowCookie: readCookie(request, 'flow', https),
+    repeated: request.route?.oauth ? repeatedIn(request.query) : [],
     originAllowed:
       site === 'same-origin' || (origin !== undefined && config.security.origins.includes(origin)),
     language: languageOf(request),

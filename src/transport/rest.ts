@@ -12,6 +12,7 @@ import { releaseSlot } from './admission/request-slot.ts';
 import { isKnown } from './etag.ts';
 import { formAnswersOf } from './forms.ts';
 import { jsonBytes } from './json-size.ts';
+import { readParameters } from './oauth-parameters.ts';
 import { settle } from './settle.ts';
 
 /**
@@ -39,6 +40,7 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
         takesForm: op.takesForm,
         forBrowsers: op.forBrowsers,
         cors: op.cors,
+        oauth: op.oauth && Object.keys(op.input),
       },
       onRequest: (request, _reply, done) => {
         assertAuthenticated(op, request.authentication);
@@ -104,6 +106,7 @@ function inputReader(op: NamedOperation, schemas: Schemas) {
   const fromQuery = op.method === 'GET' || op.method === 'DELETE';
 
   function read(request: FastifyRequest): Members {
+    if (op.oauth) return readParameters(op, required, request);
     const query = request.query as Members;
     const body = bodyOf(request);
     const { scopeId, tenant, ...parameters } = op.scoped

@@ -23,8 +23,8 @@ export const tokensAsOauth = (tokens: z.output<typeof AppTokens>): BareReply => 
   );
 };
 
-/** RFC 7009 §2.2: the status says it all. */
-export const nothing = (): BareReply => bare(null, headers, 200);
+/** RFC 7009 §2.2: the status says it all. Many clients read JSON of whatever comes. */
+export const nothing = (): BareReply => bare({}, headers, 200);
 
 /** Codes not listed are faults of the request, and keep their status. */
 const words: Partial<Record<Code, { readonly error: string; readonly status: number }>> = {

@@ -48,7 +48,8 @@ export interface AskedByApp {
   /** As it came, which is one of the app's. */
   readonly redirectUri: string;
   readonly challenge: string;
-  readonly state: string;
+  /** Null: none was sent. */
+  readonly state: string | null;
   /** Null: everything that the app may ask for. */
   readonly scopes: readonly string[] | null;
 }

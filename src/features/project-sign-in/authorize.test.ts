@@ -56,15 +56,16 @@ describe('a good request', () => {
   });
 
   test.each([
-    ['prompt', 'login'],
-    ['nonce', 'n'],
-    ['login_hint', 'a@example.test'],
-    ['ui_locales', 'de'],
-    ['resource', 'https://api.example'],
+    ...[
+      ...['prompt', 'nonce', 'login_hint', 'ui_locales', 'resource', 'access_type', 'claims', 'dpop_jkt'],
+      ...['organization', 'request', 'utm_source', 'ext', '__proto__', 'constructor', 'Client_ID', 'scope[]'],
+    ].map((unknown) => [unknown, 'x'] as const),
+    ['state', ''],
+    ['state', undefined],
     ['response_mode', 'query'],
     ['scope', ''],
     ['provider', 'email'],
-  ])('may also have %s=%j', async (name, value) => {
+  ] as const)('may also have %s=%j', async (name, value) => {
     const answer = await signInBrowser(app, boards).authorize({ [name]: value });
     expect(answer.headers.location).toBe('http://localhost:4000/api/auth/project/sign-in');
   });
@@ -205,14 +206,17 @@ describe('nobody is led anywhere', () => {
     expect(answer.headers.location).toBeUndefined();
   });
 
-  test('by a parameter that stands there twice', async () => {
+  test('by a client or an address that stands there twice', async () => {
     const { request } = signInBrowser(app, boards);
-    for (const [name, value] of Object.entries(request)) {
-      const query = new URLSearchParams(request);
-      query.append(name, value);
-      const answer = await visitor(app.server).get(`${authorizePath}?${query.toString()}`);
-      expect(answer.statusCode, name).toBe(400);
-      expect(answer.headers.location, name).toBeUndefined();
+    for (const name of ['client_id', 'redirect_uri']) {
+      for (const value of [String(request[name]), 'https://evil.example/']) {
+        const query = new URLSearchParams(request);
+        query.append(name, value);
+        const answer = await visitor(app.server).get(`${authorizePath}?${query.toString()}`);
+        expect(answer.statusCode, name).toBe(400);
+        expect(answer.json(), name).toMatchObject({ details: [{ path: name, code: 'duplicate' }] });
+        expect(answer.headers.location, name).toBeUndefined();
+      }
     }
   });
 
@@ -271,7 +275,33 @@ describe('the app is told', () => {
     expect(browser.cookies.size).toBe(0);
   });
 
-  test.each([undefined, '', 'a'.repeat(513), 'with\nline', 'ümlaut'])(
+  test('of a parameter that stands there twice, known or not', async () => {
+    const { request } = signInBrowser(app, boards);
+    const twice = { response_type: 'code', scope: 'board:read', state: 's', nonce: 'n', 'ext"<>': 'x' };
+    for (const [name, value] of Object.entries(twice)) {
+      const query = new URLSearchParams({ ...request, [name]: value });
+      query.append(name, value);
+      const answer = await visitor(app.server).get(`${authorizePath}?${query.toString()}`);
+      expect(answer.statusCode, name).toBe(303);
+      const described = `${name.startsWith('ext') ? 'a parameter' : name} was sent more than once`;
+      expect(toldIn(answer), name).toEqual({
+        error: 'invalid_request',
+        error_description: described,
+        iss: boards.issuer,
+        ...(name === 'state' ? {} : { state: request['state'] }),
+      });
+    }
+  });
+
+  test('of nothing, if it names several resources', async () => {
+    const query = new URLSearchParams(signInBrowser(app, boards).request);
+    query.append('resource', 'https://one.example');
+    query.append('resource', 'https://two.example');
+    const answer = await visitor(app.server).get(`${authorizePath}?${query.toString()}`);
+    expect(answer.headers.location).toBe('http://localhost:4000/api/auth/project/sign-in');
+  });
+
+  test.each(['a'.repeat(513), 'with\nline', 'ümlaut'])(
     'of a state %j, which is not repeated',
     async (state) => {
       const answer = await signInBrowser(app, boards).authorize({ state });

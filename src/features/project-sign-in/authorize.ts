@@ -46,10 +46,10 @@ export async function begin(ctx: Run, request: Request): Promise<string> {
   const { config } = ctx.services;
   ctx.unchanged();
   const app = await askingApp(ctx.tx, request);
-  const asked = read(app, request, offeredProviders(config, app));
+  const asked = faultOf(ctx.call.repeated) ?? read(app, request, offeredProviders(config, app));
   if (asked instanceof Fault) {
-    const state = stateForm.test(request.state ?? '') ? (request.state ?? null) : null;
     const { redirect_uri: redirectUri } = request;
+    const state = stateOf(request) ?? null;
     return errorAddress(config, app, { redirectUri, state }, asked.error, asked.description);
   }
   await beginFlow(ctx, 'project', { asked, verifier: newVerifier(), step: { name: 'signIn' } });
@@ -75,9 +75,25 @@ export const unknownRedirect = () =>
     fix: 'Send one of the redirectUris of the app, character by character; only the port of a loopback IP may differ.',
   });
 
+/** Only what cannot be a parameter of ours is left unnamed: it was sent, and what is sent is never repeated. */
+const parameterForm = /^[a-z_]{1,32}$/;
+
+function faultOf([repeated]: readonly string[]): Fault | undefined {
+  if (repeated === undefined) return undefined;
+  const name = parameterForm.test(repeated) ? repeated : 'a parameter';
+  return new Fault('invalid_request', `${name} was sent more than once`);
+}
+
+/** Null: none was sent, and none is needed, since every request has a challenge. Undefined for one that cannot be repeated. */
+function stateOf({ state }: Request): string | null | undefined {
+  if (!state) return null;
+  return stateForm.test(state) ? state : undefined;
+}
+
 function read(app: LiveApp, request: Request, providers: readonly string[]): AskedByApp | Fault {
-  const { response_type: type, code_challenge: challenge, state } = request;
-  if (!state || !stateForm.test(state)) {
+  const { response_type: type, code_challenge: challenge } = request;
+  const state = stateOf(request);
+  if (state === undefined) {
     return new Fault('invalid_request', 'state must be 1 to 512 printable ASCII characters');
   }
   if (!type) return new Fault('invalid_request', 'response_type is missing');

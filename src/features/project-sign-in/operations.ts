@@ -18,7 +18,6 @@ import { fromGithub, mailLink, openMail, pagePath, takeIdentity, toGithub } from
  */
 
 const sent = (description: string) => z.string().optional().meta({ description });
-const ignored = sent('Known from OpenID Connect; has no effect here.');
 
 const led = {
   access: 'public',
@@ -34,9 +33,10 @@ export const authorizeProjectSignIn = mutation({
   ...led,
   ...leadsOn,
   rest: 'GET /auth/project/authorize',
+  oauth: 'authorization',
   summary: 'Begin to sign in to a project app',
   description:
-    'Leads to the hosted pages, and in the end to `redirect_uri` with `code`, `state` and `iss`, or with `error`. An unknown client or address is told on a page and leads nowhere.',
+    'Leads to the hosted pages, and in the end to `redirect_uri` with `code`, `state` and `iss`, or with `error`. An unknown client or address is told on a page and leads nowhere. Other parameters are ignored; one that is sent twice is a fault.',
   input: {
     client_id: z.string().max(2048),
     redirect_uri: z.string().max(2048).meta({ description: 'One of the app; of a loopback IP any port.' }),
@@ -44,18 +44,9 @@ export const authorizeProjectSignIn = mutation({
     response_mode: sent('`query`, if sent.'),
     code_challenge: sent('base64url of the SHA-256 of the verifier: 43 to 128 characters.'),
     code_challenge_method: sent('`S256`.'),
-    state: sent('1 to 512 characters, answered as sent.'),
+    state: sent('1 to 512 characters, answered as sent; none is needed, since PKCE is.'),
     scope: sent('Separated by spaces; absent: all of the app.'),
     provider: sent('`email` or `github`, to choose it in advance.'),
-    prompt: ignored,
-    nonce: ignored,
-    display: ignored,
-    max_age: ignored,
-    ui_locales: ignored,
-    login_hint: ignored,
-    acr_values: ignored,
-    resource: ignored,
-    audience: ignored,
   },
   codes: ['INVALID_REDIRECT_URI'],
   run: async (ctx) => redirect(await begin(ctx, ctx.input)),

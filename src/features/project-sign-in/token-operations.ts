@@ -60,7 +60,8 @@ export const projectToken = mutation({
   only: 'rest',
   keepsRights: true,
   cors: 'client',
-  takesForm: { fields: Object.keys(tokenInput), answer: tokensAsOauth, refusal: refusalAsOauth },
+  oauth: 'endpoint',
+  takesForm: { answer: tokensAsOauth, refusal: refusalAsOauth },
   input: tokenInput,
   output: AppTokens,
   emits: 'session.created',
@@ -93,12 +94,13 @@ export const revokeProjectToken = mutation({
   rest: 'POST /auth/project/revoke',
   summary: 'Sign the user of an app out',
   description:
-    'By access or refresh token: the session ends, and with it both (RFC 7009). Always 200, 0 without a live session of the app; a form is answered without a body.',
+    'By access or refresh token: the session ends, and with it both (RFC 7009). Always 200, 0 without a live session of the app; a form is answered `{}`.',
   access: 'public',
   only: 'rest',
   keepsRights: true,
   cors: 'client',
-  takesForm: { fields: Object.keys(revokeInput), answer: nothing, refusal: refusalAsOauth },
+  oauth: 'endpoint',
+  takesForm: { answer: nothing, refusal: refusalAsOauth },
   input: revokeInput,
   output: z
     .object({ revoked: z.int() })
@@ -138,6 +140,7 @@ export const projectUserInfo = query({
   only: 'rest',
   bare: true,
   cors: 'app',
+  oauth: 'endpoint',
   input: {},
   output: UserInfo,
   codes: ['FORBIDDEN'],

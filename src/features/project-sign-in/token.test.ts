@@ -86,12 +86,12 @@ const defined = (fields: Fields) =>
   Object.fromEntries(
     Object.entries(fields).filter((pair): pair is [string, string] => pair[1] !== undefined),
   );
-const asForm = (fields: Fields, headers: Record<string, string> = {}, url = TOKEN) =>
+const asForm = (fields: Fields, headers: Record<string, string> = {}, url = TOKEN, text?: string) =>
   app.server.inject({
     method: 'POST',
     url,
     headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
-    payload: new URLSearchParams(defined(fields)).toString(),
+    payload: text ?? new URLSearchParams(defined(fields)).toString(),
   });
 const asJson = (fields: Fields) => app.raw('projectToken', defined(fields));
 const exchange = async (client: Client, person?: { userId: string }, more?: Partial<Consent>) =>
@@ -202,7 +202,7 @@ describe('a code', () => {
     const fields = { ...(await grant(publicApp)), resource: 'https://api.example', client_secret: '' };
     expect((await asForm(fields)).statusCode).toBe(200);
     const answer = await asJson({ ...(await grant(publicApp)), resource: 'https://api.example' });
-    expect(answer).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'resource' }] });
+    expect(answer.status).toBe(200);
   });
 
   it.each([
@@ -642,13 +642,41 @@ describe('errors in the words of OAuth', () => {
     });
     expect(text.statusCode).toBe(415);
     expect((await app.server.inject({ method: 'GET', url: TOKEN })).statusCode).toBe(405);
-    const inQuery = await app.server.inject({
-      method: 'POST',
-      url: `${TOKEN}?client_secret=x`,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      payload: new URLSearchParams(defined(await grant(publicApp))).toString(),
-    });
-    expect([inQuery.statusCode, errorOf(inQuery)['error']]).toEqual([400, 'invalid_request']);
+  });
+
+  it('tell of a secret in the address, and of nothing that is not known there', async () => {
+    const at = async (query: string, url = TOKEN) =>
+      asForm(
+        url === TOKEN ? await grant(publicApp) : { client_id: publicApp.clientId, token: 'x' },
+        {},
+        url + query,
+      );
+    for (const url of [TOKEN, REVOKE]) {
+      for (const unknown of ['?code_challenge=x&a', '?__proto__=x', '?resource=a&resource=b', '?']) {
+        expect((await at(unknown, url)).statusCode, unknown).toBe(200);
+      }
+      for (const refused of ['?client_secret=x', `?client_id=${publicApp.clientId}`, '?a=1&a=1']) {
+        const answer = await at(refused, url);
+        expect([answer.statusCode, errorOf(answer)['error']], refused).toEqual([400, 'invalid_request']);
+      }
+    }
+  });
+
+  it('tell of no field that is not known, unless it stands there twice', async () => {
+    const fields = new URLSearchParams(defined(await grant(publicApp))).toString();
+    const send = (more: string) => asForm({}, {}, TOKEN, fields + more);
+    for (const more of ['&audience=a&audience=a', '&redirect_uri=x', '&__proto__=a&__proto__=a']) {
+      const answer = await send(more);
+      expect([answer.statusCode, errorOf(answer)['error']], more).toEqual([400, 'invalid_request']);
+    }
+    expect((await send('&audience=&audience=a&resource=a&resource=b&__proto__=a')).statusCode).toBe(200);
+    const json = { ...(await grant(publicApp)), audience: 'a', resource: ['a', 'b'], constructor: 'x' };
+    expect((await app.raw('projectToken', json)).status).toBe(200);
+    for (const payload of ['[]', '"a"', '1']) {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await app.server.inject({ method: 'POST', url: TOKEN, headers, payload });
+      expect([answer.statusCode, answer.json<{ code: string }>().code]).toEqual([400, 'VALIDATION_ERROR']);
+    }
   });
 
   it('tell who guesses too often to wait, and nobody else', async () => {
@@ -707,12 +735,13 @@ describe('the end of a session by its app', () => {
     expect((await asJson(refreshing(publicApp, refreshToken))).code).toBe('INVALID_TOKEN');
   });
 
-  it('is answered to a form with nothing, whatever the token is', async () => {
+  it('is answered to a form with an empty object, whatever the token is', async () => {
     const { refreshToken } = await exchange(publicApp);
     for (const token of [refreshToken, refreshToken, 'nonsense']) {
       const fields = { ...revoking(publicApp, token), token_type_hint: 'refresh_token' };
       const answer = await asForm(fields, {}, REVOKE);
-      expect([answer.statusCode, answer.body]).toEqual([200, '']);
+      expect([answer.statusCode, answer.body]).toEqual([200, '{}']);
+      expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
     }
     const missing = await asForm({ client_id: publicApp.clientId }, {}, REVOKE);
     expect(missing.json()).toMatchObject({ error: 'invalid_request' });
@@ -735,6 +764,17 @@ describe('the end of a session by its app', () => {
 });
 
 describe('who signed in', () => {
+  it('is told whatever else is asked', async () => {
+    const { accessToken } = await exchange(publicApp);
+    const ask = async (query: string) =>
+      app.server.inject({
+        url: `/api/auth/project/user-info${query}`,
+        headers: { authorization: `Bearer ${accessToken}` },
+      });
+    expect((await ask('?schema=openid&access_token=x')).statusCode).toBe(200);
+    expect((await ask('?a=1&a=2')).json()).toMatchObject({ details: [{ path: 'a', code: 'duplicate' }] });
+  });
+
   it('is told to the app, bare, and what is not known is left out', async () => {
     const { accessToken: token } = await exchange(publicApp, owner, { scopes: [] });
     const answer = await app.raw('projectUserInfo', {}, { token });
