@@ -4,6 +4,7 @@ import * as audit from './features/audit/operations.ts';
 import * as auth from './features/auth/operations.ts';
 import * as federated from './features/auth/federated-operations.ts';
 import * as authorization from './features/authorization/operations.ts';
+import * as forwardAuth from './features/authorization/forward-auth.ts';
 import * as mine from './features/authorization/my-operations.ts';
 import * as events from './features/events/operations.ts';
 import * as groups from './features/groups/operations.ts';
@@ -31,7 +32,7 @@ import * as users from './features/users/operations.ts';
 /** The table of contents of the API: a tag, and the file, or two, with its operations. */
 export const features = {
   Authentication: { ...auth, ...federated, ...projectSignIn, ...projectTokens, ...projectMetadata },
-  Authorization: { ...authorization, ...mine },
+  Authorization: { ...authorization, ...forwardAuth, ...mine },
   Me: { ...me, ...notifications, uploadMyPicture },
   MFA: mfa,
   Organizations: organizations,

@@ -225,6 +225,11 @@ function scopeOf(op: NamedOperation, principal: Principal, scope: ScopeInput | u
   const asked = scope ?? (op.scopeOptional ? principal.pinned : null);
   if (!asked) {
     const inQuery = op.method === 'GET' || op.method === 'DELETE';
+    const { scope: header } = op.headers ?? {};
+    if (header !== undefined) {
+      const fix = `Send ${header}: <tenant>:<id>, or ?scope=<tenant>:<id>.`;
+      throw fail('SCOPE_REQUIRED', { params: { place: header }, fix });
+    }
     const [place, fix] = inQuery
       ? ['scopeId and tenant in the query', 'Add ?tenant=<tenant>&scopeId=<id> to the address']
       : ['scope in the body', 'Add "scope": {"tenant": <tenant>, "id": <id>} to the body'];

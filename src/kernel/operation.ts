@@ -56,8 +56,8 @@ export interface Declaration<
   readonly scopeOptional?: boolean;
   readonly input: I;
   readonly output: O;
-  /** 302 and 303: every answer is a `redirect`. */
-  readonly status?: 200 | 201 | 202 | 302 | 303;
+  /** 302 and 303: every answer is a `redirect`. 204: none has a body. */
+  readonly status?: 200 | 201 | 202 | 204 | 302 | 303;
   readonly only?: 'rest';
   /** Its body may also be a form, which a page without script posts; with its own answers where they differ. */
   readonly takesForm?: true | FormAnswers<z.output<O>>;
@@ -66,13 +66,17 @@ export interface Declaration<
    * `authorization` request the operation does that itself (`Call.repeated`), to tell the app.
    */
   readonly oauth?: 'authorization' | 'endpoint';
+  /** Answers every method, at its path and at all below it, and reads no body. */
+  readonly everyMethod?: true;
+  /** Headers that input may stand in, instead of the query, by field. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Browsers are led here: whoever asks for HTML gets errors as a page. */
   readonly forBrowsers?: true;
   /**
    * Pages of which other origins may read the answers, without a cookie: any; those of the app whose token is sent; those
-   * of the app that `client_id` names. Absent: only pages of origins that the operator has configured.
+   * of the app that `client_id` names; none at all. Absent: only pages of origins that the operator has configured.
    */
-  readonly cors?: 'any' | 'app' | 'client';
+  readonly cors?: 'any' | 'app' | 'client' | 'none';
   /** Members of the answer that are shown once: not kept for an idempotent replay, which answers `null` for them. */
   readonly secrets?: readonly (keyof z.output<O> & string)[];
   /** The member of the answer that names its version: REST sends it as ETag, and 304 to whoever has it. */

@@ -32,7 +32,8 @@ export function registerBodyParser(app: FastifyInstance, operations: readonly Li
   });
   app.addHook('preParsing', (request, _reply, _payload, done) => {
     const encoding = request.headers['content-encoding'];
-    if (encoding !== undefined && encoding !== 'identity') done(fail('UNSUPPORTED_MEDIA_TYPE'));
+    const isRead = !request.route?.ignoresBody;
+    if (isRead && encoding !== undefined && encoding !== 'identity') done(fail('UNSUPPORTED_MEDIA_TYPE'));
     else done();
   });
   const parse = app.getDefaultJsonParser('error', 'error');
@@ -63,4 +64,13 @@ export function registerBodyParser(app: FastifyInstance, operations: readonly Li
       done(null, read);
     },
   );
+}
+
+/** Routes of this scope take whatever is sent, and look at none of it. */
+export function ignoreBodies(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', (_request, payload, done) => {
+    payload.resume();
+    done(null);
+  });
 }

@@ -57,6 +57,7 @@ export function registerCors(app: FastifyInstance, { origins, appOrigins, limite
       if (cors === 'any') allow(reply, '*');
       return done();
     }
+    if (cors === 'none') return done();
     if (isConfigured(request, origin)) {
       allow(reply, origin).header('access-control-allow-credentials', 'true');
     } else if (cors === 'any') {
@@ -93,9 +94,9 @@ export function registerCors(app: FastifyInstance, { origins, appOrigins, limite
     const { origin, 'access-control-request-method': method } = request.headers;
     if (origin === undefined || method === undefined) return answerOptions(path, reply);
     const cors = app.routeTable.configAt(method, path)?.cors;
-    if (isConfigured(request, origin)) return permit(request, reply, methods);
+    if (cors !== 'none' && isConfigured(request, origin)) return permit(request, reply, methods);
     if (cors === 'any') return permit(request, allow(reply, '*'), method);
-    if (cors !== undefined && (await isOfSomeApp(request, origin))) {
+    if (cors !== undefined && cors !== 'none' && (await isOfSomeApp(request, origin))) {
       return permit(request, allow(reply, origin), method);
     }
     return reply.status(204).send();

@@ -225,10 +225,10 @@ function read(json: JsonSchema, definitions: Schemas['outputs'], place: string):
   const options =
     typeof kinds === 'object' ? kinds.map((type) => ({ ...json, type })) : (json.anyOf ?? json.oneOf);
   if (!options) return { schema: json, name: undefined, nullable: isFree(json) && json.type === undefined };
-  const [only, ...others] = options.filter(({ type }) => type !== 'null');
+  const [only, ...others] = options.filter(({ type, restOnly }) => type !== 'null' && !restOnly);
   if (!only || others.length > 0) throw new Error(`GraphQL: ${place} is a union`);
   const found = read(only, definitions, place);
-  return { ...found, nullable: found.nullable || options.length > 1 };
+  return { ...found, nullable: found.nullable || options.some(({ type }) => type === 'null') };
 }
 
 /** Any JSON, or an object whose members nobody named. */

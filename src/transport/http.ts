@@ -1,6 +1,6 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { randomUUID } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import { METHODS, type IncomingHttpHeaders } from 'node:http';
 import type { AppOrigins } from '../access/app-origins.ts';
 import type { Config } from '../config.ts';
 import { fail } from '../errors.ts';
@@ -67,6 +67,8 @@ declare module 'fastify' {
     readonly oauth?: readonly string[] | undefined;
     /** Whether a body may be a form too. */
     readonly takesForm?: true | FormAnswers<never> | undefined;
+    /** Whether bodies are not even looked at. */
+    readonly ignoresBody?: true | undefined;
     /** Whether errors are a page for whoever asks for HTML. */
     readonly forBrowsers?: true | undefined;
   }
@@ -113,6 +115,10 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     genReqId: ({ headers }) => requestIdOf(headers),
   });
   limitConnections(app, config.http);
+  // Those of other protocols too, for what answers every method.
+  for (const method of METHODS) {
+    if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  }
   app.setValidatorCompiler(() => () => true);
   app.decorateRequest('authentication', null as never);
   app.decorateRequest('authenticate', null as never);
@@ -224,7 +230,7 @@ function lineOf(request: FastifyRequest, reply: FastifyReply): RequestLine {
 }
 
 function hasEmptyMember(members: object): boolean {
-  for (const name in members) if (members[name as never] === '') return true;
+  for (const name in members) if (name !== '*' && members[name as never] === '') return true;
   return false;
 }
 

@@ -1,5 +1,5 @@
 import { catalogue, type Code } from '../errors.ts';
-import type { JsonSchema, Schemas } from '../kernel/json-schema.ts';
+import type { JsonSchema, OperationSchemas, Schemas } from '../kernel/json-schema.ts';
 import { takesIdempotencyKey, type NamedOperation } from '../kernel/operation.ts';
 import { errorSchema } from './error-body.ts';
 import { pathTemplates, type PathTemplate } from './path-templates.ts';
@@ -58,7 +58,9 @@ function describe(op: NamedOperation, schemas: Schemas, template: PathTemplate):
   if (takesIdempotencyKey(op)) parameters.push(idempotencyKey);
   if (op.etag) parameters.push(ifNoneMatch);
   const inQuery = op.method === 'GET' || op.method === 'DELETE';
-  if (inQuery) {
+  if (op.headers) {
+    parameters.push(...questionIn(op.headers, properties));
+  } else if (inQuery) {
     if (op.scoped) {
       delete properties['scope'];
       const needed = required.has('scope');
@@ -100,6 +102,21 @@ function describe(op: NamedOperation, schemas: Schemas, template: PathTemplate):
   };
 }
 
+/** Each field has two places, of which one is used. */
+const questionIn = (
+  headers: Readonly<Record<string, string>>,
+  fields: OperationSchemas['input']['properties'],
+) =>
+  Object.entries(headers).flatMap(([field, header]) => {
+    const text = { type: 'string' };
+    const schema =
+      field === 'scope' ? { ...text, description: '`<tenant>:<id>`' } : (fields?.[field] ?? text);
+    return [
+      { name: header, in: 'header', required: false, schema },
+      { name: field, in: 'query', required: false, schema },
+    ];
+  });
+
 const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -135,6 +152,7 @@ function successes(op: NamedOperation, answers: Readonly<Record<number, JsonSche
     ...(takesIdempotencyKey(op) ? { 'Idempotency-Replayed': replayed } : {}),
     ...(op.etag ? { ETag: version } : {}),
   };
+  if (op.status === 204) return { 204: { description: 'Success, without a body' } };
   const contents = Object.entries(answers).map(([status, data]) => {
     const content = contentOf(op, op.bare ? data : enveloped(data));
     return [status, { description: 'Success', headers, content }] as const;
@@ -192,6 +210,10 @@ function failures(codes: readonly Code[]) {
 
 /** Definitions stand under `components.schemas` in an OpenAPI document. */
 function referred(document: object): Record<string, unknown> {
-  const text = JSON.stringify(document).replaceAll('"$ref":"#/$defs/', '"$ref":"#/components/schemas/');
+  const published = (key: string, value: unknown) => (key === 'restOnly' ? undefined : value);
+  const text = JSON.stringify(document, published).replaceAll(
+    '"$ref":"#/$defs/',
+    '"$ref":"#/components/schemas/',
+  );
   return JSON.parse(text) as Record<string, unknown>;
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { DoorwardError, fail, type Detail } from '../errors.ts';
@@ -8,10 +8,12 @@ import { definitionName, type JsonSchema, type Schemas } from '../kernel/json-sc
 import type { NamedOperation } from '../kernel/operation.ts';
 import { BareReply, Rehearsed } from '../kernel/reply.ts';
 import { canonicalTenant, Scope } from '../kernel/scope.ts';
+import { ignoreBodies } from './body-parser.ts';
 import { releaseSlot } from './admission/request-slot.ts';
 import { isKnown } from './etag.ts';
 import { formAnswersOf } from './forms.ts';
 import { jsonBytes } from './json-size.ts';
+import { readQuestion } from './header-input.ts';
 import { readParameters } from './oauth-parameters.ts';
 import { settle } from './settle.ts';
 
@@ -31,7 +33,7 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
   const { operations, schemas, invoke, callOf, applyEffects } = options;
   for (const op of operations) {
     const reader = inputReader(op, schemas);
-    app.route({
+    const route: RouteOptions = {
       method: op.method,
       url: op.path,
       config: {
@@ -41,6 +43,7 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
         forBrowsers: op.forBrowsers,
         cors: op.cors,
         oauth: op.oauth && Object.keys(op.input),
+        ignoresBody: op.everyMethod,
       },
       onRequest: (request, _reply, done) => {
         assertAuthenticated(op, request.authentication);
@@ -65,8 +68,20 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
         // Fastify would wait for the end of a reply that is returned.
         return sent instanceof Promise ? sent : undefined;
       },
-    });
+    };
+    if (op.everyMethod) registerEverywhere(app, route);
+    else app.route(route);
   }
+}
+
+/** By every method, here and at all paths below. */
+function registerEverywhere(app: FastifyInstance, route: RouteOptions): void {
+  app.register(async (scope) => {
+    ignoreBodies(scope);
+    for (const url of [route.url, `${route.url}/*`]) {
+      scope.route({ ...route, method: scope.supportedMethods, url });
+    }
+  });
 }
 
 function sendEnvelope(op: NamedOperation, answer: unknown, request: FastifyRequest, reply: FastifyReply) {
@@ -106,6 +121,7 @@ function inputReader(op: NamedOperation, schemas: Schemas) {
   const fromQuery = op.method === 'GET' || op.method === 'DELETE';
 
   function read(request: FastifyRequest): Members {
+    if (op.headers) return readQuestion(op, request);
     if (op.oauth) return readParameters(op, required, request);
     const query = request.query as Members;
     const body = bodyOf(request);
@@ -155,7 +171,11 @@ function inputReader(op: NamedOperation, schemas: Schemas) {
   }
 
   const inQuery = (path: string) =>
-    path === 'scope.id' ? 'scopeId' : path.replace(/^scope\.tenant$/, 'tenant');
+    op.headers
+      ? path.replace(/^scope\..*/, 'scope')
+      : path === 'scope.id'
+        ? 'scopeId'
+        : path.replace(/^scope\.tenant$/, 'tenant');
 
   /** A caller who wrote `scopeId` is told of `scopeId`, not of `scope.id`. */
   function respell(error: unknown): never {

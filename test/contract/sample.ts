@@ -34,7 +34,9 @@ const byName: Readonly<Record<string, () => unknown>> = {
   provider: () => 'email',
   providerId: () => `${unique()}@example.test`,
   password: () => `correct horse ${unique()}`,
+  'authCheck.permission': () => 'Role:Query',
   permission: () => ({ resource: 'Role', action: 'Query' }),
+  'isAuthorizedBatch.items': () => [{ permission: { resource: 'Role', action: 'Query' } }],
   url: () => 'https://hooks.example.test/doorward',
   redirectUris: () => ['https://app.example.test/callback'],
   eventTypes: () => ['*'],
@@ -59,6 +61,7 @@ const needed: Readonly<Record<string, (scope: ScopeRef | undefined) => Record<st
   // Whatever was rotated before.
   rotateWebhookSecret: () => ({ force: true }),
   verifyMfa: () => ({ code: '123456' }),
+  isAuthorized: () => ({ permission: { resource: 'Role', action: 'Query' } }),
 };
 
 export function sampleInput(
@@ -78,7 +81,7 @@ export function sampleInput(
 }
 
 function sampleOf(schema: JsonSchema, name: string, place: string): unknown {
-  const named = byName[name];
+  const named = byName[place] ?? byName[name];
   if (named) return named();
   const definition = definitionName(schema);
   if (definition !== undefined) return sampleOf(schemas.inputs[definition] ?? {}, name, place);

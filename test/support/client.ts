@@ -177,6 +177,7 @@ async function overRest(
   if (inQuery) {
     const { scope, ...parameters } = rest as { scope?: { tenant: string; id: string } | string };
     if (typeof scope === 'string') query['scope'] = scope;
+    else if (scope && op.headers) query['scope'] = `${scope.tenant}:${scope.id}`;
     else if (scope) Object.assign(query, { tenant: scope.tenant, scopeId: scope.id });
     for (const [name, value] of Object.entries(parameters)) {
       if (value !== undefined) query[name] = Array.isArray(value) ? value.join(',') : `${value as string}`;

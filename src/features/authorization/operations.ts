@@ -10,6 +10,7 @@ import { uuid } from '../../values.ts';
 import { contextResource } from './context-resource.ts';
 import { explained } from './explaining.ts';
 import { Explanation } from './explanation.ts';
+import { pairOf, PermissionName } from './permission-name.ts';
 
 const DecisionReason = z.enum(decisionReasons).meta({ id: 'DecisionReason' });
 
@@ -27,10 +28,21 @@ const Decision = z
   })
   .meta({ id: 'Decision', description: 'Whether the subject may do it, and why (authorization §6).' });
 
+const word = z.string().min(1).max(128);
+
 const question = {
   permission: z
-    .strictObject({ resource: z.string().min(1).max(128), action: z.string().min(1).max(128) })
-    .meta({ id: 'PermissionQuestionInput', description: 'The pair in question.' }),
+    .union([
+      z
+        .strictObject({ resource: word, action: word })
+        .meta({ id: 'PermissionQuestionInput', description: 'The pair in question.' }),
+      PermissionName.meta({ restOnly: true }),
+    ])
+    .optional()
+    .meta({ description: 'The pair in question, on REST also as `resource:action`.' }),
+  permissionName: PermissionName.optional().meta({
+    description: 'The same as `resource:action`, for GraphQL, in place of `permission`.',
+  }),
   context: z
     .strictObject({ resource: contextResource.nullish() })
     .optional()
@@ -69,6 +81,7 @@ export const isAuthorized = query({
   run: (ctx) => {
     const { scope, rights, input } = ctx;
     // The scope does not exist for this caller: that is the answer, not a failure.
+    assertOnePermission(input, '');
     if (!scope || !rights) return { authorized: false, reason: 'INVALID_SCOPE' as const };
     if (!input.subject && !input.explain) return evaluate(rights.grants, questionOf(input));
     return decideWithLoading(ctx, input);
@@ -116,6 +129,7 @@ export const isAuthorizedBatch = query({
   codes: ['FORBIDDEN'],
   run: async (ctx) => {
     const { scope, rights, input } = ctx;
+    input.items.forEach((item, index) => assertOnePermission(item, `items.${index}.`));
     if (!scope || !rights)
       return { items: input.items.map(() => ({ authorized: false, reason: 'INVALID_SCOPE' as const })) };
     const { grants } = input.subject ? await rightsOfSubject(ctx, input.subject.userId) : rights;
@@ -130,10 +144,19 @@ export const isAuthorizedBatch = query({
   },
 });
 
-const questionOf = ({ permission, context }: Question) => ({
-  ...permission,
-  attributes: context?.resource ?? null,
-});
+/** @throws VALIDATION_ERROR */
+function assertOnePermission({ permission, permissionName }: Question, place: string): void {
+  if ((permission === undefined) !== (permissionName === undefined)) return;
+  const isMissing = permission === undefined;
+  const path = `${place}${isMissing ? 'permission' : 'permissionName'}`;
+  throw fail('VALIDATION_ERROR', { details: [{ path, code: isMissing ? 'required' : 'excluded' }] });
+}
+
+const questionOf = ({ permission, permissionName, context }: Question) => {
+  const asked = permission ?? permissionName ?? '';
+  const { resource, action } = typeof asked === 'string' ? pairOf(asked) : asked;
+  return { resource, action, attributes: context?.resource ?? null };
+};
 
 type Asking = Pick<Context<{ scope: typeof Scope }>, 'scope' | 'rights' | 'services'>;
 
