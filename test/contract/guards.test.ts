@@ -59,6 +59,7 @@ const publicRoutes = new Set([
   'GET /org/:organizationId/prj/:projectId/.well-known/jwks.json',
   'GET /acc/:accountId/prj/:projectId/.well-known/jwks.json',
   // Metadata of these issuers (RFC 8414), which stands in front of their path, and below them.
+  'GET /.well-known/oauth-authorization-server',
   'GET /.well-known/oauth-authorization-server/org/:organizationId/prj/:projectId',
   'GET /.well-known/oauth-authorization-server/acc/:accountId/prj/:projectId',
   'GET /org/:organizationId/prj/:projectId/.well-known/oauth-authorization-server',

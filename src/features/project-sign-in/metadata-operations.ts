@@ -67,6 +67,16 @@ async function answerMetadata(
   return bare(document, { 'cache-control': `public, max-age=${tokens.jwksMaxAgeSeconds}`, etag: '' });
 }
 
+/** Of session tokens, which no app gets by OAuth: where their keys are, so that verifiers need be told the issuer alone. */
+const SystemMetadata = z
+  .object({
+    issuer: z.url(),
+    jwks_uri: z.url(),
+    response_types_supported: z.array(z.literal('none')),
+    service_documentation: z.url(),
+  })
+  .meta({ id: 'IssuerMetadata', description: 'Who issues session tokens (RFC 8414).' });
+
 const common = {
   access: 'public',
   only: 'rest',
@@ -76,6 +86,26 @@ const common = {
   output: Metadata,
   codes: ['NOT_FOUND'],
 } as const;
+
+export const systemMetadata = query({
+  ...common,
+  rest: 'GET ~/.well-known/oauth-authorization-server',
+  summary: 'Who issues session tokens, and where the keys are',
+  description: 'Without endpoints: apps sign users in under the issuer of their project.',
+  input: {},
+  output: SystemMetadata,
+  codes: [],
+  run: ({ services }) => {
+    const { appUrl, tokens } = services.config;
+    const document: z.output<typeof SystemMetadata> = {
+      issuer: appUrl,
+      jwks_uri: `${appUrl}/.well-known/jwks.json`,
+      response_types_supported: ['none'],
+      service_documentation: `${appUrl}/api-docs`,
+    };
+    return bare(document, { 'cache-control': `public, max-age=${tokens.jwksMaxAgeSeconds}`, etag: '' });
+  },
+});
 
 const ofOrganization = {
   ...common,

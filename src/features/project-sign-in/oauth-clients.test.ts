@@ -220,7 +220,24 @@ describe('the metadata', () => {
     for (const path of wrong.flatMap((one) => pathsOf(new URL(one, base)))) {
       expect((await at(path)).statusCode, path).toBe(404);
     }
-    expect((await at('/.well-known/oauth-authorization-server')).statusCode).toBe(404);
+  });
+
+  it('of the service names the keys of session tokens, and no endpoint', async () => {
+    const answer = await at('/.well-known/oauth-authorization-server', { host: 'evil.example' });
+    expect(answer.json()).toEqual({
+      issuer: base,
+      jwks_uri: `${base}/.well-known/jwks.json`,
+      response_types_supported: ['none'],
+      service_documentation: `${base}/api-docs`,
+    });
+    expect(answer.headers).toMatchObject({
+      'cache-control': 'public, max-age=300',
+      'access-control-allow-origin': '*',
+    });
+    const issuer = new URL(base);
+    const insecure = { [oauth.allowInsecureRequests]: true, algorithm: 'oauth2' } as const;
+    const as = await oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, insecure));
+    expect(await verified(user.token, as.issuer, as.jwks_uri)).toMatchObject({ type: 'session' });
   });
 
   it('is of projects of organizations too', async () => {
