@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Config } from '../config.ts';
-import { fail } from '../errors.ts';
+import { fail, type DoorwardError } from '../errors.ts';
+import { createConnectionShares } from './connection-shares.ts';
 import { restErrorBody } from './error-body.ts';
 
 /**
@@ -34,8 +35,21 @@ export function connectionOptions(
   };
 }
 
-/** For the server itself. */
-export function limitConnections({ server }: FastifyInstance, { maxConnections }: Limits): void {
+/** For the server itself. `networkOf`: whose limits count a socket. */
+export function limitConnections(
+  app: FastifyInstance,
+  { maxConnections }: Limits,
+  networkOf: (socket: Socket) => string,
+): void {
+  const { server } = app;
+  const shares = createConnectionShares(maxConnections, isIdle);
+  server.on('connection', (socket: Socket) => shares.add(socket, networkOf(socket)));
+  app.addHook('onRequest', (request, reply, done) => {
+    const isHealth = request.routeOptions.config.rate === 'exempt';
+    if (isHealth || !shares.isForHealth(request.raw.socket)) return done();
+    reply.header('connection', 'close');
+    done(fail('UNAVAILABLE', { headers: { 'Retry-After': '1' } }));
+  });
   server.maxConnections = maxConnections;
   // Node leaves out what comes after the 2,000th field: that could be what a proxy in front has added. Their size is bounded.
   server.maxHeadersCount = 0;
@@ -47,6 +61,12 @@ export function limitConnections({ server }: FastifyInstance, { maxConnections }
 /** The last answer that each connection waits for. */
 const underWay = new WeakMap<Socket, ServerResponse>();
 
+/** Silent so far, or between two requests. */
+function isIdle(socket: Socket): boolean {
+  const response = underWay.get(socket);
+  return response === undefined || response.writableFinished || response.destroyed;
+}
+
 function refuse(error: Error & { code?: string }, socket: Socket, headers: Readonly<Record<string, string>>) {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   const response = underWay.get(socket);
@@ -56,8 +76,11 @@ function refuse(error: Error & { code?: string }, socket: Socket, headers: Reado
     return;
   }
   if (!socket.writable || response?.headersSent) return void socket.destroy();
-  const { status, body } = answerTo(error.code);
+  const requestId = randomUUID();
+  const { status, error: told } = answerTo(error.code);
+  const body = JSON.stringify(restErrorBody(told, { language: 'en', requestId }));
   const lines = {
+    'x-request-id': requestId,
     ...headers,
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),
@@ -69,15 +92,18 @@ function refuse(error: Error & { code?: string }, socket: Socket, headers: Reado
   );
 }
 
-/** Two of them have a status that no code of the catalogue has (errors §1). */
-function answerTo(code = ''): { readonly status: number; readonly body: string } {
-  const requestId = randomUUID();
-  const told = (status: number) => ({
-    status,
-    body: JSON.stringify({ error: STATUS_CODES[status], requestId }),
-  });
-  if (code === 'HPE_HEADER_OVERFLOW') return told(431);
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return told(408);
+/** Two of them have a status that no code of the catalogue has (errors §1), so the nearest one tells what it is about. */
+function answerTo(code = ''): { readonly status: number; readonly error: DoorwardError } {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    const fix = `Send a head of at most ${HEADERS_BYTES} bytes: a shorter address, fewer or shorter header fields.`;
+    return { status: 431, error: fail('PAYLOAD_TOO_LARGE', { fix }) };
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return {
+      status: 408,
+      error: fail('VALIDATION_ERROR', { fix: 'Send the whole request without pauses.' }),
+    };
+  }
   const error = fail(code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW' ? 'PAYLOAD_TOO_LARGE' : 'VALIDATION_ERROR');
-  return { status: error.status, body: JSON.stringify(restErrorBody(error, { language: 'en', requestId })) };
+  return { status: error.status, error };
 }

@@ -114,7 +114,11 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     },
     genReqId: ({ headers }) => requestIdOf(headers),
   });
-  limitConnections(app, config.http);
+  limitConnections(
+    app,
+    config.http,
+    ({ remoteAddress }) => clientNetwork(remoteAddress, undefined, proxies).network,
+  );
   // Those of other protocols too, for what answers every method.
   for (const method of METHODS) {
     if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method);

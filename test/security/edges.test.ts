@@ -249,7 +249,12 @@ describe('heads', () => {
     await wire.closed;
     expect(answer?.status).toBe(431);
     expect(answer?.headers).toMatchObject({ 'x-content-type-options': 'nosniff', connection: 'close' });
-    expect(JSON.parse(answer?.body ?? '')).toMatchObject({ error: 'Request Header Fields Too Large' });
+    expect(JSON.parse(answer?.body ?? '')).toEqual({
+      error: 'The request is too large.',
+      code: 'PAYLOAD_TOO_LARGE',
+      requestId: answer?.headers['x-request-id'],
+      fix: expect.stringContaining('16384 bytes') as string,
+    });
   });
 
   test('are read to their end, however many fields stand there', async () => {
@@ -283,7 +288,7 @@ describe('connections that take their time', () => {
     const wire = new Wire().say(text());
     const [answer] = await wire.hear(1);
     await wire.closed;
-    expect(answer?.status).toBe(408);
+    expect([answer?.status, answer && code(answer)]).toEqual([408, 'VALIDATION_ERROR']);
     expect(answer?.headers).toMatchObject({ 'cache-control': 'no-store', connection: 'close' });
   });
 
