@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { escapeHtml } from '../events/mail-layout.ts';
 import type { Language } from '../i18n/translate.ts';
-import { brandIcon, pageHeaders, sendText, withHeaders } from '../transport/docs-page.ts';
+import { sendText } from '../transport/compression.ts';
+import { brandIcon, pageHeaders, withHeaders } from '../transport/docs-page.ts';
 import { languageOf } from '../transport/send-error.ts';
 import { stylesheet } from './stylesheet.ts';
 

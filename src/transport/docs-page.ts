@@ -6,11 +6,11 @@
  * Nothing is inline and nothing comes from another host, so the policy can say `'self'` and mean it.
  */
 import fastifyStatic from '@fastify/static';
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { compressFiles, sendText } from './compression.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -59,6 +59,7 @@ export function serveFiles(
   options: { root: string; prefix: string; allowed: (path: string) => boolean },
 ): void {
   withHeaders(app, pageHeaders(assetPolicy, 'public, max-age=31536000, immutable'), (scope) => {
+    compressFiles(scope);
     scope.register(fastifyStatic, {
       root: options.root,
       prefix: options.prefix,
@@ -68,21 +69,6 @@ export function serveFiles(
       cacheControl: false,
     });
   });
-}
-
-/** Answers a text that may change with the next version of the service: 304 to a browser that has it already. */
-export function sendText(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  type: string,
-  text: string,
-): FastifyReply {
-  const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
-  reply.header('etag', etag);
-  const known = (request.headers['if-none-match'] ?? '')
-    .split(',')
-    .map((tag) => tag.trim().replace(/^W\//, ''));
-  return known.includes(etag) || known.includes('*') ? reply.code(304).send() : reply.type(type).send(text);
 }
 
 const swagger = packageFiles('swagger-ui-dist');

@@ -9,7 +9,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AltairConfigOptions } from 'altair-static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { brandIcon, packageFiles, pageHeaders, sendText, serveFiles, withHeaders } from './docs-page.ts';
+import { sendText } from './compression.ts';
+import { brandIcon, packageFiles, pageHeaders, serveFiles, withHeaders } from './docs-page.ts';
 
 // Only the types are imported: the package's code is half a megabyte that would run at every start for one file name.
 const altair = packageFiles('altair-static');
