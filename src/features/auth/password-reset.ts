@@ -5,6 +5,7 @@ import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { endLockOut } from '../me/failed-attempts.ts';
 import { assertPassword, endResets, ownerOfPassword, replacePassword } from '../identity/new-password.ts';
+import { mayMail } from '../identity/mail-limit.ts';
 import { oneTimeTokens } from '../identity/one-time-token.ts';
 import { claimOf, mayExist } from '../identity/password-sign-in.ts';
 import type { Run, UserRow } from '../identity/sign-in.ts';
@@ -27,6 +28,7 @@ export async function mailReset(ctx: Run, typed: string): Promise<void> {
   const user = await lockUser(ctx, claim.user.id);
   if (!user || !mayExist(user)) return ctx.unchanged();
   const address = claim.method.providerId;
+  if (!(await mayMail(services, 'reset', address))) return ctx.unchanged();
   await endResets(ctx, user.id);
   const token = newOneTimeToken();
   await tx.insert(oneTimeTokens).values({

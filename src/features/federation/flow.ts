@@ -72,13 +72,25 @@ export interface SignedInToApp {
 export type Notice =
   'mailed' | 'wrongCode' | 'providerFailed' | 'providerRefused' | 'addressInvalid' | 'emailNotVerified';
 
+/** The newest link that was mailed. What it proves is bound to it: a mail that was not queued changes nothing of it. */
+export interface MailedLink {
+  readonly address: string;
+  readonly expiresAt: string;
+}
+
 /** A project sign-in at the step that it has reached. */
 export interface ProjectSignIn {
   readonly asked: AskedByApp;
   /** PKCE towards GitHub, should the user go that way. */
   readonly verifier: string;
   readonly step:
-    | { readonly name: 'signIn'; readonly mailedTo?: string; readonly notice?: Notice }
+    | {
+        readonly name: 'signIn';
+        /** As the page says it, whether a mail went out or not. */
+        readonly mailedTo?: string;
+        readonly link?: MailedLink;
+        readonly notice?: Notice;
+      }
     | { readonly name: 'secondFactor'; readonly user: SignedInToApp; readonly notice?: Notice }
     /** `shown`: what the app is to be allowed; null: it is not restricted. */
     | { readonly name: 'consent'; readonly user: SignedInToApp; readonly shown: readonly string[] | null };
@@ -103,7 +115,7 @@ interface Kinds {
 /** `handle`: the state it is under. */
 export type Flow<K extends keyof Kinds> = Kinds[K] & { readonly handle: string };
 
-const FLOW_SECONDS = 600;
+export const FLOW_SECONDS = 600;
 
 /** Stores the flow under a fresh state and binds it to this browser, whose older flow ends there. */
 export async function beginFlow<K extends keyof Kinds>(ctx: Run, kind: K, kept: Kinds[K]): Promise<string> {
@@ -174,13 +186,23 @@ export async function advanceFlow<K extends keyof Kinds>(
 }
 
 /**
- * Keeps something else at the same step. With `mailed` the token of the newest link, which gets its whole time: flow and
- * cookie last as long as it. @throws INVALID_TOKEN when the flow went on meanwhile
+ * Keeps something else at the same step. `lasts`: flow and cookie get their whole time anew; `mailed`: the token of a
+ * link that takes the place of the former one. @throws INVALID_TOKEN when the flow went on meanwhile
  */
 export async function amendFlow<K extends keyof Kinds>(
   ctx: Run,
   kind: K,
-  { handle, kept, mailed }: { readonly handle: string; readonly kept: Kinds[K]; readonly mailed?: string },
+  {
+    handle,
+    kept,
+    lasts = false,
+    mailed,
+  }: {
+    readonly handle: string;
+    readonly kept: Kinds[K];
+    readonly lasts?: boolean;
+    readonly mailed?: string | undefined;
+  },
 ): Promise<void> {
   const { tx, services, call } = ctx;
   const hash = hashOneTimeToken(handle);
@@ -189,13 +211,14 @@ export async function amendFlow<K extends keyof Kinds>(
     .update(signInFlows)
     .set({
       sealed: services.kek.seal(JSON.stringify([handle, kept]), placeOf(kind, hash)),
-      ...(mailed === undefined ? {} : { mailedHash: hashOneTimeToken(mailed), expiresAt }),
+      ...(mailed === undefined ? {} : { mailedHash: hashOneTimeToken(mailed) }),
+      ...(lasts ? { expiresAt } : {}),
     })
     .where(eq(signInFlows.hash, hash))
     .returning({ hash: signInFlows.hash });
   if (amended.length === 0) throw startAgain();
   const browser = call.flowCookie;
-  if (mailed === undefined || browser === null) return;
+  if (!lasts || browser === null) return;
   ctx.afterCommit(() => {
     call.effects.flowCookie = { value: browser, maxAgeSeconds: FLOW_SECONDS };
   });

@@ -11,12 +11,12 @@ import { createAccount } from './account.ts';
 import { ownerOf } from './address.ts';
 import { assertPassword } from './new-password.ts';
 import { claimOf } from './password-sign-in.ts';
+import { mayMail } from './mail-limit.ts';
 import { newSession, openSession, userData, type NewSession, type Run, type UserRow } from './sign-in.ts';
 import {
   claimsOn,
   flushMails,
   lockAddress,
-  mayMail,
   removeClaims,
   sendVerification,
   settleLosers,
@@ -45,9 +45,7 @@ interface Prepared<S extends NewSession | null> {
   readonly session: S;
 }
 
-export interface PreparedRegistration extends Prepared<NewSession | null> {
-  readonly mayMail: boolean;
-}
+export type PreparedRegistration = Prepared<NewSession | null>;
 
 const taken = (path: string): DoorwardError => fail('CONFLICT', { details: [{ path, code: 'taken' }] });
 
@@ -80,7 +78,6 @@ export async function prepareRegistration(
     newcomer,
     userId,
     hash: await services.passwords.hash(newcomer.password),
-    mayMail: await mayMail(services, address),
     session:
       mode === 'immediate'
         ? await newSession(services, { id: userId, emailVerified: false }, { amr: ['pwd'] })
@@ -136,7 +133,7 @@ export async function register(ctx: Run, prepared: PreparedRegistration) {
     await tellOwner(ctx, prepared);
     return null;
   }
-  if (prepared.mayMail) await sendVerification(ctx, user, address);
+  await sendVerification(ctx, user, address);
   return session ? openSession(ctx, session, user) : null;
 }
 
@@ -197,14 +194,12 @@ export async function createUser(
   return user;
 }
 
-async function tellOwner(
-  ctx: Run,
-  { newcomer: { address }, mayMail: allowed }: PreparedRegistration,
-): Promise<void> {
+async function tellOwner(ctx: Run, { newcomer: { address } }: PreparedRegistration): Promise<void> {
   const { tx, services, call } = ctx;
   const holder = (await ownerOf(tx, address)) ?? (await claimOf(tx, address))?.user;
   // Until the purge the address of a deleted user is nobody's, and it has nobody to be told.
-  if (!holder || holder.deletedAt !== null || !allowed) return ctx.unchanged();
+  if (!holder || holder.deletedAt !== null) return ctx.unchanged();
+  if (!(await mayMail(services, 'verification', address))) return ctx.unchanged();
   await services.mail.queue(tx, addressTakenMail(address, holder.locale ?? call.language));
   flushMails(ctx);
   ctx.record({ target: { type: 'User', id: holder.id }, node: await nodeOfUser(tx, holder.id) });

@@ -1,12 +1,12 @@
 import { and, asc, desc, eq, gt, inArray, isNull, ne, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/one-time-token.ts';
-import { DoorwardError, fail } from '../../errors.ts';
-import type { Services } from '../../kernel/context.ts';
+import { fail } from '../../errors.ts';
 import { authenticationMethods } from '../me/authentication-method.ts';
 import { endUser } from '../memberships/end-of-user.ts';
 import { nodeOfUser, systemActor, userAsActor } from './user-node.ts';
 import { users } from '../users/user.ts';
+import { mayMail } from './mail-limit.ts';
 import { oneTimeTokens } from './one-time-token.ts';
 import { userData, type Run, type UserRow } from './sign-in.ts';
 import { verificationMail } from './verification-mail.ts';
@@ -66,24 +66,17 @@ export async function removeClaims({ tx }: Pick<Run, 'tx'>, claims: readonly Cla
   if (ids.length > 0) await tx.delete(authenticationMethods).where(inArray(authenticationMethods.id, ids));
 }
 
-/** Whether the address may get another mail; when not, answer as if it was sent (conventions §10). */
-export async function mayMail({ limiter }: Services, address: string): Promise<boolean> {
-  try {
-    await limiter.consume('mail', address);
-    return true;
-  } catch (error) {
-    if (error instanceof DoorwardError && error.code === 'RATE_LIMITED') return false;
-    throw error;
-  }
-}
-
 /** Sends what this transaction queued, once it is committed. The answer does not wait for it, nor tell by its time. */
 export const flushMails = (ctx: Run): void => ctx.afterCommit(() => void ctx.services.mail.flush());
 
-/** Queues a fresh link for this user and address; older ones stop working. */
-export async function sendVerification(ctx: Run, user: UserRow, address: string): Promise<void> {
+/**
+ * Queues a fresh link for this user and address, and ends the older ones. False when the address may get no more mails:
+ * the link that it got before goes on working.
+ */
+export async function sendVerification(ctx: Run, user: UserRow, address: string): Promise<boolean> {
   const { tx, services, call } = ctx;
   const { config, clock, mail } = services;
+  if (!(await mayMail(services, 'verification', address))) return false;
   await tx
     .delete(oneTimeTokens)
     .where(
@@ -103,6 +96,7 @@ export async function sendVerification(ctx: Run, user: UserRow, address: string)
   });
   await mail.queue(tx, verificationMail(config, address, user.locale ?? call.language, token));
   flushMails(ctx);
+  return true;
 }
 
 /** Queues a new link for whoever has an unverified claim on the address; does nothing for anybody else. */
@@ -118,7 +112,7 @@ export async function resendTo(ctx: Run, address: string): Promise<void> {
   // Two requests at once would else leave two links alive.
   const user = await lockUser(ctx, found.userId);
   if (!user || user.status !== 'active') return ctx.unchanged();
-  await sendVerification(ctx, user, address);
+  if (!(await sendVerification(ctx, user, address))) return ctx.unchanged();
   ctx.record({ target: { type: 'User', id: user.id }, node: await nodeOfUser(tx, user.id) });
 }
 

@@ -7,7 +7,8 @@ import { oneTimeTokens } from '../identity/one-time-token.ts';
 import { assertPassword } from '../identity/new-password.ts';
 import { assertReachable } from '../identity/registration.ts';
 import { addressOwnedMail } from '../identity/verification-mail.ts';
-import { flushMails, lockAddress, mayMail, sendVerification } from '../identity/verification.ts';
+import { mayMail } from '../identity/mail-limit.ts';
+import { flushMails, lockAddress, sendVerification } from '../identity/verification.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
 import { recordUpdated, type UserRow } from '../identity/sign-in.ts';
 import { users } from '../users/user.ts';
@@ -24,7 +25,6 @@ export interface PreparedMethod {
   readonly address: string;
   /** Of the first password; null for a user who has one. */
   readonly hash: string | null;
-  readonly mayMail: boolean;
 }
 
 /** Checks and hashes. @throws VALIDATION_ERROR */
@@ -51,7 +51,7 @@ export async function prepareMethod(
     await assertPassword(services, password, { addresses: [address], name: user?.name ?? '' }, path);
     hash = await services.passwords.hash(password);
   }
-  return { address, hash, mayMail: await mayMail(services, address) };
+  return { address, hash };
 }
 
 /** The new method, unverified. @throws CONFLICT for an own address, and beyond five methods */
@@ -78,7 +78,7 @@ export async function addMethod(ctx: OwnRun, prepared: PreparedMethod): Promise<
     })
     .returning();
   if (hash !== null) await tx.insert(passwords).values({ userId: user.id, hash }).onConflictDoNothing();
-  if (prepared.mayMail) await mailTo(ctx, user, address);
+  await mailTo(ctx, user, address);
   await recordMethod(ctx, (row as MethodRow).id, user.id);
   return row as MethodRow;
 }
@@ -86,9 +86,9 @@ export async function addMethod(ctx: OwnRun, prepared: PreparedMethod): Promise<
 /** A link for whoever can read the address; its owner, if that is another user, gets a warning and no link. */
 async function mailTo(ctx: OwnRun, user: UserRow, address: string): Promise<void> {
   const owner = await ownerOf(ctx.tx, address);
-  if (!owner || owner.id === user.id) return sendVerification(ctx, user, address);
+  if (!owner || owner.id === user.id) return void (await sendVerification(ctx, user, address));
   // Until the purge the address of a deleted user is nobody's, and it has nobody to be told.
-  if (owner.deletedAt !== null) return;
+  if (owner.deletedAt !== null || !(await mayMail(ctx.services, 'verification', address))) return;
   const language = owner.locale ?? ctx.call.language;
   await ctx.services.mail.queue(ctx.tx, addressOwnedMail(address, language));
   flushMails(ctx);

@@ -3,7 +3,7 @@ import { composeMail, withoutLinks } from '../../events/mail-layout.ts';
 import type { Consumer, RelayedEvent } from '../../events/relay.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { mayMail } from '../identity/verification.ts';
+import { mayMail } from '../identity/mail-limit.ts';
 import { users } from '../users/user.ts';
 import { kindOf, notifications } from './notification.ts';
 import { occasions, type Occasion } from './occasions.ts';
@@ -58,7 +58,7 @@ export function createNotifier(services: Services): Consumer {
     const { id, email, emailVerified, locale } = reader;
     if (!email || !emailVerified) return;
     // Others make these happen, as often as they like; a warning is never held back.
-    if (!kindOf(type).security && !(await mayMail(services, `notification ${id}`))) return;
+    if (!kindOf(type).security && !(await mayMail(services, 'notification', id))) return;
     const language = locale ?? 'en';
     const { title, body } = textOf(language, type, unlinked(words), event.occurredAt);
     const footnotes = kindOf(type).locked.includes('email') ? [] : [whyMailed[language]];

@@ -10,7 +10,8 @@ import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 import { ownerOf } from '../identity/address.ts';
 import { assertReachable } from '../identity/registration.ts';
 import type { Run } from '../identity/sign-in.ts';
-import { flushMails, mayMail } from '../identity/verification.ts';
+import { mayMail } from '../identity/mail-limit.ts';
+import { flushMails } from '../identity/verification.ts';
 import { isMembership, rolesToGive, type MembershipRun, type RoleRef } from '../memberships/giving-roles.ts';
 import { organizationMembers } from '../memberships/membership.ts';
 import { organizations } from '../organizations/organization.ts';
@@ -146,7 +147,7 @@ async function assertInvitable({ tx, scope, services }: InvitingRun, email: stri
 async function send(ctx: InvitingRun, invitation: InvitationRow): Promise<void> {
   const { tx, services, call } = ctx;
   const { id, email, expiresAt } = invitation;
-  if (!(await mayMail(services, email))) return;
+  if (!(await mayMail(services, 'invitation', email))) return;
   const token = newOneTimeToken();
   const hash = hashOneTimeToken(token);
   await tx

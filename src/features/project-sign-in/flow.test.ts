@@ -283,7 +283,7 @@ describe('a link', () => {
     expect(page.body).not.toContain(first);
   });
 
-  test('is dead when another address was asked for, even if no mail went out for it', async () => {
+  test('proves its own address, also when another was asked for since and got no mail', async () => {
     const tight = await startApp({ JOBS_ENABLED: 'false', SECURITY_RATE_LIMIT_MAIL_MAX: '2' });
     try {
       const to = await appInProject(tight, { allowSignUp: true, signUpRoleId: projectViewer });
@@ -293,13 +293,41 @@ describe('a link', () => {
       for (let i = 0; i < 2; i += 1) await spent.mail(victim);
       const browser = signInBrowser(tight, to);
       await browser.authorize();
-      const own = await browser.mail(newAddress());
+      const address = newAddress();
+      const own = await browser.mail(address);
       const before = tight.mails.length;
       const asked = await browser.post('/api/auth/project/email/request', { email: victim });
       expect(asked.statusCode).toBe(303);
       await tight.app.flushMails();
       expect(tight.mails.length).toBe(before);
-      expect((await browser.open(own)).statusCode).toBe(400);
+      // The answer is as if a mail had been sent.
+      const page = await browser.page();
+      expect(page.body).toContain(victim);
+      expect(page.body).not.toContain(address);
+      await browser.open(own);
+      const consent = await browser.page();
+      expect(consent.body).toContain(address);
+      expect(consent.body).not.toContain(victim);
+    } finally {
+      await tight.close();
+    }
+  });
+
+  test('lasts no longer because more mails were asked for that did not go out', async () => {
+    const tight = await startApp({ JOBS_ENABLED: 'false', SECURITY_RATE_LIMIT_MAIL_MAX: '1' });
+    try {
+      const to = await appInProject(tight, { allowSignUp: true, signUpRoleId: projectViewer });
+      const browser = signInBrowser(tight, to);
+      const email = newAddress();
+      await browser.authorize();
+      const token = await browser.mail(email);
+      tight.clock.advance(9 * MINUTE);
+      const again = await browser.post('/api/auth/project/email/request', { email });
+      expect(again.statusCode).toBe(303);
+      tight.clock.advance(2 * MINUTE);
+      expect((await browser.page()).statusCode).toBe(200);
+      expect((await browser.get(`/api/auth/project/email?token=${token}`)).body).not.toContain(token);
+      expect((await browser.open(token)).statusCode).toBe(400);
     } finally {
       await tight.close();
     }

@@ -5,7 +5,7 @@ import { mutation, query } from '../../kernel/operation.ts';
 import { redirect, Refusal, type BareReply } from '../../kernel/reply.ts';
 import { uuid } from '../../values.ts';
 import { canonicalAddress } from '../identity/password-sign-in.ts';
-import { Accepted, mayMail } from '../identity/verification.ts';
+import { Accepted } from '../identity/verification.ts';
 import { appProviders } from '../project-apps/project-app.ts';
 import { begin } from './authorize.ts';
 import { approve, deny, giveFactor } from './consent.ts';
@@ -168,11 +168,7 @@ export const requestProjectEmail = mutation({
     class: 'auth',
     key: ({ email }, { network }) => `requestProjectEmail ${canonicalAddress(email) ?? ''} ${network}`,
   },
-  prepare: async ({ services, input }) => {
-    const address = canonicalAddress(input.email);
-    return address !== null && (await mayMail(services, address));
-  },
-  run: (ctx) => mailLink(ctx, ctx.input, ctx.prepared),
+  run: (ctx) => mailLink(ctx, ctx.input),
 });
 
 export const consumeProjectEmail = mutation({

@@ -6,18 +6,11 @@ import { appByClientId, appById, offeredProviders, type LiveApp } from '../app-a
 import { matchesRedirect } from '../app-access/redirect-uri.ts';
 import { namedScopes, type NamedScope } from '../app-access/scopes.ts';
 import { questionFor, type Question } from '../federation/cli.ts';
-import {
-  flowOfMail,
-  flowUnder,
-  seeFlow,
-  startAgain,
-  type Notice,
-  type SignedInToApp,
-} from '../federation/flow.ts';
+import { flowUnder, seeFlow, startAgain, type Notice, type SignedInToApp } from '../federation/flow.ts';
 import { localPart } from '../federation/matching.ts';
 import { users } from '../users/user.ts';
 import { scopesIn, unknownRedirect, unknownScopes } from './authorize.ts';
-import { appOf, type ProjectFlow, type StepName } from './steps.ts';
+import { appOf, linkUnder, type ProjectFlow, type StepName } from './steps.ts';
 
 /** What pages ask before they are shown, and what an app or a page of a customer's own is told. Nothing is changed. */
 
@@ -78,7 +71,7 @@ export const pageQuestions = (db: Executor, services: Services): PageQuestions =
     return flow && app ? standing(db, services, flow, app) : null;
   },
   linkOf: async (cookie, token) => {
-    const found = await flowOfMail(db, services, 'project', { token, cookie });
+    const found = await linkUnder(db, services, { token, cookie });
     const app = found && (await liveAppOf(db, found.flow));
     if (!found || !app) return { state: 'invalid' };
     if (!found.isHere) return { state: 'otherBrowser' };

@@ -12,6 +12,7 @@ import { entrantOf } from '../federation/app-entrance.ts';
 import {
   advanceFlow,
   amendFlow,
+  FLOW_SECONDS,
   flowOfMail,
   forgetFlow,
   seeFlow,
@@ -26,6 +27,7 @@ import {
 import { githubAt, ProviderFault, type Github, type Identity } from '../federation/github.ts';
 import { lockedMethod } from '../federation/matching.ts';
 import { ownerOf } from '../identity/address.ts';
+import { mayMail } from '../identity/mail-limit.ts';
 import { canonicalAddress } from '../identity/password-sign-in.ts';
 import { isReachable } from '../identity/registration.ts';
 import type { Run } from '../identity/sign-in.ts';
@@ -125,12 +127,12 @@ const noAddress = () => fail('VALIDATION_ERROR', { details: [{ path: 'email', co
 
 /**
  * Mails a link, whoever's the address is: neither the answer nor its time tells whether somebody is known, and what
- * becomes of him is told to who opens the mail. `allowed`: the address may get another mail.
+ * becomes of him is told to who opens the mail. When the address may get no more mails the answer is the same, and the
+ * link that was mailed before goes on proving the address that it was mailed to.
  */
 export async function mailLink(
   ctx: Run,
   { email, form_token }: { readonly email: string; readonly form_token?: string | undefined },
-  allowed: boolean,
 ): Promise<{ accepted: true } | Refusal> {
   const { tx, services, call } = ctx;
   assertOwnPage(call);
@@ -139,21 +141,27 @@ export async function mailLink(
   if (!app.enabledProviders.includes('email')) throw notOffered();
   ctx.unchanged();
   const to = reachable(services, email);
+  const { link: former } = flow.step;
   if (to === null) {
-    const step = { name: 'signIn', notice: 'addressInvalid' } as const;
+    const step = { name: 'signIn', notice: 'addressInvalid', ...(former && { link: former }) } as const;
     await amendFlow(ctx, 'project', { handle: flow.handle, kept: { ...kept(flow), step } });
     return refuse(noAddress());
   }
-  const step = { name: 'signIn', notice: 'mailed', mailedTo: to } as const;
-  // Also if no mail goes out: what was mailed before was for another address, perhaps.
-  const token = newOneTimeToken();
-  await amendFlow(ctx, 'project', { handle: flow.handle, kept: { ...kept(flow), step }, mailed: token });
-  const language = (await ownerOf(tx, to))?.locale ?? call.language;
-  if (!allowed) return { accepted: true };
+  const owner = await ownerOf(tx, to);
+  const token = (await mayMail(services, 'signIn', to)) ? newOneTimeToken() : undefined;
+  const link = token === undefined ? former : { address: to, expiresAt: endOfLink(services) };
+  const step = { name: 'signIn', notice: 'mailed', mailedTo: to, ...(link && { link }) } as const;
+  const amended = { handle: flow.handle, kept: { ...kept(flow), step }, lasts: true, mailed: token };
+  await amendFlow(ctx, 'project', amended);
+  if (token === undefined) return { accepted: true };
+  const language = owner?.locale ?? call.language;
   await services.mail.queue(tx, signInMail(services.config.appUrl, app, { to, language, token }));
   flushMails(ctx);
   return { accepted: true };
 }
+
+const endOfLink = ({ clock }: Services): string =>
+  new Date(clock.now().getTime() + FLOW_SECONDS * 1000).toISOString();
 
 const notOffered = (): DoorwardError =>
   fail('PROVIDER_NOT_CONFIGURED', { fix: 'Sign in with a provider that the app offers.' });
@@ -164,14 +172,25 @@ function reachable(services: Services, typed: string): string | null {
   return address === null || !isReachable(services, address) ? null : address;
 }
 
+/** The sign-in whose newest mail has this token, and the address that it proves, as long as it does. */
+export async function linkUnder(
+  db: Executor,
+  services: Services,
+  mailed: { readonly token: string; readonly cookie: string | null },
+): Promise<{ readonly flow: ProjectFlow; readonly isHere: boolean; readonly address: string } | undefined> {
+  const found = await flowOfMail(db, services, 'project', mailed);
+  const link = found && isAt(found.flow, 'signIn') ? found.flow.step.link : undefined;
+  if (!found || !link || new Date(link.expiresAt) <= services.clock.now()) return undefined;
+  return { ...found, address: link.address };
+}
+
 /** The mail was opened here: its address is who he is. Elsewhere the link stays as good as it was. @throws INVALID_TOKEN */
 export async function openMail(ctx: Run, token: string): Promise<string> {
   const { tx, services, call } = ctx;
   assertOwnPage(call);
-  const found = await flowOfMail(tx, services, 'project', { token, cookie: call.flowCookie });
-  const address = found?.isHere && isAt(found.flow, 'signIn') ? found.flow.step.mailedTo : undefined;
-  if (!found || address === undefined) throw startAgain();
-  return identified(ctx, found.flow, { provider: 'email', address }, ['mail']);
+  const found = await linkUnder(tx, services, { token, cookie: call.flowCookie });
+  if (!found?.isHere) throw startAgain();
+  return identified(ctx, found.flow, { provider: 'email', address: found.address }, ['mail']);
 }
 
 /** @throws PROVIDER_NOT_CONFIGURED */

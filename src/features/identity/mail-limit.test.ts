@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { transports, unique } from '../../../test/support/client.ts';
+import { appInProject, projectViewer, signInBrowser } from '../../../test/support/project-app.ts';
+
+const MOST = 2;
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({ SECURITY_RATE_LIMIT_MAIL_MAX: String(MOST) });
+});
+afterAll(() => app.close());
+
+const mailsTo = async (address: string) => {
+  await app.app.flushMails();
+  return app.mails.filter(({ to }) => to === address).map(({ subject }) => subject);
+};
+const times = async (count: number, work: () => Promise<{ readonly status: number }>) => {
+  const statuses = new Set<number>();
+  for (let i = 0; i < count; i += 1) statuses.add((await work()).status);
+  return [...statuses];
+};
+
+describe.each(transports)('mails to one address, asked for over %s,', (via) => {
+  const accepted = via === 'rest' ? 202 : 200;
+
+  test('are counted when one is sent: what sends none keeps nobody from a reset', async () => {
+    const { email } = await app.person();
+    const before = await mailsTo(email);
+    expect(await times(MOST * 3, () => app.raw('resendVerification', { email }, { via }))).toEqual([
+      accepted,
+    ]);
+    expect(await mailsTo(email)).toEqual(before);
+    await app.must('requestPasswordReset', { email }, { via });
+    expect(await mailsTo(email)).toEqual([...before, 'Reset your password']);
+  });
+
+  test('are counted by purpose', async () => {
+    const { email } = await app.person({ verified: false });
+    await times(MOST * 3, () => app.raw('resendVerification', { email }, { via }));
+    expect(await mailsTo(email)).toHaveLength(MOST);
+    // The address is the owner's now, and its bucket of verifications is empty.
+    await app.must('verifyEmail', { token: await app.mailedToken(email) });
+    await times(MOST * 3, () => app.raw('requestPasswordReset', { email }, { via }));
+    expect((await mailsTo(email)).filter((subject) => subject === 'Reset your password')).toHaveLength(MOST);
+  });
+
+  test('that do not go out end no earlier link', async () => {
+    const person = await app.person({ verified: false });
+    const { email } = person;
+    await times(MOST - 1, () => app.raw('resendVerification', { email }, { via }));
+    const verification = await app.mailedToken(email);
+    expect(await times(1, () => app.raw('resendVerification', { email }, { via }))).toEqual([accepted]);
+    expect((await app.raw('verifyEmail', { token: verification })).ok).toBe(true);
+    await times(MOST, () => app.raw('requestPasswordReset', { email }, { via }));
+    const token = await app.mailedToken(email);
+    expect(await times(1, () => app.raw('requestPasswordReset', { email }, { via }))).toEqual([accepted]);
+    const newPassword = `another horse ${unique()}`;
+    expect((await app.raw('resetPassword', { token, newPassword })).ok).toBe(true);
+  });
+});
+
+test('a link to sign in to an app is counted only for a browser that is signing in, and for its own purpose', async () => {
+  const { email } = await app.person();
+  const to = await appInProject(app, { allowSignUp: true, signUpRoleId: projectViewer });
+  const elsewhere = { method: 'POST', url: '/api/auth/project/email/request', payload: { email } } as const;
+  for (let i = 0; i < MOST * 2; i += 1) {
+    expect((await app.server.inject(elsewhere)).json<{ code: string }>().code).toBe('INVALID_TOKEN');
+  }
+  const browser = signInBrowser(app, to);
+  await browser.authorize();
+  const ask = (origin: string) =>
+    browser.post('/api/auth/project/email/request', { email }, { origin, accept: 'application/json' });
+  for (let i = 0; i < MOST * 2; i += 1) expect((await ask('https://evil.example')).statusCode).toBe(403);
+  const own = async () => (await mailsTo(email)).filter((subject) => subject.startsWith('Sign in to')).length;
+  expect(await own()).toBe(0);
+  for (let i = 0; i < MOST * 2; i += 1) await ask('http://localhost:4000');
+  expect(await own()).toBe(MOST);
+  await app.must('requestPasswordReset', { email });
+  expect((await mailsTo(email)).at(-1)).toBe('Reset your password');
+});
