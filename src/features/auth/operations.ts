@@ -14,6 +14,7 @@ import { nodeOfUser } from '../identity/user-node.ts';
 import { Locale } from '../users/user.ts';
 import { endPresented } from './logout.ts';
 import { mailReset, prepareReset, reset } from './password-reset.ts';
+import { answerEvenly } from '../identity/even-answer.ts';
 import { canonicalAddress, checkPassword, password } from '../identity/password-sign-in.ts';
 import { isOverdue, prepareRefresh, presentedBy, refresh, verificationRequired } from './refresh.ts';
 import * as registration from '../identity/registration.ts';
@@ -35,16 +36,6 @@ const providerData = z
 const perAccount = (operation: string, account: string, { network }: Call): string =>
   `${operation} ${canonicalAddress(account) ?? account.trim().toLowerCase()} ${network}`;
 
-/**
- * Where a known and an unknown address take different work, the answer waits for the next of these steps, so that its
- * time does not tell which it was.
- */
-const STEP_MS = 120;
-const evenly = (startedAt: number): Promise<void> => {
-  const elapsed = performance.now() - startedAt;
-  return new Promise((resolve) => setTimeout(resolve, Math.ceil(elapsed / STEP_MS) * STEP_MS - elapsed));
-};
-
 export const login = mutation({
   rest: 'POST /auth/login',
   summary: 'Sign in with an e-mail address and a password',
@@ -56,7 +47,6 @@ export const login = mutation({
   codes: ['UNAUTHENTICATED', 'EMAIL_VERIFICATION_REQUIRED'],
   limit: { class: 'auth', key: ({ providerId }, call) => perAccount('login', providerId, call) },
   prepare: async ({ tx, services, call, input }) => {
-    const startedAt = performance.now();
     const checked = await checkPassword(
       tx,
       services,
@@ -64,16 +54,17 @@ export const login = mutation({
       input.providerId,
       input.providerData.password,
     );
+    const hashedAt = performance.now();
     const { user, matched } = checked;
     const session = user && matched ? await newSession(services, user, { amr: ['pwd'] }) : null;
-    return { ...checked, session, startedAt };
+    return { ...checked, session, hashedAt };
   },
   run: async (ctx) => {
     const { tx, services, call, prepared } = ctx;
-    const { user: known, matched, rehashed, session, methodId, startedAt } = prepared;
+    const { user: known, matched, rehashed, session, methodId, hashedAt } = prepared;
     if (!known) {
       ctx.unchanged();
-      ctx.afterCommit(() => evenly(startedAt));
+      answerEvenly(ctx, hashedAt);
       return refuse(fail('UNAUTHENTICATED'));
     }
     const target = { type: 'User', id: known.id };
@@ -85,7 +76,7 @@ export const login = mutation({
     const fits = user?.status === 'active' && !lockedOut && stored?.hash === matched;
     if (!session || !user || !methodId || !fits) {
       if (user && !lockedOut) await countFailure(tx, services, user.id, call.network);
-      ctx.afterCommit(() => evenly(startedAt));
+      answerEvenly(ctx, hashedAt);
       ctx.record({ outcome: 'failed', code: 'UNAUTHENTICATED', target, node });
       return refuse(fail('UNAUTHENTICATED'));
     }
@@ -139,16 +130,16 @@ export const register = mutation({
   codes: ['CONFLICT', 'FORBIDDEN'],
   limit: { class: 'auth', key: ({ providerId }, call) => perAccount('register', providerId, call) },
   prepare: async ({ tx, services, call, input }) => {
-    const startedAt = performance.now();
     const { providerId: address, type, locale = null } = input;
     const { password: chosen } = input.providerData;
     const name = input.name ?? address.slice(0, address.lastIndexOf('@'));
     const newcomer = { address, password: chosen, name, locale, type };
-    return { startedAt, ...(await registration.prepareRegistration(tx, services, call.network, newcomer)) };
+    const prepared = await registration.prepareRegistration(tx, services, call.network, newcomer);
+    return { ...prepared, hashedAt: performance.now() };
   },
   run: async (ctx) => {
-    const { startedAt, session } = ctx.prepared;
-    if (!session) ctx.afterCommit(() => evenly(startedAt));
+    const { hashedAt, session } = ctx.prepared;
+    if (!session) answerEvenly(ctx, hashedAt);
     const signIn = await registration.register(ctx, ctx.prepared);
     return { signIn, verificationRequired: signIn === null };
   },
@@ -231,7 +222,7 @@ export const resendVerification = mutation({
   prepare: async () => ({ startedAt: performance.now() }),
   run: async (ctx) => {
     const { startedAt } = ctx.prepared;
-    ctx.afterCommit(() => evenly(startedAt));
+    answerEvenly(ctx, startedAt);
     await resendTo(ctx, ctx.input.email);
     return { accepted: true as const };
   },
@@ -250,7 +241,7 @@ export const requestPasswordReset = mutation({
   prepare: async () => ({ startedAt: performance.now() }),
   run: async (ctx) => {
     const { startedAt } = ctx.prepared;
-    ctx.afterCommit(() => evenly(startedAt));
+    answerEvenly(ctx, startedAt);
     await mailReset(ctx, ctx.input.email);
     return { accepted: true as const };
   },
