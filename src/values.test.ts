@@ -109,6 +109,8 @@ describe('email', () => {
     ['ada@xn--0.org', 'format'],
     ['a,b@example.org', 'format'],
     ['"a b"@example.org', 'format'],
+    ['-oQ/tmp@example.org', 'format'],
+    ['=?utf-8?q?ada=40evil.example?=@example.org', 'format'],
     ['a b@example.org', 'format'],
     ['a\u0000b@example.org', 'format'],
     ['a\u200bb@example.org', 'format'],

@@ -131,7 +131,8 @@ export function text(
 
 const emailMaxLength = 254;
 // Without the specials of RFC 5322: `a,b@example.org` in a mail header would be two addresses.
-const emailLocalPart = /^[^\s\p{C}"(),:;<>@[\]\\]+$/u;
+// Nor what a mail header would decode (`=?utf-8?q?…?=`, RFC 2047), or a program of a mail server take for an option (`-`).
+const emailLocalPart = /^(?!-)(?!.*=\?)[^\s\p{C}"(),:;<>@[\]\\]+$/u;
 // Letters of any script, but nothing that the URL parser behind domainToASCII gives a meaning (`/`, `:`, `%`, `[` …).
 const emailDomain = /^[\p{L}\p{M}\p{N}.\u3002\uFF0E\uFF61-]+$/u;
 const asciiDomain =

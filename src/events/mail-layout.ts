@@ -32,9 +32,11 @@ export const escapeHtml = (text: string): string =>
 
 /**
  * A name that somebody chose. He must not get links of his own under our sender, and mail programs make one of anything
- * like `evil.example`; a space of no width keeps them from it.
+ * like `evil.example`, `evil。example` (a browser reads these dots alike), `http://2130706433` or `me@evil`; a space of no
+ * width keeps them from it.
  */
-export const withoutLinks = (name: string): string => name.replace(/\.(?=[\p{L}\p{N}])/gu, '.\u200B');
+export const withoutLinks = (name: string): string =>
+  name.replace(/[.\u3002\uFF0E\uFF61@\uFF20](?=\S)|[:\uFF1A](?=[/\uFF0F\\])/gu, '$&\u200B');
 
 /** `1 January 2030 at 12:00 UTC`, in the reader's language. */
 export const timeInWords = (language: MailParts['language'], time: Date): string =>

@@ -59,6 +59,51 @@ describe.each(transports)('mails to one address, asked for over %s,', (via) => {
   });
 });
 
+describe('mails of an app to addresses that nobody owns', () => {
+  /** How many of so many strangers get a mail, each asked for from a browser in the network of the address. */
+  const reached = async (service: TestApp, count: number, networkOf: (place: number) => string) => {
+    const to = await appInProject(service, { allowSignUp: true, signUpRoleId: projectViewer });
+    const strangers = Array.from({ length: count }, () => `${unique()}@example.test`);
+    for (const [place, email] of strangers.entries()) {
+      const browser = signInBrowser(service, to);
+      await browser.authorize();
+      const headers = { 'x-forwarded-for': networkOf(place) };
+      const asked = await browser.post('/api/auth/project/email/request', { email }, headers);
+      expect(asked.statusCode).toBe(303);
+      expect((await browser.page()).body).toContain(email);
+    }
+    await service.app.flushMails();
+    return { to, count: service.mails.filter((mail) => strangers.includes(mail.to)).length };
+  };
+  const proxied = { SECURITY_TRUSTED_PROXIES: '127.0.0.0/8' };
+
+  test('are counted by the network that asks, and a known address gets its link all the same', async () => {
+    const tight = await startApp({ ...proxied, SECURITY_RATE_LIMIT_AUTH_MAX: '3' });
+    try {
+      const { to, count } = await reached(tight, 5, () => '203.0.113.7');
+      expect(count).toBe(3);
+      const browser = signInBrowser(tight, to);
+      await browser.authorize();
+      const headers = { 'x-forwarded-for': '203.0.113.7' };
+      await browser.post('/api/auth/project/email/request', { email: to.owner.email }, headers);
+      expect(await tight.mailedToken(to.owner.email)).toMatch(/^[\w-]{43}$/);
+      expect(tight.mails.at(-1)).toMatchObject({ to: to.owner.email, subject: 'Sign in to Acme Boards' });
+    } finally {
+      await tight.close();
+    }
+  });
+
+  test('are counted by the app, from however many networks they are asked for', async () => {
+    const tight = await startApp({ ...proxied, SECURITY_RATE_LIMIT_GENERAL_MAX: '150' });
+    try {
+      const { count } = await reached(tight, 5, (place) => `203.0.113.${place + 1}`);
+      expect(count).toBe(3);
+    } finally {
+      await tight.close();
+    }
+  });
+});
+
 test('a link to sign in to an app is counted only for a browser that is signing in, and for its own purpose', async () => {
   const { email } = await app.person();
   const to = await appInProject(app, { allowSignUp: true, signUpRoleId: projectViewer });

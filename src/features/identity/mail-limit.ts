@@ -15,6 +15,22 @@ export type MailPurpose = 'verification' | 'reset' | 'signIn' | 'invitation' | '
 export const mayMail = (services: Services, purpose: MailPurpose, address: string): Promise<boolean> =>
   isLeft(services, 'mail', `${purpose} ${address}`);
 
+/** So many calls weighs a mail to a stranger in the bucket of its app: at the defaults it sends 20 in a minute. */
+const WEIGHT = 50;
+
+/**
+ * Whether an app may have one more mail sent to an address that nobody here owns. Whoever makes an app chooses its name,
+ * and anybody can ask for its mails: without these buckets, of the asking network and of the app, the service would
+ * carry their messages to strangers. That of the app is full again within a minute, so whoever signs up in a rush only
+ * has to ask again.
+ */
+export const mayMailStranger = async (
+  services: Services,
+  { appId, network }: { readonly appId: string; readonly network: string },
+): Promise<boolean> =>
+  (await isLeft(services, 'auth', `mailToStranger ${network}`)) &&
+  (await isLeft(services, 'general', `mailToStranger ${appId}`, WEIGHT));
+
 /** Whether the bucket had enough left for this, which it now has less. */
 export async function isLeft(
   { limiter }: Services,

@@ -283,6 +283,25 @@ describe('a link', () => {
     expect(page.body).not.toContain(first);
   });
 
+  test('has no room in the name of an app for a message, or for any kind of link', async () => {
+    const links = 'http://2130706433/ a@evil b。evil c．evil d｡evil';
+    const named = await appInProject(app, {
+      name: `${links} ${'!'.repeat(200)}`,
+      allowSignUp: true,
+      signUpRoleId: projectViewer,
+    });
+    const browser = browserOf(named);
+    await browser.authorize();
+    const address = newAddress();
+    await browser.mail(address);
+    const mail = app.mails.findLast(({ to }) => to === address);
+    for (const part of [mail?.subject, mail?.text]) {
+      expect(part).not.toMatch(/2130706433\/\/|http:\/\/2|a@evil|[。．｡]evil/);
+      expect(part).toContain('http:\u200B//2130706433/ a@\u200Bevil');
+    }
+    expect([...(mail?.subject ?? '').replaceAll('\u200B', '')].length).toBe('Sign in to '.length + 60);
+  });
+
   test('proves its own address, also when another was asked for since and got no mail', async () => {
     const tight = await startApp({ JOBS_ENABLED: 'false', SECURITY_RATE_LIMIT_MAIL_MAX: '2' });
     try {

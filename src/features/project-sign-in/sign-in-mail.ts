@@ -49,13 +49,22 @@ const texts: Record<Language, (app: string) => Texts> = {
   }),
 };
 
+/** Of the name of an app: enough to recognise it, too little for a message of its maker's. */
+const MAX_NAME = 60;
+
+function nameInMail(name: string): string {
+  const characters = [...name];
+  const short = characters.length > MAX_NAME ? `${characters.slice(0, MAX_NAME - 1).join('')}…` : name;
+  return withoutLinks(short);
+}
+
 /** The link with which somebody signs in to an app. The app's name is its maker's choice: text, and never a link. */
 export function signInMail(
   appUrl: string,
   { name }: { readonly name: string },
   mail: { readonly to: string; readonly language: Language; readonly token: string },
 ): Mail {
-  const { subject, line, button, small } = texts[mail.language](withoutLinks(name));
+  const { subject, line, button, small } = texts[mail.language](nameInMail(name));
   return composeMail({
     to: mail.to,
     language: mail.language,

@@ -27,7 +27,8 @@ import {
 import { githubAt, ProviderFault, type Github, type Identity } from '../federation/github.ts';
 import { lockedMethod } from '../federation/matching.ts';
 import { ownerOf } from '../identity/address.ts';
-import { mayMail } from '../identity/mail-limit.ts';
+import { answerEvenly } from '../identity/even-answer.ts';
+import { mayMail, mayMailStranger } from '../identity/mail-limit.ts';
 import { canonicalAddress } from '../identity/password-sign-in.ts';
 import { isReachable } from '../identity/registration.ts';
 import type { Run } from '../identity/sign-in.ts';
@@ -135,6 +136,7 @@ export async function mailLink(
   { email, form_token }: { readonly email: string; readonly form_token?: string | undefined },
 ): Promise<{ accepted: true } | Refusal> {
   const { tx, services, call } = ctx;
+  answerEvenly(ctx, performance.now());
   assertOwnPage(call);
   const flow = await flowAt(tx, services, call, 'signIn', form_token);
   const app = await appOf(tx, flow.asked);
@@ -148,7 +150,11 @@ export async function mailLink(
     return refuse(noAddress());
   }
   const owner = await ownerOf(tx, to);
-  const token = (await mayMail(services, 'signIn', to)) ? newOneTimeToken() : undefined;
+  const isStranger = !owner || owner.deletedAt !== null;
+  const may =
+    (!isStranger || (await mayMailStranger(services, { appId: app.id, network: call.network }))) &&
+    (await mayMail(services, 'signIn', to));
+  const token = may ? newOneTimeToken() : undefined;
   const link = token === undefined ? former : { address: to, expiresAt: endOfLink(services) };
   const step = { name: 'signIn', notice: 'mailed', mailedTo: to, ...(link && { link }) } as const;
   const amended = { handle: flow.handle, kept: { ...kept(flow), step }, lasts: true, mailed: token };
