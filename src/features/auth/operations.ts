@@ -232,7 +232,7 @@ export const requestPasswordReset = mutation({
   rest: 'POST /auth/request-password-reset',
   summary: 'Ask for a mail with which a forgotten password is replaced',
   description:
-    'The mail goes to a verified address of an active user; the answer is the same for every address.',
+    'The mail goes to a verified address of an active user; an unverified one gets its verification link instead. The answer is the same for every address.',
   access: 'public',
   keepsRights: true,
   input: { email },

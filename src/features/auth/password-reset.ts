@@ -10,7 +10,7 @@ import { oneTimeTokens } from '../identity/one-time-token.ts';
 import { claimOf, mayExist } from '../identity/password-sign-in.ts';
 import type { Run, UserRow } from '../identity/sign-in.ts';
 import { nodeOfUser, userAsActor } from '../identity/user-node.ts';
-import { flushMails, lockUser } from '../identity/verification.ts';
+import { flushMails, lockUser, sendVerification } from '../identity/verification.ts';
 import { resetMail } from './reset-mail.ts';
 
 /**
@@ -18,16 +18,23 @@ import { resetMail } from './reset-mail.ts';
  * it may belong to somebody else, who must not get into what its claimant keeps here.
  */
 
-/** Queues a link to the stored address, if it is a verified one of an active user; does nothing for any other. */
+/**
+ * Queues a link to the stored address, if it is a verified one of an active user. To the unverified one of a registration
+ * goes the link that verifies it, after which the password can be reset; does nothing for any other.
+ */
 export async function mailReset(ctx: Run, typed: string): Promise<void> {
   const { tx, services, call } = ctx;
   const { config, clock, mail } = services;
   const claim = await claimOf(tx, typed);
-  if (!claim?.method.isVerified) return ctx.unchanged();
+  if (!claim) return ctx.unchanged();
   // Two requests at once would else leave two links alive.
   const user = await lockUser(ctx, claim.user.id);
   if (!user || !mayExist(user)) return ctx.unchanged();
   const address = claim.method.providerId;
+  const about = { target: { type: 'User', id: user.id }, node: await nodeOfUser(tx, user.id) };
+  if (!claim.method.isVerified) {
+    return (await sendVerification(ctx, user, address)) ? ctx.record(about) : ctx.unchanged();
+  }
   if (!(await mayMail(services, 'reset', address))) return ctx.unchanged();
   await endResets(ctx, user.id);
   const token = newOneTimeToken();
@@ -40,7 +47,7 @@ export async function mailReset(ctx: Run, typed: string): Promise<void> {
   });
   await mail.queue(tx, resetMail(config, address, user.locale ?? call.language, token));
   flushMails(ctx);
-  ctx.record({ target: { type: 'User', id: user.id }, node: await nodeOfUser(tx, user.id) });
+  ctx.record(about);
 }
 
 export interface PreparedReset {

@@ -94,7 +94,11 @@ describe.each(transports)('a forgotten password over %s', (via) => {
     expect(bodies.size).toBe(1);
     await app.app.flushMails();
     // To the stored form of the address, not to what was typed.
-    expect(app.mails.slice(before).map(({ to }) => to)).toEqual([person.email]);
+    const mailed = app.mails.slice(before).map(({ to, subject }) => [to, subject]);
+    expect(mailed).toEqual([
+      [person.email, 'Reset your password'],
+      [unverified.email, 'Verify your e-mail address'],
+    ]);
   });
 
   test('keeps the link when the new password is refused', async () => {

@@ -8,6 +8,7 @@ import { nodeOfUser, userAsActor } from '../identity/user-node.ts';
 import { userData, type Run, type UserRow } from '../identity/sign-in.ts';
 import {
   claimsOn,
+  endOwnClaims,
   lockAddress,
   lockClaimants,
   lockUser,
@@ -151,6 +152,7 @@ export async function link(ctx: Run, user: UserRow, { id }: Identity, address: s
     claims: true,
     lastUsedAt: services.clock.now(),
   });
+  await endOwnClaims(ctx, user.id);
   const by = { actor: userAsActor(user), node: await nodeOfUser(tx, user.id) };
   ctx.record({ ...by, target: { type: 'AuthenticationMethod', id: methodId } });
   if (isPrimary) {

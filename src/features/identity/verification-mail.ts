@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts';
-import { composeMail } from '../../events/mail-layout.ts';
+import { composeMail, withoutLinks } from '../../events/mail-layout.ts';
 import type { Mail } from '../../kernel/ports.ts';
 
 /**
@@ -57,6 +57,58 @@ const verification: Record<Language, (hours: string) => Texts> = {
     small: [
       `Le lien fonctionne une seule fois, pendant ${hours}.`,
       "Si vous n'avez rien demandé, ignorez ce message : sans le lien, il ne se passe rien.",
+    ],
+  }),
+};
+
+/** For an address that is added to a user: whose it would be is the first thing to know. */
+const added: Record<Language, (hours: string, user: string) => Texts> = {
+  en: (hours, user) => ({
+    subject: 'Is this e-mail address yours?',
+    lines: [
+      `The user of Doorward with the address ${user} wants to sign in with this e-mail address, too.`,
+      'Confirm it only if that is you: from then on, this address belongs to that user.',
+    ],
+    button: 'Add my address to that user',
+    small: [
+      `The link works once and for ${hours}.`,
+      'If it is not you, ignore this mail: without the link nothing happens.',
+    ],
+  }),
+  de: (hours, user) => ({
+    subject: 'Gehört diese E-Mail-Adresse Ihnen?',
+    lines: [
+      `Der Benutzer von Doorward mit der Adresse ${user} möchte sich auch mit dieser E-Mail-Adresse anmelden.`,
+      'Bestätigen Sie das nur, wenn Sie das sind: Die Adresse gehört danach zu diesem Benutzer.',
+    ],
+    button: 'Meine Adresse zu diesem Benutzer hinzufügen',
+    small: [
+      `Der Link gilt einmal und ${hours} lang.`,
+      'Wenn Sie es nicht sind, ignorieren Sie diese E-Mail: Ohne den Link geschieht nichts.',
+    ],
+  }),
+  es: (hours, user) => ({
+    subject: '¿Es suya esta dirección de correo?',
+    lines: [
+      `El usuario de Doorward con la dirección ${user} quiere iniciar sesión también con esta dirección de correo.`,
+      'Confírmelo solo si es usted: a partir de entonces, la dirección pertenecerá a ese usuario.',
+    ],
+    button: 'Añadir mi dirección a ese usuario',
+    small: [
+      `El enlace sirve una sola vez y durante ${hours}.`,
+      'Si no es usted, ignore este mensaje: sin el enlace no ocurre nada.',
+    ],
+  }),
+  fr: (hours, user) => ({
+    subject: 'Cette adresse e-mail est-elle la vôtre ?',
+    lines: [
+      `L'utilisateur de Doorward dont l'adresse est ${user} veut aussi se connecter avec cette adresse e-mail.`,
+      "Ne confirmez que s'il s'agit de vous : l'adresse appartiendra ensuite à cet utilisateur.",
+    ],
+    button: 'Ajouter mon adresse à cet utilisateur',
+    small: [
+      `Le lien fonctionne une seule fois, pendant ${hours}.`,
+      "Si ce n'est pas vous, ignorez ce message : sans le lien, il ne se passe rien.",
     ],
   }),
 };
@@ -133,11 +185,17 @@ export const verificationLink = ({ appUrl, security }: Config, token: string): s
     ? `${appUrl}/hosted/verify-email?token=${token}`
     : `${security.frontendUrl}/auth/verify-email?token=${token}`;
 
-/** The link with which an address is verified. */
-export function verificationMail(config: Config, to: string, language: Language, token: string): Mail {
-  const { subject, lines, button, small } = verification[language](
-    hoursIn[language](config.auth.verificationTokenHours),
-  );
+/** The link with which an address is verified. `addedBy`: the verified address of the user to whom it is added. */
+export function verificationMail(
+  config: Config,
+  to: string,
+  language: Language,
+  token: string,
+  addedBy: string | null,
+): Mail {
+  const hours = hoursIn[language](config.auth.verificationTokenHours);
+  const { subject, lines, button, small } =
+    addedBy === null ? verification[language](hours) : added[language](hours, withoutLinks(addedBy));
   return composeMail({
     to,
     language,

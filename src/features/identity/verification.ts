@@ -6,6 +6,7 @@ import { authenticationMethods } from '../me/authentication-method.ts';
 import { endUser } from '../memberships/end-of-user.ts';
 import { nodeOfUser, systemActor, userAsActor } from './user-node.ts';
 import { users } from '../users/user.ts';
+import { ownerOf } from './address.ts';
 import { mayMail } from './mail-limit.ts';
 import { oneTimeTokens } from './one-time-token.ts';
 import { userData, type Run, type UserRow } from './sign-in.ts';
@@ -70,12 +71,14 @@ export async function removeClaims({ tx }: Pick<Run, 'tx'>, claims: readonly Cla
 export const flushMails = (ctx: Run): void => ctx.afterCommit(() => void ctx.services.mail.flush());
 
 /**
- * Queues a fresh link for this user and address, and ends the older ones. False when the address may get no more mails:
- * the link that it got before goes on working.
+ * Queues a fresh link for this user and address, and ends the older ones. False, and nothing is done, when the address is
+ * another user's, by whichever method, or may get no more mails: the link that it got before goes on working.
  */
 export async function sendVerification(ctx: Run, user: UserRow, address: string): Promise<boolean> {
   const { tx, services, call } = ctx;
   const { config, clock, mail } = services;
+  const owner = await ownerOf(tx, address);
+  if (owner && owner.id !== user.id) return false;
   if (!(await mayMail(services, 'verification', address))) return false;
   await tx
     .delete(oneTimeTokens)
@@ -86,6 +89,8 @@ export async function sendVerification(ctx: Run, user: UserRow, address: string)
         eq(oneTimeTokens.address, address),
       ),
     );
+  // Who reads this mail must see whose user the address would be: the link may have been asked for by anybody.
+  const addedBy = user.emailVerified ? user.email : null;
   const token = newOneTimeToken();
   await tx.insert(oneTimeTokens).values({
     hash: hashOneTimeToken(token),
@@ -94,7 +99,7 @@ export async function sendVerification(ctx: Run, user: UserRow, address: string)
     address,
     expiresAt: new Date(clock.now().getTime() + config.auth.verificationTokenHours * 3_600_000),
   });
-  await mail.queue(tx, verificationMail(config, address, user.locale ?? call.language, token));
+  await mail.queue(tx, verificationMail(config, address, user.locale ?? call.language, token, addedBy));
   flushMails(ctx);
   return true;
 }
@@ -153,7 +158,8 @@ export async function verifyAddress(ctx: Run, token: string): Promise<void> {
   const user = await lockUser(ctx, userId);
   const mine = claims.find((method) => method.userId === userId);
   const others = claims.filter((method) => method.userId !== userId);
-  if (!user || !mine || others.some(({ isVerified }) => isVerified)) throw fail('INVALID_TOKEN');
+  const owner = await ownerOf(tx, address);
+  if (!user || !mine || (owner && owner.id !== userId)) throw fail('INVALID_TOKEN');
 
   const [verified] = await tx
     .select({ id: authenticationMethods.id })
@@ -172,6 +178,7 @@ export async function verifyAddress(ctx: Run, token: string): Promise<void> {
     .update(authenticationMethods)
     .set({ isVerified: true, claims: true, isPrimary })
     .where(eq(authenticationMethods.id, mine.id));
+  await endOwnClaims(ctx, userId);
   const [row] = await tx
     .update(users)
     .set({
@@ -192,6 +199,30 @@ export async function verifyAddress(ctx: Run, token: string): Promise<void> {
     node: await nodeOfUser(tx, userId),
   });
   await settleLosers(ctx, others);
+}
+
+/**
+ * Of a user who has verified an address. His other addresses he only typed in: they hold themselves against nobody and
+ * sign in nobody from now on, and their links die. Else who registers with the address of somebody else and verifies one
+ * of his own would keep that person out for good.
+ */
+export async function endOwnClaims({ tx }: Pick<Run, 'tx'>, userId: string): Promise<void> {
+  const ended = await tx
+    .update(authenticationMethods)
+    .set({ claims: false })
+    .where(
+      and(
+        eq(authenticationMethods.userId, userId),
+        eq(authenticationMethods.claims, true),
+        eq(authenticationMethods.isVerified, false),
+      ),
+    )
+    .returning({ address: authenticationMethods.providerId });
+  const addresses = ended.map(({ address }) => address);
+  if (addresses.length === 0) return;
+  await tx
+    .delete(oneTimeTokens)
+    .where(and(eq(oneTimeTokens.userId, userId), inArray(oneTimeTokens.address, addresses)));
 }
 
 /** After `removeClaims`: users who are left without any method go, with their sessions and keys. */
