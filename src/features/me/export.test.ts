@@ -194,6 +194,41 @@ it('has no secret, and nothing of anybody else but what the user did', async () 
   });
 });
 
+it('says nothing of what a key of the project does, nor what was changed in a tenant that the user has left', async () => {
+  const { ada, bob, scope, project, own } = await household();
+  const exchanged = async (scopeOf: ScopeRef) => {
+    const key = await app.must('createApiKey', { scope: scopeOf }, as(ada));
+    const { clientId, scope: keyScope } = key;
+    const clientSecret = key.clientSecret as string;
+    return (await app.must('exchangeApiKey', { clientId, clientSecret, scope: keyScope })).accessToken;
+  };
+  await exchanged(own);
+  const token = await exchanged(project.scope);
+  const rename = (name: string) =>
+    app.must('updateProject', { scope: project.scope, id: project.id, name }, { token });
+  await rename('Secret Project X');
+  await app.must('updateProject', { scope: project.scope, id: project.id, name: 'By Ada' }, as(ada));
+  const within = (await exported(ada)).auditEntries;
+  const operations = within.map(({ operation }) => operation);
+  expect(operations.filter((name) => name === 'exchangeApiKey')).toHaveLength(1);
+  expect(operations.filter((name) => name === 'updateProject')).toHaveLength(1);
+  expect(within.find(({ operation }) => operation === 'updateProject')?.changes).toMatchObject({
+    name: { to: 'By Ada' },
+  });
+  expect(within.find(({ operation }) => operation === 'exchangeApiKey')?.metadata).not.toEqual({});
+
+  await app.must('removeOrganizationMember', { scope, userId: ada.userId }, as(bob));
+  await rename('Secret Project Y');
+  const { auditEntries } = await exported(ada);
+  const said = JSON.stringify(auditEntries);
+  for (const text of ['Secret Project', 'By Ada']) expect(said).not.toContain(text);
+  expect(auditEntries.find(({ operation }) => operation === 'updateProject')).toMatchObject({
+    changes: null,
+    metadata: {},
+  });
+  expect(auditEntries.find(({ operation }) => operation === 'register')?.changes).toBeDefined();
+});
+
 it('is of one moment, whatever is changed while it is read', async () => {
   const ada = await app.person();
   await app.must('updateMe', { name: 'First' }, as(ada));

@@ -1,8 +1,12 @@
-import { and, asc, getTableColumns, gt, sql } from 'drizzle-orm';
+import { and, asc, getTableColumns, gt, sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
+import { nodes } from '../../db/nodes.ts';
 import { auditLog } from '../../events/tables.ts';
 import { ScopeOutput } from '../../kernel/scope.ts';
 import { iso, jsonObject, uuid } from '../../values.ts';
+import { apiKeys } from '../api-keys/api-key.ts';
+import { accounts } from '../identity/account.ts';
+import { organizationMembers, projectUsers } from '../memberships/membership.ts';
 import { pages } from './section.ts';
 
 /** An audit entry without what only proves the chain: that is for who may read the log. */
@@ -36,15 +40,34 @@ const PAGE = 500;
 const ofUser = sql`${auditLog.target}->>'type' = 'User'`;
 
 /**
+ * Through a key of his own. The acts of a project's key are the project's, whoever made it: they go on when its maker has
+ * left, who is nobody to be told what becomes of the project.
+ */
+const byOwnKey = (userId: string): SQL => sql`(${auditLog.actor}->>'type' = 'apiKey' and exists (
+  select from ${apiKeys} where ${apiKeys.id}::text = ${auditLog.actor}->>'id'
+    and ${apiKeys.scopeTenant} = 'ProjectUser' and ${apiKeys.userId} = ${userId}))`;
+
+/** Whether the user still belongs to the tenant of the entry: as its owner or member, or to the owner of the project. */
+const belongsThere = (userId: string): SQL => sql`exists (
+  select from ${nodes} n where n.id = ${auditLog.tenantId} and (
+    exists (select from ${accounts} a where a.id in (n.id, n.parent_id) and a.owner_id = ${userId})
+    or exists (select from ${organizationMembers} m where m.tenant_id in (n.id, n.parent_id) and m.user_id = ${userId})
+    or exists (select from ${projectUsers} p where p.tenant_id = n.id and p.user_id = ${userId})))`;
+
+/**
  * What he did, in order of time; ids are drawn in that order, and an index of actor and id leads from page to page. What
- * he changed of other people is theirs: of that the entry says only that it was changed.
+ * he changed of other people is theirs, and what he changed in a tenant that he has left is the tenant's: of that the
+ * entry says only that it was changed.
  */
 export const acts = pages(Act, async function* ({ tx, userId }) {
-  const isHis = sql`${auditLog.actor}->>'userId' = ${userId}`;
-  const changes = sql<unknown>`case when ${ofUser} and ${auditLog.target}->>'id' <> ${userId} then null else ${auditLog.changes} end`;
+  const isHis = sql`${auditLog.actor}->>'userId' = ${userId}
+    and (${auditLog.actor}->>'type' <> 'apiKey' or ${byOwnKey(userId)})`;
+  const changes = sql<unknown>`case when ${ofUser} and ${auditLog.target}->>'id' <> ${userId} or not ${belongsThere(userId)}
+    then null else ${auditLog.changes} end`;
+  const metadata = sql<unknown>`case when ${belongsThere(userId)} then ${auditLog.metadata} else '{}'::jsonb end`;
   for (let after: string | null = null; ;) {
     const page: { readonly id: string }[] = await tx
-      .select({ ...getTableColumns(auditLog), changes })
+      .select({ ...getTableColumns(auditLog), changes, metadata })
       .from(auditLog)
       .where(and(isHis, after === null ? undefined : gt(auditLog.id, after)))
       .orderBy(asc(auditLog.id))
