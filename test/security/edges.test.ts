@@ -391,3 +391,16 @@ test('in production there is no explorer and no introspection, and what is there
   }
   await production.close();
 });
+
+test.each(['k\0', 'k\n', '\ud800', "k'; --"])(
+  'a token whose kid is %j is invalid, and no more',
+  async (kid) => {
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const token = `${part({ alg: 'RS256', typ: 'JWT', kid })}.${part({ sub: ada.userId })}.c2ln`;
+    const headers = { authorization: `Bearer ${token}`, host: 'here' };
+    const statusOf = async (url: string) => (await app.server.inject({ url, headers })).statusCode;
+    expect(await statusOf('/health')).toBe(200);
+    expect(await statusOf('/api/event-types')).toBe(200);
+    expect(await statusOf('/api/me')).toBe(401);
+  },
+);
