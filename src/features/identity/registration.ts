@@ -11,7 +11,7 @@ import { createAccount } from './account.ts';
 import { ownerOf } from './address.ts';
 import { assertPassword } from './new-password.ts';
 import { claimOf } from './password-sign-in.ts';
-import { mayMail } from './mail-limit.ts';
+import { isLeft, mayMail } from './mail-limit.ts';
 import { newSession, openSession, userData, type NewSession, type Run, type UserRow } from './sign-in.ts';
 import {
   claimsOn,
@@ -49,39 +49,44 @@ export type PreparedRegistration = Prepared<NewSession | null>;
 
 const taken = (path: string): DoorwardError => fail('CONFLICT', { details: [{ path, code: 'taken' }] });
 
-/** Checks and hashes. @throws VALIDATION_ERROR, FORBIDDEN when closed, CONFLICT, RATE_LIMITED */
+/**
+ * Whether registering may tell that an address is taken. That makes it an account oracle, so a network learns it of so
+ * many addresses only (identity §1). Beyond that everybody there goes on as where an address must be verified first:
+ * one client must neither learn more nor keep the others from registering.
+ */
+const tellsTaken = async (services: Services, network: string, points?: number): Promise<boolean> =>
+  services.config.auth.registrationMode === 'immediate' &&
+  (await isLeft(services, 'auth', `taken ${network}`, points));
+
+/** Checks and hashes. @throws VALIDATION_ERROR, FORBIDDEN when closed, CONFLICT */
 export async function prepareRegistration(
   db: Executor,
   services: Services,
   network: string,
   newcomer: Newcomer,
 ): Promise<PreparedRegistration> {
-  const { config, clock, ids, limiter } = services;
+  const { config, clock, ids } = services;
   const { address } = newcomer;
-  const mode = config.auth.registrationMode;
-  if (mode === 'closed') {
+  if (config.auth.registrationMode === 'closed') {
     throw fail('FORBIDDEN', { fix: 'Registration is closed here; ask for an invitation.' });
   }
   assertReachable(services, address, 'providerId');
   await assertPassword(services, newcomer.password, ownerIn(newcomer), 'providerData.password');
-  if (mode === 'immediate') {
-    // This is an account oracle, so only so many addresses can be asked about from one network (identity §1).
-    await limiter.consume('auth', `taken ${network}`, 0);
+  let immediate = await tellsTaken(services, network, 0);
+  if (immediate) {
     const claim = await claimOf(db, address);
-    if ((claim && !isLapsed(claim.user, clock.now())) || (await ownerOf(db, address))) {
-      await limiter.consume('auth', `taken ${network}`);
-      throw taken('providerId');
-    }
+    const isTaken = (claim && !isLapsed(claim.user, clock.now())) || (await ownerOf(db, address));
+    if (isTaken && (await tellsTaken(services, network))) throw taken('providerId');
+    immediate = !isTaken;
   }
   const userId = ids.next();
   return {
     newcomer,
     userId,
     hash: await services.passwords.hash(newcomer.password),
-    session:
-      mode === 'immediate'
-        ? await newSession(services, { id: userId, emailVerified: false }, { amr: ['pwd'] })
-        : null,
+    session: immediate
+      ? await newSession(services, { id: userId, emailVerified: false }, { amr: ['pwd'] })
+      : null,
   };
 }
 
