@@ -163,6 +163,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const webhooks = createWebhookDelivery({ services, pool, actAsSystem, guard, ports, log: logged });
   if (embedded) await webhooks.reclaim();
   const admission = createAdmission({
+    services,
     ...config.overload,
     databaseSlots: embedded ? EMBEDDED_SLOTS : config.database.poolMax,
     onEventLoop: embedded,

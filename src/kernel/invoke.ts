@@ -53,7 +53,7 @@ export function createInvoke(stages: Stages): Invoke {
     let input = parseInput(op.schema, raw) as Record<string, unknown> & { scope?: ScopeInput };
     const once = stages.once(op, call);
     if (op.limit) {
-      const key = op.limit.key(input as never, call);
+      const key = op.limit.key(input as never, call, stages.services);
       const points = op.limit.points?.(input as never);
       if (key !== null)
         yield stages.limit(op.limit.class, key || credentialKey(principal, call), call, points);

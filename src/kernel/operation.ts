@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Code, DoorwardError } from '../errors.ts';
-import type { Call, Context } from './context.ts';
+import type { Call, Context, Services } from './context.ts';
 import type { AnyEntity } from './entity.ts';
 import { nounOfRelations } from './inputs.ts';
 import type { BareReply, Refusal } from './reply.ts';
@@ -22,7 +22,7 @@ export type RateClass = (typeof rateClasses)[number];
 interface Limit<I> {
   readonly class: RateClass;
   /** What is counted; `null`: nothing, `''`: the caller's credential or network. */
-  readonly key: (input: I, call: Call) => string | null;
+  readonly key: (input: I, call: Call, services: Services) => string | null;
   /** As how many calls one counts, if not as one. */
   readonly points?: (input: I) => number;
 }

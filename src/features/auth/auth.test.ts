@@ -669,6 +669,23 @@ describe('limits', () => {
     expect((await guess(address(), 'rest')).code).toBe('UNAUTHENTICATED');
   });
 
+  test("forged refresh tokens use up nobody else's limit", async () => {
+    const [person, other] = [await limited.person(), await limited.person()];
+    const forged = `dwr_${'A'.repeat(91)}`;
+    const sessionOf = ({ refreshToken }: Person) =>
+      Buffer.from(refreshToken.slice(4), 'base64url').subarray(0, 16);
+    const named = Buffer.concat([sessionOf(person), Buffer.from(forged.slice(4), 'base64url').subarray(16)]);
+    const refresh = (accessToken: string, refreshToken: string) =>
+      limited.raw('refreshSession', { accessToken, refreshToken });
+    const codes = [];
+    for (let i = 0; i < 4; i++) {
+      codes.push((await refresh(person.token, `dwr_${named.toString('base64url')}`)).code);
+    }
+    expect(codes).toEqual(['UNAUTHENTICATED', 'UNAUTHENTICATED', 'RATE_LIMITED', 'RATE_LIMITED']);
+    expect((await refresh(person.token, person.refreshToken)).ok).toBe(true);
+    expect((await refresh(other.token, other.refreshToken)).ok).toBe(true);
+  });
+
   test('one network may ask only so often whether addresses are taken, and goes on registering', async () => {
     const known = await Promise.all(
       Array.from({ length: 4 }, async () => {

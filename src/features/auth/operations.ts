@@ -1,7 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/one-time-token.ts';
-import { parseRefreshToken } from '../../crypto/refresh-token.ts';
 import { fail } from '../../errors.ts';
 import type { Call } from '../../kernel/context.ts';
 import { mutation } from '../../kernel/operation.ts';
@@ -16,7 +15,14 @@ import { endPresented } from './logout.ts';
 import { mailReset, prepareReset, reset } from './password-reset.ts';
 import { answerEvenly } from '../identity/even-answer.ts';
 import { canonicalAddress, checkPassword, password } from '../identity/password-sign-in.ts';
-import { isOverdue, prepareRefresh, presentedBy, refresh, verificationRequired } from './refresh.ts';
+import {
+  isOverdue,
+  prepareRefresh,
+  presentedBy,
+  refresh,
+  refreshBucket,
+  verificationRequired,
+} from './refresh.ts';
 import * as registration from '../identity/registration.ts';
 import { newSession, openSession, SignIn } from '../identity/sign-in.ts';
 import { Accepted, lockUser, resendTo, verifyAddress } from '../identity/verification.ts';
@@ -168,8 +174,7 @@ export const refreshSession = mutation({
   codes: ['UNAUTHENTICATED', 'ORIGIN_NOT_ALLOWED', 'EMAIL_VERIFICATION_REQUIRED'],
   limit: {
     class: 'refresh',
-    key: (input, { refreshCookie }) =>
-      parseRefreshToken(input.refreshToken ?? refreshCookie ?? '')?.sessionId ?? null,
+    key: (input, call, services) => refreshBucket(services, call, input.refreshToken),
   },
   prepare: ({ tx, services, call, input }) => prepareRefresh(tx, services, call, presentedBy(input, call)),
   run: (ctx) => refresh(ctx, ctx.prepared),

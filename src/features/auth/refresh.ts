@@ -1,5 +1,5 @@
 import { readHeader, verifyJwt } from '../../crypto/jwt.ts';
-import { parseRefreshToken } from '../../crypto/refresh-token.ts';
+import { isAuthentic, parseRefreshToken } from '../../crypto/refresh-token.ts';
 import type { DoorwardError } from '../../errors.ts';
 import { fail } from '../../errors.ts';
 import { refuse } from '../../kernel/reply.ts';
@@ -17,6 +17,7 @@ import {
 } from '../sessions/rotation.ts';
 import {
   accessTokenSeconds,
+  refreshKeys,
   setCookie,
   signAccessToken,
   type Run,
@@ -56,6 +57,21 @@ export function presentedBy(input: Tokens, call: Call): Presented {
     });
   }
   return { accessToken, refreshToken };
+}
+
+/**
+ * What an attempt counts against: the session of a token of ours, else the network. A session id stands in events and
+ * tokens, so whoever merely names one must not be able to use up its limit.
+ */
+export function refreshBucket(
+  services: Services,
+  { refreshCookie, network }: Call,
+  inBody: string | undefined,
+): string | null {
+  const token = inBody ?? refreshCookie;
+  if (token === null) return null;
+  const sessionId = parseRefreshToken(token)?.sessionId;
+  return sessionId !== undefined && isAuthentic(refreshKeys(services), token) ? sessionId : network;
 }
 
 /** What the run needs, made before its transaction opens. */

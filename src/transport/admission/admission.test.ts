@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
-import type { Call, Principal } from '../../kernel/context.ts';
+import type { Call, Principal, Services } from '../../kernel/context.ts';
 import type { Found } from '../../kernel/stages.ts';
 import type { NamedOperation } from '../../kernel/operation.ts';
 import { createAdmission, type Admission } from './admission.ts';
@@ -10,7 +10,8 @@ import { releaseSlot } from './request-slot.ts';
 let admission: Admission;
 let begun: { readonly name: string; readonly call: Call }[];
 beforeEach(() => {
-  admission = createAdmission({ maxWaitMs: 5000, maxQueue: 1000, databaseSlots: 1, onEventLoop: false });
+  const limits = { maxWaitMs: 5000, maxQueue: 1000, databaseSlots: 1, onEventLoop: false };
+  admission = createAdmission({ services: {} as Services, ...limits });
   begun = [];
   arrive('first', null);
 });

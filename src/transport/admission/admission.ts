@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { fail } from '../../errors.ts';
-import type { Call, Principal, QueueState, Slot } from '../../kernel/context.ts';
+import type { Call, Principal, QueueState, Services, Slot } from '../../kernel/context.ts';
 import { credentialKey } from '../../kernel/invoke.ts';
 import type { Admit, Found } from '../../kernel/stages.ts';
 import type { NamedOperation } from '../../kernel/operation.ts';
@@ -14,6 +14,8 @@ import { FairQueue, type Share } from './fair-queue.ts';
  * in none; neither do health, metrics, pages and documents.
  */
 export interface AdmissionOptions {
+  /** For the keys of limits, by which callers without a credential are told apart. */
+  readonly services: Services;
   readonly maxWaitMs: number;
   readonly maxQueue: number;
   /** How many operations may work with the database at once. */
@@ -37,7 +39,7 @@ const SIGN_INS = 16;
 const OWNERS = 50_000;
 
 export function createAdmission(options: AdmissionOptions): Admission {
-  const { databaseSlots, ...limits } = options;
+  const { databaseSlots, services, ...limits } = options;
   const queue = (name: string, slots: number) => new FairQueue({ name, slots, ...limits });
   const database = queue('database', databaseSlots);
   const exchange = queue('exchange', EXCHANGES);
@@ -52,7 +54,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
   }
 
   function shareOf(op: NamedOperation, input: Input, call: Call, principal: Principal | null): Share {
-    if (!principal) return { tenant: `network ${call.network}`, credential: accountIn(op, input, call) };
+    if (!principal)
+      return { tenant: `network ${call.network}`, credential: accountIn(op, input, call, services) };
     const credential = credentialKey(principal, call);
     const scope = input.scope ?? principal.pinned;
     if (!scope) return { tenant: `user ${principal.userId}`, credential };
@@ -102,7 +105,7 @@ const placeOf = ({ userId }: Principal, { id }: Pick<ScopeInput, 'id'>): string 
 const ownerIn = ({ pinned, userId }: Principal): string => pinned?.id.split(':')[0] ?? `user ${userId}`;
 
 /** Whoever tries to sign in, by what they claim: others behind the same address have their own turn. */
-function accountIn(op: NamedOperation, input: Input, call: Call): string {
+function accountIn(op: NamedOperation, input: Input, call: Call, services: Services): string {
   if (typeof input.clientId === 'string') return input.clientId;
-  return op.limit?.key(input as never, call) ?? call.network;
+  return op.limit?.key(input as never, call, services) ?? call.network;
 }
