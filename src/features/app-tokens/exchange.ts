@@ -78,8 +78,8 @@ export async function prepareCode(
 }
 
 /**
- * Uses the code up and opens the session, or ends the one that it opened before: of two who have one code nobody knows
- * which is the thief. Whatever does not fit burns the code. The user's row orders uses at once; what is refused is recorded.
+ * Uses the code up and opens the session, or ends the one that it opened before: of two who have one code, and what it is
+ * bound to, nobody knows which is the thief. A used code alone ends nothing: it stands in histories and logs. Whatever does not fit burns the code. The user's row orders uses at once; what is refused is recorded.
  */
 export async function exchangeCode(ctx: Run, { client, sent, userId, opening }: PreparedCode) {
   const { tx, services } = ctx;
@@ -96,12 +96,14 @@ export async function exchangeCode(ctx: Run, { client, sent, userId, opening }: 
     ctx.record({ ...common, outcome: 'failed', code: 'INVALID_TOKEN', metadata: { ...metadata, fault } });
     return refuse(invalidGrant());
   };
+  const unbound = unboundPart(code, sent);
   if (code.sessionId !== null) {
+    if (unbound !== null) return refused(unbound);
     const refusal = refused('reused');
     await endSessions(ctx, userId, eq(sessions.id, code.sessionId), systemActor);
     return refusal;
   }
-  const fault = faultOf(code, sent, services.clock.now());
+  const fault = code.expiresAt <= services.clock.now() ? 'expired' : unbound;
   const admitted = appLives && user && mayExist(user) && (await isInProject(tx, services, app, userId));
   if (fault !== null || !opening || !admitted) {
     await tx.delete(projectCodes).where(isIt);
@@ -115,13 +117,14 @@ export async function exchangeCode(ctx: Run, { client, sent, userId, opening }: 
   return opening.tokens;
 }
 
-/** The address is compared as it was asked with, character by character (RFC 9700 §2.1). */
-function faultOf(
+/**
+ * To which part of what was sent the code is not bound. The address is compared as it was asked with, character by
+ * character (RFC 9700 §2.1).
+ */
+function unboundPart(
   code: typeof projectCodes.$inferSelect,
   { redirect_uri, code_verifier }: SentCode,
-  now: Date,
-): 'expired' | 'redirectUri' | 'verifier' | null {
-  if (code.expiresAt <= now) return 'expired';
+): 'redirectUri' | 'verifier' | null {
   if (code.redirectUri !== redirect_uri) return 'redirectUri';
   const challenge = createHash('sha256').update(code_verifier).digest('base64url');
   return equalHashes(Buffer.from(challenge), Buffer.from(code.challenge)) ? null : 'verifier';

@@ -340,6 +340,17 @@ describe('the code', () => {
     expect((ended as { rows: unknown[] }).rows).toHaveLength(1);
   });
 
+  test('that was used ends nothing when it is shown without its verifier', async () => {
+    const caller = cli();
+    const code = await codeFor(caller);
+    const { accessToken, user } = (await exchange(code, caller)).data;
+    expect((await exchange(code, cli())).code).toBe('INVALID_TOKEN');
+    expect(await isAlive(accessToken)).toBe(true);
+    expect((await recordedOf(user.id)).at(-1)).toEqual(['exchangeCliCode', null, 'failed']);
+    expect((await exchange(code, caller)).code).toBe('INVALID_TOKEN');
+    expect(await isAlive(accessToken)).toBe(false);
+  });
+
   test('that is used twice at once leaves no session', async () => {
     const caller = cli();
     const code = await codeFor(caller);

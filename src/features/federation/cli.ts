@@ -151,8 +151,9 @@ export async function prepareExchange(
 }
 
 /**
- * Uses the code up and opens the session, or ends the one that it opened before: of two who have one code nobody knows
- * which is the thief (RFC 6749 §4.1.2). The user's row orders uses at once. What is refused is recorded.
+ * Uses the code up and opens the session, or ends the one that it opened before: of two who have one code and its
+ * verifier nobody knows which is the thief (RFC 6749 §4.1.2). A used code alone ends nothing: it stands in histories and
+ * logs. The user's row orders uses at once. What is refused is recorded.
  * @throws INVALID_TOKEN
  */
 export async function exchange(
@@ -168,15 +169,13 @@ export async function exchange(
   const node = await nodeOfUser(tx, userId);
   const refused = (target: { readonly type: string; readonly id: string }) =>
     ctx.record({ outcome: 'failed', code: 'INVALID_TOKEN', target, node });
+  const isVerifier = equalHashes(Buffer.from(challengeOf(sent.codeVerifier)), Buffer.from(code.challenge));
   if (code.sessionId !== null) {
     refused({ type: 'Session', id: code.sessionId });
-    await endSessions(ctx, userId, eq(sessions.id, code.sessionId), systemActor);
+    if (isVerifier) await endSessions(ctx, userId, eq(sessions.id, code.sessionId), systemActor);
     return refuse(invalidCode());
   }
-  const fits =
-    code.expiresAt > services.clock.now() &&
-    equalHashes(Buffer.from(challengeOf(sent.codeVerifier)), Buffer.from(code.challenge));
-  if (!fits || !user || !session || !mayExist(user)) {
+  if (code.expiresAt <= services.clock.now() || !isVerifier || !user || !session || !mayExist(user)) {
     await tx.delete(cliCodes).where(isIt);
     refused({ type: 'User', id: userId });
     return refuse(invalidCode());

@@ -292,6 +292,20 @@ describe('a code', () => {
     expect((await eventsOf(owner.account.id)).at(-1)).toBe('session.revoked');
   });
 
+  it('once used ends nothing for who lacks the verifier or the address that it is bound to', async () => {
+    const fields = await grant(publicApp);
+    const { accessToken } = (await asJson(fields)).data as Awaited<ReturnType<typeof exchange>>;
+    for (const other of [
+      { code_verifier: 'x'.repeat(43) },
+      { redirect_uri: 'https://elsewhere.example/callback' },
+    ]) {
+      expect((await asJson({ ...fields, ...other })).code).toBe('INVALID_TOKEN');
+      expect(await lives(accessToken)).toBe(true);
+    }
+    expect((await asJson(fields)).code).toBe('INVALID_TOKEN');
+    expect(await lives(accessToken)).toBe(false);
+  });
+
   it('used many times at once makes one session at most, which ends', async () => {
     const fields = await grant(publicApp);
     const answers = await Promise.all(Array.from({ length: 8 }, () => asJson(fields)));
