@@ -1,15 +1,16 @@
-import { and, eq, inArray, or } from 'drizzle-orm';
+import { and, eq, inArray, ne, not, or, type SQL } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
 import type { Principal } from '../../kernel/context.ts';
 import { sessions } from '../me/session.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import { users } from '../users/user.ts';
 import { heldBy } from '../sessions/rotation.ts';
-import { endSessions, liveSessions, type Run } from '../identity/sign-in.ts';
+import { endSessions, isPending, liveSessions, type Run } from '../identity/sign-in.ts';
 
 /**
  * Ends the sessions that the caller proves to hold: by access token, by refresh token in the body, and by cookie.
- * The cookie speaks only for an allowed origin; when nothing else speaks, a foreign origin is refused.
+ * The cookie speaks only for an allowed origin; when nothing else speaks, a foreign origin is refused. A session that has
+ * yet to give its second factor ends nothing but itself: whoever has only the password must not sign the user out.
  * Answers how many sessions ended.
  */
 export async function endPresented(
@@ -34,7 +35,12 @@ export async function endPresented(
     named.length === 0
       ? []
       : await tx
-          .select({ id: sessions.id, userId: sessions.userId, kind: sessions.kind, name: users.name })
+          .select({
+            id: sessions.id,
+            userId: sessions.userId,
+            speaksForAll: and(ne(sessions.kind, 'projectApp'), not(isPending)) as SQL<boolean>,
+            name: users.name,
+          })
           .from(sessions)
           .innerJoin(users, eq(users.id, sessions.userId))
           .where(and(or(...named), liveSessions(ctx.services)));
@@ -43,7 +49,7 @@ export async function endPresented(
   for (const userId of [...new Set(held.map((session) => session.userId))].sort()) {
     const own = held.filter((session) => session.userId === userId);
     // An app's token speaks for the app's session only.
-    const all = input.allSessions && own.some(({ kind }) => kind !== 'projectApp');
+    const all = input.allSessions && own.some(({ speaksForAll }) => speaksForAll);
     const which = inArray(
       sessions.id,
       own.map(({ id }) => id),

@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, inArray, isNull, ne, type SQL } from 'drizzle-orm';
+import { and, desc, eq, gt, inArray, isNull, ne, not, or, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import { firstRefreshToken, hashRefreshToken } from '../../crypto/refresh-token.ts';
 import { SYSTEM_NODE } from '../../db/nodes.ts';
@@ -8,7 +8,7 @@ import { projector } from '../../kernel/project.ts';
 import { iso } from '../../values.ts';
 import { rememberNetwork } from '../me/failed-attempts.ts';
 import { sessions } from '../me/session.ts';
-import { isEnrolled } from '../mfa/mfa-factor.ts';
+import { hasFactor, isEnrolled } from '../mfa/mfa-factor.ts';
 import { Account, accountsOf, createAccount } from './account.ts';
 import { nodeOfUser, userAsActor } from './user-node.ts';
 import type { users } from '../users/user.ts';
@@ -190,7 +190,7 @@ export async function writeSession(ctx: Run, session: PlannedSession, user: User
     target: { type: 'Session', id: session.id },
     node,
   });
-  await endLeastUsed(ctx, user, session);
+  await endLeastUsed(ctx, user, { id: session.id, acr: session.acr, appId: session.app?.id ?? null });
 }
 
 /** The cookie lives as long as the session may. A browser must never get a token that a rollback took back. */
@@ -250,10 +250,26 @@ export async function endSessions(
   return ended;
 }
 
-/** Sessions of an app are counted by themselves, so that it pushes out nobody's but its own. */
-async function endLeastUsed(ctx: Run, user: UserRow, { id, app }: PlannedSession): Promise<void> {
+/** Whether a session of this service has yet to give the second factor of its user. */
+export const isPending = and(
+  isNull(sessions.projectAppId),
+  eq(sessions.acr, 'aal1'),
+  hasFactor(sessions.userId),
+) as SQL;
+
+/**
+ * Sessions of an app are counted by themselves, so that it pushes out nobody's but its own; and so are those that have
+ * yet to give their second factor, for which the password alone is enough. The session `id` itself stays.
+ */
+export async function endLeastUsed(
+  ctx: Run,
+  user: UserRow,
+  { id, acr, appId }: { readonly id: string; readonly acr: SessionRow['acr']; readonly appId: string | null },
+): Promise<void> {
   const { tx, services } = ctx;
-  const alike = app ? eq(sessions.projectAppId, app.id) : isNull(sessions.projectAppId);
+  const alike = appId
+    ? eq(sessions.projectAppId, appId)
+    : and(isNull(sessions.projectAppId), or(not(hasFactor(sessions.userId)), eq(sessions.acr, acr)));
   const surplus = await tx
     .select({ id: sessions.id })
     .from(sessions)

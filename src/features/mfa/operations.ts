@@ -161,7 +161,7 @@ export const verifyMfaFactor = mutation({
       .returning();
     const isFirst = !own.some(({ isEnabled }) => isEnabled);
     const recoveryCodes = isFirst ? await replaceRecoveryCodes(ctx, user.id) : null;
-    await factor.raise(ctx, callerOf(ctx), prepared);
+    await factor.raise(ctx, user, callerOf(ctx), prepared);
     await recordChange(ctx, user, 'factorEnabled', waiting.id);
     return {
       factor: enabled as FactorRow,
@@ -229,7 +229,7 @@ export const verifyMfa = mutation({
     const { tx, input, prepared, services, call } = ctx;
     const user = await factor.lockCaller(ctx, callerOf(ctx));
     if (!(await givesFactor(ctx, user.id, input))) return factor.refuseCode(ctx, user);
-    await factor.raise(ctx, callerOf(ctx), prepared);
+    await factor.raise(ctx, user, callerOf(ctx), prepared);
     await rememberNetwork(tx, services, user.id, call.network);
     ctx.record({
       target: factor.targetOf(user),

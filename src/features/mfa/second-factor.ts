@@ -4,7 +4,7 @@ import type { Call, Principal, Services } from '../../kernel/context.ts';
 import { credentialKey } from '../../kernel/invoke.ts';
 import { refuse, type Refusal } from '../../kernel/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { signAccessToken, type Run, type UserRow } from '../identity/sign-in.ts';
+import { endLeastUsed, signAccessToken, type Run, type UserRow } from '../identity/sign-in.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
 import { lockUser } from '../identity/verification.ts';
 import { sessions } from '../me/session.ts';
@@ -71,8 +71,16 @@ export async function prepareRaise(
   return { amr, authenticatedAt, accessToken: await signAccessToken(services, facts) };
 }
 
-/** Raises this session, and only this one, to `aal2`. It counts as signed in now (identity §6). */
-export async function raise(ctx: Run, { credentialId }: Principal, raised: Raised): Promise<void> {
+/**
+ * Raises this session, and only this one, to `aal2`. It counts as signed in now (identity §6), and among the full ones,
+ * of which the least recently used ends if there are too many.
+ */
+export async function raise(
+  ctx: Run,
+  user: UserRow,
+  { credentialId }: Principal,
+  raised: Raised,
+): Promise<void> {
   const { amr, authenticatedAt } = raised;
   const changed = await ctx.tx
     .update(sessions)
@@ -81,6 +89,7 @@ export async function raise(ctx: Run, { credentialId }: Principal, raised: Raise
     .returning({ id: sessions.id });
   if (changed.length === 0) throw fail('UNAUTHENTICATED');
   ctx.touch(`session:${credentialId}`);
+  await endLeastUsed(ctx, user, { id: credentialId, acr: 'aal2', appId: null });
 }
 
 export const targetOf = (user: UserRow) => ({ type: 'User', id: user.id }) as const;
