@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { preparedRowsOf } from '../db/prepared.ts';
 import type { Changes } from '../db/changes.ts';
 import { createFreshCache } from '../db/fresh-cache.ts';
@@ -20,6 +20,8 @@ export interface SessionState {
   readonly mfaPending: boolean;
   readonly authenticatedAt: Date;
   readonly expiresAt: Date;
+  /** From when on an app's session does nothing, because the owner of the app's account has not verified an address. */
+  readonly overdueFrom: Date | null;
   readonly alive: boolean;
   /** Of an app's session: what its tokens may touch. Null for a session of this service. */
   readonly app: AppState | null;
@@ -42,6 +44,8 @@ export interface KeyState {
   readonly scope: ScopeRef;
   readonly allowedCidrs: readonly string[];
   readonly expiresAt: Date | null;
+  /** From when on it does nothing, because the owner of its account, or its own user, has not verified an address. */
+  readonly overdueFrom: Date | null;
   readonly alive: boolean;
 }
 
@@ -54,12 +58,14 @@ type Instant = string | Date;
 
 interface SessionRow extends Omit<
   SessionState,
-  'verificationDeadline' | 'authenticatedAt' | 'expiresAt' | 'app'
+  'verificationDeadline' | 'authenticatedAt' | 'expiresAt' | 'overdueFrom' | 'app'
 > {
   readonly app: AppRow | null;
   readonly verificationDeadline: Instant | null;
   readonly authenticatedAt: Instant;
   readonly expiresAt: Instant;
+  readonly overdueFrom: Instant | null;
+  readonly accountOwnerId: string | null;
 }
 
 interface AppRow {
@@ -78,6 +84,8 @@ interface KeyRow extends Pick<KeyState, 'userId' | 'name' | 'projectId' | 'allow
   readonly scopeId: string;
   readonly ownerId: string;
   readonly expiresAt: Instant | null;
+  readonly overdueFrom: Instant | null;
+  readonly accountOwnerId: string | null;
 }
 
 /**
@@ -104,7 +112,16 @@ function appState({ clientId, projectId, ownerId, ownerKind, allowedOrigins, ...
   };
 }
 
+const ofUser = (id: string | null): string[] => (id === null ? [] : [`user:${id}`]);
+
 const dateOf = (value: Instant | null): Date | null => (value === null ? null : new Date(value));
+
+/**
+ * When somebody's time to verify an address is over; null when it is not counted. `person` names a row of users. What
+ * makes a key or an app work again is their verification, so whoever keeps this keeps the topic of that user too.
+ */
+export const deadlineOf = (person: 'u' | 'account_owner'): SQL =>
+  sql.raw(`case when not ${person}.email_verified then ${person}.verification_deadline end`);
 
 export function createCredentials(pool: Executor, changes: Changes): Credentials {
   const sessions = createFreshCache<SessionState>(changes, 50_000);
@@ -124,24 +141,28 @@ export function createCredentials(pool: Executor, changes: Changes): Credentials
           and (s.kind <> 'projectApp' or (a.deleted_at is null and n.deleted_at is null and o.deleted_at is null)) as alive,
         case when s.kind = 'projectApp' then json_build_object('id', a.id, 'clientId', a.client_id,
           'projectId', n.id, 'ownerId', o.id, 'ownerKind', o.kind,
-          'scopes', a.scopes, 'consented', s.consented_scopes, 'allowedOrigins', a.allowed_origins) end as app
+          'scopes', a.scopes, 'consented', s.consented_scopes, 'allowedOrigins', a.allowed_origins) end as app,
+        case when s.kind = 'projectApp' then ${deadlineOf('account_owner')} end as "overdueFrom",
+        account.owner_id as "accountOwnerId"
       from sessions s join users u on u.id = s.user_id
       left join project_apps a on a.id = s.project_app_id
       left join nodes n on n.id = a.tenant_id left join nodes o on o.id = n.parent_id
+      left join accounts account on account.id = o.id left join users account_owner on account_owner.id = account.owner_id
       where s.id = ${id}::uuid`,
     );
     const [row] = rows;
     if (!row) return null;
+    const { app, accountOwnerId, ...rest } = row;
     const value: SessionState = {
-      ...row,
+      ...rest,
       verificationDeadline: dateOf(row.verificationDeadline),
       authenticatedAt: new Date(row.authenticatedAt),
       expiresAt: new Date(row.expiresAt),
-      app: row.app && appState(row.app),
+      overdueFrom: dateOf(row.overdueFrom),
+      app: app && appState(app),
     };
-    const { app } = row;
     const ofApp = app ? [`credential:${app.id}`, `node:${app.projectId}`, `node:${app.ownerId}`] : [];
-    return { value, topics: [`session:${id}`, `user:${row.userId}`, ...ofApp] };
+    return { value, topics: [`session:${id}`, `user:${row.userId}`, ...ofApp, ...ofUser(accountOwnerId)] };
   }
 
   async function loadKey(id: string) {
@@ -150,18 +171,26 @@ export function createCredentials(pool: Executor, changes: Changes): Credentials
       sql`
       select k.user_id as "userId", k.name, k.tenant_id as "projectId", k.scope_tenant as "scopeTenant", k.scope_id as "scopeId",
         k.allowed_cidrs as "allowedCidrs", k.expires_at as "expiresAt", n.parent_id as "ownerId",
+        least(${deadlineOf('account_owner')}, case when k.scope_tenant = 'ProjectUser' then ${deadlineOf('u')} end) as "overdueFrom",
+        account.owner_id as "accountOwnerId",
         k.revoked_at is null and k.deleted_at is null and n.deleted_at is null
           and (k.scope_tenant <> 'ProjectUser' or (u.status = 'active' and u.deleted_at is null)) as alive
       from api_keys k join nodes n on n.id = k.tenant_id join users u on u.id = k.user_id
+      left join accounts account on account.id = n.parent_id left join users account_owner on account_owner.id = account.owner_id
       where k.id = ${id}::uuid`,
     );
     const [row] = rows;
     if (!row) return null;
-    const { scopeTenant, scopeId, ownerId, ...rest } = row;
+    const { scopeTenant, scopeId, ownerId, accountOwnerId, ...rest } = row;
     const tenant = (scopeTenant.charAt(0).toLowerCase() + scopeTenant.slice(1)) as ScopeRef['tenant'];
-    const value: KeyState = { ...rest, scope: { tenant, id: scopeId }, expiresAt: dateOf(row.expiresAt) };
+    const value: KeyState = {
+      ...rest,
+      scope: { tenant, id: scopeId },
+      expiresAt: dateOf(row.expiresAt),
+      overdueFrom: dateOf(row.overdueFrom),
+    };
     const topics = [`credential:${id}`, `node:${row.projectId}`, `node:${ownerId}`, `user:${row.userId}`];
-    return { value, topics };
+    return { value, topics: [...topics, ...ofUser(accountOwnerId)] };
   }
 
   return {

@@ -3,6 +3,7 @@ import type { Changes } from '../db/changes.ts';
 import { createFreshCache } from '../db/fresh-cache.ts';
 import { preparedRowsOf } from '../db/prepared.ts';
 import { instant } from '../db/rows.ts';
+import { deadlineOf } from './credentials.ts';
 import type { ScopeRef } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 
@@ -17,6 +18,9 @@ export interface KnownKey {
   readonly userId: string;
   readonly userName: string;
   readonly userAlive: boolean;
+  /** As in `KeyState`. */
+  readonly overdueFrom: Date | null;
+  readonly accountOwnerId: string | null;
   readonly expiresAt: Date | null;
   readonly expired: boolean;
   readonly revoked: boolean;
@@ -52,6 +56,8 @@ interface KeyRow {
   user_id: string;
   user_name: string;
   user_alive: boolean;
+  overdue_from: string | null;
+  account_owner_id: string | null;
   expires_at: string | null;
   expired: boolean;
   revoked: boolean;
@@ -71,7 +77,8 @@ export function createKnownKeys(pool: Executor, changes: Changes): KnownKeys {
       sql`
       select k.id, k.tenant_id as project_id, o.id as owner_id, o.kind as owner_kind, k.scope_tenant, k.scope_id, k.role_id,
         k.user_id, u.name as user_name, u.status = 'active' and u.deleted_at is null as user_alive,
-        k.expires_at, coalesce(k.expires_at <= now(), false) as expired, k.revoked_at is not null as revoked, k.allowed_cidrs,
+        least(${deadlineOf('account_owner')}, case when k.scope_tenant = 'ProjectUser' then ${deadlineOf('u')} end) as overdue_from,
+        account.owner_id as account_owner_id, k.expires_at, coalesce(k.expires_at <= now(), false) as expired, k.revoked_at is not null as revoked, k.allowed_cidrs,
         extract(epoch from now() - k.last_used_at) * 1000 as unused_ms, k.rotated_at::text as rotated_at,
         (select json_agg(json_build_object('id', s.id, 'hash', encode(s.hash, 'hex'), 'ends', s.expires_at is not null))
           from api_key_secrets s where s.key_id = k.id and (s.expires_at is null or s.expires_at > now())) as secrets,
@@ -79,6 +86,7 @@ export function createKnownKeys(pool: Executor, changes: Changes): KnownKeys {
       from api_keys k join nodes n on n.id = k.tenant_id and n.deleted_at is null
       join nodes o on o.id = n.parent_id and o.deleted_at is null
       join users u on u.id = k.user_id
+      left join accounts account on account.id = o.id left join users account_owner on account_owner.id = account.owner_id
       where k.client_id = ${clientId}::uuid and k.deleted_at is null`,
     );
     return row ? known(clientId, row) : null;
@@ -91,8 +99,11 @@ export function createKnownKeys(pool: Executor, changes: Changes): KnownKeys {
       keys.renew(clientId, async () => {
         const value = await load(clientId);
         // Whatever changes the key, its secrets or the keys that sign changes rights in the project, and so its node.
-        const topics = value && [`node:${value.projectId}`, `user:${value.userId}`, `credential:${value.id}`];
-        return value && topics && { value, topics };
+        if (!value) return null;
+        const { id, projectId, userId, accountOwnerId } = value;
+        const people = new Set([userId, accountOwnerId ?? userId]);
+        const topics = [`node:${projectId}`, ...[...people].map((one) => `user:${one}`), `credential:${id}`];
+        return { value, topics };
       }),
   };
 }
@@ -107,6 +118,8 @@ const known = (clientId: string, row: KeyRow): KnownKey => ({
   userId: row.user_id,
   userName: row.user_name,
   userAlive: row.user_alive,
+  overdueFrom: row.overdue_from === null ? null : instant(row.overdue_from),
+  accountOwnerId: row.account_owner_id,
   expiresAt: row.expires_at === null ? null : instant(row.expires_at),
   expired: row.expired,
   revoked: row.revoked,

@@ -22,6 +22,7 @@ const alive: SessionState = {
   mfaPending: false,
   authenticatedAt: now,
   expiresAt: new Date(now.getTime() + 1e9),
+  overdueFrom: null,
   alive: true,
   app: null,
 };

@@ -81,6 +81,7 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     if (!state?.alive) return invalid;
     const now = clock.now().getTime();
     if (state.expiresAt && state.expiresAt.getTime() <= now) return invalid;
+    if (state.overdueFrom && state.overdueFrom.getTime() <= now) return invalid;
     if (state.userId !== token.sub) return invalid;
     if ('app' in state && !mayBear(token, state)) return invalid;
     if ('allowedCidrs' in state) {

@@ -34,7 +34,7 @@ interface Exchange {
   readonly tx: Executor;
 }
 
-type Fault = 'secret' | 'scope' | 'network' | 'revoked' | 'expired' | 'inactive';
+type Fault = 'secret' | 'scope' | 'network' | 'revoked' | 'expired' | 'inactive' | 'overdue';
 
 interface Judged {
   readonly key: KnownKey;
@@ -59,13 +59,13 @@ const denied = () =>
  * @throws UNAUTHENTICATED for a client id that is none
  */
 export async function loadCandidate({ input, call, services }: Exchange): Promise<Candidate> {
-  const { limiter, knownKeys, keyring } = services;
+  const { limiter, knownKeys, keyring, clock } = services;
   // Only failures count against a caller's network; an exhausted one is refused before anything is compared.
   const guesses = `${input.clientId} ${call.network}`;
   await limiter.consume('auth', guesses, 0);
   const given = peppersOf(services).map((pepper) => hashSecret(pepper, input.clientSecret));
   const remembered = knownKeys.peek(input.clientId);
-  let judged = remembered && judge(remembered, input, given, call.address);
+  let judged = remembered && judge(remembered, input, given, { address: call.address, now: clock.now() });
   if (!judged || judged.fault !== null) {
     // Nobody is refused from memory: another process may have given the key another secret just now.
     const key = await knownKeys.read(input.clientId);
@@ -73,7 +73,7 @@ export async function loadCandidate({ input, call, services }: Exchange): Promis
       await limiter.consume('auth', guesses);
       throw denied();
     }
-    judged = judge(key, input, given, call.address);
+    judged = judge(key, input, given, { address: call.address, now: clock.now() });
   }
   const { key, fault } = judged;
   await (fault === null ? limiter.consume('exchange', key.clientId) : limiter.consume('auth', guesses));
@@ -84,21 +84,26 @@ export async function loadCandidate({ input, call, services }: Exchange): Promis
   return { ...judged, token };
 }
 
-function judge(key: KnownKey, input: Input, given: readonly Buffer[], address: string): Judged {
+interface Moment {
+  readonly address: string;
+  readonly now: Date;
+}
+
+function judge(key: KnownKey, input: Input, given: readonly Buffer[], at: Moment): Judged {
   // Every stored hash is compared under every pepper, whatever comes first, in constant time each.
   const [matched] = key.secrets.flatMap((secret) => {
     const equal = given.map((one) => equalHashes(secret.hash, one));
     return equal.includes(true) ? [{ secret, isCurrent: equal[0] === true }] : [];
   });
   const rehash = matched && !matched.isCurrent ? (given[0] ?? null) : null;
-  return { key, secret: matched?.secret ?? null, rehash, fault: faultOf(key, input, !!matched, address) };
+  return { key, secret: matched?.secret ?? null, rehash, fault: faultOf(key, input, !!matched, at) };
 }
 
 function faultOf(
   key: KnownKey,
   { clientSecret, scope }: Input,
   isItsSecret: boolean,
-  address: string,
+  { address, now }: Moment,
 ): Fault | null {
   if (key.revoked) return 'revoked';
   if (key.expired) return 'expired';
@@ -107,6 +112,7 @@ function faultOf(
     return 'scope';
   if (scope.id !== key.scope.id) return 'scope';
   if (key.allowedCidrs.length > 0 && !covers(key.allowedCidrs, address)) return 'network';
+  if (key.overdueFrom && key.overdueFrom <= now) return 'overdue';
   // A project's own key goes on working when its creator has left; a user's key does not.
   if (key.scope.tenant === 'ProjectUser' && !key.userAlive) return 'inactive';
   return null;

@@ -7,6 +7,7 @@ import type { Call, Services } from '../../kernel/context.ts';
 import { refuse } from '../../kernel/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { nodeOfApp } from '../app-access/app.ts';
+import { isOwnerOverdue } from '../identity/overdue.ts';
 import { mayExist } from '../identity/password-sign-in.ts';
 import {
   endSessions,
@@ -63,6 +64,7 @@ export async function prepareCode(
     .innerJoin(users, eq(users.id, projectCodes.userId))
     .where(eq(projectCodes.hash, hash));
   if (found?.code.appId !== app.id) throw invalidGrant();
+  if (await isOwnerOverdue(db, services, app.owner.id)) throw invalidGrant();
   const { user, code } = found;
   const { acr, amr, scopes: consented, authenticatedAt } = code;
   if (code.sessionId !== null || !mayExist(user)) return { client, sent, userId: user.id, opening: null };

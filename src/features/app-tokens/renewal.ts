@@ -7,6 +7,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
 import { reuseDetected, rotate, shownToken, type Shown } from '../sessions/rotation.ts';
 import type { Run } from '../identity/sign-in.ts';
+import { isOwnerOverdue } from '../identity/overdue.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import { keepRehash, type Client } from './client.ts';
 import { invalidGrant, isInProject, issueTokens, type AppTokens } from './issue.ts';
@@ -40,6 +41,7 @@ export async function prepareRenewal(
   if (shown?.session.projectAppId !== app.id) throw invalidGrant();
   const { session, successor: refreshToken, isKnown } = shown;
   await services.limiter.consume('refresh', session.id);
+  if (await isOwnerOverdue(db, services, app.owner.id)) throw invalidGrant();
   if (!(await isInProject(db, services, app, session.userId))) throw invalidGrant();
   if (!isKnown) return { client, shown, tokens: null };
   const consented = session.consentedScopes;

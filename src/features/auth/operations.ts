@@ -13,16 +13,10 @@ import { nodeOfUser } from '../identity/user-node.ts';
 import { Locale } from '../users/user.ts';
 import { endPresented } from './logout.ts';
 import { mailReset, prepareReset, reset } from './password-reset.ts';
+import { isOverdue } from '../identity/overdue.ts';
 import { answerEvenly } from '../identity/even-answer.ts';
 import { canonicalAddress, checkPassword, password } from '../identity/password-sign-in.ts';
-import {
-  isOverdue,
-  prepareRefresh,
-  presentedBy,
-  refresh,
-  refreshBucket,
-  verificationRequired,
-} from './refresh.ts';
+import { prepareRefresh, presentedBy, refresh, refreshBucket, verificationRequired } from './refresh.ts';
 import * as registration from '../identity/registration.ts';
 import { newSession, openSession, SignIn } from '../identity/sign-in.ts';
 import { Accepted, lockUser, resendTo, verifyAddress } from '../identity/verification.ts';

@@ -5,6 +5,7 @@ import { fail } from '../../errors.ts';
 import { refuse } from '../../kernel/reply.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
+import { isOverdue } from '../identity/overdue.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import {
   canRefresh,
@@ -21,7 +22,6 @@ import {
   setCookie,
   signAccessToken,
   type Run,
-  type UserRow,
 } from '../identity/sign-in.ts';
 
 /** The door at which browsers and command lines show their refresh tokens; how these rotate stands in `sessions`. */
@@ -102,9 +102,6 @@ export async function prepareRefresh(
 
 /** App sessions are refreshed at the token endpoint of the project sign-in, under the app's own rules. */
 const belongsHere = ({ session }: Family): boolean => session.kind !== 'projectApp';
-
-export const isOverdue = (user: UserRow, { clock }: Services): boolean =>
-  !user.emailVerified && user.verificationDeadline !== null && user.verificationDeadline <= clock.now();
 
 export const verificationRequired = (): DoorwardError =>
   fail('EMAIL_VERIFICATION_REQUIRED', {
