@@ -5,7 +5,8 @@ import { catalogue, decisionReasons, detailMessages } from '../src/errors.ts';
 import { definitionName, type JsonSchema, type Schemas } from '../src/kernel/json-schema.ts';
 import type { NamedOperation } from '../src/kernel/operation.ts';
 import { declaredPermissions } from '../src/operations.ts';
-import { codesOf } from '../src/transport/openapi.ts';
+import { accessOf } from '../src/transport/openapi.ts';
+import { codesOf } from '../src/transport/openapi/failures.ts';
 
 /** The pages of `docs/reference`, as text. Pure: equal declarations give equal pages. */
 
@@ -28,7 +29,6 @@ const anchor = (text: string): string => text.toLowerCase();
 /** A JSON Schema in one cell: its type, with a link where it has a name. */
 export function typeOf(schema: JsonSchema): string {
   const name = definitionName(schema);
-  if (name?.startsWith('__')) return 'JSON';
   if (name !== undefined) return `[${name}](types.md#${anchor(name)})`;
   const options = schema.anyOf ?? schema.oneOf;
   if (options) return options.map(typeOf).join(' | ');
@@ -58,11 +58,9 @@ function boundsOf(schema: JsonSchema): string {
   ].join('; ');
 }
 
-/** `1..255 items`, `at most 100 items`, or nothing; the bounds of a safe integer say nothing. */
+/** `1..255 items`, `at most 100 items`, or nothing. */
 function range(low: unknown, high: unknown, unit: string): string[] {
-  const [from, to] = [low, high].map((value) =>
-    typeof value === 'number' && Math.abs(value) !== Number.MAX_SAFE_INTEGER ? value : undefined,
-  );
+  const [from, to] = [low, high].map((value) => (typeof value === 'number' ? value : undefined));
   if (to === undefined) return from === undefined ? [] : [`at least ${from}${unit}`];
   return [from === undefined ? `at most ${to}${unit}` : `${from}..${to}${unit}`];
 }
@@ -89,20 +87,6 @@ function inputTable(op: NamedOperation, input: JsonSchema): string {
     [member.description ?? '', member.restOnly ? 'REST only.' : ''].filter(Boolean).join(' '),
   ]);
   return table(['Input (* required)', 'In', 'Type', 'Bounds', 'Default', 'Meaning'], rows);
-}
-
-const accessText: Readonly<Record<string, string>> = {
-  public: 'public',
-  session: 'any signed-in user (session token)',
-  any: 'any valid token',
-};
-
-function accessOf(op: NamedOperation): string {
-  const access = accessText[op.access] ?? `${code(op.access)} in the scope`;
-  const gates = [op.sessionOnly ? 'session token only' : '', op.stepUp ? 'recent sign-in' : ''].filter(
-    Boolean,
-  );
-  return [access, ...gates].join('; ');
 }
 
 function operationSection(op: NamedOperation, schemas: Schemas): string {
@@ -267,7 +251,7 @@ function typeSection(name: string, schema: JsonSchema): string {
 export function typesPage({ inputs, outputs }: Schemas): string {
   const section = (title: string, definitions: Readonly<Record<string, JsonSchema>>, skip: object) => {
     const names = Object.keys(definitions)
-      .filter((name) => !name.startsWith('__') && !(name in skip))
+      .filter((name) => !(name in skip))
       .sort();
     return [`## ${title}`, ...names.map((name) => typeSection(name, definitions[name] as JsonSchema))];
   };

@@ -38,6 +38,7 @@ import { createAuditRetention, declareAuditRetention } from './events/retention.
 import { createSystemActs } from './events/system-act.ts';
 import { warnOfExpiringKeys } from './features/api-keys/expiry.ts';
 import { eventData, isWhole } from './features/event-types/catalogue.ts';
+import { sentEvents } from './features/event-types/sent-events.ts';
 import { pageQuestions } from './features/project-sign-in/page-questions.ts';
 import { createNotifier } from './features/notifications/notifier.ts';
 import { sealedColumns } from './features/sealed-columns.ts';
@@ -51,7 +52,7 @@ import type { Services } from './kernel/context.ts';
 import { createInvoke } from './kernel/invoke.ts';
 import type { Clock } from './kernel/ports.ts';
 import type { RelatedAccess } from './kernel/related.ts';
-import { assertSound, declaredPermissions, operations } from './operations.ts';
+import { assertSound, declaredPermissions, operations, tagDescriptions } from './operations.ts';
 import { entities } from './entities.ts';
 import { createAdmission } from './transport/admission/admission.ts';
 import { createAuthenticate } from './transport/authenticate.ts';
@@ -235,6 +236,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       );
     },
     version,
+    document: { tags: tagDescriptions, events: sentEvents() },
     log: logCall,
     queues: () => admission.queues,
     worker: options.worker,

@@ -55,6 +55,32 @@ export const features = {
   Health: health,
 } as const;
 
+/** What each tag is about, for whoever reads the API for the first time. */
+export const tagDescriptions: Readonly<Record<keyof typeof features, string>> = {
+  Authentication: 'Signing in and out, tokens for machines and apps, and the keys that verify them.',
+  Authorization: 'May this subject do this, here, now, and why? And all that the caller may do.',
+  Me: 'The signed-in person: profile, sign-in methods, sessions, notifications, export and deletion.',
+  MFA: 'The second factor of the signed-in person: authenticator apps and recovery codes.',
+  Organizations: 'Organizations: the customers of an account, with members and projects.',
+  'Organization Invitations': 'Asking people by mail to join an organization.',
+  'Organization Members': 'Who belongs to an organization, and in which role.',
+  Projects: 'Projects: the products or environments whose access is managed.',
+  Users: 'The people and managed users of an organization or a project.',
+  Pictures: 'Pictures of users.',
+  Roles: 'Named sets of groups that are assigned to users and keys.',
+  Groups: 'Named sets of permissions, from which roles are made.',
+  Permissions: 'The right to do one action on one resource, perhaps under a condition.',
+  Resources: 'The kinds of things that permissions are about, and what can be done with them.',
+  Tags: 'Labels by which lists can be filtered.',
+  'API Keys': 'Credentials of machines, exchanged for short-lived tokens.',
+  'Project Apps': 'Apps whose users sign in with Doorward (OAuth 2.0).',
+  'Signing Keys': 'The keys that sign the tokens of a project.',
+  'Webhook Subscriptions': 'Who is sent which events of a project, and how the deliveries went.',
+  Audit: 'The chained record of who did what.',
+  Events: 'The feed of what happened, for consumers that ask instead of being sent.',
+  Health: 'Whether the service runs and can serve.',
+};
+
 /** Every operation, named by its export. */
 export const operations: readonly NamedOperation[] = Object.entries(features).flatMap(([tag, file]) =>
   Object.entries(file as Record<string, Operation>).map(([name, operation]) => ({ ...operation, name, tag })),

@@ -60,8 +60,8 @@ export const isoInput = z
 /** An instant in an answer; its JSON form (UTC, `Z`, 3 digits) is what Date.toJSON writes. */
 export const iso = z.date();
 
-/** Any JSON, by name. One schema, so that documents have one definition of it. */
-export const jsonObject = z.record(z.string(), z.json());
+/** An object of any JSON. Whatever comes in or goes out as JSON is JSON, so that the members need no check of their own. */
+export const jsonObject = z.record(z.string(), z.unknown() as unknown as z.ZodType<Json, Json>);
 
 /** What `override` of z.toJSONSchema gets. */
 interface OverrideContext {
@@ -69,10 +69,20 @@ interface OverrideContext {
   readonly jsonSchema: z.core.JSONSchema.BaseSchema;
 }
 
-/** For z.toJSONSchema's `override`: a date is a date-time string on the wire. Needs `unrepresentable: 'any'`. */
+/**
+ * For z.toJSONSchema's `override`: a date is a date-time string on the wire. What says nothing new is left out: the bounds
+ * of every integer of JavaScript, the pattern of a UUID beside its format, and that names of members are strings.
+ * Needs `unrepresentable: 'any'`.
+ */
 export function jsonSchemaOverride({ zodSchema, jsonSchema }: OverrideContext): void {
   if (zodSchema._zod.def.type === 'date') Object.assign(jsonSchema, { type: 'string', format: 'date-time' });
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (jsonSchema.format === 'uuid') delete jsonSchema.pattern;
+  if (isAnyString(jsonSchema.propertyNames)) delete jsonSchema.propertyNames;
 }
+
+const isAnyString = (schema: unknown): boolean => JSON.stringify(schema) === '{"type":"string"}';
 
 /** The options with which every schema of Doorward renders; add `io`. */
 export const jsonSchemaOptions = { unrepresentable: 'any', override: jsonSchemaOverride } as const;

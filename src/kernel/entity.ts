@@ -45,7 +45,11 @@ export const fixed = <S extends Schema>(schema: S) => field(schema, schema, unde
 
 /** Set once, at create, where it may be left out; `input` where the accepted form differs from the answered one. */
 export const fixedOptional = <S extends Schema, I extends Schema = S>(schema: S, input?: I) =>
-  field(schema, (input ?? schema).optional() as unknown as z.ZodOptional<I>, undefined);
+  field(schema, toldAs(schema, input ?? schema).optional() as unknown as z.ZodOptional<I>, undefined);
+
+/** What is accepted means what is answered, so it is described once. */
+const toldAs = <S extends Schema>({ description }: Schema, input: S): S =>
+  description === undefined ? input : input.describe(description);
 
 /** Only ever set by the service. */
 export const serverSet = <S extends Schema>(schema: S) => field(schema, undefined, undefined);
@@ -98,10 +102,10 @@ export type Computed = SQL | ((at: Reading) => SQL);
 
 /** Fields that every row has. */
 const common = {
-  id: serverSet(uuid),
-  createdAt: serverSet(iso),
-  updatedAt: serverSet(iso),
-  deletedAt: serverSet(iso.nullable()),
+  id: serverSet(uuid.describe('Id of the row; it never changes.')),
+  createdAt: serverSet(iso.describe('When it was created.')),
+  updatedAt: serverSet(iso.describe('When it was last changed.')),
+  deletedAt: serverSet(iso.nullable().describe('When it was deleted; null while it exists.')),
 } satisfies Fields;
 type Common = typeof common;
 
@@ -165,8 +169,10 @@ export function entity<F extends Fields, W extends keyof Common = never>(
     Object.defineProperty(shape, key, {
       enumerable: true,
       get: () => {
-        const target = relation.to().schema;
-        return relation.kind === 'one' ? target.nullable().optional() : z.array(target).optional();
+        const { schema: target, name: noun } = relation.to();
+        return relation.kind === 'one'
+          ? target.nullable().optional().describe(`The related ${noun}; absent unless asked for.`)
+          : z.array(target).optional().describe(`Related rows of ${noun}; absent unless asked for.`);
       },
     });
   }

@@ -7,7 +7,9 @@ import { uuid } from '../values.ts';
 /** `a,b` in a query, a list in GraphQL; each id once. */
 export const idList = z.array(uuid).max(100);
 
-const SortOrder = z.enum(['ASC', 'DESC']).meta({ id: 'SortOrder' });
+const SortOrder = z
+  .enum(['ASC', 'DESC'])
+  .meta({ id: 'SortOrder', description: 'Smallest or earliest first, or last.' });
 
 /** `search`, `tagIds` and `relations` are there only for nouns that have them; reading an absent one gives undefined. */
 interface PagingShape extends z.ZodRawShape {
@@ -45,11 +47,21 @@ export function paging(entity: AnyEntity): PagingShape {
   const [first = 'createdAt', ...others] = entity.sort;
   const sortField = z
     .enum([first, ...others])
-    .meta({ id: `${entity.name}SortField`, description: `Default: ${first}.` });
+    .meta({ id: `${entity.name}SortField`, description: `What the list is sorted by. Default: ${first}.` });
   return {
-    page: z.int().min(1).max(100_000).optional().meta({ description: 'Page number; excludes cursor.' }),
-    limit: z.int().min(1).max(100).default(50),
-    cursor: z.string().min(1).max(1024).optional().meta({ description: 'From nextCursor of the same list.' }),
+    page: z
+      .int()
+      .min(1)
+      .max(100_000)
+      .optional()
+      .meta({ description: 'Number of the page, from 1; excludes cursor.' }),
+    limit: z.int().min(1).max(100).default(50).meta({ description: 'Most rows that one page holds.' }),
+    cursor: z
+      .string()
+      .min(1)
+      .max(1024)
+      .optional()
+      .meta({ description: 'Continues a list: `nextCursor` of its last page.' }),
     ...(entity.search.length > 0
       ? {
           search: z
@@ -58,13 +70,15 @@ export function paging(entity: AnyEntity): PagingShape {
             .min(2)
             .max(255)
             .optional()
-            .meta({ description: `Substring of: ${entity.search.join(', ')}.` }),
+            .meta({ description: `Only rows with this text, in any case, in: ${entity.search.join(', ')}.` }),
         }
       : {}),
     sortField: sortField.optional(),
     sortOrder: SortOrder.optional(),
-    ids: idList.optional(),
-    ...(entity.tagged ? { tagIds: idList.optional() } : {}),
+    ids: idList.optional().describe('Only rows with one of these ids, 100 at most.'),
+    ...(entity.tagged
+      ? { tagIds: idList.optional().describe('Only rows that carry one of these tags, 100 at most.') }
+      : {}),
     ...relationsOf(entity),
   } as unknown as PagingShape;
 }
@@ -75,10 +89,10 @@ const pages = new Map<string, z.ZodType>();
 export function pageOf<F extends Fields>(entity: Entity<F>) {
   const page = z
     .object({
-      items: z.array(entity.schema),
-      totalCount: z.int(),
-      hasNextPage: z.boolean(),
-      nextCursor: z.string().nullable(),
+      items: z.array(entity.schema).describe('The rows of this page.'),
+      totalCount: z.int().describe('How many rows all pages hold together.'),
+      hasNextPage: z.boolean().describe('Whether more rows follow.'),
+      nextCursor: z.string().nullable().describe('Send it as `cursor` for the next page; null on the last.'),
     })
     .meta({ id: `${entity.name}Page`, description: `A page of ${entity.name}.` });
   // One schema per name: the documents refer to it by name.

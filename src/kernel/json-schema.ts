@@ -32,6 +32,11 @@ export interface OperationSchemas {
   readonly output: JsonSchema;
   /** Success answers of REST by status, before the envelope. */
   readonly answers: Readonly<Record<number, JsonSchema>>;
+  /** What `dryRun: true` is answered with, before the envelope; the status is 200. */
+  readonly dryRun?: JsonSchema;
+  /** How a form is answered, where that differs. */
+  readonly formSuccess?: JsonSchema;
+  readonly formFailure?: JsonSchema;
 }
 
 export interface Schemas {
@@ -56,9 +61,11 @@ function render(all: Record<string, z.ZodType>, io: 'input' | 'output') {
 
 export function schemasOf(operations: readonly NamedOperation[]): Schemas {
   const given = operations.map((op) => [op.name, z.strictObject({ ...op.input })] as const);
-  const answered = operations.map(({ name, output, dryRun, status = 200, restAnswers }) => {
+  const answered = operations.map(({ name, output, dryRun, status = 200, restAnswers, takesForm }) => {
     const answers = restAnswers ?? { [status]: output };
-    return [name, z.object({ ...answers, output, ...(dryRun && { dryRun }) })] as const;
+    const { success, failure } = typeof takesForm === 'object' ? takesForm : {};
+    const form = { ...(success && { formSuccess: success }), ...(failure && { formFailure: failure }) };
+    return [name, z.object({ ...answers, output, ...(dryRun && { dryRun }), ...form })] as const;
   });
   const inputs = render(Object.fromEntries(given), 'input');
   const outputs = render(Object.fromEntries(answered), 'output');
@@ -66,9 +73,15 @@ export function schemasOf(operations: readonly NamedOperation[]): Schemas {
     operations.map((op) => {
       const input = inputs.of(op.name);
       const required = op.scopeOptional ? input.required?.filter((name) => name !== 'scope') : input.required;
-      const { output, dryRun, ...answers } = outputs.of(op.name).properties as Members;
-      if (dryRun) answers[200] = answers[200] ? { anyOf: [answers[200], dryRun] } : dryRun;
-      return [op.name, { input: { ...input, ...(required ? { required } : {}) }, output, answers }] as const;
+      const members = outputs.of(op.name).properties as Members;
+      const { output, dryRun, formSuccess, formFailure, ...answers } = members;
+      const others = {
+        ...(dryRun && { dryRun }),
+        ...(formSuccess && { formSuccess }),
+        ...(formFailure && { formFailure }),
+      };
+      const all = { input: { ...input, ...(required ? { required } : {}) }, output, answers, ...others };
+      return [op.name, all] as const;
     }),
   );
   return {

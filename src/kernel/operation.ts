@@ -31,6 +31,9 @@ interface Limit<I> {
 export interface FormAnswers<O = unknown> {
   readonly answer: (output: O) => BareReply;
   readonly refusal?: (error: DoorwardError) => BareReply | undefined;
+  /** The forms of these answers, for the documents. */
+  readonly success?: z.ZodType;
+  readonly failure?: z.ZodType;
 }
 
 type Shape = z.ZodRawShape;
@@ -169,8 +172,16 @@ export const takesIdempotencyKey = ({ kind, method, access, status, name, path }
   (status === 201 || name.startsWith('rotate') || path.endsWith('/test'));
 
 const dryRun = z.boolean().optional().meta({
-  description: 'Change nothing, and tell whose rights would be others; GraphQL in extensions.dryRun.',
+  description:
+    'true: change nothing, and answer whose permissions the change would affect (GraphQL: in `extensions.dryRun`).',
 });
+
+/** The id in the path means the same everywhere, so that no declaration needs to say it. */
+function targetId({ rest, input }: Pick<Declaration, 'rest' | 'input'>): { id?: z.ZodType } {
+  const { id } = input as { readonly id?: z.ZodType };
+  if (!id || id.description !== undefined || !rest.includes('/:id')) return {};
+  return { id: id.describe('Id of what the call is about.') };
+}
 
 function define<I extends Shape, O extends z.ZodType, P, T extends AnyEntity | undefined>(
   kind: 'query' | 'mutation',
@@ -179,7 +190,7 @@ function define<I extends Shape, O extends z.ZodType, P, T extends AnyEntity | u
   const [method, path] = declaration.rest.split(' ') as [Method, string];
   // The token exchange names a scope too, but as part of the credentials: nobody's rights are asked there.
   const scoped = 'scope' in declaration.input && declaration.access !== 'public';
-  const input = declaration.dryRun ? { ...declaration.input, dryRun } : declaration.input;
+  const input = { ...declaration.input, ...targetId(declaration), ...(declaration.dryRun && { dryRun }) };
   return {
     ...(declaration as unknown as Declaration<I, O>),
     kind,

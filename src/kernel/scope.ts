@@ -45,14 +45,20 @@ const isPair = (tenant: Tenant): boolean => tenant !== 'account' && tenant !== '
 /** Every spelling of a tenant, in one enum of the documents. */
 export const TenantName = z.enum(tenantSpellings).meta({
   id: 'Tenant',
-  description: 'Level of the hierarchy. camelCase and PascalCase forms mean the same.',
+  description: 'The kind of scope. PascalCase (`OrganizationProject`) is accepted too and means the same.',
 });
 
 /** The scope as a caller writes it. `id`: one UUID, or two joined by `:`. */
 export const Scope = z
   .strictObject({
     tenant: TenantName,
-    id: z.string().max(73).toLowerCase().meta({ description: 'One UUID, or two joined by ":".' }),
+    id: z
+      .string()
+      .max(73)
+      .toLowerCase()
+      .meta({
+        description: 'One UUID (account, organization), or two joined by `:` (owner:project, project:user).',
+      }),
   })
   .check((ctx) => {
     const form = isPair(canonicalTenant(ctx.value.tenant)) ? twoUuids : oneUuid;
@@ -70,7 +76,10 @@ export type ScopeInput = z.output<typeof Scope>;
 
 /** The scope as answers carry it. */
 export const ScopeOutput = z
-  .object({ tenant: TenantName, id: z.string() })
+  .object({
+    tenant: TenantName,
+    id: z.string().describe('One UUID (account, organization), or two joined by `:`.'),
+  })
   .meta({ id: 'Scope', description: 'Where something lives.' });
 export type ScopeRef = z.output<typeof ScopeOutput>;
 

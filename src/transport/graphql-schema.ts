@@ -214,8 +214,6 @@ export function buildGraphqlSchema(options: GraphqlSchemaOptions): GraphQLSchema
 /** What a schema is once references and `null` are taken off. */
 function read(json: JsonSchema, definitions: Schemas['outputs'], place: string): Reading {
   const name = definitionName(json);
-  // zod names recursions itself; the only one in use is "any JSON".
-  if (name?.startsWith('__')) return { schema: {}, name: undefined, nullable: true };
   if (name !== undefined) {
     const definition = definitions[name];
     if (!definition) throw new Error(`GraphQL: ${place} refers to ${name}, which is not defined`);

@@ -1,23 +1,46 @@
-import { catalogue, type Code } from '../errors.ts';
-import type { JsonSchema, OperationSchemas, Schemas } from '../kernel/json-schema.ts';
+import type { JsonSchema, Schemas } from '../kernel/json-schema.ts';
 import { takesIdempotencyKey, type NamedOperation } from '../kernel/operation.ts';
 import { errorSchema } from './error-body.ts';
+import { exampleBody, madeUpIds, type ExampleIds } from './openapi/examples.ts';
+import { errorExamples, failures, sharedFailures } from './openapi/failures.ts';
+import { headers } from './openapi/headers.ts';
+import { inOneSpelling, narrowedScopes, scopeParameters, scopeRef } from './openapi/scopes.ts';
+import { shareParameters } from './openapi/shared-parameters.ts';
+import { successes, successSchema } from './openapi/successes.ts';
+import { describeWebhooks, webhookReceived, type SentEvent } from './openapi/webhooks.ts';
 import { pathTemplates, type PathTemplate } from './path-templates.ts';
 
-/** Declarations → OpenAPI 3.1. The document equals the routes, because both come from the same list. */
-export function buildOpenapi(options: {
+/** What the document is written from. */
+export interface DocumentSource {
   readonly operations: readonly NamedOperation[];
   readonly schemas: Schemas;
   readonly version: string;
-}): Record<string, unknown> {
-  const { operations, schemas, version } = options;
+  /** What each tag is about. */
+  readonly tags: Readonly<Record<string, string>>;
+  readonly events: readonly SentEvent[];
+  /** Whose ids examples name; made up unless given. */
+  readonly exampleIds?: ExampleIds | undefined;
+}
+
+/** What the description of one operation needs beside its declaration. */
+interface Place {
+  readonly schemas: Schemas;
+  readonly template: PathTemplate;
+  readonly ids: ExampleIds;
+}
+
+/** Declarations → OpenAPI 3.1. The document equals the routes, because both come from the same list. */
+export function buildOpenapi(source: DocumentSource): Document {
+  const { operations, schemas, version, tags, exampleIds: ids = madeUpIds } = source;
   const templateOf = pathTemplates(operations);
-  const paths: Record<string, Record<string, unknown>> = {};
+  const paths: Record<string, Record<string, Entry>> = {};
   for (const op of operations) {
     const template = templateOf(op);
-    (paths[template.path] ??= {})[op.method.toLowerCase()] = describe(op, schemas, template);
+    (paths[template.path] ??= {})[op.method.toLowerCase()] = describe(op, { schemas, template, ids });
   }
-  const tags = [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name }));
+  const webhooks = describeWebhooks(source.events) as Record<string, { post: Entry }>;
+  const entries = Object.values({ ...paths, ...webhooks }).flatMap((item) => Object.values<Entry>(item));
+  const parameters = shareParameters(entries);
   return referred({
     openapi: '3.1.0',
     info: {
@@ -28,94 +51,164 @@ export function buildOpenapi(options: {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
-    tags,
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name, description: tags[name] })),
     paths,
+    webhooks,
     components: {
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
-      schemas: { ...renamed(schemas), Error: errorSchema },
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'The access token of a session, of an API key or of an app.',
+        },
+        client: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'An app at the token endpoint, in a form: client id and secret (RFC 6749 §2.3.1).',
+        },
+      },
+      parameters,
+      headers,
+      responses: {
+        ...sharedFailures(operations, (op) => schemas.of(op).formFailure),
+        WebhookReceived: webhookReceived,
+      },
+      examples: errorExamples(),
+      schemas: definitions(operations, schemas),
     },
   });
 }
 
-/** A name that reads differently in inputs and outputs keeps its name for outputs. */
-function renamed({ inputs, outputs }: Schemas): Record<string, JsonSchema> {
+/** Named schemas. A name that reads differently in inputs and outputs keeps its name for outputs. */
+function definitions(operations: readonly NamedOperation[], { inputs, outputs }: Schemas) {
   const open = Object.fromEntries(
     Object.entries(outputs).map(([name, { additionalProperties: _, ...schema }]) => [name, schema]),
   );
-  return { ...inputs, ...open };
+  const { Tenant = {}, ScopeInput = {}, ...all }: Record<string, JsonSchema> = { ...inputs, ...open };
+  return {
+    ...all,
+    Tenant: inOneSpelling(Tenant),
+    ScopeInput,
+    ...narrowedScopes(operations, ScopeInput),
+    Success: successSchema,
+    Error: errorSchema,
+  };
 }
 
-function describe(op: NamedOperation, schemas: Schemas, template: PathTemplate): Record<string, unknown> {
-  const { input, answers } = schemas.of(op);
+interface Entry extends Record<string, unknown> {
+  parameters?: readonly object[];
+}
+
+function describe(op: NamedOperation, place: Place): Entry {
+  const { input, ...answers } = place.schemas.of(op);
   const properties = { ...input.properties };
-  const required = new Set(input.required ?? []);
-  const parameters: Record<string, unknown>[] = template.parameters.map(({ field, name }) => {
-    const schema = properties[field];
+  if (op.scoped) properties['scope'] = scopeRef(op.tenants);
+  const inPath = place.template.parameters.map(({ field, name }) => {
+    const { description, ...schema } = properties[field] ?? {};
     delete properties[field];
-    const meant = name === field ? {} : { description: `Here: \`${field}\`.` };
-    return { name, in: 'path', required: true, schema, ...meant };
+    const meant = name === field ? description : `Here \`${field}\`. ${description ?? ''}`;
+    return { name, in: 'path', required: true, description: meant, schema };
   });
-  if (takesIdempotencyKey(op)) parameters.push(idempotencyKey);
-  if (op.etag) parameters.push(ifNoneMatch);
   const inQuery = op.method === 'GET' || op.method === 'DELETE';
-  if (op.headers) {
-    parameters.push(...questionIn(op.headers, properties));
-  } else if (inQuery) {
-    if (op.scoped) {
-      delete properties['scope'];
-      const needed = required.has('scope');
-      parameters.push(
-        { name: 'tenant', in: 'query', required: needed, schema: { $ref: '#/$defs/Tenant' } },
-        { name: 'scopeId', in: 'query', required: needed, schema: { type: 'string', maxLength: 73 } },
-      );
-    }
-    for (const [name, schema] of Object.entries(properties)) {
-      const list = schema.type === 'array' ? { style: 'form', explode: false } : {};
-      const { restOnly: _, ...plain } = schema;
-      parameters.push({ name, in: 'query', required: required.has(name), schema: plain, ...list });
-    }
-  }
-  const bodyNames = inQuery ? [] : Object.keys(properties);
-  const needed = bodyNames.filter((name) => required.has(name));
-  const body = { schema: { type: 'object', properties, required: needed, additionalProperties: false } };
+  const members = { ...input, properties };
+  const parameters = [
+    ...inPath,
+    ...(takesIdempotencyKey(op) ? [idempotencyKey] : []),
+    ...(op.etag ? [ifNoneMatch] : []),
+    ...(op.headers ? questionIn(op.headers, properties) : []),
+    ...(inQuery && !op.headers ? queryParameters(op, members, place.ids) : []),
+  ];
   return {
     operationId: op.name,
     tags: [op.tag],
     summary: op.summary,
-    ...(op.description ? { description: op.description } : {}),
+    description: descriptionOf(op),
     'x-permission': op.access,
     ...(op.tenants ? { 'x-tenants': op.tenants } : {}),
-    ...(op.access === 'public' ? { security: [] } : { security: [{ bearer: [] }] }),
+    security: securityOf(op),
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(bodyNames.length > 0
-      ? {
-          requestBody: {
-            required: needed.length > 0,
-            content: {
-              'application/json': body,
-              ...(op.takesForm ? { 'application/x-www-form-urlencoded': body } : {}),
-            },
-          },
-        }
-      : {}),
-    responses: { ...successes(op, answers), ...failures(codesOf(op)) },
+    ...(inQuery ? {} : bodyOf(op, members, place)),
+    responses: { ...successes(op, { input, ...answers }), ...failures(op) },
   };
 }
 
 /** Each field has two places, of which one is used. */
 const questionIn = (
   headers: Readonly<Record<string, string>>,
-  fields: OperationSchemas['input']['properties'],
+  fields: Readonly<Record<string, JsonSchema>>,
 ) =>
   Object.entries(headers).flatMap(([field, header]) => {
     const text = { type: 'string' };
-    const schema =
-      field === 'scope' ? { ...text, description: '`<tenant>:<id>`' } : (fields?.[field] ?? text);
+    const { description, ...schema }: JsonSchema = fields[field] ?? text;
+    const asked =
+      field === 'scope'
+        ? { description: 'The scope, written `<tenant>:<id>`.', schema: text }
+        : { description, schema };
     return [
-      { name: header, in: 'header', required: false, schema },
-      { name: field, in: 'query', required: false, schema },
+      { name: header, in: 'header', ...asked },
+      { name: field, in: 'query', ...asked },
     ];
   });
+
+function queryParameters(
+  op: NamedOperation,
+  { properties = {}, required = [] }: JsonSchema,
+  ids: ExampleIds,
+) {
+  const { scope, ...others } = properties;
+  const ofScope = { required: required.includes('scope'), ids };
+  return [
+    ...(scope && op.scoped ? scopeParameters(op.tenants, ofScope) : []),
+    ...Object.entries(others).map(([name, { restOnly: _, description, examples: __, ...schema }]) => {
+      const list = schema.type === 'array' ? { explode: false } : {};
+      const needed = required.includes(name) ? { required: true } : {};
+      return { name, in: 'query', ...needed, description, schema, ...list };
+    }),
+  ];
+}
+
+function bodyOf(op: NamedOperation, { properties = {}, required = [] }: JsonSchema, place: Place) {
+  const needed = Object.keys(properties).filter((name) => required.includes(name));
+  if (Object.keys(properties).length === 0) return {};
+  const schema = { type: 'object', properties, required: needed, additionalProperties: false };
+  const context = { definitions: place.schemas.inputs, ids: place.ids };
+  const example = exampleBody(op, schema, context);
+  const form = { ...schema, required: needed.filter((name) => !(name === 'client_id' && takesBasic(op))) };
+  return {
+    requestBody: {
+      required: needed.length > 0,
+      content: {
+        'application/json': { schema, example },
+        ...(op.takesForm ? { 'application/x-www-form-urlencoded': { schema: form, example } } : {}),
+      },
+    },
+  };
+}
+
+/** An app may say who it is by HTTP Basic instead of two fields of the form. */
+const takesBasic = ({ oauth, input }: NamedOperation): boolean =>
+  oauth === 'endpoint' && 'client_secret' in input;
+
+const securityOf = (op: NamedOperation): readonly object[] =>
+  op.access === 'public' ? (takesBasic(op) ? [{}, { client: [] }] : []) : [{ bearer: [] }];
+
+function descriptionOf(op: NamedOperation): string {
+  return [...(op.description ? [op.description] : []), `Access: ${accessOf(op)}.`].join('\n\n');
+}
+
+const accessText: Readonly<Record<string, string>> = {
+  public: 'public',
+  session: 'any signed-in user (session token)',
+  any: 'any valid token',
+};
+
+/** Who may call an operation, in words. */
+export function accessOf(op: NamedOperation): string {
+  const access = accessText[op.access] ?? `\`${op.access}\` in the scope`;
+  const gates = [op.sessionOnly ? 'session token only' : '', op.stepUp ? 'recent sign-in' : ''];
+  return [access, ...gates.filter(Boolean)].join('; ');
+}
 
 const idempotencyKey = {
   name: 'Idempotency-Key',
@@ -129,91 +222,42 @@ const ifNoneMatch = {
   description: 'An ETag, or a list of them: 304 without a body if the answer is still that one.',
   schema: { type: 'string' },
 };
-const contentOf = ({ bare = true }: NamedOperation, schema: object) =>
-  Object.fromEntries((bare === true ? ['application/json'] : bare).map((type) => [type, { schema }]));
-const replayed = { description: 'A stored answer: one-time secrets are null.', schema: { const: 'true' } };
-const version = { description: 'The version of the answer.', schema: { type: 'string' } };
-const revision = { description: '`minRevision` of a later question.', schema: { type: 'string' } };
 
-const redirection = {
-  description: 'The browser goes on there',
-  headers: { Location: { schema: { type: 'string', format: 'uri' } } },
-};
-
-function successes(op: NamedOperation, answers: Readonly<Record<number, JsonSchema>>) {
-  const enveloped = (data: JsonSchema) => ({
-    type: 'object',
-    properties: { success: { const: true }, data },
-    required: ['success', 'data'],
-  });
-  if ((op.status ?? 200) >= 300) return { [op.status ?? 303]: redirection };
-  const headers = {
-    ...(op.kind === 'mutation' ? { 'X-Doorward-Revision': revision } : {}),
-    ...(takesIdempotencyKey(op) ? { 'Idempotency-Replayed': replayed } : {}),
-    ...(op.etag ? { ETag: version } : {}),
-  };
-  if (op.status === 204) return { 204: { description: 'Success, without a body' } };
-  const contents = Object.entries(answers).map(([status, data]) => {
-    const content = contentOf(op, op.bare ? data : enveloped(data));
-    return [status, { description: 'Success', headers, content }] as const;
-  });
-  const unchanged = { 304: { description: 'The caller has this version', headers } };
-  return { ...Object.fromEntries(contents), ...(op.etag ? unchanged : {}) };
-}
-
-/** All codes of an operation: its own, and those implied by conventions §4. */
-export function codesOf(op: NamedOperation): Code[] {
-  const hasBody = op.method !== 'GET' && op.method !== 'DELETE';
-  const hasIds = Object.keys(op.input).some(
-    (name) => name === 'id' || (/[a-z]Ids?$/.test(name) && name !== 'providerId'),
-  );
-  const when = (holds: boolean | undefined, ...codes: Code[]) => (holds ? codes : []);
-  const codes: Code[] = [
-    ...when(op.rate !== 'exempt', 'RATE_LIMITED'),
-    'INTERNAL_ERROR',
-    'UNAVAILABLE',
-    'VALIDATION_ERROR',
-    ...when(hasBody, 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'),
-    ...when(op.access !== 'public', 'UNAUTHENTICATED', 'MFA_REQUIRED'),
-    ...when(op.scoped, 'SCOPE_REQUIRED', 'SCOPE_CONFLICT', 'TENANT_NOT_ALLOWED'),
-    ...when(op.scoped, 'FORBIDDEN', 'EMAIL_VERIFICATION_REQUIRED'),
-    ...when(hasIds, 'NOT_FOUND'),
-    ...when('cursor' in op.input, 'INVALID_CURSOR'),
-    ...when(op.related !== undefined, 'QUERY_TOO_COMPLEX'),
-    ...when(op.sessionOnly || op.access === 'session', 'SESSION_REQUIRED'),
-    ...when(op.stepUp, 'STEP_UP_REQUIRED'),
-    ...when(takesIdempotencyKey(op), 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'),
-    ...(op.codes ?? []),
-  ];
-  return [...new Set(codes)];
-}
-
-function failures(codes: readonly Code[]) {
-  const byStatus = new Map<number, Code[]>();
-  for (const code of codes) {
-    const { status } = catalogue[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  return Object.fromEntries(
-    [...byStatus]
-      .sort(([a], [b]) => a - b)
-      .map(([status, list]) => [
-        status,
-        {
-          description: list.map((code) => `\`${code}\` ${catalogue[code].message}`).join(' · '),
-          'x-codes': list,
-          content: { 'application/json': { schema: { $ref: '#/$defs/Error' } } },
-        },
-      ]),
-  );
-}
-
-/** Definitions stand under `components.schemas` in an OpenAPI document. */
-function referred(document: object): Record<string, unknown> {
-  const published = (key: string, value: unknown) => (key === 'restOnly' ? undefined : value);
+/** Definitions stand under `components.schemas`, those that something refers to; the others exist in GraphQL only. */
+function referred(document: Document): Document {
+  const published = (key: string, value: unknown): unknown => (key === 'restOnly' ? undefined : value);
   const text = JSON.stringify(document, published).replaceAll(
     '"$ref":"#/$defs/',
     '"$ref":"#/components/schemas/',
   );
-  return JSON.parse(text) as Record<string, unknown>;
+  const { components, ...parsed } = JSON.parse(text, nullableType) as Document;
+  const { schemas, ...others } = components;
+  const used = new Set<string>();
+  const visit = (part: unknown): void => {
+    for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      if (used.has(name)) continue;
+      used.add(name);
+      visit(schemas[name]);
+    }
+  };
+  visit([parsed, others]);
+  const kept = Object.entries(schemas).filter(([name]) => used.has(name));
+  return { ...parsed, components: { ...others, schemas: Object.fromEntries(kept) } };
+}
+
+interface Document extends Record<string, unknown> {
+  readonly components: Record<string, unknown> & { readonly schemas: Readonly<Record<string, unknown>> };
+}
+
+/** `string or null` in the short form of JSON Schema, wherever the type alone says what else there may be. */
+function nullableType(_key: string, value: unknown): unknown {
+  const { anyOf = [], ...rest } = (value ?? {}) as JsonSchema;
+  const [only, none, ...more] = anyOf;
+  if (more.length > 0 || none?.type !== 'null' || typeof only?.type !== 'string' || only.enum) return value;
+  return {
+    ...rest,
+    ...only,
+    type: [only.type, 'null'],
+    ...(rest.description && { description: rest.description }),
+  };
 }

@@ -14,7 +14,7 @@ import { registerGraphql } from './graphql.ts';
 import type { Related } from './graphql-relations.ts';
 import { applyEffects, callOf } from './http.ts';
 import { registerMetrics, type MetricsOptions } from './metrics.ts';
-import { buildOpenapi } from './openapi.ts';
+import { buildOpenapi, type DocumentSource } from './openapi.ts';
 import { registerRest, type RestOptions } from './rest.ts';
 import { languageOf } from './send-error.ts';
 
@@ -29,6 +29,8 @@ export interface ServedOptions {
   /** Rows of a relation, for nested fields of GraphQL. */
   readonly related: Related;
   readonly version: string;
+  /** What the OpenAPI document tells beside the operations. */
+  readonly document: Pick<DocumentSource, 'tags' | 'events'>;
   readonly log: (error: unknown, message: string, requestId: string) => void;
   /** Where requests wait, for the metrics. */
   readonly queues: MetricsOptions['queues'];
@@ -69,7 +71,7 @@ export function serveOperations(server: FastifyInstance, options: ServedOptions)
   });
   registerDocsPage(server, {
     enabled: config.docs.enabled,
-    document: () => buildOpenapi({ operations, schemas, version }),
+    document: () => buildOpenapi({ operations, schemas, version, ...options.document }),
     explorer: config.graphql.explorer,
   });
   registerExplorer(server, { enabled: config.graphql.explorer });

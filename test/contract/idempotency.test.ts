@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { takesIdempotencyKey, type NamedOperation } from '../../src/kernel/operation.ts';
+import { dereferenced } from '../support/openapi-document.ts';
 import { pascalTenant, type ScopeRef, type Tenant } from '../../src/kernel/scope.ts';
 import { operations } from '../../src/operations.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -76,7 +77,7 @@ describe('the declarations', () => {
       readonly responses: Readonly<Record<string, { headers?: object; 'x-codes'?: readonly string[] }>>;
     }
     const document = await app.server.inject('/api-docs.json');
-    const { paths } = document.json<{ paths: Record<string, Record<string, Entry>> }>();
+    const { paths } = dereferenced(document.json<{ paths: Record<string, Record<string, Entry>> }>());
     const takes = (entry: Entry) => [
       entry.parameters?.some((one) => one.in === 'header' && one.name === 'Idempotency-Key') ?? false,
       Object.values(entry.responses).some(({ headers }) => headers && 'Idempotency-Replayed' in headers),

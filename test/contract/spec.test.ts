@@ -7,6 +7,7 @@ import { operations } from '../../src/operations.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { schemas } from './sample.ts';
 import { kinds, rows, type Facts, type Live } from './spec-tables.ts';
+import { dereferenced } from '../support/openapi-document.ts';
 import { standing } from './standing.ts';
 
 /** How much of the specification stands, row by row; what once stood may not fall. */
@@ -16,12 +17,13 @@ const idOf = ({ table, says }: { table: string; says: string }): string => `${ta
 
 beforeAll(async () => {
   app = await startApp({ SECURITY_RATE_LIMIT_AUTH_MAX: '60' });
-  const document = (await app.server.inject('/api-docs.json')).json<{
-    paths: Record<
-      string,
-      Record<string, { operationId: string; responses: Record<string, { 'x-codes'?: string[] }> }>
-    >;
-  }>();
+  interface Entry {
+    operationId: string;
+    responses: Record<string, { 'x-codes'?: string[] }>;
+  }
+  const document = dereferenced(
+    (await app.server.inject('/api-docs.json')).json<{ paths: Record<string, Record<string, Entry>> }>(),
+  );
   const described = new Map(
     Object.values(document.paths)
       .flatMap((item) => Object.values(item))

@@ -16,6 +16,7 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { JsonSchema } from '../../src/kernel/json-schema.ts';
 import { house, type House } from '../contract/world.ts';
+import { dereferenced } from '../support/openapi-document.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { chanceFrom } from '../support/chance.ts';
 import { drawn, members, type Drawing } from '../support/odd-values.ts';
@@ -55,7 +56,7 @@ beforeAll(async () => {
     SECURITY_RATE_LIMIT_CHECK_MAX: most,
     SECURITY_RATE_LIMIT_GENERAL_MAX: most,
   });
-  document = (await app.server.inject('/api-docs.json')).json<OpenApi>();
+  document = dereferenced((await app.server.inject('/api-docs.json')).json<OpenApi>());
   const introspected = await app.server.inject({
     method: 'POST',
     url: '/graphql',

@@ -4,10 +4,12 @@ import { z } from 'zod';
 import { parseNetwork } from '../../access/cidrs.ts';
 import { bytea, deletedIndex, rowColumns, tenantColumn, time } from '../../db/columns.ts';
 import { entity, fixedOptional, serverSet } from '../../kernel/entity.ts';
-import { ScopeOutput } from '../../kernel/scope.ts';
 import { iso, isoInput, refusal, text, uuid } from '../../values.ts';
 import { Role } from '../roles/role.ts';
 import { User, users } from '../users/user.ts';
+
+/** The tenants of keys, as they are kept and answered. */
+export const keyTenants = ['ProjectUser', 'AccountProject', 'OrganizationProject'] as const;
 
 /** Credentials of machines. The tenant is the project, whatever the kind of scope. */
 export const apiKeys = pgTable(
@@ -17,9 +19,7 @@ export const apiKeys = pgTable(
     tenantId: tenantColumn(),
     clientId: uuidColumn('client_id').notNull(),
     /** Fixed at creation; `scope_id` as answered, e.g. `<organization>:<project>`. */
-    scopeTenant: textColumn('scope_tenant', {
-      enum: ['ProjectUser', 'AccountProject', 'OrganizationProject'],
-    }).notNull(),
+    scopeTenant: textColumn('scope_tenant', { enum: keyTenants }).notNull(),
     scopeId: textColumn('scope_id').notNull(),
     roleId: uuidColumn('role_id'),
     roleTenantId: uuidColumn('role_tenant_id'),
@@ -71,6 +71,14 @@ export const apiKeySecrets = pgTable(
 
 export const ApiKeyStatus = z.enum(['active', 'revoked', 'expired']).meta({ id: 'ApiKeyStatus' });
 
+/** Keys answer with their scope as the token exchange takes it, in PascalCase. */
+export const ApiKeyScope = z
+  .object({
+    tenant: z.enum(keyTenants).meta({ id: 'ApiKeyTenant', description: 'The kind of scope of a key.' }),
+    id: z.string().describe('Two UUIDs joined by `:`.'),
+  })
+  .meta({ id: 'ApiKeyScope', description: 'Where a key counts, in the spelling of the token exchange.' });
+
 const cidr = z.string().check(({ value, issues }) => {
   if (!value.includes('/') || !parseNetwork(value)) issues.push(refusal('format', value));
 });
@@ -86,7 +94,7 @@ export const ApiKey = entity('ApiKey', {
   doc: 'A credential pair for machines, exchanged for short-lived tokens.',
   fields: {
     clientId: serverSet(uuid),
-    scope: serverSet(ScopeOutput),
+    scope: serverSet(ApiKeyScope),
     roleId: fixedOptional(uuid.nullable()),
     userId: serverSet(uuid),
     name: fixedOptional(nullableText(255)),

@@ -55,7 +55,9 @@ export const createApiKey = mutation({
   status: 201,
   codes: ['ROLE_REQUIRED', 'PRIVILEGE_ESCALATION', 'SESSION_REQUIRED', 'NOT_FOUND'],
   run: async (ctx) => {
-    const { db, input, scope, services, tx } = ctx;
+    const { db, scope, services, tx } = ctx;
+    // A key answers with its scope in a spelling of its own.
+    const { scope: _, ...input } = ctx.input;
     const principal = callerOf(ctx);
     if (principal.type === 'projectApp') throw fail('SESSION_REQUIRED');
     const role = await roleForNewKey(ctx);

@@ -6,13 +6,14 @@ import type { Principal, Services } from '../../kernel/context.ts';
 import type { RowOf } from '../../kernel/entity.ts';
 import { pascalTenant, type ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
+import type { keyTenants } from './api-key.ts';
 import { ApiKey, apiKeys, apiKeySecrets } from './api-key.ts';
 
 type Row = RowOf<typeof ApiKey>;
 
-/** The scope as a key keeps and answers it. */
+/** The scope as a key keeps and answers it: keys are made in scopes of projects only. */
 export const scopeColumns = ({ tenant, id }: ResolvedScope) => ({
-  scopeTenant: pascalTenant(tenant),
+  scopeTenant: pascalTenant(tenant) as (typeof keyTenants)[number],
   scopeId: id,
 });
 

@@ -2,9 +2,8 @@ import { z } from 'zod';
 import type { Entity, Fields } from '../../kernel/entity.ts';
 import type { JsonSchema } from '../../kernel/json-schema.ts';
 import { projector } from '../../kernel/project.ts';
-import { ScopeOutput } from '../../kernel/scope.ts';
 import { jsonSchemaOptions, uuid } from '../../values.ts';
-import { ApiKey } from '../api-keys/api-key.ts';
+import { ApiKey, ApiKeyScope } from '../api-keys/api-key.ts';
 import { Group } from '../groups/group.ts';
 import { Session } from '../me/session.ts';
 import { Invitation } from '../organization-invitations/invitation.ts';
@@ -31,18 +30,24 @@ export interface EventType {
   readonly optIn: boolean;
   /** Of `data`. */
   readonly schema: z.ZodType;
+  /** The noun whose public fields `data` has, if it is exactly these. */
+  readonly noun: string | undefined;
   /** Of `data`. */
   readonly example: Readonly<Record<string, unknown>>;
 }
 
+const nouns = new WeakMap<z.ZodType, string>();
+
 /** The public fields of a noun, without its relations. */
-const base = <F extends Fields>({ fields }: Entity<F>): Entity<F>['schema'] =>
-  z.object(
-    Object.fromEntries(Object.entries(fields).flatMap(([name, { out }]) => (out ? [[name, out]] : []))),
-  ) as unknown as Entity<F>['schema'];
+function base<F extends Fields>({ name: noun, fields }: Entity<F>): Entity<F>['schema'] {
+  const shape = Object.entries(fields).flatMap(([name, { out }]) => (out ? [[name, out]] : []));
+  const schema = z.object(Object.fromEntries(shape)) as unknown as Entity<F>['schema'];
+  nouns.set(schema, noun);
+  return schema;
+}
 
 const apiKey = base(ApiKey);
-const exchange = z.object({ id: uuid, clientId: uuid, scope: ScopeOutput, userId: uuid });
+const exchange = z.object({ id: uuid, clientId: uuid, scope: ApiKeyScope, userId: uuid });
 const invitation = base(Invitation);
 const membership = z.object({ id: uuid, organizationId: uuid, userId: uuid, roleId: uuid });
 const participation = z.object({ id: uuid, projectId: uuid, userId: uuid, roleIds: z.array(uuid) });
@@ -58,7 +63,7 @@ const type = <S extends z.ZodType<Record<string, unknown>>>(
   description: string,
   schema: S,
   shown: z.output<S>,
-): EventType => ({ name, description, schema, example: shown, optIn: false });
+): EventType => ({ name, description, schema, noun: nouns.get(schema), example: shown, optIn: false });
 
 const optIn = (one: EventType): EventType => ({ ...one, optIn: true });
 

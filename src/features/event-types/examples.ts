@@ -18,7 +18,7 @@ const row = (n: number) => ({ id: id(n), createdAt: at, updatedAt: at, deletedAt
 export const deleted = <T extends object>(one: T): T =>
   'deletedAt' in one ? { ...one, deletedAt: later, updatedAt: later } : one;
 
-const scope = (tenant: 'organizationProject' | 'OrganizationProject') => ({
+const scope = <T extends 'organizationProject' | 'OrganizationProject'>(tenant: T) => ({
   tenant,
   id: `${organizationId}:${projectId}`,
 });

@@ -1,0 +1,70 @@
+import type { JsonSchema, OperationSchemas } from '../../kernel/json-schema.ts';
+import { takesIdempotencyKey, type NamedOperation } from '../../kernel/operation.ts';
+import { headerRefs } from './failures.ts';
+
+/** The answers of an operation that went well, by status. */
+export function successes(op: NamedOperation, schemas: OperationSchemas): Record<string, object> {
+  const { answers, dryRun, formSuccess } = schemas;
+  if ((op.status ?? 200) >= 300) {
+    const headers = headerRefs(['X-Request-Id', 'Location']);
+    return { [op.status ?? 303]: { description: 'The browser goes on there.', headers } };
+  }
+  const headers = headerRefs([
+    'X-Request-Id',
+    ...(op.rate === 'exempt' ? [] : ['RateLimit', 'RateLimit-Policy']),
+    ...(op.kind === 'mutation' ? ['X-Doorward-Revision'] : []),
+    ...(takesIdempotencyKey(op) ? ['Idempotency-Replayed'] : []),
+    ...(op.etag ? ['ETag'] : []),
+  ]);
+  if (op.status === 204) return { 204: { description: 'Success, without a body.', headers } };
+  const answer = (description: string, schema: JsonSchema) => ({
+    description,
+    headers,
+    content: contentOf(op, schema),
+  });
+  const contents = Object.entries(answers).map(([status, data]) => {
+    const inEnvelope = op.bare ? data : enveloped(dryRun && status === '200' ? either(data, dryRun) : data);
+    const schema = formSuccess
+      ? {
+          anyOf: [inEnvelope, formSuccess],
+          description: 'To a JSON request the first, to a form the second.',
+        }
+      : inEnvelope;
+    return [status, answer(descriptions[status] ?? 'Success.', schema)] as const;
+  });
+  return {
+    ...Object.fromEntries(contents),
+    ...(dryRun && !answers[200] && { '2XX': answer(ofDryRun, enveloped(dryRun)) }),
+    ...(op.etag && { 304: { description: 'The caller has this version.', headers } }),
+  };
+}
+
+/**
+ * A range, because of all answers that are written out generators of clients take the first one for the type of the
+ * call: that is the entity, not what a dry run of it tells.
+ */
+const ofDryRun = '200, if `dryRun` is true: nothing was changed. Whose permissions the change would affect.';
+
+const descriptions: Readonly<Record<string, string>> = {
+  201: 'Created.',
+  202: 'Accepted; it happens soon after.',
+};
+
+const either = (data: JsonSchema, dryRun: JsonSchema): JsonSchema => ({
+  anyOf: [data, dryRun],
+  description: 'The second if `dryRun` is true.',
+});
+
+const enveloped = (data: JsonSchema): JsonSchema => ({
+  type: 'object',
+  properties: { success: { $ref: '#/$defs/Success' }, data },
+  required: ['success', 'data'],
+});
+
+export const successSchema: JsonSchema = {
+  const: true,
+  description: 'Always true: a failure has no such member, but a `code`.',
+};
+
+const contentOf = ({ bare = true }: NamedOperation, schema: JsonSchema) =>
+  Object.fromEntries((bare === true ? ['application/json'] : bare).map((type) => [type, { schema }]));

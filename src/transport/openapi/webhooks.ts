@@ -1,0 +1,50 @@
+import type { JsonSchema } from '../../kernel/json-schema.ts';
+
+/** What the service sends to the receivers of webhooks: one message for each type of event. */
+export interface SentEvent {
+  readonly name: string;
+  readonly description: string;
+  /** Of `data`: the name of a definition, or a schema of its own. */
+  readonly data: JsonSchema;
+}
+
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+/** `api_key.created` → `onApiKeyCreated`. */
+const operationIdOf = (name: string): string => `on${name.split(/[._]/).map(capital).join('')}`;
+
+export const webhookParameters = {
+  'webhook-id': 'Id of the event, the same on every attempt.',
+  'webhook-timestamp': 'Seconds since 1970 at this attempt.',
+  'webhook-signature':
+    'By Standard Webhooks: `v1,` and the HMAC-SHA256 of id, time and body; two while a secret is rotated.',
+};
+
+export function describeWebhooks(events: readonly SentEvent[]): Record<string, object> {
+  const parameters = Object.entries(webhookParameters).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: true,
+    description,
+    schema: { type: 'string' },
+  }));
+  const entries = events.map(({ name, description, data }) => {
+    const narrowed = { type: 'object', properties: { type: { const: name }, data } };
+    const schema = { allOf: [{ $ref: '#/$defs/Event' }, narrowed] };
+    const post = {
+      operationId: operationIdOf(name),
+      tags: ['Webhook Subscriptions'],
+      summary: description,
+      security: [],
+      parameters,
+      requestBody: { required: true, content: { 'application/json': { schema } } },
+      responses: { '2XX': { $ref: '#/components/responses/WebhookReceived' } },
+    };
+    return [name, { post }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+export const webhookReceived = {
+  description: 'The receiver has it. Anything else is repeated for some days; 410 ends the subscription.',
+};
