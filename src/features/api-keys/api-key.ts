@@ -69,7 +69,9 @@ export const apiKeySecrets = pgTable(
   (table) => [index('api_key_secrets_key').on(table.keyId)],
 );
 
-export const ApiKeyStatus = z.enum(['active', 'revoked', 'expired']).meta({ id: 'ApiKeyStatus' });
+export const ApiKeyStatus = z
+  .enum(['active', 'revoked', 'expired'])
+  .meta({ id: 'ApiKeyStatus', description: 'Whether a key can be exchanged, and if not, why.' });
 
 /** Keys answer with their scope as the token exchange takes it, in PascalCase. */
 export const ApiKeyScope = z
@@ -93,23 +95,40 @@ export const ApiKey = entity('ApiKey', {
   table: apiKeys,
   doc: 'A credential pair for machines, exchanged for short-lived tokens.',
   fields: {
-    clientId: serverSet(uuid),
-    scope: serverSet(ApiKeyScope),
-    roleId: fixedOptional(uuid.nullable()),
-    userId: serverSet(uuid),
-    name: fixedOptional(nullableText(255)),
-    description: fixedOptional(nullableText(1000)),
-    expiresAt: fixedOptional(iso.nullable(), isoInput.nullable()),
-    allowedCidrs: fixedOptional(z.array(z.string()), z.array(cidr).max(20)),
-    status: serverSet(ApiKeyStatus),
-    lastUsedAt: serverSet(iso.nullable()),
-    lastUsedIp: serverSet(z.string().nullable()),
-    createdBy: serverSet(uuid),
-    revokedBy: serverSet(uuid.nullable()),
-    revokedAt: serverSet(iso.nullable()),
-    revokedReason: serverSet(z.string().nullable()),
-    rotatedAt: serverSet(iso.nullable()),
-    previousSecretExpiresAt: serverSet(iso.nullable()),
+    clientId: serverSet(uuid.describe('The public half of the credentials.')),
+    scope: serverSet(ApiKeyScope.describe('Where it counts.')),
+    roleId: fixedOptional(uuid.nullable().describe('The role that the key has; null: what its user may do.')),
+    userId: serverSet(
+      uuid.describe('Whom its tokens name: the user of a ProjectUser key, else who made it.'),
+    ),
+    name: fixedOptional(
+      nullableText(255).meta({ description: 'What people call the key.', examples: ['Order import'] }),
+    ),
+    description: fixedOptional(
+      nullableText(1000).meta({
+        description: 'What the key is for.',
+        examples: ['Used by the nightly import.'],
+      }),
+    ),
+    expiresAt: fixedOptional(
+      iso.nullable().describe('When it stops working; null: never.'),
+      isoInput.nullable(),
+    ),
+    allowedCidrs: fixedOptional(
+      z.array(z.string()).describe('Networks from which it may be exchanged; empty: all.'),
+      z.array(cidr).max(20),
+    ),
+    status: serverSet(ApiKeyStatus.describe('Whether it can be exchanged.')),
+    lastUsedAt: serverSet(iso.nullable().describe('When it was last exchanged.')),
+    lastUsedIp: serverSet(z.string().nullable().describe('The address from which it was last exchanged.')),
+    createdBy: serverSet(uuid.describe('Id of the user who made it.')),
+    revokedBy: serverSet(uuid.nullable().describe('Id of the user who revoked it.')),
+    revokedAt: serverSet(iso.nullable().describe('When it was revoked; null if it was not.')),
+    revokedReason: serverSet(z.string().nullable().describe('Why it was revoked.')),
+    rotatedAt: serverSet(iso.nullable().describe('When its secret was last replaced.')),
+    previousSecretExpiresAt: serverSet(
+      iso.nullable().describe('Until when the old secret works too; null outside of a rotation.'),
+    ),
   },
   computed: {
     scope: sql`json_build_object('tenant', ${apiKeys.scopeTenant}, 'id', ${apiKeys.scopeId})`,

@@ -16,10 +16,9 @@ const tenants: readonly Tenant[] = ['accountProject', 'organizationProject', 'pr
 
 const ApiKeyWithSecret = ApiKey.schema
   .extend({
-    clientSecret: z
-      .string()
-      .nullable()
-      .meta({ description: 'Shown this once; null in an idempotent replay.' }),
+    clientSecret: z.string().nullable().meta({
+      description: 'The secret half of the credentials. Shown this once; null in an idempotent replay.',
+    }),
   })
   .meta({ id: 'ApiKeyWithSecret', description: 'An API key and its secret, which is answered only here.' });
 
@@ -28,7 +27,11 @@ export const apiKeys = query({
   access: 'ApiKey:Query',
   summary: 'List the API keys of a project, or of one user in it',
   tenants,
-  input: { scope: Scope, ...paging(ApiKey), status: ApiKeyStatus.optional() },
+  input: {
+    scope: Scope,
+    ...paging(ApiKey),
+    status: ApiKeyStatus.optional().describe('Only keys in this state.'),
+  },
   output: pageOf(ApiKey),
   run: ({ db, input }) => db.page(ApiKey, input, [input.status && eq(statusSql, input.status)]),
 });
@@ -102,7 +105,7 @@ export const rotateApiKey = mutation({
       .min(0)
       .max(30 * DAY_SECONDS)
       .default(DAY_SECONDS)
-      .meta({ description: 'How long the old secret still works; 0 ends it at once.' }),
+      .meta({ description: 'Seconds for which the old secret still works; 0 ends it at once.' }),
   },
   output: ApiKeyWithSecret,
   secrets: ['clientSecret'],
@@ -129,7 +132,13 @@ export const revokeApiKey = mutation({
   access: 'ApiKey:Revoke',
   summary: 'Revoke an active API key, for good',
   tenants,
-  input: { scope: Scope, id: uuid, reason: text(1, 255).optional() },
+  input: {
+    scope: Scope,
+    id: uuid,
+    reason: text(1, 255)
+      .optional()
+      .meta({ description: 'Why, for the audit log.', examples: ['No longer used'] }),
+  },
   output: ApiKey.schema,
   target: ApiKey,
   codes: ['INVALID_STATE'],
@@ -151,7 +160,11 @@ export const deleteApiKey = mutation({
   access: 'ApiKey:Delete',
   summary: 'Delete an API key: softly, or with hardDelete=true for good',
   tenants,
-  input: { scope: Scope, id: uuid, hardDelete: z.boolean().default(false) },
+  input: {
+    scope: Scope,
+    id: uuid,
+    hardDelete: z.boolean().default(false).describe('true: leave no trace of the row.'),
+  },
   output: ApiKey.schema,
   target: ApiKey,
   run: async (ctx) => {
@@ -172,7 +185,7 @@ export const deleteApiKey = mutation({
 const AccessToken = z
   .object({
     accessToken: z.string().meta({ description: 'RS256 JWT, verifiable through the JWKS at its iss.' }),
-    expiresIn: z.int().meta({ description: 'Seconds.' }),
+    expiresIn: z.int().meta({ description: 'Seconds until the token ends.' }),
   })
   .meta({ id: 'AccessToken', description: 'A short-lived token.' });
 
@@ -180,7 +193,15 @@ export const exchangeApiKey = mutation({
   rest: 'POST /auth/token',
   access: 'public',
   summary: 'Exchange an API key for a short-lived token',
-  input: { clientId: uuid, clientSecret: z.string().min(1).max(256), scope: Scope },
+  input: {
+    clientId: uuid.meta({ description: 'Of the key.', examples: ['8d8ac610-566d-4ef0-9c22-186b2a5ed793'] }),
+    clientSecret: z
+      .string()
+      .min(1)
+      .max(256)
+      .meta({ description: 'Of the key, as it was shown once.', examples: ['dwk_your_secret'] }),
+    scope: Scope,
+  },
   output: AccessToken,
   codes: ['UNAUTHENTICATED'],
   keepsRights: true,
