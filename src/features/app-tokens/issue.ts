@@ -13,10 +13,10 @@ import { projectApps } from '../project-apps/project-app.ts';
 /** What an app gets for its user: an access token that the project's key signs, and the refresh token of the session. */
 export const AppTokens = z
   .object({
-    accessToken: z.string(),
-    tokenType: z.literal('Bearer'),
+    accessToken: z.string().describe('Token for calls, in `Authorization: Bearer`.'),
+    tokenType: z.literal('Bearer').describe('How it is sent.'),
     expiresIn: z.int().meta({ description: 'Seconds until the access token ends.' }),
-    refreshToken: z.string(),
+    refreshToken: z.string().describe('Exchange it for the next tokens; it works once.'),
     scope: z
       .string()
       .nullable()
