@@ -12,18 +12,20 @@ export const AuditOutcome = z
 
 const AuditActor = z
   .object({
-    type: z.enum(['user', 'apiKey', 'projectApp', 'system', 'anonymous']).meta({ id: 'AuditActorType' }),
-    id: z.string().nullable(),
-    userId: z.string().nullable(),
-    name: z.string().nullable().meta({ description: 'null once the user was erased.' }),
+    type: z
+      .enum(['user', 'apiKey', 'projectApp', 'system', 'anonymous'])
+      .meta({ id: 'AuditActorType', description: 'What kind of caller it was.' }),
+    id: z.string().nullable().describe('Id of the user, key or app; null for nobody known.'),
+    userId: z.string().nullable().describe('Id of the user for whom it acted.'),
+    name: z.string().nullable().meta({ description: 'What they were called; null once erased.' }),
   })
   .meta({ id: 'AuditActor', description: 'Who did it.' });
 
 const AuditTarget = z
-  .object({ type: z.string(), id: z.string() })
+  .object({ type: z.string().describe('Its noun, e.g. `Role`.'), id: z.string().describe('Its id.') })
   .meta({ id: 'AuditTarget', description: 'What it was done to.' });
 
-const nullable = serverSet(z.string().nullable());
+const nullable = (description: string) => serverSet(z.string().nullable().describe(description));
 
 /** Entries of the projects of an organization, deleted ones too: what was done does not go with what it was done to. */
 const ofProjects = (nodeId: string): SQL =>
@@ -35,25 +37,29 @@ export const AuditLogEntry = entity('AuditLogEntry', {
   doc: 'What was done, by whom, to what; chained by hash per tenant.',
   without: ['createdAt', 'updatedAt', 'deletedAt'],
   fields: {
-    sequence: serverSet(z.int()),
-    occurredAt: serverSet(iso),
-    scope: serverSet(ScopeOutput),
-    operation: serverSet(z.string()),
-    event: nullable,
-    outcome: serverSet(AuditOutcome),
-    code: nullable,
-    reason: nullable,
-    actor: serverSet(AuditActor),
-    target: serverSet(AuditTarget.nullable()),
-    changes: serverSet(jsonObject.nullable().meta({ description: '{field: {from, to}}' })),
-    metadata: serverSet(jsonObject),
-    ipAddress: nullable,
-    userAgent: nullable,
-    requestId: serverSet(z.string()),
-    previousHash: serverSet(z.string()),
-    hash: serverSet(z.string()),
-    personalDigest: serverSet(z.string()),
-    salt: nullable,
+    sequence: serverSet(z.int().describe('Counts the entries of the tenant without a gap.')),
+    occurredAt: serverSet(iso.describe('When it happened.')),
+    scope: serverSet(ScopeOutput.describe('Where it happened.')),
+    operation: serverSet(z.string().describe('Name of the operation.')),
+    event: nullable('The event that it caused; null for none.'),
+    outcome: serverSet(AuditOutcome.describe('How it went.')),
+    code: nullable('Why it was refused; null if it was not.'),
+    reason: nullable('The reason of a denied decision.'),
+    actor: serverSet(AuditActor.describe('Who did it.')),
+    target: serverSet(
+      AuditTarget.nullable().describe('What it was done to; null for nothing in particular.'),
+    ),
+    changes: serverSet(
+      jsonObject.nullable().meta({ description: 'What changed: {field: {from, to}}; null if nothing did.' }),
+    ),
+    metadata: serverSet(jsonObject.describe('More about it.')),
+    ipAddress: nullable('The address of the caller; null once erased.'),
+    userAgent: nullable('The program of the caller; null once erased.'),
+    requestId: serverSet(z.string().describe('The request, as `X-Request-Id` names it.')),
+    previousHash: serverSet(z.string().describe('Hash of the entry before.')),
+    hash: serverSet(z.string().describe('Hash of this entry, in which the one before is contained.')),
+    personalDigest: serverSet(z.string().describe('Digest of what is erased with the person.')),
+    salt: nullable('What makes the digest unguessable; null once erased.'),
   },
   within: ({ tenant, nodeId }: ResolvedScope) => {
     const own = eq(auditLog.tenantId, nodeId);

@@ -9,23 +9,25 @@ import { AuditOutcome } from './entry.ts';
 
 /** What entries are asked for (events §7), the same for the list and the export. */
 export const auditFilters = {
-  actorId: uuid.optional().meta({ description: 'Of a user, whatever he used, or of a key.' }),
-  operation: z.string().min(1).max(100).optional(),
+  actorId: uuid
+    .optional()
+    .meta({ description: 'Only what this user did, with whatever credential, or this key.' }),
+  operation: z.string().min(1).max(100).optional().describe('Only this operation, e.g. `createRole`.'),
   event: z
     .string()
     .regex(/^[a-z_]+\.([a-z_]+|\*)$/)
     .max(100)
     .optional()
-    .meta({ description: 'A name, or all of a noun: api_key.*' }),
-  targetType: z.string().min(1).max(100).optional(),
-  targetId: z.string().min(1).max(100).optional(),
-  outcome: AuditOutcome.optional(),
-  from: isoInput.optional().meta({ description: 'At or after.' }),
-  to: isoInput.optional().meta({ description: 'Before.' }),
+    .meta({ description: 'Only with this event: a name, or all of a noun (`api_key.*`).' }),
+  targetType: z.string().min(1).max(100).optional().describe('Only what was done to this noun, e.g. `Role`.'),
+  targetId: z.string().min(1).max(100).optional().describe('Only what was done to the row with this id.'),
+  outcome: AuditOutcome.optional().describe('Only what went this way.'),
+  from: isoInput.optional().meta({ description: 'Only from this time on.' }),
+  to: isoInput.optional().meta({ description: 'Only before this time.' }),
   includeProjects: z
     .boolean()
     .default(false)
-    .meta({ description: "In an organization: its projects' entries too." }),
+    .meta({ description: 'true: in an organization, the entries of its projects too.' }),
 };
 
 /** @throws VALIDATION_ERROR for projects of what has none */

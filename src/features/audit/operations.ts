@@ -32,7 +32,10 @@ export const exportAuditLogs = mutation({
   input: {
     scope: Scope,
     ...auditFilters,
-    format: z.enum(['ndjson', 'csv']).default('ndjson').meta({ id: 'AuditFormat' }),
+    format: z
+      .enum(['ndjson', 'csv'])
+      .default('ndjson')
+      .meta({ id: 'AuditFormat', description: 'One JSON object a line, or a table.' }),
   },
   output: z.string().meta({ description: 'A file.' }),
   limit: { class: 'export', key: () => '' },
