@@ -39,7 +39,7 @@ export const startGithubSignIn = mutation({
   only: 'rest',
   keepsRights: true,
   input: {
-    redirect: z.string().max(2048).optional(),
+    redirect: z.string().max(2048).optional().describe('Where the browser goes in the end.'),
     action: z
       .enum(['login', 'register', 'connect'])
       .default('login')
@@ -62,12 +62,12 @@ export const finishGithubSignIn = mutation({
   access: 'public',
   only: 'rest',
   input: {
-    code: word(512).optional(),
-    state: word(512),
-    error: word(512).optional(),
-    error_description: z.string().max(2048).optional(),
-    error_uri: z.string().max(2048).optional(),
-    iss: z.string().max(2048).optional(),
+    code: word(512).optional().describe('What GitHub answers if the user agreed.'),
+    state: word(512).describe('As it was sent to GitHub.'),
+    error: word(512).optional().describe('What GitHub answers if the user did not agree.'),
+    error_description: z.string().max(2048).optional().describe('The same in words.'),
+    error_uri: z.string().max(2048).optional().describe('Where GitHub explains it.'),
+    iss: z.string().max(2048).optional().describe('Who answers; GitHub sends it in some cases.'),
   },
   output: z.null(),
   status: 303,
@@ -86,7 +86,13 @@ export const confirmCliSignIn = mutation({
   only: 'rest',
   keepsRights: true,
   takesForm: true,
-  input: { decision: z.enum(['approve', 'deny']), formToken: word(128) },
+  input: {
+    decision: z.enum(['approve', 'deny']).describe('What the user chose on the page.'),
+    formToken: word(128).meta({
+      description: 'The token in the form of the page.',
+      examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
+    }),
+  },
   output: z.null(),
   status: 303,
   codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED'],
@@ -102,8 +108,17 @@ export const exchangeCliCode = mutation({
   only: 'rest',
   keepsRights: true,
   input: {
-    code: word(128),
-    codeVerifier: z.string().regex(/^[A-Za-z0-9._~-]{43,128}$/),
+    code: word(128).meta({
+      description: 'The code that came to the loopback address.',
+      examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
+    }),
+    codeVerifier: z
+      .string()
+      .regex(/^[A-Za-z0-9._~-]{43,128}$/)
+      .meta({
+        description: 'The secret of which the challenge was made.',
+        examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
+      }),
   },
   output: SignIn,
   emits: 'session.created',

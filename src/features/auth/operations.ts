@@ -28,9 +28,19 @@ const emailProvider = Provider.refine((provider) => provider === 'email', {
   params: { code: 'not_allowed' },
 });
 
-const providerData = z
-  .looseObject({ password })
-  .meta({ description: 'For the provider `email`: `{password}`. Unknown keys are ignored.' });
+const providerData = z.looseObject({ password }).meta({
+  description: 'For the provider `email`: `{password}`. Unknown keys are ignored.',
+});
+
+/** Secret of a mailed link; as an example one that works nowhere. */
+const mailedToken = z
+  .string()
+  .min(1)
+  .max(128)
+  .meta({
+    description: 'The token in the link of the mail.',
+    examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
+  });
 
 /** One bucket per operation, account and network: a guesser is slowed down, the user elsewhere is not. */
 const perAccount = (operation: string, account: string, { network }: Call): string =>
@@ -41,7 +51,15 @@ export const login = mutation({
   summary: 'Sign in with an e-mail address and a password',
   access: 'public',
   keepsRights: true,
-  input: { provider: emailProvider, providerId: z.string().min(3).max(320), providerData },
+  input: {
+    provider: emailProvider,
+    providerId: z
+      .string()
+      .min(3)
+      .max(320)
+      .meta({ description: 'The e-mail address.', examples: ['ada@example.com'] }),
+    providerData,
+  },
   output: SignIn,
   emits: 'session.created',
   codes: ['UNAUTHENTICATED', 'EMAIL_VERIFICATION_REQUIRED'],
@@ -97,13 +115,13 @@ export const login = mutation({
 });
 
 const VerificationRequired = z
-  .object({ verificationRequired: z.literal(true) })
+  .object({ verificationRequired: z.literal(true).describe('No session yet: open the mail first.') })
   .meta({ id: 'VerificationRequired', description: 'The address must be verified first; a mail says how.' });
 
 const RegisterResult = z
   .object({
     signIn: SignIn.nullable().meta({ description: 'Null when the address must be verified first.' }),
-    verificationRequired: z.boolean(),
+    verificationRequired: z.boolean().describe('true: no session yet, open the mail first.'),
   })
   .meta({ id: 'RegisterResult', description: 'The new session, or the request to open the mail.' });
 
@@ -115,11 +133,11 @@ export const register = mutation({
   access: 'public',
   input: {
     provider: emailProvider,
-    providerId: email,
+    providerId: email.meta({ description: 'The e-mail address.', examples: ['ada@example.com'] }),
     providerData,
-    type: AccountType.default('personal'),
+    type: AccountType.default('personal').describe('The type of the first account.'),
     name: text(1, 255).optional().meta({ description: 'Default: the part of the address before the @.' }),
-    locale: Locale.optional(),
+    locale: Locale.optional().describe('Language of their mails.'),
   },
   output: RegisterResult,
   status: 201,
@@ -147,14 +165,18 @@ export const register = mutation({
 
 const RefreshedSession = z
   .object({
-    accessToken: z.string(),
-    refreshToken: z.string(),
+    accessToken: z.string().describe('Token for calls, in `Authorization: Bearer`.'),
+    refreshToken: z.string().describe('The next refresh token; the one sent works no more.'),
     expiresIn: z.int().meta({ description: 'Seconds until the access token ends.' }),
-    mfaRequired: z.boolean(),
+    mfaRequired: z.boolean().describe('true: the second factor is still to be given.'),
   })
   .meta({ id: 'RefreshedSession', description: 'The next tokens of a session.' });
 
-const refreshToken = z.string().min(1).max(1024);
+const refreshToken = z
+  .string()
+  .min(1)
+  .max(1024)
+  .describe('The refresh token of the session; without it the cookie counts.');
 
 export const refreshSession = mutation({
   rest: 'POST /auth/refresh',
@@ -162,7 +184,15 @@ export const refreshSession = mutation({
   description: 'Send both tokens, or nothing and the refresh cookie. The access token may be expired.',
   access: 'public',
   keepsRights: true,
-  input: { accessToken: z.string().min(1).max(8192).optional(), refreshToken: refreshToken.optional() },
+  input: {
+    accessToken: z
+      .string()
+      .min(1)
+      .max(8192)
+      .optional()
+      .describe('The last access token of the session; it may have ended.'),
+    refreshToken: refreshToken.optional(),
+  },
   output: RefreshedSession,
   usesCookie: true,
   codes: ['UNAUTHENTICATED', 'ORIGIN_NOT_ALLOWED', 'EMAIL_VERIFICATION_REQUIRED'],
@@ -180,9 +210,12 @@ export const logout = mutation({
   description: 'By access token, refresh token or cookie. Without a live session the answer is 200 with 0.',
   access: 'public',
   keepsRights: true,
-  input: { refreshToken: refreshToken.optional(), allSessions: z.boolean().default(false) },
+  input: {
+    refreshToken: refreshToken.optional(),
+    allSessions: z.boolean().default(false).describe('true: end all sessions of the user.'),
+  },
   output: z
-    .object({ revoked: z.int() })
+    .object({ revoked: z.int().describe('How many sessions ended.') })
     .meta({ id: 'LogoutResult', description: 'How many sessions ended.' }),
   emits: 'session.revoked',
   usesCookie: true,
@@ -194,9 +227,9 @@ export const verifyEmail = mutation({
   rest: 'POST /auth/verify-email',
   summary: 'Verify an e-mail address with the token of the mail',
   access: 'public',
-  input: { token: z.string().min(1).max(128) },
+  input: { token: mailedToken },
   output: z
-    .object({ verified: z.literal(true) })
+    .object({ verified: z.literal(true).describe('Always true.') })
     .meta({ id: 'VerifyEmailResult', description: 'The address is verified.' }),
   emits: 'user.email_verified',
   codes: ['INVALID_TOKEN'],
@@ -215,7 +248,9 @@ export const resendVerification = mutation({
   summary: 'Ask for a new verification mail',
   access: 'public',
   keepsRights: true,
-  input: { email },
+  input: {
+    email: email.meta({ description: 'The address that the mail goes to.', examples: ['ada@example.com'] }),
+  },
   output: Accepted,
   status: 202,
   prepare: async () => ({ startedAt: performance.now() }),
@@ -234,7 +269,9 @@ export const requestPasswordReset = mutation({
     'The mail goes to a verified address of an active user; an unverified one gets its verification link instead. The answer is the same for every address.',
   access: 'public',
   keepsRights: true,
-  input: { email },
+  input: {
+    email: email.meta({ description: 'The address that the mail goes to.', examples: ['ada@example.com'] }),
+  },
   output: Accepted,
   status: 202,
   prepare: async () => ({ startedAt: performance.now() }),
@@ -252,9 +289,9 @@ export const resetPassword = mutation({
   description: 'Ends all sessions of the user and opens none: sign in with the new password.',
   access: 'public',
   keepsRights: true,
-  input: { token: z.string().min(1).max(128), newPassword: password },
+  input: { token: mailedToken, newPassword: password },
   output: z
-    .object({ reset: z.literal(true) })
+    .object({ reset: z.literal(true).describe('Always true.') })
     .meta({ id: 'ResetPasswordResult', description: 'The password is the new one.' }),
   emits: 'user.password_changed',
   codes: ['INVALID_TOKEN'],
