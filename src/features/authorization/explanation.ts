@@ -4,11 +4,11 @@ import { uuid } from '../../values.ts';
 /** What an explanation says (authorization §10.1). Loose, so that GraphQL shows it as JSON, as the contract has it. */
 const failedAt = z
   .object({
-    operator: z.string(),
-    path: z.string(),
-    actual: z.unknown().optional(),
-    expected: z.unknown().optional(),
-    outcome: z.enum(['false', 'unknown']),
+    operator: z.string().describe('The comparison.'),
+    path: z.string().describe('What it reads.'),
+    actual: z.unknown().optional().describe('The value that it read.'),
+    expected: z.unknown().optional().describe('The value that it asks for.'),
+    outcome: z.enum(['false', 'unknown']).describe('false, or unknown if the value is missing.'),
   })
   .meta({
     description:
@@ -16,21 +16,25 @@ const failedAt = z
   });
 
 const candidate = z.object({
-  permissionId: uuid,
-  roleId: uuid,
-  groupId: uuid,
-  result: z.enum(['unconditional', 'met', 'notMet']),
+  permissionId: uuid.describe('Id of the permission.'),
+  roleId: uuid.describe('Id of the role that grants it.'),
+  groupId: uuid.describe('Id of the group that bundles it.'),
+  result: z
+    .enum(['unconditional', 'met', 'notMet'])
+    .describe('Whether it counts: without condition, or with one that is met or not.'),
   failedAt: failedAt.optional(),
 });
 
 const remedy = z
   .object({
-    kind: z.enum(['assignRole', 'addPermissionToGroup', 'setAttribute']),
-    roleId: uuid.optional(),
-    groupId: uuid.optional(),
-    permissionId: uuid.optional(),
-    path: z.string().optional(),
-    expected: z.unknown().optional(),
+    kind: z
+      .enum(['assignRole', 'addPermissionToGroup', 'setAttribute'])
+      .describe('What kind of change it is.'),
+    roleId: uuid.optional().describe('Id of the role to assign.'),
+    groupId: uuid.optional().describe('Id of the group to add to.'),
+    permissionId: uuid.optional().describe('Id of the permission to add.'),
+    path: z.string().optional().describe('The attribute to set.'),
+    expected: z.unknown().optional().describe('The value to set it to.'),
   })
   .meta({
     description:
@@ -40,11 +44,23 @@ const remedy = z
 export const Explanation = z
   .looseObject({
     subject: z
-      .object({ type: z.enum(['user', 'apiKey']), id: uuid })
+      .object({
+        type: z.enum(['user', 'apiKey']).describe('A person or a machine.'),
+        id: uuid.describe('Id of the user or key.'),
+      })
       .meta({ description: 'Whose rights decided: a key of one user has that user’s.' }),
-    scope: z.object({ tenant: z.string(), id: z.string() }),
-    roles: z.array(z.object({ id: uuid, name: z.string() })),
-    candidates: z.array(candidate),
-    nearest: z.array(remedy),
+    scope: z
+      .object({
+        tenant: z.string().describe('The kind of scope.'),
+        id: z.string().describe('Id of the scope.'),
+      })
+      .describe('Where it was asked.'),
+    roles: z
+      .array(
+        z.object({ id: uuid.describe('Id of the role.'), name: z.string().describe('What people call it.') }),
+      )
+      .describe('The roles of the subject in the scope.'),
+    candidates: z.array(candidate).describe('Every permission of the subject for this resource and action.'),
+    nearest: z.array(remedy).describe('Changes after which the answer would be yes, the smallest first.'),
   })
   .meta({ id: 'Explanation', description: 'How a decision came about, and what would change it.' });

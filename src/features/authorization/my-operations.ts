@@ -6,9 +6,9 @@ import { Scope, ScopeOutput, tenants } from '../../kernel/scope.ts';
 
 const EffectivePermissions = z
   .object({
-    scope: ScopeOutput,
+    scope: ScopeOutput.describe('Where they count.'),
     version: z.string().meta({ description: 'Another one whenever the rights in the scope are others.' }),
-    permissions: z.array(EffectivePermission),
+    permissions: z.array(EffectivePermission).describe('Each pair of resource and action once.'),
   })
   .meta({ id: 'EffectivePermissions', description: 'All that the caller may do in the scope, sorted.' });
 

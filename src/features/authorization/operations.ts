@@ -12,19 +12,33 @@ import { explained } from './explaining.ts';
 import { Explanation } from './explanation.ts';
 import { pairOf, PermissionName } from './permission-name.ts';
 
-const DecisionReason = z.enum(decisionReasons).meta({ id: 'DecisionReason' });
+const DecisionReason = z
+  .enum(decisionReasons)
+  .meta({ id: 'DecisionReason', description: 'Why a decision was taken.' });
 
 const Decision = z
   .object({
-    authorized: z.boolean(),
-    reason: DecisionReason,
+    authorized: z.boolean().describe('Whether the subject may do it.'),
+    reason: DecisionReason.describe('Why.'),
     matchedPermission: z
-      .object({ id: uuid, name: z.string(), resource: z.string(), action: z.string() })
-      .meta({ id: 'MatchedPermission' })
-      .optional(),
-    matchedCondition: z.record(z.string(), z.unknown()).nullish(),
-    evaluatedContext: z.record(z.string(), z.unknown()).optional(),
-    explanation: Explanation.optional(),
+      .object({
+        id: uuid.describe('Id of the permission.'),
+        name: z.string().describe('What people call it.'),
+        resource: z.string().describe('Slug of its resource.'),
+        action: z.string().describe('Its action.'),
+      })
+      .meta({ id: 'MatchedPermission', description: 'The permission that allows it.' })
+      .optional()
+      .describe('The permission that decided, if one allows it.'),
+    matchedCondition: z
+      .record(z.string(), z.unknown())
+      .nullish()
+      .describe('Its condition; null if it has none.'),
+    evaluatedContext: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('The values that the condition compared.'),
+    explanation: Explanation.optional().describe('How the decision came about, if asked for.'),
   })
   .meta({ id: 'Decision', description: 'Whether the subject may do it, and why (authorization §6).' });
 
@@ -34,24 +48,35 @@ const question = {
   permission: z
     .union([
       z
-        .strictObject({ resource: word, action: word })
-        .meta({ id: 'PermissionQuestionInput', description: 'The pair in question.' }),
+        .strictObject({
+          resource: word.meta({ description: 'Slug of the resource.', examples: ['invoice'] }),
+          action: word.meta({ description: 'The action on it.', examples: ['read'] }),
+        })
+        .meta({ id: 'PermissionQuestionInput', description: 'What is to be done.' }),
       PermissionName.meta({ restOnly: true }),
     ])
     .optional()
-    .meta({ description: 'The pair in question, on REST also as `resource:action`.' }),
+    .meta({
+      description: 'What is to be done, on REST also as `resource:action`.',
+      examples: [{ resource: 'invoice', action: 'read' }],
+    }),
   permissionName: PermissionName.optional().meta({
     description: 'The same as `resource:action`, for GraphQL, in place of `permission`.',
   }),
   context: z
-    .strictObject({ resource: contextResource.nullish() })
+    .strictObject({
+      resource: contextResource.nullish().meta({
+        description: 'Attributes of the thing itself, e.g. its owner.',
+        examples: [{ amount: 120 }],
+      }),
+    })
     .optional()
     .meta({ id: 'CheckContextInput', description: 'Attributes that conditions may read.' }),
 };
 type Question = z.output<z.ZodObject<typeof question>>;
 
 const subject = z
-  .strictObject({ userId: uuid })
+  .strictObject({ userId: uuid.describe('Id of the user who is asked about.') })
   .optional()
   .meta({ id: 'CheckSubjectInput', description: 'Somebody else; needs Authorization:Check.' });
 
@@ -118,14 +143,17 @@ export const isAuthorizedBatch = query({
   limit: { class: 'check', key: () => '', points: ({ items }) => items.length },
   input: {
     items: z
-      .array(z.strictObject(question).meta({ id: 'CheckItemInput' }))
+      .array(z.strictObject(question).meta({ id: 'CheckItemInput', description: 'One question of a batch.' }))
       .min(1)
-      .max(100),
+      .max(100)
+      .describe('The questions, each decided by itself.'),
     scope: Scope,
     subject,
     minRevision: revision.optional(),
   },
-  output: z.object({ items: z.array(Decision) }).meta({ id: 'DecisionBatch' }),
+  output: z
+    .object({ items: z.array(Decision).describe('In the order of the questions.') })
+    .meta({ id: 'DecisionBatch', description: 'A decision for each question.' }),
   codes: ['FORBIDDEN'],
   run: async (ctx) => {
     const { scope, rights, input } = ctx;
