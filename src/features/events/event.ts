@@ -5,26 +5,31 @@ import { iso, jsonObject } from '../../values.ts';
 /** The envelope of events §2, as the feed answers it. */
 export const Event = z
   .object({
-    id: z.string().meta({ description: 'evt_<uuid>; the same wherever the event is seen.' }),
-    type: z.string(),
-    version: z.int(),
-    timestamp: iso,
+    id: z.string().meta({ description: 'Id of the event: evt_<uuid>, the same wherever it is seen.' }),
+    type: z.string().describe('Name of its type, e.g. `role.created`.'),
+    version: z.int().describe('Version of the form of its data.'),
+    timestamp: iso.describe('When it happened.'),
     sequence: z
       .int()
-      .meta({ description: 'Gapless within the scope of the event, in the order of commits.' }),
-    scope: ScopeOutput,
+      .meta({ description: 'Counts the events of the scope without a gap, in the order of commits.' }),
+    scope: ScopeOutput.describe('Where it happened.'),
     actor: z
       .object({
-        type: z.enum(['user', 'apiKey', 'projectApp', 'system', 'anonymous']).meta({ id: 'EventActorType' }),
-        id: z.string().nullable(),
-        userId: z.string().nullable(),
+        type: z
+          .enum(['user', 'apiKey', 'projectApp', 'system', 'anonymous'])
+          .meta({ id: 'EventActorType', description: 'What kind of caller it was.' }),
+        id: z.string().nullable().describe('Id of the user, key or app; null for nobody known.'),
+        userId: z.string().nullable().describe('Id of the user for whom it acted.'),
       })
       .meta({ id: 'EventActor', description: 'Who did it.' }),
-    requestId: z.string(),
+    requestId: z.string().describe('The request that caused it.'),
     data: jsonObject.meta({
-      description: 'By the schema of its type (eventTypes); of an erased user the id alone.',
+      description:
+        'What it tells of, by the schema of its type (eventTypes); of an erased user the id alone.',
     }),
-    changes: jsonObject.optional().meta({ description: '{field: {from, to}}; of updates only.' }),
+    changes: jsonObject
+      .optional()
+      .meta({ description: 'What changed: {field: {from, to}}; of updates only.' }),
     truncated: z
       .array(z.string())
       .optional()
@@ -34,19 +39,19 @@ export const Event = z
 
 export const EventPage = z
   .object({
-    items: z.array(Event),
+    items: z.array(Event).describe('The events of this page, the oldest first.'),
     totalCount: z.int().nullable().meta({ description: 'Always null: a feed has no end.' }),
-    hasNextPage: z.boolean(),
+    hasNextPage: z.boolean().describe('Whether more events follow.'),
     nextCursor: z.string().meta({ description: 'Where to go on, also when there is nothing more for now.' }),
   })
   .meta({ id: 'EventPage', description: 'A page of Event.' });
 
 export const EventType = z
   .object({
-    name: z.string(),
-    description: z.string(),
+    name: z.string().describe('Noun and what became of it, e.g. `role.created`.'),
+    description: z.string().describe('When it is emitted.'),
     optIn: z.boolean().meta({
-      description: 'Only sent to subscriptions that name it; always in the feed.',
+      description: 'true: only sent to subscriptions that name it; always in the feed.',
     }),
     schema: jsonObject.meta({ description: 'JSON Schema of `data`.' }),
     example: jsonObject.meta({ description: 'An example of `data`.' }),
@@ -55,9 +60,9 @@ export const EventType = z
 
 export const EventTypePage = z
   .object({
-    items: z.array(EventType),
-    totalCount: z.int(),
-    hasNextPage: z.boolean(),
-    nextCursor: z.string().nullable(),
+    items: z.array(EventType).describe('The types of this page.'),
+    totalCount: z.int().describe('How many types there are.'),
+    hasNextPage: z.boolean().describe('Whether more types follow.'),
+    nextCursor: z.string().nullable().describe('Send it as `cursor` for the next page; null on the last.'),
   })
   .meta({ id: 'EventTypePage', description: 'A page of EventType.' });

@@ -20,7 +20,7 @@ import { decodePlace, encodePlace, tailOf } from './place.ts';
 export const feedInput = {
   scope: Scope,
   after: z.string().min(1).max(16_000).optional().meta({
-    description: 'nextCursor of the page before; absent: from the oldest event that is kept.',
+    description: '`nextCursor` of the page before; without it, the oldest event that is kept is the first.',
   }),
   types: z
     .array(
@@ -32,12 +32,12 @@ export const feedInput = {
     .min(1)
     .max(50)
     .optional()
-    .meta({ description: 'Names, or all of a noun: api_key.*' }),
-  limit: z.int().min(1).max(100).default(50),
+    .meta({ description: 'Only these types: names, or all of a noun (`api_key.*`).' }),
+  limit: z.int().min(1).max(100).default(50).describe('Most events that one page holds.'),
   includeProjects: z
     .boolean()
     .default(false)
-    .meta({ description: "In an organization: its projects' events too." }),
+    .meta({ description: 'true: in an organization, the events of its projects too.' }),
 };
 
 const DAY_MS = 86_400_000;

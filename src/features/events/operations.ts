@@ -39,9 +39,19 @@ export const eventTypes = query({
   cors: 'any',
   summary: 'List the types of events, with the JSON Schema of their data',
   input: {
-    page: z.int().min(1).max(100_000).optional().meta({ description: 'Page number; excludes cursor.' }),
-    limit: z.int().min(1).max(100).default(50),
-    cursor: z.string().min(1).max(1024).optional().meta({ description: 'From nextCursor of the same list.' }),
+    page: z
+      .int()
+      .min(1)
+      .max(100_000)
+      .optional()
+      .meta({ description: 'Number of the page, from 1; excludes cursor.' }),
+    limit: z.int().min(1).max(100).default(50).describe('Most types that one page holds.'),
+    cursor: z
+      .string()
+      .min(1)
+      .max(1024)
+      .optional()
+      .meta({ description: 'Continues a list: `nextCursor` of its last page.' }),
   },
   output: EventTypePage,
   run: ({ input: { page, limit, cursor }, services: { cursors } }) => {
