@@ -47,11 +47,20 @@ export const Group = entity('Group', {
   table: groups,
   doc: 'A named bundle of permissions.',
   fields: {
-    name: given(text(1, 255)),
-    description: optional(text(0, 1000, { multiline: true }).nullable(), null),
+    name: given(
+      text(1, 255).meta({ description: 'What people call the group.', examples: ['Order approval'] }),
+    ),
+    description: optional(
+      text(0, 1000, { multiline: true })
+        .nullable()
+        .meta({ description: 'What the group is for.', examples: ['Read and approve orders.'] }),
+      null,
+    ),
     metadata: optional(metadata, {}),
-    isSystem: serverSet(z.boolean()),
-    permissionIds: inputOnly(linkIds(100)),
+    isSystem: serverSet(z.boolean().describe('Built in: it cannot be changed or deleted.')),
+    permissionIds: inputOnly(
+      linkIds(100).describe('Permissions that it bundles, in place of all that it had.'),
+    ),
     tagIds,
   },
   relations: {

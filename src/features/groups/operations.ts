@@ -16,7 +16,11 @@ export const groups = query({
   access: 'Group:Query',
   summary: 'List the groups of a scope',
   tenants: readable,
-  input: { scope: Scope, ...paging(Group), isSystem: z.boolean().optional() },
+  input: {
+    scope: Scope,
+    ...paging(Group),
+    isSystem: z.boolean().optional().describe('true: only built-in ones; false: only your own.'),
+  },
   output: pageOf(Group),
   run: ({ db, input }) => db.page(Group, input, [builtInFilter(Group, input.isSystem)]),
 });
