@@ -9,7 +9,12 @@ export const health = query({
   ...common,
   rest: 'GET ~/health',
   summary: 'Whether the process serves',
-  output: z.object({ status: z.literal('ok'), timestamp: iso }).meta({ id: 'Health' }),
+  output: z
+    .object({
+      status: z.literal('ok').describe('Always ok: it answers.'),
+      timestamp: iso.describe('The time of the service.'),
+    })
+    .meta({ id: 'Health', description: 'The service runs.' }),
   run: ({ services }) => bare({ status: 'ok', timestamp: services.clock.now() }),
 });
 
@@ -17,7 +22,9 @@ export const healthLive = query({
   ...common,
   rest: 'GET ~/health/live',
   summary: 'Whether the process lives; asks nothing of any dependency',
-  output: z.object({ status: z.literal('ok') }).meta({ id: 'Liveness' }),
+  output: z
+    .object({ status: z.literal('ok').describe('Always ok: it answers.') })
+    .meta({ id: 'Liveness', description: 'The process runs.' }),
   run: () => bare({ status: 'ok' }),
 });
 
@@ -26,8 +33,11 @@ export const healthReady = query({
   rest: 'GET ~/health/ready',
   summary: 'Whether requests can be answered; 503 names what fails',
   output: z
-    .object({ status: z.enum(['ok', 'unavailable']), checks: z.record(z.string(), z.string()) })
-    .meta({ id: 'Readiness' }),
+    .object({
+      status: z.enum(['ok', 'unavailable']).describe('Whether it can serve.'),
+      checks: z.record(z.string(), z.string()).describe('What was checked, each with its result.'),
+    })
+    .meta({ id: 'Readiness', description: 'Whether the service can serve.' }),
   run: async ({ services }) => {
     const { serving, checks } = await services.readiness();
     const ready = serving && Object.values(checks).every((state) => state === 'ok');
