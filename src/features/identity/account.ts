@@ -28,13 +28,19 @@ export const accounts = pgTable(
   ],
 );
 
-export const AccountType = z.enum(['personal', 'organization']).meta({ id: 'AccountType' });
+export const AccountType = z.enum(['personal', 'organization']).meta({
+  id: 'AccountType',
+  description: 'personal: holds projects; organization: holds organizations too.',
+});
 
 /** What a user owns: a `personal` account holds projects, an `organization` account organizations and projects. */
 export const Account = entity('Account', {
   table: accounts,
   doc: 'The root of a tenant tree, owned by one user.',
-  fields: { type: serverSet(AccountType), ownerId: serverSet(uuid) },
+  fields: {
+    type: serverSet(AccountType.describe('What the account may hold.')),
+    ownerId: serverSet(uuid.describe('Id of the user who owns it.')),
+  },
   sort: ['createdAt', 'type'],
 });
 

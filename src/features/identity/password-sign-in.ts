@@ -35,7 +35,13 @@ export const password = z
       ([...value.normalize('NFKC')].length > maxLength ? 'too_long' : undefined);
     if (fault) payload.issues.push(refusal(fault, value));
   })
-  .meta({ format: 'password', minLength: 1, maxLength });
+  .meta({
+    format: 'password',
+    minLength: 1,
+    maxLength,
+    description: 'A password; a new one must keep to the rules of the installation.',
+    examples: ['three lanterns in the harbour'],
+  });
 
 /** The canonical address, or null for a text that is none: it belongs to nobody. */
 export function canonicalAddress(typed: string): string | null {

@@ -32,16 +32,16 @@ export type SessionRow = typeof sessions.$inferSelect;
 
 export const SignIn = z
   .object({
-    accessToken: z.string(),
-    refreshToken: z.string(),
+    accessToken: z.string().describe('Token for calls, in `Authorization: Bearer`.'),
+    refreshToken: z.string().describe('Exchange it for the next tokens; it works once.'),
     expiresIn: z.int().meta({ description: 'Seconds until the access token ends.' }),
-    mfaRequired: z.boolean(),
-    emailVerified: z.boolean(),
+    mfaRequired: z.boolean().describe('true: the second factor is still to be given.'),
+    emailVerified: z.boolean().describe('Whether the address is verified.'),
     emailVerificationDeadline: iso
       .nullable()
       .meta({ description: 'Until then the address must be verified; null when it is.' }),
-    user: SignedInUser,
-    accounts: z.array(Account.schema),
+    user: SignedInUser.describe('Who has signed in.'),
+    accounts: z.array(Account.schema).describe('The accounts of the user.'),
   })
   .meta({ id: 'SignIn', description: 'A new session with its tokens.' });
 

@@ -18,7 +18,7 @@ import { verificationMail } from './verification-mail.ts';
  */
 /** What an operation answers that must not tell whether an address is known. */
 export const Accepted = z
-  .object({ accepted: z.literal(true) })
+  .object({ accepted: z.literal(true).describe('The same for every address.') })
   .meta({ id: 'Accepted', description: 'If the address is known, a mail is on its way.' });
 
 const isAddress = (address: string) =>
