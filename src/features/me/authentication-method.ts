@@ -13,7 +13,9 @@ import { entity, serverSet } from '../../kernel/entity.ts';
 import { iso } from '../../values.ts';
 import { users } from '../users/user.ts';
 
-export const Provider = z.enum(['email', 'github']).meta({ id: 'Provider' });
+export const Provider = z
+  .enum(['email', 'github'])
+  .meta({ id: 'Provider', description: 'A way to prove who one is.' });
 
 /** As many as a user may have. */
 export const MOST_METHODS = 5;
@@ -60,11 +62,11 @@ export const AuthenticationMethod = entity('AuthenticationMethod', {
   doc: 'A way to sign in.',
   without: ['updatedAt', 'deletedAt'],
   fields: {
-    provider: serverSet(Provider),
-    providerId: serverSet(z.string()),
-    label: serverSet(z.string()),
-    isVerified: serverSet(z.boolean()),
-    isPrimary: serverSet(z.boolean()),
-    lastUsedAt: serverSet(iso.nullable()),
+    provider: serverSet(Provider.describe('Who vouches for it.')),
+    providerId: serverSet(z.string().describe('How the provider knows the user: for `email` the address.')),
+    label: serverSet(z.string().describe('The address that it proves.')),
+    isVerified: serverSet(z.boolean().describe('Whether it signs in: its address was proved.')),
+    isPrimary: serverSet(z.boolean().describe("Whether its address is the user's address.")),
+    lastUsedAt: serverSet(iso.nullable().describe('When it last signed in.')),
   },
 });

@@ -11,8 +11,8 @@ import type { OwnRun } from './profile.ts';
 
 export const DeletedMe = z
   .object({
-    id: uuid,
-    deletedAt: iso,
+    id: uuid.describe('Id of the user.'),
+    deletedAt: iso.describe('When it was deleted.'),
     purgeAt: iso.meta({ description: 'When everything that is personal is removed for good.' }),
   })
   .meta({ id: 'DeletedMe', description: 'What became of the user.' });

@@ -19,13 +19,13 @@ export const myNotifications = query({
   rest: 'GET /me/notifications',
   summary: 'List what you were notified of in the last 90 days',
   access: 'session',
-  input: { ...paging(Notification), unreadOnly: z.boolean().default(false) },
+  input: {
+    ...paging(Notification),
+    unreadOnly: z.boolean().default(false).describe('true: only what was not read yet.'),
+  },
   output: z
     .object({
-      items: z.array(Notification.schema),
-      totalCount: z.int(),
-      hasNextPage: z.boolean(),
-      nextCursor: z.string().nullable(),
+      ...pageOf(Notification).shape,
       unreadCount: z.int().meta({ description: 'Of all of them, whatever the page shows.' }),
     })
     .meta({ id: 'NotificationPage', description: 'A page of Notification.' }),
@@ -117,7 +117,11 @@ export const setMyNotificationPreference = mutation({
   summary: 'Choose whether a type of notification reaches you by a channel',
   access: 'session',
   keepsRights: true,
-  input: { type: NotificationTypeName, channel: NotificationChannel, enabled: z.boolean() },
+  input: {
+    type: NotificationTypeName,
+    channel: NotificationChannel,
+    enabled: z.boolean().describe('Whether such notifications reach you by this channel.'),
+  },
   output: NotificationPreference.schema,
   run: async (ctx) => {
     const { tx, services, input } = ctx;

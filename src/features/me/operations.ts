@@ -23,23 +23,35 @@ import { addMethod, prepareMethod, removeMethod } from './sign-in-methods.ts';
 
 const Me = z
   .object({
-    user: User.schema,
-    accounts: z.array(Account.schema),
-    memberships: z.array(
-      z
-        .object({
-          organizationId: uuid,
-          organizationName: z.string(),
-          role: z.object({ id: uuid, name: z.string() }).meta({ id: 'MembershipRole' }),
-        })
-        .meta({ id: 'Membership', description: 'An organization that the user belongs to.' }),
-    ),
-    emailVerified: z.boolean(),
-    emailVerificationDeadline: iso.nullable(),
-    mfa: z.object({ enabled: z.boolean(), verified: z.boolean() }).meta({
-      id: 'MyMfa',
-      description: 'Whether a second factor exists, and whether this session gave it.',
-    }),
+    user: User.schema.describe('Who you are.'),
+    accounts: z.array(Account.schema).describe('The accounts that you own.'),
+    memberships: z
+      .array(
+        z
+          .object({
+            organizationId: uuid.describe('Id of the organization.'),
+            organizationName: z.string().describe('What people call it.'),
+            role: z
+              .object({
+                id: uuid.describe('Id of the role.'),
+                name: z.string().describe('What people call it.'),
+              })
+              .meta({ id: 'MembershipRole', description: 'The role of a member.' }),
+          })
+          .meta({ id: 'Membership', description: 'An organization that the user belongs to.' }),
+      )
+      .describe('The organizations that you belong to.'),
+    emailVerified: z.boolean().describe('Whether your address is verified.'),
+    emailVerificationDeadline: iso.nullable().describe('Until when it must be verified; null once it is.'),
+    mfa: z
+      .object({
+        enabled: z.boolean().describe('Whether you have a second factor.'),
+        verified: z.boolean().describe('Whether this session gave it.'),
+      })
+      .meta({
+        id: 'MyMfa',
+        description: 'Whether a second factor exists, and whether this session gave it.',
+      }),
   })
   .meta({ id: 'Me', description: 'The signed-in user with what belongs to him.' });
 
@@ -74,12 +86,18 @@ export const changeMyPassword = mutation({
   access: 'session',
   keepsRights: true,
   input: {
-    currentPassword: password,
-    newPassword: password,
-    confirmPassword: password.optional().meta({ description: 'If sent, the same as `newPassword`.' }),
+    currentPassword: password.describe('The password that you have.'),
+    newPassword: password.meta({
+      description: 'The password that replaces it.',
+      examples: ['four lanterns in the harbour'],
+    }),
+    confirmPassword: password.optional().meta({
+      description: 'If sent, the same as `newPassword`.',
+      examples: ['four lanterns in the harbour'],
+    }),
   },
   output: z
-    .object({ changed: z.literal(true) })
+    .object({ changed: z.literal(true).describe('Always true.') })
     .meta({ id: 'ChangePasswordResult', description: 'The password is the new one.' }),
   emits: 'user.password_changed',
   codes: ['UNAUTHENTICATED'],
@@ -104,8 +122,10 @@ export const updateMe = mutation({
   summary: 'Change your name or language, or remove your picture',
   access: 'session',
   input: {
-    name: text(1, 255).optional(),
-    locale: Locale.nullable().optional(),
+    name: text(1, 255)
+      .optional()
+      .meta({ description: 'What people call you.', examples: ['Ada Lovelace'] }),
+    locale: Locale.nullable().optional().describe('Language of your mails; null: that of the browser.'),
     pictureUrl: noPicture.optional(),
   },
   output: User.schema,
@@ -124,7 +144,7 @@ export const deleteMe = mutation({
     'Ends every session and every ProjectUser key. Your address stays taken until purgeAt; hardDelete=true purges at once. 409 while you are the last owner of an organization that has other members.',
   access: 'session',
   stepUp: true,
-  input: { hardDelete: z.boolean().default(false) },
+  input: { hardDelete: z.boolean().default(false).describe('true: purge at once, not after the retention.') },
   output: DeletedMe,
   emits: 'user.deleted',
   codes: ['LAST_OWNER'],
@@ -152,7 +172,10 @@ export const exportMe = mutation({
 });
 
 const CreatedAccount = z
-  .object({ account: Account.schema, accounts: z.array(Account.schema) })
+  .object({
+    account: Account.schema.describe('The new account.'),
+    accounts: z.array(Account.schema).describe('All accounts of the user.'),
+  })
   .meta({ id: 'CreatedAccount', description: 'The new account, and all that the user has.' });
 
 export const createMyAccount = mutation({
@@ -191,7 +214,7 @@ export const addMyAuthenticationMethod = mutation({
   keepsRights: true,
   input: {
     provider: Provider.refine((provider) => provider === 'email', { params: { code: 'not_allowed' } }),
-    providerId: email,
+    providerId: email.meta({ description: 'The e-mail address.', examples: ['ada@work.example.com'] }),
     providerData: z
       .strictObject({ password })
       .optional()
@@ -223,7 +246,7 @@ export const myUserSessions = query({
   rest: 'GET /me/sessions',
   summary: 'List the sessions in which you are signed in',
   access: 'session',
-  input: { ...paging(Session), kind: SessionKind.optional() },
+  input: { ...paging(Session), kind: SessionKind.optional().describe('Only sessions of this kind.') },
   output: pageOf(Session),
   run: async (ctx) => {
     const { tx, services, input } = ctx;

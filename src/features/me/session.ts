@@ -49,7 +49,9 @@ export const sessions = pgTable(
   ],
 );
 
-export const SessionKind = z.enum(['browser', 'cli', 'projectApp']).meta({ id: 'SessionKind' });
+export const SessionKind = z
+  .enum(['browser', 'cli', 'projectApp'])
+  .meta({ id: 'SessionKind', description: 'What is signed in.' });
 
 /** A session as its user sees it. `isCurrent` is a matter of who asks, so no column holds it. */
 export const Session = entity('Session', {
@@ -57,15 +59,20 @@ export const Session = entity('Session', {
   doc: 'A signed-in browser, command line or app.',
   without: ['updatedAt', 'deletedAt'],
   fields: {
-    kind: serverSet(SessionKind),
-    projectAppId: serverSet(uuid.nullable()),
-    acr: serverSet(z.enum(['aal1', 'aal2']).meta({ id: 'SessionAcr' })),
-    ipAddress: serverSet(z.string().nullable()),
-    userAgent: serverSet(z.string().nullable()),
-    isCurrent: serverSet(z.boolean()),
-    authenticatedAt: serverSet(iso),
-    lastUsedAt: serverSet(iso),
-    expiresAt: serverSet(iso),
+    kind: serverSet(SessionKind.describe('What is signed in.')),
+    projectAppId: serverSet(uuid.nullable().describe('Id of the app, for sessions of apps.')),
+    acr: serverSet(
+      z
+        .enum(['aal1', 'aal2'])
+        .meta({ id: 'SessionAcr', description: 'aal1: one factor was given; aal2: two.' })
+        .describe('How many factors were given.'),
+    ),
+    ipAddress: serverSet(z.string().nullable().describe('The address from which it was last used.')),
+    userAgent: serverSet(z.string().nullable().describe('The browser or program.')),
+    isCurrent: serverSet(z.boolean().describe('Whether this call belongs to it.')),
+    authenticatedAt: serverSet(iso.describe('When the user last signed in.')),
+    lastUsedAt: serverSet(iso.describe('When its tokens were last renewed.')),
+    expiresAt: serverSet(iso.describe('When it ends unless it is used.')),
   },
   sort: ['lastUsedAt', 'createdAt'],
   order: 'DESC',
