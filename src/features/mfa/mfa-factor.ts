@@ -61,12 +61,12 @@ export const mfaAttempts = pgTable('mfa_attempts', {
 /** Read under no tenant's scope, so it is no entity; an allow-list all the same. */
 export const MfaFactor = z
   .object({
-    id: uuid,
-    type: z.literal('totp'),
-    name: text(1, 100),
-    isEnabled: z.boolean(),
-    lastUsedAt: iso.nullable(),
-    createdAt: iso,
+    id: uuid.describe('Id of the factor.'),
+    type: z.literal('totp').describe('The kind of factor.'),
+    name: text(1, 100).describe('What its user calls it.'),
+    isEnabled: z.boolean().describe('Whether it counts: its first code was given.'),
+    lastUsedAt: iso.nullable().describe('When a code of it was last used.'),
+    createdAt: iso.describe('When it was created.'),
   })
   .meta({ id: 'MfaFactor', description: 'An authenticator app as second factor.' });
 

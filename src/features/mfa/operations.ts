@@ -32,9 +32,12 @@ const code = z
   .string()
   .max(32)
   .regex(/^ *(?:[0-9] *){6}$/)
-  .meta({ description: 'Six digits; spaces are ignored.' });
+  .meta({
+    description: 'Six digits that the authenticator app shows now; spaces are ignored.',
+    examples: ['123456'],
+  });
 
-const accessToken = z.string().meta({ description: 'Of this session, now at `aal2`.' });
+const accessToken = z.string().meta({ description: 'The next access token of this session, now at `aal2`.' });
 const expiresIn = z.int().meta({ description: 'Seconds until the access token ends.' });
 
 export const myMfa = query({
@@ -45,10 +48,10 @@ export const myMfa = query({
   input: {},
   output: z
     .object({
-      enabled: z.boolean(),
+      enabled: z.boolean().describe('Whether a second factor is needed to sign in.'),
       verified: z.boolean().meta({ description: 'Whether this session gave a code.' }),
-      factors: z.array(MfaFactor),
-      recoveryCodesLeft: z.int(),
+      factors: z.array(MfaFactor).describe('The authenticator apps.'),
+      recoveryCodesLeft: z.int().describe('How many recovery codes are unused.'),
     })
     .meta({ id: 'MfaStatus', description: 'Second factors of a user, and what this session did with them.' }),
   run: async (ctx) => {
@@ -71,7 +74,11 @@ export const createMfaFactor = mutation({
   access: 'session',
   keepsRights: true,
   stepUp: true,
-  input: { name: text(1, 100).default('Authenticator') },
+  input: {
+    name: text(1, 100)
+      .default('Authenticator')
+      .meta({ description: 'What you call it.', examples: ['Phone'] }),
+  },
   output: z
     .object({
       factor: MfaFactor,
@@ -137,7 +144,10 @@ export const verifyMfaFactor = mutation({
   output: z
     .object({
       factor: MfaFactor,
-      recoveryCodes: z.array(z.string()).nullable(),
+      recoveryCodes: z
+        .array(z.string())
+        .nullable()
+        .describe('With the first factor: codes for when it is lost, shown this once.'),
       accessToken,
       expiresIn,
     })
@@ -209,7 +219,7 @@ export const verifyMfa = mutation({
       .meta({ description: 'In place of `code`. Works once.' }),
   },
   output: z
-    .object({ accessToken, expiresIn, mfaVerified: z.literal(true) })
+    .object({ accessToken, expiresIn, mfaVerified: z.literal(true).describe('Always true.') })
     .meta({ id: 'MfaVerification', description: 'The session after its second factor.' }),
   limit: { class: 'auth', key: factor.perUser },
   prepare: async (ctx) => {
