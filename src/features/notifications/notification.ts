@@ -92,11 +92,15 @@ export const notificationPreferences = pgTable(
   (table) => [primaryKey({ columns: [table.userId, table.type, table.channel] })],
 );
 
-export const NotificationTypeName = z.enum(notificationTypes).meta({ id: 'NotificationType' });
-export const NotificationChannel = z.enum(channels).meta({ id: 'NotificationChannel' });
+export const NotificationTypeName = z
+  .enum(notificationTypes)
+  .meta({ id: 'NotificationType', description: 'What a notification tells.' });
+export const NotificationChannel = z
+  .enum(channels)
+  .meta({ id: 'NotificationChannel', description: 'How notifications reach a user.' });
 
 const Target = z
-  .object({ type: z.string(), id: uuid })
+  .object({ type: z.string().describe('Its noun, e.g. `Organization`.'), id: uuid.describe('Its id.') })
   .meta({ id: 'NotificationTarget', description: 'What a notification is about.' });
 
 /** Rendered when it was written, in the language of its reader: what it says stays true of that moment. */
@@ -105,13 +109,13 @@ export const Notification = entity('Notification', {
   doc: 'Something that happened and that its reader should know.',
   without: ['updatedAt', 'deletedAt'],
   fields: {
-    type: serverSet(NotificationTypeName),
-    title: serverSet(z.string()),
-    body: serverSet(z.string().nullable()),
-    target: serverSet(Target.nullable()),
-    scope: serverSet(ScopeOutput.nullable()),
-    eventId: serverSet(z.string().nullable()),
-    readAt: serverSet(iso.nullable()),
+    type: serverSet(NotificationTypeName.describe('What it tells.')),
+    title: serverSet(z.string().describe('What happened, in one line.')),
+    body: serverSet(z.string().nullable().describe('More about it; null if the title says it all.')),
+    target: serverSet(Target.nullable().describe('What it is about.')),
+    scope: serverSet(ScopeOutput.nullable().describe('Where it happened; null: in no scope.')),
+    eventId: serverSet(z.string().nullable().describe('The event that it tells of.')),
+    readAt: serverSet(iso.nullable().describe('When it was marked as read; null before.')),
   },
   order: 'DESC',
 });
@@ -122,9 +126,9 @@ export const NotificationPreference = entity('NotificationPreference', {
   doc: 'Whether notifications of a type reach their user by a channel.',
   without: ['id', 'createdAt', 'updatedAt', 'deletedAt'],
   fields: {
-    type: serverSet(NotificationTypeName),
-    channel: serverSet(NotificationChannel),
-    enabled: serverSet(z.boolean()),
+    type: serverSet(NotificationTypeName.describe('What the notifications tell.')),
+    channel: serverSet(NotificationChannel.describe('How they would come.')),
+    enabled: serverSet(z.boolean().describe('Whether they come.')),
     locked: serverSet(z.boolean().meta({ description: 'Cannot be switched off.' })),
     updatedAt: serverSet(iso.nullable().meta({ description: 'Null: never chosen, the default holds.' })),
   },
