@@ -38,12 +38,12 @@ import { lockInvitation, type InvitationRow } from './transitions.ts';
  */
 export const PublicInvitation = z
   .object({
-    email: z.string(),
-    status: InvitationStatus,
-    expiresAt: iso,
-    organization: z.object({ name: z.string() }),
-    role: z.object({ name: z.string() }),
-    inviter: z.object({ name: z.string() }),
+    email: z.string().describe('The address that was invited.'),
+    status: InvitationStatus.describe('What has become of it.'),
+    expiresAt: iso.describe('Until when it can be accepted.'),
+    organization: z.object({ name: z.string().describe('Its name.') }).describe('The organization to join.'),
+    role: z.object({ name: z.string().describe('Its name.') }).describe('The role of the new member.'),
+    inviter: z.object({ name: z.string().describe('Their name.') }).describe('Who invites.'),
     registered: z.boolean().meta({ description: 'Whether a user has proved that the address is his.' }),
   })
   .meta({ id: 'PublicInvitation', description: 'What an invitation tells the holder of its token.' });
@@ -51,9 +51,15 @@ export const PublicInvitation = z
 export const AcceptedInvitation = z
   .object({
     invitation: Invitation.schema,
-    organization: z.object({ id: uuid, name: z.string(), slug: z.string() }),
+    organization: z
+      .object({
+        id: uuid.describe('Id of the organization.'),
+        name: z.string().describe('What people call it.'),
+        slug: z.string().describe('Its short name.'),
+      })
+      .describe('The organization that was joined.'),
     member: Member.schema,
-    isNewUser: z.boolean(),
+    isNewUser: z.boolean().describe('Whether the invitation created the user.'),
     signIn: SignIn.nullable().meta({
       description: 'The session of a new user; null for one who has signed in.',
     }),

@@ -8,6 +8,7 @@ import {
   uuid as uuidColumn,
 } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
+import { roleIdOf } from '../../access/built-in.ts';
 import { deletedIndex, rowColumns, tenantColumn, time } from '../../db/columns.ts';
 import { entity, fixed, serverSet, type AnyEntity } from '../../kernel/entity.ts';
 import { email, iso, uuid } from '../../values.ts';
@@ -16,7 +17,9 @@ import { Role, roles } from '../roles/role.ts';
 import { User, users } from '../users/user.ts';
 
 const states = ['pending', 'accepted', 'expired', 'revoked'] as const;
-export const InvitationStatus = z.enum(states).meta({ id: 'InvitationStatus' });
+export const InvitationStatus = z
+  .enum(states)
+  .meta({ id: 'InvitationStatus', description: 'Whether it waits, was taken, is over or was withdrawn.' });
 
 /** Invitations into organizations. `status` is as of the last change: see `invitationStatus` for today's. */
 export const invitations = pgTable(
@@ -75,15 +78,19 @@ export const Invitation = entity('Invitation', {
   table: invitations,
   doc: 'An offer to join an organization with a role, sent by mail.',
   fields: {
-    organizationId: serverSet(uuid),
-    email: fixed(email),
-    roleId: fixed(uuid),
-    status: serverSet(InvitationStatus),
-    invitedBy: serverSet(uuid),
-    expiresAt: serverSet(iso),
-    lastSentAt: serverSet(iso),
-    acceptedAt: serverSet(iso.nullable()),
-    revokedAt: serverSet(iso.nullable()),
+    organizationId: serverSet(uuid.describe('The organization to join.')),
+    email: fixed(
+      email.meta({ description: 'The address that is invited.', examples: ['grace@example.com'] }),
+    ),
+    roleId: fixed(
+      uuid.meta({ description: 'The role of the new member.', examples: [roleIdOf('Organization Viewer')] }),
+    ),
+    status: serverSet(InvitationStatus.describe('What has become of it.')),
+    invitedBy: serverSet(uuid.describe('Id of the user who invites.')),
+    expiresAt: serverSet(iso.describe('Until when it can be accepted.')),
+    lastSentAt: serverSet(iso.describe('When the mail was last sent.')),
+    acceptedAt: serverSet(iso.nullable().describe('When it was accepted; null if it was not.')),
+    revokedAt: serverSet(iso.nullable().describe('When it was revoked; null if it was not.')),
   },
   columns: { organizationId: invitations.tenantId },
   computed: { status: ({ now }) => invitationStatus(now) },

@@ -11,7 +11,14 @@ import { Invitation, InvitationStatus, invitationStatus } from './invitation.ts'
 import { invite, renew, resend, revoke } from './transitions.ts';
 
 const tenants: readonly Tenant[] = ['organization'];
-const token = z.string().min(1).max(128).meta({ description: 'From the link in the mail.' });
+const token = z
+  .string()
+  .min(1)
+  .max(128)
+  .meta({
+    description: 'The token in the link of the mail.',
+    examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
+  });
 
 export const inviteMember = mutation({
   rest: 'POST /organization-invitations/invite',
@@ -38,7 +45,13 @@ export const acceptInvitation = mutation({
   input: {
     token,
     registration: z
-      .strictObject({ name: text(1, 255), password })
+      .strictObject({
+        name: text(1, 255).meta({
+          description: 'What people call the new user.',
+          examples: ['Grace Hopper'],
+        }),
+        password,
+      })
       .optional()
       .meta({ description: 'For an address that nobody has verified; not together with a session.' }),
   },
@@ -78,7 +91,11 @@ export const organizationInvitations = query({
   access: 'OrganizationInvitation:Query',
   summary: 'List the invitations of an organization',
   tenants,
-  input: { scope: Scope, ...paging(Invitation), status: InvitationStatus.optional() },
+  input: {
+    scope: Scope,
+    ...paging(Invitation),
+    status: InvitationStatus.optional().describe('Only invitations in this state.'),
+  },
   output: pageOf(Invitation),
   run: ({ db, input, services }) =>
     db.page(Invitation, input, [input.status && eq(invitationStatus(services.clock.now()), input.status)]),
