@@ -5,11 +5,21 @@ import { iso, metadata, uuid } from '../../values.ts';
 import { organizationMembers } from '../memberships/membership.ts';
 
 const MemberUser = z
-  .object({ id: uuid, name: z.string(), email: z.string().nullable(), pictureUrl: z.string().nullable() })
+  .object({
+    id: uuid.describe('Id of the user.'),
+    name: z.string().describe('What people call them.'),
+    email: z.string().nullable().describe('Their verified address; null if there is none.'),
+    pictureUrl: z.string().nullable().describe('Where their picture is; null without one.'),
+  })
   .meta({ id: 'MemberUser', description: 'Who the member is.' });
 
 const MemberRole = z
-  .object({ id: uuid, name: z.string(), description: z.string().nullable(), isSystem: z.boolean() })
+  .object({
+    id: uuid.describe('Id of the role.'),
+    name: z.string().describe('What people call it.'),
+    description: z.string().nullable().describe('What it is for.'),
+    isSystem: z.boolean().describe('Built in: it cannot be changed or deleted.'),
+  })
   .meta({ id: 'MemberRole', description: 'The one role of the member.' });
 
 const ofUser = (what: SQL): SQL =>
@@ -24,9 +34,9 @@ export const Member = entity('Member', {
   fields: {
     user: serverSet(MemberUser),
     role: serverSet(MemberRole),
-    roleId: serverSet(uuid),
-    metadata: serverSet(metadata),
-    joinedAt: serverSet(iso),
+    roleId: serverSet(uuid.describe('Id of the role of the member.')),
+    metadata: serverSet(metadata.describe('JSON that the organization keeps about the member.')),
+    joinedAt: serverSet(iso.describe('When they joined.')),
   },
   without: ['deletedAt'],
   columns: { id: organizationMembers.userId, joinedAt: organizationMembers.createdAt },

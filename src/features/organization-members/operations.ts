@@ -1,3 +1,4 @@
+import { roleIdOf } from '../../access/built-in.ts';
 import { Impact } from '../../access/impact.ts';
 import { equals } from '../../db/filters.ts';
 import { pageOf, paging } from '../../kernel/inputs.ts';
@@ -14,7 +15,11 @@ export const organizationMembers = query({
   access: 'OrganizationMember:Query',
   summary: 'List the members of an organization',
   tenants,
-  input: { scope: Scope, ...paging(Member), roleId: uuid.optional() },
+  input: {
+    scope: Scope,
+    ...paging(Member),
+    roleId: uuid.optional().describe('Only members with this role.'),
+  },
   output: pageOf(Member),
   run: ({ db, input }) => db.page(Member, input, [equals(Member, 'roleId', input.roleId)]),
 });
@@ -24,7 +29,14 @@ export const updateOrganizationMember = mutation({
   access: 'OrganizationMember:Update',
   summary: 'Give a member another role; effective at once',
   tenants,
-  input: { scope: Scope, userId: uuid, roleId: uuid },
+  input: {
+    scope: Scope,
+    userId: uuid.describe('Id of the member, which is that of the user.'),
+    roleId: uuid.meta({
+      description: 'The role that replaces the one the member has.',
+      examples: [roleIdOf('Organization Viewer')],
+    }),
+  },
   output: Member.schema,
   dryRun: Impact,
   target: Member,
@@ -42,7 +54,7 @@ export const removeOrganizationMember = mutation({
   self: ({ userId }) => userId,
   summary: 'Remove a member from the organization and all its projects, or leave it oneself',
   tenants,
-  input: { scope: Scope, userId: uuid },
+  input: { scope: Scope, userId: uuid.describe('Id of the member, which is that of the user.') },
   output: Member.schema,
   dryRun: Impact,
   target: Member,
