@@ -48,10 +48,15 @@ export const Organization = entity('Organization', {
   table: organizations,
   doc: 'People who share projects. Membership, not ownership of the account, gives rights in it.',
   fields: {
-    name: given(text(1, 255)),
-    slug: derivable(slug),
-    accountId: serverSet(uuid),
-    requireMfaForSensitiveActions: optional(z.boolean(), false),
+    name: given(
+      text(1, 255).meta({ description: 'What people call the organization.', examples: ['Lantern Books'] }),
+    ),
+    slug: derivable(slug.describe('A short name, unique in the installation; made of the name if left out.')),
+    accountId: serverSet(uuid.describe('The account that owns it.')),
+    requireMfaForSensitiveActions: optional(
+      z.boolean().describe('true: changes in it need a session with a second factor.'),
+      false,
+    ),
     metadata: optional(metadata, {}),
     tagIds,
   },
