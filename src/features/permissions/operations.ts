@@ -24,9 +24,9 @@ export const permissions = query({
   input: {
     scope: Scope,
     ...paging(Permission),
-    isSystem: z.boolean().optional(),
-    resourceId: uuid.optional(),
-    action: z.string().min(1).max(64).optional(),
+    isSystem: z.boolean().optional().describe('true: only built-in ones; false: only your own.'),
+    resourceId: uuid.optional().describe('Only permissions on this resource.'),
+    action: z.string().min(1).max(64).optional().describe('Only permissions for this action.'),
   },
   output: pageOf(Permission),
   run: ({ db, input }) =>

@@ -19,6 +19,7 @@ import {
   rowColumns,
   tenantColumn,
 } from '../../db/columns.ts';
+import { resourceIdOf } from '../../access/built-in.ts';
 import { SYSTEM_NODE } from '../../db/nodes.ts';
 import { derivable, entity, fixed, optional, serverSet, type AnyEntity } from '../../kernel/entity.ts';
 import { metadata, text, uuid } from '../../values.ts';
@@ -69,7 +70,12 @@ const condition = z.record(z.string(), z.unknown()).nullable().meta({
 });
 
 const ResourceRef = z
-  .object({ id: uuid, slug: z.string(), name: z.string(), isSystem: z.boolean() })
+  .object({
+    id: uuid.describe('Id of the resource.'),
+    slug: z.string().describe('How checks name it.'),
+    name: z.string().describe('What people call it.'),
+    isSystem: z.boolean().describe('Built in: it cannot be changed or deleted.'),
+  })
   .meta({ id: 'ResourceRef', description: 'The resource that a permission is about.' });
 
 /** The right to do one action on one resource, perhaps under a condition. */
@@ -77,14 +83,38 @@ export const Permission = entity('Permission', {
   table: permissions,
   doc: 'The right to do one action on one resource, perhaps under a condition.',
   fields: {
-    name: derivable(text(1, 255)),
-    description: optional(text(0, 1000, { multiline: true }).nullable(), null),
-    resourceId: fixed(uuid),
-    action: fixed(z.string().min(1).max(64)),
+    name: derivable(
+      text(1, 255).meta({
+        description: 'What people call it; `resource:action` if left out.',
+        examples: ['See the roles'],
+      }),
+    ),
+    description: optional(
+      text(0, 1000, { multiline: true })
+        .nullable()
+        .meta({
+          description: 'What it lets people do.',
+          examples: ['Lets people see which roles there are.'],
+        }),
+      null,
+    ),
+    resourceId: fixed(
+      uuid.meta({
+        description: 'The resource that it is about: one of the scope, or a built-in one.',
+        examples: [resourceIdOf('Role')],
+      }),
+    ),
+    action: fixed(
+      z
+        .string()
+        .min(1)
+        .max(64)
+        .meta({ description: "One of the resource's actions.", examples: ['Query'] }),
+    ),
     condition: optional(condition, null),
-    resource: serverSet(ResourceRef),
+    resource: serverSet(ResourceRef.describe('The resource that it is about.')),
     metadata: optional(metadata, {}),
-    isSystem: serverSet(z.boolean()),
+    isSystem: serverSet(z.boolean().describe('Built in: it cannot be changed or deleted.')),
     tagIds,
   },
   computed: {
