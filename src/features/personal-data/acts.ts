@@ -12,27 +12,32 @@ import { pages } from './section.ts';
 /** An audit entry without what only proves the chain: that is for who may read the log. */
 const Act = z
   .object({
-    id: uuid,
-    sequence: z.int(),
-    occurredAt: iso,
-    scope: ScopeOutput,
-    operation: z.string(),
-    event: z.string().nullable(),
-    outcome: z.enum(['success', 'denied', 'failed']),
-    code: z.string().nullable(),
-    reason: z.string().nullable(),
-    actor: z.object({
-      type: z.string(),
-      id: z.string().nullable(),
-      userId: z.string().nullable(),
-      name: z.string().nullable(),
-    }),
-    target: z.object({ type: z.string(), id: z.string() }).nullable(),
-    changes: jsonObject.nullable(),
-    metadata: jsonObject,
-    ipAddress: z.string().nullable(),
-    userAgent: z.string().nullable(),
-    requestId: z.string(),
+    id: uuid.describe('Id of the entry.'),
+    sequence: z.int().describe('Its number in the log of the tenant.'),
+    occurredAt: iso.describe('When it happened.'),
+    scope: ScopeOutput.describe('Where it happened.'),
+    operation: z.string().describe('Name of the operation.'),
+    event: z.string().nullable().describe('The event that it caused.'),
+    outcome: z.enum(['success', 'denied', 'failed']).describe('How it went.'),
+    code: z.string().nullable().describe('Why it was refused.'),
+    reason: z.string().nullable().describe('The reason of a denied decision.'),
+    actor: z
+      .object({
+        type: z.string().describe('What kind of caller it was.'),
+        id: z.string().nullable().describe('Id of the user, key or app.'),
+        userId: z.string().nullable().describe('Id of the user for whom it acted.'),
+        name: z.string().nullable().describe('What they were called.'),
+      })
+      .describe('Who did it.'),
+    target: z
+      .object({ type: z.string().describe('Its noun.'), id: z.string().describe('Its id.') })
+      .nullable()
+      .describe('What it was done to.'),
+    changes: jsonObject.nullable().describe('What changed: {field: {from, to}}.'),
+    metadata: jsonObject.describe('More about it.'),
+    ipAddress: z.string().nullable().describe('The address of the caller.'),
+    userAgent: z.string().nullable().describe('The program of the caller.'),
+    requestId: z.string().describe('The request, as `X-Request-Id` names it.'),
   })
   .meta({ id: 'ExportedAuditEntry', description: 'What the user did, himself or through a key.' });
 

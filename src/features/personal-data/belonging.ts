@@ -10,16 +10,26 @@ import { list } from './section.ts';
 
 /** Where he belongs, and the keys that act as him. Of the places themselves no more than their names. */
 const Role = z
-  .object({ id: uuid, name: z.string() })
-  .meta({ id: 'ExportedRole', description: 'A role that is worn.' });
+  .object({ id: uuid.describe('Id of the role.'), name: z.string().describe('What people call it.') })
+  .meta({ id: 'ExportedRole', description: 'A role that the user has.' });
 
 const OrganizationMembership = z
-  .object({ organizationId: uuid, organizationName: z.string(), role: Role, joinedAt: iso })
+  .object({
+    organizationId: uuid.describe('Id of the organization.'),
+    organizationName: z.string().describe('What people call it.'),
+    role: Role,
+    joinedAt: iso.describe('When the user joined.'),
+  })
   .meta({ id: 'ExportedOrganizationMembership', description: 'An organization that the user belongs to.' });
 
 const ProjectMembership = z
-  .object({ projectId: uuid, projectName: z.string(), roles: z.array(Role), joinedAt: iso })
-  .meta({ id: 'ExportedProjectMembership', description: 'A project that the user takes part in.' });
+  .object({
+    projectId: uuid.describe('Id of the project.'),
+    projectName: z.string().describe('What people call it.'),
+    roles: z.array(Role).describe('The roles of the user in it.'),
+    joinedAt: iso.describe('When the user joined.'),
+  })
+  .meta({ id: 'ExportedProjectMembership', description: 'A project that the user is in.' });
 
 export const inOrganizations = list(OrganizationMembership, ({ tx, userId }) =>
   tx

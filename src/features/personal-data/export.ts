@@ -27,10 +27,29 @@ const sections = {
 
 type Sections = typeof sections;
 
+const meanings: Readonly<Record<keyof Sections, string>> = {
+  user: 'Who the user is.',
+  accounts: 'Accounts that the user owns.',
+  authenticationMethods: 'Ways to sign in.',
+  sessions: 'Where the user is signed in.',
+  mfaFactors: 'Second factors.',
+  organizationMemberships: 'Organizations that the user belongs to.',
+  projectMemberships: 'Projects that the user is in.',
+  apiKeys: 'Keys that act as the user.',
+  notifications: 'What the user was notified of.',
+  notificationPreferences: 'Which notifications reach the user, and how.',
+  auditEntries: 'What the user did.',
+};
+
 export const PersonalExport = z
   .object({
-    exportedAt: iso,
-    ...(Object.fromEntries(Object.entries(sections).map(([name, { schema }]) => [name, schema])) as {
+    exportedAt: iso.describe('The moment of which it tells.'),
+    ...(Object.fromEntries(
+      Object.entries(sections).map(([name, { schema }]) => [
+        name,
+        schema.describe(meanings[name as keyof Sections]),
+      ]),
+    ) as {
       [K in keyof Sections]: Sections[K]['schema'];
     }),
   })
