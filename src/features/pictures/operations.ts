@@ -18,10 +18,16 @@ export const uploadMyPicture = mutation({
   keepsRights: true,
   bodyLimitBytes: 3 * 1024 * 1024,
   input: {
-    file: z.string().min(1).meta({ description: 'Base64 or a data URI; 2 MiB at most when decoded.' }),
+    file: z
+      .string()
+      .min(1)
+      .meta({
+        description: 'The picture, as base64 or a data URI; 2 MiB at most when decoded.',
+        examples: ['R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAkQBADs='],
+      }),
   },
   output: z
-    .object({ pictureUrl: url })
+    .object({ pictureUrl: url.describe('The address of the picture.') })
     .meta({ id: 'Picture', description: 'Where the picture is, for everybody who knows the address.' }),
   emits: 'user.updated',
   prepare: (ctx) => prepareUpload(ctx.services, callerOf(ctx).userId, ctx.input.file),
@@ -38,7 +44,7 @@ export const picture = query({
   only: 'rest',
   rate: 'network',
   bare: ['image/*'],
-  input: { name: z.string() },
+  input: { name: z.string().describe('The last part of a picture’s address.') },
   output: z.string().meta({ format: 'binary' }),
   codes: ['NOT_FOUND'],
   run: async ({ tx, input: { name } }) => {
