@@ -85,47 +85,81 @@ const webOrigin = z
 /** Names; whether there are such permissions, the project tells. */
 const scopeName = text(1, 128);
 
-const Provider = z.enum(appProviders).meta({ id: 'ProjectAppProvider' });
+const Provider = z
+  .enum(appProviders)
+  .meta({ id: 'ProjectAppProvider', description: 'A way to sign in to an app.' });
+
+const ofOrigins = 'Origins whose pages may read answers to this app’s requests and tokens.';
+const ofScopes =
+  'Permissions that it may use (slug:action or Noun:Action). null: not restricted; empty: nothing.';
+const ofProviders = 'The ways to sign in that its pages offer.';
+const ofSecrecy = 'true: it keeps a secret, and proves it at the token endpoint.';
 
 /** An app to which the users of a project sign in, on pages of this service. */
 export const ProjectApp = entity('ProjectApp', {
   table: projectApps,
   doc: 'An app to which the users of a project sign in, on pages of this service.',
   fields: {
-    projectId: serverSet(uuid),
-    clientId: serverSet(uuid),
-    name: given(text(1, 255)),
-    logoUrl: optional(httpsUrl.nullable(), null),
-    homepageUrl: optional(httpsUrl.nullable(), null),
+    projectId: serverSet(uuid.describe('The project whose users sign in.')),
+    clientId: serverSet(uuid.describe('How OAuth requests name the app; it is no secret.')),
+    name: given(
+      text(1, 255).meta({ description: 'What the sign-in pages call the app.', examples: ['Web shop'] }),
+    ),
+    logoUrl: optional(httpsUrl.nullable().describe('Picture that the sign-in pages show.'), null),
+    homepageUrl: optional(httpsUrl.nullable().describe('Where the app lives.'), null),
     primaryColor: optional(
       z
         .string()
         .regex(/^#[0-9a-f]{6}$/)
-        .nullable(),
+        .nullable()
+        .meta({
+          description: 'Colour of the sign-in pages: `#` and six lower-case hex digits.',
+          examples: ['#1f3a5f'],
+        }),
       null,
     ),
     redirectUris: {
-      ...given(z.array(redirectUri).min(1).max(20).transform(each)),
-      out: z.array(z.string()),
+      ...given(
+        z
+          .array(redirectUri)
+          .min(1)
+          .max(20)
+          .transform(each)
+          .meta({
+            description: 'Where the browser may be sent after the sign-in.',
+            examples: [['https://app.example.com/callback']],
+          }),
+      ),
+      out: z.array(z.string()).describe('Where the browser may be sent after the sign-in.'),
     },
     scopes: {
-      ...optional(z.array(scopeName).max(100).nullable(), null),
-      out: z
-        .array(z.string())
-        .nullable()
-        .meta({ description: 'slug:action or Noun:Action. null: not restricted; empty: nothing.' }),
+      ...optional(z.array(scopeName).max(100).nullable().describe(ofScopes), null),
+      out: z.array(z.string()).nullable().describe(ofScopes),
     },
     enabledProviders: {
-      ...optional(z.array(Provider).min(1).max(10).transform(each), ['email']),
-      out: z.array(Provider),
+      ...optional(z.array(Provider).min(1).max(10).transform(each).describe(ofProviders), ['email']),
+      out: z.array(Provider).describe(ofProviders),
+    },
+    allowSignUp: optional(
+      z.boolean().describe('true: people who are not in the project yet join it by signing in.'),
+      false,
+    ),
+    signUpRoleId: optional(uuid.nullable().describe('The role that they join with.'), null),
+    confidential: {
+      ...fixed(z.boolean().describe(ofSecrecy)),
+      create: z.boolean().default(false).describe(ofSecrecy),
     },
     allowedOrigins: {
-      ...optional(z.array(webOrigin).max(20).transform(each), []),
-      out: z.array(z.string()),
+      ...optional(
+        z
+          .array(webOrigin)
+          .max(20)
+          .transform(each)
+          .meta({ description: ofOrigins, examples: [['https://app.example.com']] }),
+        [],
+      ),
+      out: z.array(z.string()).describe(ofOrigins),
     },
-    allowSignUp: optional(z.boolean(), false),
-    signUpRoleId: optional(uuid.nullable(), null),
-    confidential: { ...fixed(z.boolean()), create: z.boolean().default(false) },
     tagIds,
   },
   columns: { projectId: projectApps.tenantId },
