@@ -15,21 +15,31 @@ const clientAuthentication = z.array(z.enum(['none', 'client_secret_basic', 'cli
 
 const Metadata = z
   .object({
-    issuer: z.url(),
-    authorization_endpoint: z.url(),
-    token_endpoint: z.url(),
-    revocation_endpoint: z.url(),
-    userinfo_endpoint: z.url(),
-    jwks_uri: z.url(),
-    response_types_supported: z.array(z.literal('code')),
-    response_modes_supported: z.array(z.literal('query')),
-    grant_types_supported: z.array(z.enum(['authorization_code', 'refresh_token'])),
-    code_challenge_methods_supported: z.array(z.literal('S256')),
-    token_endpoint_auth_methods_supported: clientAuthentication,
-    revocation_endpoint_auth_methods_supported: clientAuthentication,
-    authorization_response_iss_parameter_supported: z.literal(true),
-    ui_locales_supported: z.array(z.enum(['en', 'de', 'es', 'fr'])),
-    service_documentation: z.url(),
+    issuer: z.url().describe('The `iss` of the tokens.'),
+    authorization_endpoint: z.url().describe('Where the browser begins to sign in.'),
+    token_endpoint: z.url().describe('Where a code becomes tokens.'),
+    revocation_endpoint: z.url().describe('Where tokens are ended.'),
+    userinfo_endpoint: z.url().describe('Where an app asks who signed in.'),
+    jwks_uri: z.url().describe('Where the keys are that verify the tokens.'),
+    response_types_supported: z.array(z.literal('code')).describe('Values of `response_type`.'),
+    response_modes_supported: z.array(z.literal('query')).describe('Values of `response_mode`.'),
+    grant_types_supported: z
+      .array(z.enum(['authorization_code', 'refresh_token']))
+      .describe('Values of `grant_type`.'),
+    code_challenge_methods_supported: z
+      .array(z.literal('S256'))
+      .describe('How the PKCE challenge may be made.'),
+    token_endpoint_auth_methods_supported: clientAuthentication.describe(
+      'How an app may prove who it is at the token endpoint.',
+    ),
+    revocation_endpoint_auth_methods_supported: clientAuthentication.describe(
+      'How an app may prove who it is when it revokes.',
+    ),
+    authorization_response_iss_parameter_supported: z
+      .literal(true)
+      .describe('Whether `iss` comes with the code (RFC 9207).'),
+    ui_locales_supported: z.array(z.enum(['en', 'de', 'es', 'fr'])).describe('Languages of the pages.'),
+    service_documentation: z.url().describe('Documentation for people.'),
   })
   .meta({ id: 'AuthorizationServerMetadata', description: 'Where and how apps sign users in (RFC 8414).' });
 
@@ -110,13 +120,16 @@ export const systemMetadata = query({
 const ofOrganization = {
   ...common,
   summary: "How apps of an organization's project sign users in",
-  input: { organizationId: uuid, projectId: uuid },
+  input: {
+    organizationId: uuid.describe('Id of the organization.'),
+    projectId: uuid.describe('Id of the project.'),
+  },
 };
 
 const ofAccount = {
   ...common,
   summary: "How apps of an account's project sign users in",
-  input: { accountId: uuid, projectId: uuid },
+  input: { accountId: uuid.describe('Id of the account.'), projectId: uuid.describe('Id of the project.') },
 };
 
 export const organizationProjectMetadata = query({

@@ -38,7 +38,7 @@ export const authorizeProjectSignIn = mutation({
   description:
     'Leads to the hosted pages, and in the end to `redirect_uri` with `code`, `state` and `iss`, or with `error`. An unknown client or address is told on a page and leads nowhere. Other parameters are ignored; one that is sent twice is a fault.',
   input: {
-    client_id: z.string().max(2048),
+    client_id: z.string().max(2048).describe('The `clientId` of the app.'),
     redirect_uri: z.string().max(2048).meta({ description: 'One of the app; of a loopback IP any port.' }),
     response_type: sent('`code`.'),
     response_mode: sent('`query`, if sent.'),
@@ -53,14 +53,18 @@ export const authorizeProjectSignIn = mutation({
 });
 
 const NamedScope = z
-  .object({ scope: z.string(), name: z.string(), description: z.string().nullable() })
+  .object({
+    scope: z.string().describe('As requests name it.'),
+    name: z.string().describe('What people call it.'),
+    description: z.string().nullable().describe('What it lets the app do.'),
+  })
   .meta({ id: 'NamedScope', description: 'A scope of an app, as a person reads it.' });
 
 const appFields = {
-  name: z.string(),
-  logoUrl: z.string().nullable(),
-  homepageUrl: z.string().nullable(),
-  primaryColor: z.string().nullable(),
+  name: z.string().describe('What the sign-in pages call the app.'),
+  logoUrl: z.string().nullable().describe('Picture that the pages show.'),
+  homepageUrl: z.string().nullable().describe('Where the app lives.'),
+  primaryColor: z.string().nullable().describe('Colour of the pages.'),
 };
 
 export const projectAppInfo = query({
@@ -69,22 +73,33 @@ export const projectAppInfo = query({
   access: 'public',
   only: 'rest',
   input: {
-    client_id: uuid,
-    redirect_uri: z.string().max(2048).optional(),
+    client_id: uuid.describe('The `clientId` of the app.'),
+    redirect_uri: z.string().max(2048).optional().describe('To learn whether it is one of the app.'),
     scope: sent('Separated by spaces; absent: all of the app.'),
   },
   output: z
     .object({
       ...appFields,
-      enabledProviders: z.array(z.enum(appProviders)),
-      scopes: z.array(NamedScope).nullable().meta({ description: 'Null: the app is not restricted.' }),
+      enabledProviders: z.array(z.enum(appProviders)).describe('The ways to sign in.'),
+      scopes: z
+        .array(NamedScope)
+        .nullable()
+        .meta({ description: 'What it asks for. Null: the app is not restricted.' }),
     })
     .meta({ id: 'ProjectAppInfo', description: 'A project app as anybody may see it.' }),
   codes: ['NOT_FOUND', 'INVALID_REDIRECT_URI'],
   run: ({ tx, services, input }) => appInfo(tx, services, input),
 });
 
-const token = z.string().min(1).max(128);
+/** Secret of a page or mail; as an example one that works nowhere. */
+const token = z
+  .string()
+  .min(1)
+  .max(128)
+  .meta({
+    description: 'The token of the page, or of the link in the mail.',
+    examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
+  });
 
 export const projectConsentInfo = query({
   rest: 'GET /auth/project/consent-info',
@@ -100,9 +115,13 @@ export const projectConsentInfo = query({
         .nullable()
         .meta({ description: 'What will be granted. Null: all that the user may in the project.' }),
       user: z
-        .object({ displayName: z.string(), email: z.string().nullable(), pictureUrl: z.string().nullable() })
+        .object({
+          displayName: z.string().describe('What people call them.'),
+          email: z.string().nullable().describe('Their address.'),
+          pictureUrl: z.string().nullable().describe('Where their picture is.'),
+        })
         .nullable()
-        .meta({ description: 'For the browser that signs in; null for any other.' }),
+        .meta({ description: 'Who signs in, for the browser that does; null for any other.' }),
     })
     .meta({ id: 'ProjectConsentInfo', description: 'The question of the consent page.' }),
   codes: ['INVALID_TOKEN'],
@@ -131,12 +150,12 @@ export const finishProjectGithub = mutation({
   rest: 'GET /auth/github/callback/project',
   summary: 'Where GitHub leads the browser back to, on its way to a project app',
   input: {
-    code: word.optional(),
-    state: word,
-    error: word.optional(),
-    error_description: z.string().max(2048).optional(),
-    error_uri: z.string().max(2048).optional(),
-    iss: z.string().max(2048).optional(),
+    code: word.optional().describe('What GitHub answers if the user agreed.'),
+    state: word.describe('As it was sent to GitHub.'),
+    error: word.optional().describe('What GitHub answers if the user did not agree.'),
+    error_description: z.string().max(2048).optional().describe('The same in words.'),
+    error_uri: z.string().max(2048).optional().describe('Where GitHub explains it.'),
+    iss: z.string().max(2048).optional().describe('Who answers; GitHub sends it in some cases.'),
   },
   codes: ['INVALID_TOKEN', 'PROVIDER_NOT_CONFIGURED'],
   prepare: ({ tx, services, call, input }) => fromGithub(tx, services, call, input),
@@ -149,7 +168,7 @@ const backTo =
   (error: DoorwardError): BareReply | undefined =>
     codes.includes(error.code) ? redirect(pagePath(page)) : undefined;
 
-const formToken = token.optional().meta({ description: 'Of the page; checked when it is sent.' });
+const formToken = token.optional().describe('The token of the page; checked when it is sent.');
 
 export const requestProjectEmail = mutation({
   ...led,
@@ -160,7 +179,13 @@ export const requestProjectEmail = mutation({
     answer: () => redirect(pagePath('signIn')),
     refusal: backTo('signIn', 'VALIDATION_ERROR'),
   },
-  input: { email: z.string().max(320), form_token: formToken },
+  input: {
+    email: z
+      .string()
+      .max(320)
+      .meta({ description: 'The address that the link goes to.', examples: ['ada@example.com'] }),
+    form_token: formToken,
+  },
   output: Accepted,
   status: 202,
   codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED', 'PROVIDER_NOT_CONFIGURED'],
@@ -202,7 +227,14 @@ export const giveProjectSecondFactor = mutation({
     answer: () => redirect(pagePath('consent')),
     refusal: backTo('secondFactor', 'VALIDATION_ERROR', 'UNAUTHENTICATED'),
   },
-  input: { form_token: formToken, code: field, recovery_code: field },
+  input: {
+    form_token: formToken,
+    code: field.meta({
+      description: 'Six digits that the authenticator app shows now.',
+      examples: ['123456'],
+    }),
+    recovery_code: field.describe('In place of `code`. Works once.'),
+  },
   codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED', 'UNAUTHENTICATED'],
   limit: {
     class: 'auth',
@@ -226,7 +258,7 @@ const answer = {
   takesForm: { answer: ({ redirectUrl }: { readonly redirectUrl: string }) => redirect(redirectUrl) },
   input: { consent_token: token },
   output: z
-    .object({ redirectUrl: z.string() })
+    .object({ redirectUrl: z.string().describe('The address to go to.') })
     .meta({ id: 'ProjectConsentAnswer', description: 'Where the browser goes now: to the app.' }),
   codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED'],
 } as const;

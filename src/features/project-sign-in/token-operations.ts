@@ -18,24 +18,46 @@ import { users } from '../users/user.ts';
  */
 
 const tokenInput = {
-  grant_type: z.enum(['authorization_code', 'refresh_token']),
-  code: z.string().min(1).max(128).optional(),
+  grant_type: z
+    .enum(['authorization_code', 'refresh_token'])
+    .describe('What is exchanged: a code or a refresh token.'),
+  code: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .meta({
+      description: 'With `authorization_code`: the code that came to the redirect address.',
+      examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
+    }),
   redirect_uri: z
     .string()
     .min(1)
     .max(2048)
     .optional()
-    .meta({ description: 'As it was sent to the authorization endpoint.' }),
+    .meta({
+      description: 'With a code: as it was sent to the authorization endpoint.',
+      examples: ['https://app.example.com/callback'],
+    }),
   code_verifier: z
     .string()
     .regex(/^[A-Za-z0-9._~-]{43,128}$/)
-    .optional(),
-  refresh_token: z.string().min(1).max(1024).optional(),
+    .optional()
+    .meta({
+      description: 'With a code: the secret of which the challenge was made.',
+      examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
+    }),
+  refresh_token: z
+    .string()
+    .min(1)
+    .max(1024)
+    .optional()
+    .describe('With `refresh_token`: the last refresh token.'),
   scope: z
     .string()
     .max(8192)
     .optional()
-    .meta({ description: 'With a refresh token: none that it does not have.' }),
+    .meta({ description: 'With a refresh token: a part of what it may do, separated by spaces.' }),
   ...clientInput,
 };
 
@@ -85,8 +107,19 @@ export const projectToken = mutation({
 });
 
 const revokeInput = {
-  token: z.string().min(1).max(8192),
-  token_type_hint: z.string().max(64).optional().meta({ description: 'Not needed, and not looked at.' }),
+  token: z
+    .string()
+    .min(1)
+    .max(8192)
+    .meta({
+      description: 'An access or refresh token of the session.',
+      examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
+    }),
+  token_type_hint: z
+    .string()
+    .max(64)
+    .optional()
+    .meta({ description: 'Which kind of token it is. Not needed, and not looked at.' }),
   ...clientInput,
 };
 
@@ -103,7 +136,7 @@ export const revokeProjectToken = mutation({
   takesForm: { answer: nothing, refusal: refusalAsOauth },
   input: revokeInput,
   output: z
-    .object({ revoked: z.int() })
+    .object({ revoked: z.int().describe('How many sessions ended.') })
     .meta({ id: 'RevokedTokens', description: 'How many sessions ended.' }),
   emits: 'session.revoked',
   codes: ['UNAUTHENTICATED'],
@@ -123,12 +156,12 @@ export const revokeProjectToken = mutation({
 
 const UserInfo = z
   .object({
-    sub: z.string(),
-    name: z.string(),
-    email: z.string().optional(),
-    email_verified: z.boolean().optional(),
-    picture: z.string().optional(),
-    locale: z.string().optional(),
+    sub: z.string().describe('Id of the user.'),
+    name: z.string().describe('What people call them.'),
+    email: z.string().optional().describe('Their address.'),
+    email_verified: z.boolean().optional().describe('Whether they have proved that it is theirs.'),
+    picture: z.string().optional().describe('Where their picture is.'),
+    locale: z.string().optional().describe('The language they read.'),
   })
   .meta({ id: 'ProjectUserInfo', description: 'Who signed in, in the words of OpenID Connect.' });
 
