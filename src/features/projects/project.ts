@@ -37,7 +37,13 @@ export const projectTags = links(
 );
 
 const Owner = z
-  .object({ tenant: z.enum(['account', 'organization']).meta({ id: 'ProjectOwnerTenant' }), id: uuid })
+  .object({
+    tenant: z
+      .enum(['account', 'organization'])
+      .meta({ id: 'ProjectOwnerTenant', description: 'What can own a project.' })
+      .describe('What kind of owner it is.'),
+    id: uuid.describe('Id of the account or organization.'),
+  })
   .meta({ id: 'ProjectOwner', description: 'Who owns the project.' });
 
 /** A product or environment of the customer: the home of his own resources, roles and API keys. */
@@ -45,11 +51,16 @@ export const Project = entity('Project', {
   table: projects,
   doc: 'A product or environment: the home of its own resources, roles and API keys.',
   fields: {
-    name: given(text(1, 255)),
-    slug: derivable(slug),
-    description: optional(text(0, 1000, { multiline: true }).nullable(), null),
-    owner: serverSet(Owner),
-    scope: serverSet(ScopeOutput),
+    name: given(text(1, 255).meta({ description: 'What people call the project.', examples: ['Web shop'] })),
+    slug: derivable(slug.describe('A short name, unique within its owner; made of the name if left out.')),
+    description: optional(
+      text(0, 1000, { multiline: true })
+        .nullable()
+        .meta({ description: 'What the project is for.', examples: ['The shop on our web site.'] }),
+      null,
+    ),
+    owner: serverSet(Owner.describe('The account or organization that owns it.')),
+    scope: serverSet(ScopeOutput.describe('The scope of the project, as requests name it.')),
     metadata: optional(metadata, {}),
     tagIds,
   },
