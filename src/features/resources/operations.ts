@@ -23,8 +23,11 @@ export const resources = query({
   input: {
     scope: Scope,
     ...paging(Resource),
-    isSystem: z.boolean().optional(),
-    isActive: z.boolean().optional(),
+    isSystem: z.boolean().optional().describe('true: only built-in ones; false: only your own.'),
+    isActive: z
+      .boolean()
+      .optional()
+      .describe('true: only those whose permissions count; false: only the others.'),
   },
   output: pageOf(Resource),
   run: ({ db, input }) =>

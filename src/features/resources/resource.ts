@@ -55,25 +55,37 @@ export const Resource = entity('Resource', {
   table: resources,
   doc: 'The kind of thing that permissions are about.',
   fields: {
-    name: given(text(1, 255)),
+    name: given(text(1, 255).meta({ description: 'What people call it.', examples: ['Order'] })),
     // Built-in resources have PascalCase slugs, so an answer promises less than an input must keep.
     slug: {
       ...fixed(
         z
           .string()
           .max(63)
-          .regex(/^[a-z][a-z0-9-]*$/),
+          .regex(/^[a-z][a-z0-9-]*$/)
+          .meta({ description: 'How checks name it; unique in the scope.', examples: ['order'] }),
       ),
-      out: z.string(),
+      out: z.string().describe('How checks name it; unique in the scope.'),
     },
-    description: optional(text(0, 1000, { multiline: true }).nullable(), null),
+    description: optional(
+      text(0, 1000, { multiline: true })
+        .nullable()
+        .meta({
+          description: 'What it stands for in your product.',
+          examples: ['A purchase order of a customer.'],
+        }),
+      null,
+    ),
     actions: {
-      ...optional(actions, ['query', 'read', 'create', 'update', 'delete']),
-      out: z.array(z.string()),
+      ...optional(
+        actions.meta({ description: 'What can be done with it.', examples: [['read', 'create', 'approve']] }),
+        ['query', 'read', 'create', 'update', 'delete'],
+      ),
+      out: z.array(z.string()).describe('What can be done with it.'),
     },
-    isActive: optional(z.boolean(), true),
+    isActive: optional(z.boolean().describe('false: its permissions grant nothing.'), true),
     metadata: optional(metadata, {}),
-    isSystem: serverSet(z.boolean()),
+    isSystem: serverSet(z.boolean().describe('Built in: it cannot be changed or deleted.')),
     createPermissions: createOnly(
       z
         .boolean()
