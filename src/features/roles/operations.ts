@@ -17,7 +17,11 @@ export const roles = query({
   access: 'Role:Query',
   summary: 'List the roles of a scope',
   tenants: readable,
-  input: { scope: Scope, ...paging(Role), isSystem: z.boolean().optional() },
+  input: {
+    scope: Scope,
+    ...paging(Role),
+    isSystem: z.boolean().optional().describe('true: only built-in ones; false: only your own.'),
+  },
   output: pageOf(Role),
   run: ({ db, input }) => db.page(Role, input, [builtInFilter(Role, input.isSystem)]),
 });

@@ -48,12 +48,29 @@ export const Role = entity('Role', {
   table: roles,
   doc: 'A named set of groups that can be granted to users within one tenant.',
   fields: {
-    name: given(text(1, 255)),
-    description: optional(text(0, 1000, { multiline: true }).nullable(), null),
+    name: given(
+      text(1, 255).meta({ description: 'What people call the role.', examples: ['Order approver'] }),
+    ),
+    description: optional(
+      text(0, 1000, { multiline: true })
+        .nullable()
+        .meta({
+          description: 'What the role is for.',
+          examples: ['Approves orders that wait for a decision.'],
+        }),
+      null,
+    ),
     metadata: optional(metadata, {}),
-    level: serverSet(z.enum(['account', 'organization', 'project']).meta({ id: 'RoleLevel' })),
-    isSystem: serverSet(z.boolean()),
-    groupIds: inputOnly(linkIds(100)),
+    level: serverSet(
+      z
+        .enum(['account', 'organization', 'project'])
+        .meta({ id: 'RoleLevel', description: 'The level of the hierarchy at which a role counts.' })
+        .describe('The level at which it can be assigned.'),
+    ),
+    isSystem: serverSet(z.boolean().describe('Built in: it cannot be changed or deleted.')),
+    groupIds: inputOnly(
+      linkIds(100).describe('Groups whose permissions it grants, in place of all that it had.'),
+    ),
     tagIds,
   },
   relations: {
