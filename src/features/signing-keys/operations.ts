@@ -19,7 +19,11 @@ export const signingKeys = query({
   access: 'SigningKey:Query',
   summary: 'List the signing keys of a project',
   tenants: ['accountProject', 'organizationProject'],
-  input: { scope: Scope, ...paging(SigningKey), status: SigningKeyStatus.optional() },
+  input: {
+    scope: Scope,
+    ...paging(SigningKey),
+    status: SigningKeyStatus.optional().describe('Only keys in this state.'),
+  },
   output: pageOf(SigningKey),
   run: ({ db, input }) =>
     db.page(SigningKey, input, [input.status && eq(signingKeysTable.status, input.status)]),
@@ -38,7 +42,7 @@ export const rotateSigningKey = mutation({
     scope: Scope,
     revokeOld: z.boolean().default(false).meta({
       description:
-        'For a key that leaked: earlier keys leave the JWKS at once, and every token that they signed is refused.',
+        'true, for a key that leaked: earlier keys leave the JWKS at once, and every token that they signed is refused.',
     }),
   },
   output: SigningKey.schema,
@@ -66,16 +70,18 @@ export const rotateSigningKey = mutation({
 
 const Jwks = z
   .object({
-    keys: z.array(
-      z.object({
-        kty: z.literal('RSA'),
-        use: z.literal('sig'),
-        alg: z.literal('RS256'),
-        kid: z.string(),
-        n: z.string(),
-        e: z.string(),
-      }),
-    ),
+    keys: z
+      .array(
+        z.object({
+          kty: z.literal('RSA').describe('Kind of key.'),
+          use: z.literal('sig').describe('What it is for: signatures.'),
+          alg: z.literal('RS256').describe('How it signs.'),
+          kid: z.string().describe('Its name in the header of tokens.'),
+          n: z.string().describe('Modulus, base64url.'),
+          e: z.string().describe('Exponent, base64url.'),
+        }),
+      )
+      .describe('The keys that verify, in no order.'),
   })
   .meta({ id: 'Jwks', description: 'Public keys (RFC 7517).' });
 
@@ -121,7 +127,10 @@ export const organizationProjectJwks = query({
   ...common,
   rest: 'GET ~/org/:organizationId/prj/:projectId/.well-known/jwks.json',
   summary: "Keys of an organization project's tokens",
-  input: { organizationId: uuid, projectId: uuid },
+  input: {
+    organizationId: uuid.describe('Id of the organization.'),
+    projectId: uuid.describe('Id of the project.'),
+  },
   codes: ['NOT_FOUND'],
   run: async (ctx) => {
     await liveProject(ctx.tx, 'organization', ctx.input.organizationId, ctx.input.projectId);
@@ -133,7 +142,7 @@ export const accountProjectJwks = query({
   ...common,
   rest: 'GET ~/acc/:accountId/prj/:projectId/.well-known/jwks.json',
   summary: "Keys of an account project's tokens",
-  input: { accountId: uuid, projectId: uuid },
+  input: { accountId: uuid.describe('Id of the account.'), projectId: uuid.describe('Id of the project.') },
   codes: ['NOT_FOUND'],
   run: async (ctx) => {
     await liveProject(ctx.tx, 'account', ctx.input.accountId, ctx.input.projectId);
