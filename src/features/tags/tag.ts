@@ -32,8 +32,14 @@ export const Tag = entity('Tag', {
   table: tags,
   doc: 'A coloured label, put on rows of the tenant that owns it.',
   fields: {
-    name: given(text(1, 255)),
-    color: optional(color, 'gray'),
+    name: given(text(1, 255).meta({ description: 'What lists show.', examples: ['Pilot'] })),
+    color: optional(
+      color.meta({
+        description: 'A colour: `#` and six lower-case hex digits, or a name like `teal`.',
+        examples: ['teal'],
+      }),
+      'gray',
+    ),
     metadata: optional(metadata, {}),
   },
   search: ['name'],
@@ -52,4 +58,4 @@ export const taggedBy = (table: () => PgTable): Relation => ({
 });
 
 /** The input field that goes with it. */
-export const tagIds = inputOnly(linkIds(50));
+export const tagIds = inputOnly(linkIds(50).describe('Tags that it carries, in place of all that it had.'));
