@@ -12,14 +12,14 @@ import { change } from './changing.ts';
 import { User, users as userTable, UserStatus } from './user.ts';
 
 const tenants: readonly Tenant[] = ['organization', 'accountProject', 'organizationProject'];
-const roleIds = linkIds(20);
+const roleIds = linkIds(20).describe('Roles of the user in the scope, in place of all that they had.');
 
 export const users = query({
   rest: 'GET /users',
   access: 'User:Query',
   summary: 'List the members of an organization, or the users of a project',
   tenants,
-  input: { scope: Scope, ...paging(User), roleId: uuid.optional() },
+  input: { scope: Scope, ...paging(User), roleId: uuid.optional().describe('Only users with this role.') },
   output: pageOf(User),
   run: ({ db, input, scope }) =>
     db.page(User, input, [
@@ -48,7 +48,7 @@ export const createUser = mutation({
   input: {
     scope: Scope,
     name: User.patch.name,
-    userId: uuid.optional(),
+    userId: uuid.optional().describe('A user to add to the project, instead of `name` for a new one.'),
     pictureUrl: User.patch.pictureUrl,
     metadata: User.create.metadata,
     roleIds: roleIds.optional(),

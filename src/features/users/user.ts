@@ -49,9 +49,13 @@ export const userTags = links(
   { column: 'tag_id', table: () => tags },
 );
 
-export const UserStatus = z.enum(['active', 'disabled']).meta({ id: 'UserStatus' });
+export const UserStatus = z
+  .enum(['active', 'disabled'])
+  .meta({ id: 'UserStatus', description: 'Whether a user may sign in and act.' });
 
-export const Locale = z.enum(['en', 'de', 'es', 'fr']).meta({ id: 'UserLocale' });
+export const Locale = z
+  .enum(['en', 'de', 'es', 'fr'])
+  .meta({ id: 'UserLocale', description: 'Language of mails and notifications.' });
 
 /** What the scope says of a user: organization values, and in a project its own over them (model §3). */
 const membershipMetadata = ({ scope }: Reading): SQL => {
@@ -68,14 +72,16 @@ export const User = entity('User', {
   table: users,
   doc: 'A person or a managed user.',
   fields: {
-    name: given(text(1, 255)),
-    email: serverSet(z.string().nullable()),
-    emailVerified: serverSet(z.boolean()),
-    pictureUrl: optional(url.nullable(), null),
-    locale: serverSet(Locale.nullable()),
-    status: serverSet(UserStatus),
-    isManaged: serverSet(z.boolean()),
-    metadata: optional(metadata, {}),
+    name: given(text(1, 255).meta({ description: 'What people call them.', examples: ['Grace Hopper'] })),
+    email: serverSet(z.string().nullable().describe('The primary verified address; null for managed users.')),
+    emailVerified: serverSet(z.boolean().describe('Whether the user has proved that the address is theirs.')),
+    pictureUrl: optional(url.nullable().describe('Where their picture is; null without one.'), null),
+    locale: serverSet(Locale.nullable().describe('Language of their mails; null: that of the browser.')),
+    status: serverSet(UserStatus.describe('Whether they may sign in and act.')),
+    isManaged: serverSet(
+      z.boolean().describe('true: a tenant created them, and they cannot sign in by themselves.'),
+    ),
+    metadata: optional(metadata.describe('JSON that the scope of the call keeps about the user.'), {}),
     tagIds,
   },
   computed: { metadata: membershipMetadata },
@@ -106,10 +112,10 @@ export const User = entity('User', {
 /** The part of a user that goes with a sign-in. */
 export const SignedInUser = z
   .object({
-    id: uuid,
-    name: z.string(),
-    email: z.string().nullable(),
-    pictureUrl: z.string().nullable(),
-    locale: Locale.nullable(),
+    id: uuid.describe('Id of the user.'),
+    name: z.string().describe('What people call them.'),
+    email: z.string().nullable().describe('Their primary address; null without one.'),
+    pictureUrl: z.string().nullable().describe('Where their picture is; null without one.'),
+    locale: Locale.nullable().describe('Language of their mails; null: that of the browser.'),
   })
-  .meta({ id: 'SignedInUser' });
+  .meta({ id: 'SignedInUser', description: 'Who has signed in.' });
