@@ -98,8 +98,14 @@ export const webhookAttempts = pgTable(
   ],
 );
 
-export const WebhookDeliveryStatus = z.enum(deliveryStatuses).meta({ id: 'WebhookDeliveryStatus' });
-const AttemptError = z.enum(attemptErrors).meta({ id: 'WebhookDeliveryError' });
+export const WebhookDeliveryStatus = z.enum(deliveryStatuses).meta({
+  id: 'WebhookDeliveryStatus',
+  description:
+    'pending: will be tried; delivered; exhausted: no more attempts; cancelled: its subscription is gone.',
+});
+const AttemptError = z
+  .enum(attemptErrors)
+  .meta({ id: 'WebhookDeliveryError', description: 'What kept an attempt from being delivered.' });
 
 /** One attempt to deliver. */
 export const WebhookAttempt = entity('WebhookAttempt', {
@@ -107,11 +113,11 @@ export const WebhookAttempt = entity('WebhookAttempt', {
   doc: 'One attempt to deliver.',
   without: ['id', 'createdAt', 'updatedAt', 'deletedAt'],
   fields: {
-    number: serverSet(z.int()),
-    attemptedAt: serverSet(iso),
-    statusCode: serverSet(z.int().nullable()),
-    latencyMs: serverSet(z.int().nullable()),
-    error: serverSet(AttemptError.nullable()),
+    number: serverSet(z.int().describe('Counts the attempts of a delivery, from 1.')),
+    attemptedAt: serverSet(iso.describe('When it began.')),
+    statusCode: serverSet(z.int().nullable().describe('HTTP status of the answer; null without one.')),
+    latencyMs: serverSet(z.int().nullable().describe('Milliseconds until the answer; null without one.')),
+    error: serverSet(AttemptError.nullable().describe('What went wrong; null if it arrived.')),
   },
   sort: ['number'],
 });
@@ -122,17 +128,25 @@ export const WebhookDelivery = entity('WebhookDelivery', {
   doc: 'One event for one webhook subscription, and what became of it.',
   without: ['deletedAt'],
   fields: {
-    subscriptionId: serverSet(uuid),
-    eventId: serverSet(z.string().meta({ description: 'evt_<uuid>; the webhook-id of every attempt.' })),
-    eventType: serverSet(z.string()),
-    status: serverSet(WebhookDeliveryStatus),
-    attemptCount: serverSet(z.int()),
-    nextAttemptAt: serverSet(iso.nullable()),
-    lastStatusCode: serverSet(z.int().nullable()),
-    lastLatencyMs: serverSet(z.int().nullable()),
-    lastError: serverSet(AttemptError.nullable()),
-    lastResponseBody: serverSet(z.string().nullable().meta({ description: 'Its first 1000 characters.' })),
-    deliveredAt: serverSet(iso.nullable()),
+    subscriptionId: serverSet(uuid.describe('Id of the webhook subscription.')),
+    eventId: serverSet(
+      z.string().meta({ description: 'Id of the event: evt_<uuid>, and the webhook-id of every attempt.' }),
+    ),
+    eventType: serverSet(z.string().describe('Name of the type of the event.')),
+    status: serverSet(WebhookDeliveryStatus.describe('What has become of it.')),
+    attemptCount: serverSet(z.int().describe('How many attempts were made.')),
+    nextAttemptAt: serverSet(iso.nullable().describe('When it is tried next; null if it is not.')),
+    lastStatusCode: serverSet(
+      z.int().nullable().describe('HTTP status of the last answer; null without one.'),
+    ),
+    lastLatencyMs: serverSet(
+      z.int().nullable().describe('Milliseconds until the last answer; null without one.'),
+    ),
+    lastError: serverSet(AttemptError.nullable().describe('What went wrong last; null if nothing did.')),
+    lastResponseBody: serverSet(
+      z.string().nullable().meta({ description: 'The first 1000 characters of the last answer.' }),
+    ),
+    deliveredAt: serverSet(iso.nullable().describe('When the receiver took it; null if it has not.')),
   },
   relations: {
     attempts: {

@@ -16,14 +16,16 @@ export const EventTypes = z
   .transform((names) => [...new Set(names)])
   .meta({
     description:
-      'Names, all of a noun (api_key.*), or *. What is opt-in is sent to those that name it in full.',
+      'Types to send: names, all of a noun (`role.*`), or `*`. What is opt-in is sent to those that name it in full.',
+    examples: [['role.*']],
   });
 
 /** A type by its full name. */
 export const EventTypeName = z
   .string()
   .max(100)
-  .refine((name) => eventCatalogue.has(name), { params: { code: 'enum' } });
+  .refine((name) => eventCatalogue.has(name), { params: { code: 'enum' } })
+  .describe('Name of an event type, e.g. `role.created`.');
 
 /** Whether a subscription asks for events of this type. */
 export function asksFor(type: string): SQL {

@@ -24,7 +24,7 @@ const WebhookSubscriptionWithSecret = WebhookSubscription.schema
     secret: z
       .string()
       .nullable()
-      .meta({ description: 'whsec_ and base64. Shown this once; null in an idempotent replay.' }),
+      .meta({ description: 'What signs: whsec_ and base64. Shown this once; null in an idempotent replay.' }),
   })
   .meta({
     id: 'WebhookSubscriptionWithSecret',
@@ -134,8 +134,11 @@ export const rotateWebhookSecret = mutation({
       .min(0)
       .max(7 * DAY_SECONDS)
       .default(DAY_SECONDS)
-      .meta({ description: 'How long the old secret still signs; 0 ends it at once.' }),
-    force: z.boolean().default(false),
+      .meta({ description: 'Seconds for which the old secret still signs; 0 ends it at once.' }),
+    force: z
+      .boolean()
+      .default(false)
+      .describe('true: rotate although two secrets sign, and end the oldest at once.'),
   },
   output: WebhookSubscriptionWithSecret,
   secrets: ['secret'],
@@ -168,11 +171,11 @@ export const webhookDeliveries = query({
   input: {
     scope: Scope,
     ...paging(WebhookDelivery),
-    subscriptionId: uuid.optional(),
-    status: WebhookDeliveryStatus.optional(),
-    eventType: EventTypeName.optional(),
-    from: isoInput.optional().meta({ description: 'Created at or after.' }),
-    to: isoInput.optional().meta({ description: 'Created before.' }),
+    subscriptionId: uuid.optional().describe('Only deliveries of this subscription.'),
+    status: WebhookDeliveryStatus.optional().describe('Only deliveries in this state.'),
+    eventType: EventTypeName.optional().describe('Only deliveries of this type.'),
+    from: isoInput.optional().meta({ description: 'Only what was created at this time or later.' }),
+    to: isoInput.optional().meta({ description: 'Only what was created before this time.' }),
   },
   output: pageOf(WebhookDelivery),
   run: ({ db, input }) => {
@@ -208,7 +211,11 @@ export const testWebhookSubscription = mutation({
   summary: 'Send a ping, or the example of a type of event',
   description: 'The data of an example says `test: true`. Neither is an event: the feed does not have it.',
   tenants,
-  input: { scope: Scope, id: uuid, eventType: EventTypeName.default(PING) },
+  input: {
+    scope: Scope,
+    id: uuid,
+    eventType: EventTypeName.default(PING).describe('The type to send an example of; a ping if left out.'),
+  },
   output: WebhookDelivery.schema,
   status: 202,
   target: WebhookSubscription,

@@ -86,21 +86,45 @@ export const WebhookSubscription = entity('WebhookSubscription', {
   table: webhookSubscriptions,
   doc: 'Where events of a project are sent.',
   fields: {
-    projectId: serverSet(uuid),
-    url: given(target),
-    eventTypes: given(z.array(z.string())),
-    description: optional(text(0, 500, { multiline: true }).nullable(), null),
-    active: optional(z.boolean(), true),
-    disabledReason: serverSet(
-      z.enum(disabledReasons).meta({ id: 'WebhookSubscriptionDisabledReason' }).nullable().meta({
-        description: 'gone: the receiver answered 410; failing: it failed for too long. Null: not disabled.',
+    projectId: serverSet(uuid.describe('The project whose events are sent.')),
+    url: given(
+      target.meta({
+        description: 'Where events are posted.',
+        examples: ['https://hooks.example.com/doorward'],
       }),
     ),
-    disabledAt: serverSet(iso.nullable()),
-    failingSince: serverSet(iso.nullable()),
-    lastDeliveredAt: serverSet(iso.nullable()),
-    previousSecretExpiresAt: serverSet(iso.nullable()),
-    createdBy: serverSet(uuid),
+    eventTypes: given(
+      z.array(z.string()).describe('Types that are sent: names, all of a noun (`role.*`), or `*`.'),
+    ),
+    description: optional(
+      text(0, 500, { multiline: true })
+        .nullable()
+        .meta({
+          description: 'What the receiver does with it.',
+          examples: ['Keeps the search index up to date.'],
+        }),
+      null,
+    ),
+    active: optional(z.boolean().describe('false: nothing is sent, and what happens meanwhile waits.'), true),
+    disabledReason: serverSet(
+      z
+        .enum(disabledReasons)
+        .meta({ id: 'WebhookSubscriptionDisabledReason', description: 'Why the service stopped sending.' })
+        .nullable()
+        .meta({
+          description:
+            'gone: the receiver answered 410; failing: it failed for too long. Null: not disabled.',
+        }),
+    ),
+    disabledAt: serverSet(iso.nullable().describe('When the service stopped sending; null while it sends.')),
+    failingSince: serverSet(
+      iso.nullable().describe('Since when every attempt has failed; null if the last one did not.'),
+    ),
+    lastDeliveredAt: serverSet(iso.nullable().describe('When the receiver last took something.')),
+    previousSecretExpiresAt: serverSet(
+      iso.nullable().describe('Until when the old secret signs too; null outside of a rotation.'),
+    ),
+    createdBy: serverSet(uuid.describe('Id of the user who made it.')),
   },
   columns: { projectId: webhookSubscriptions.tenantId },
   search: ['url', 'description'],
