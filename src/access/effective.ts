@@ -12,8 +12,8 @@ import { candidatesFor, consents, type Candidates, type Grants } from './evaluat
  */
 export const EffectivePermission = z
   .object({
-    resource: z.string(),
-    action: z.string(),
+    resource: z.string().describe('Slug of the resource.'),
+    action: z.string().describe('The action on it.'),
     conditional: z.boolean().meta({ description: 'Held under conditions only.' }),
   })
   .meta({ id: 'EffectivePermission', description: 'Something that a subject may do in a scope.' });

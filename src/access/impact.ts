@@ -9,11 +9,16 @@ const permissions = z.array(EffectivePermission);
 const Affected = z
   .object({
     subject: z
-      .object({ type: z.enum(['user', 'apiKey']).meta({ id: 'AffectedSubjectType' }), id: uuid })
+      .object({
+        type: z
+          .enum(['user', 'apiKey'])
+          .meta({ id: 'AffectedSubjectType', description: 'A person or a machine.' }),
+        id: uuid.describe('Id of the user or key.'),
+      })
       .meta({ id: 'AffectedSubject', description: 'Whose rights would be others.' }),
-    scope: ScopeOutput,
-    gains: permissions,
-    loses: permissions,
+    scope: ScopeOutput.describe('Where these permissions count.'),
+    gains: permissions.describe('Not held before.'),
+    loses: permissions.describe('Not held after.'),
     changes: permissions.meta({ description: 'Held before and after, under other conditions.' }),
   })
   .meta({ id: 'Affected', description: 'What somebody would gain and lose in a scope.' });
@@ -25,7 +30,7 @@ export const MOST_REACHED = 500;
 /** The answer of a dry run. */
 export const Impact = z
   .object({
-    dryRun: z.literal(true),
+    dryRun: z.literal(true).describe('Always true: nothing was changed.'),
     affected: z.array(Affected).meta({ description: 'By scope, the own one first, then by subject.' }),
     truncated: z.boolean().meta({
       description: `More than ${MOST_REACHED} subjects, or very many permissions, are in reach; the rest was not looked at.`,
