@@ -7,6 +7,7 @@ import {
   httpsUrl,
   iso,
   isoInput,
+  jsonObject,
   jsonSchemaOptions,
   jsonSchemaOverride,
   metadata,
@@ -313,7 +314,7 @@ it('renders as JSON Schema', () => {
   expect(input(url)).toEqual({ type: 'string', format: 'uri', maxLength: 2048 });
   expect(input(text(1, 255))).toEqual({ type: 'string', minLength: 1, maxLength: 255 });
   expect(input(text(0, 1000))).toEqual({ type: 'string', maxLength: 1000 });
-  expect(input(metadata)).toEqual({ type: 'object', additionalProperties: true });
+  expect(input(metadata)).toMatchObject({ type: 'object', additionalProperties: true });
   expect(input(z.strictObject({ metadata, name: text(1, 2).optional() }))).toMatchObject({
     required: ['metadata'],
   });
@@ -330,6 +331,24 @@ it('renders as JSON Schema', () => {
       until: { anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] },
     },
     required: ['at', 'email', 'metadata', 'until'],
+  });
+
+  const sent = z.object({
+    count: z.int(),
+    id: uuid,
+    any: jsonObject,
+    each: z
+      .array(z.string())
+      .transform((all) => new Set(all))
+      .meta({ examples: [['a']] }),
+  });
+  expect(z.toJSONSchema(sent, { ...jsonSchemaOptions, io: 'input' })).toMatchObject({
+    properties: {
+      count: { type: 'integer' },
+      id: { type: 'string', format: 'uuid' },
+      any: { type: 'object', additionalProperties: {} },
+      each: { type: 'array', examples: [['a']] },
+    },
   });
   expect(jsonSchemaOptions.override).toBe(jsonSchemaOverride);
 });

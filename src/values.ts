@@ -80,6 +80,9 @@ export function jsonSchemaOverride({ zodSchema, jsonSchema }: OverrideContext): 
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.format === 'uuid') delete jsonSchema.pattern;
   if (isAnyString(jsonSchema.propertyNames)) delete jsonSchema.propertyNames;
+  // Examples are of what is sent; zod drops them where a schema transforms it.
+  const { examples } = (z.globalRegistry.get(zodSchema) ?? {}) as { readonly examples?: unknown[] };
+  if (examples !== undefined) jsonSchema['examples'] = examples;
 }
 
 const isAnyString = (schema: unknown): boolean => JSON.stringify(schema) === '{"type":"string"}';
@@ -266,4 +269,8 @@ export const metadata = z
       payload.issues.push(refusal('too_long', value));
     }
   })
-  .meta({ type: 'object', additionalProperties: true }) as unknown as z.ZodType<JsonObject, JsonObject>;
+  .meta({
+    type: 'object',
+    additionalProperties: true,
+    description: 'JSON of your own, kept as it is: 8 KiB, 64 keys and 5 levels at most.',
+  }) as unknown as z.ZodType<JsonObject, JsonObject>;

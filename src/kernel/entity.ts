@@ -48,8 +48,13 @@ export const fixedOptional = <S extends Schema, I extends Schema = S>(schema: S,
   field(schema, toldAs(schema, input ?? schema).optional() as unknown as z.ZodOptional<I>, undefined);
 
 /** What is accepted means what is answered, so it is described once. */
-const toldAs = <S extends Schema>({ description }: Schema, input: S): S =>
-  description === undefined ? input : input.describe(description);
+function toldAs<S extends Schema>(output: Schema, input: S): S {
+  const { description, examples } = output.meta() ?? {};
+  return input.meta({
+    ...(description !== undefined && { description }),
+    ...(examples !== undefined && { examples }),
+  });
+}
 
 /** Only ever set by the service. */
 export const serverSet = <S extends Schema>(schema: S) => field(schema, undefined, undefined);

@@ -52,13 +52,9 @@ export const TenantName = z.enum(tenantSpellings).meta({
 export const Scope = z
   .strictObject({
     tenant: TenantName,
-    id: z
-      .string()
-      .max(73)
-      .toLowerCase()
-      .meta({
-        description: 'One UUID (account, organization), or two joined by `:` (owner:project, project:user).',
-      }),
+    id: z.string().max(73).toLowerCase().meta({
+      description: 'One UUID (account, organization), or two joined by `:` (owner:project, project:user).',
+    }),
   })
   .check((ctx) => {
     const form = isPair(canonicalTenant(ctx.value.tenant)) ? twoUuids : oneUuid;

@@ -47,23 +47,28 @@ export const errorSchema: JsonSchema = {
   required: ['error', 'code', 'requestId'],
   properties: {
     error: { type: 'string', description: 'Localised message.' },
-    code: { type: 'string', enum: Object.keys(catalogue) },
-    requestId: { type: 'string' },
+    code: { type: 'string', enum: Object.keys(catalogue), description: 'What went wrong, for programs.' },
+    requestId: { type: 'string', description: 'Names the request in the logs, as `X-Request-Id` does.' },
     details: {
       type: 'array',
+      description: 'What is wrong with which field of the input.',
       maxItems: 20,
       items: {
         type: 'object',
         required: ['path', 'message', 'code'],
         properties: {
-          path: { type: 'string' },
-          message: { type: 'string' },
-          code: { type: 'string', enum: Object.keys(detailMessages) },
+          path: { type: 'string', description: 'The field, e.g. `scope.id`.' },
+          message: { type: 'string', description: 'Localised message.' },
+          code: {
+            type: 'string',
+            enum: Object.keys(detailMessages),
+            description: 'What is wrong with it, for programs.',
+          },
         },
       },
     },
     fix: { type: 'string', description: 'What to do about it.' },
-    reason: { type: 'string', enum: decisionReasons },
+    reason: { type: 'string', enum: decisionReasons, description: 'Why it was forbidden.' },
   },
 };
 

@@ -4,9 +4,9 @@ import { errorSchema } from './error-body.ts';
 import { exampleBody, madeUpIds, type ExampleIds } from './openapi/examples.ts';
 import { errorExamples, failures, sharedFailures } from './openapi/failures.ts';
 import { headers } from './openapi/headers.ts';
+import { RepeatedParts } from './openapi/repeated-parts.ts';
 import { inOneSpelling, narrowedScopes, scopeParameters, scopeRef } from './openapi/scopes.ts';
-import { shareParameters } from './openapi/shared-parameters.ts';
-import { successes, successSchema } from './openapi/successes.ts';
+import { nameOfSuccess, successes } from './openapi/successes.ts';
 import { describeWebhooks, webhookReceived, type SentEvent } from './openapi/webhooks.ts';
 import { pathTemplates, type PathTemplate } from './path-templates.ts';
 
@@ -38,9 +38,9 @@ export function buildOpenapi(source: DocumentSource): Document {
     const template = templateOf(op);
     (paths[template.path] ??= {})[op.method.toLowerCase()] = describe(op, { schemas, template, ids });
   }
-  const webhooks = describeWebhooks(source.events) as Record<string, { post: Entry }>;
-  const entries = Object.values({ ...paths, ...webhooks }).flatMap((item) => Object.values<Entry>(item));
-  const parameters = shareParameters(entries);
+  const webhooks = describeWebhooks(source.events);
+  const entries = Object.values(paths).flatMap((item) => Object.values(item));
+  const shared = shareParts([...entries, ...Object.values(webhooks).map(({ post }) => post)]);
   return referred({
     openapi: '3.1.0',
     info: {
@@ -68,9 +68,10 @@ export function buildOpenapi(source: DocumentSource): Document {
           description: 'An app at the token endpoint, in a form: client id and secret (RFC 6749 §2.3.1).',
         },
       },
-      parameters,
+      parameters: shared.parameters,
       headers,
       responses: {
+        ...shared.responses,
         ...sharedFailures(operations, (op) => schemas.of(op).formFailure),
         WebhookReceived: webhookReceived,
       },
@@ -91,13 +92,27 @@ function definitions(operations: readonly NamedOperation[], { inputs, outputs }:
     Tenant: inOneSpelling(Tenant),
     ScopeInput,
     ...narrowedScopes(operations, ScopeInput),
-    Success: successSchema,
     Error: errorSchema,
   };
 }
 
 interface Entry extends Record<string, unknown> {
   parameters?: readonly object[];
+  responses: Record<string, object>;
+}
+
+/** Replaces what repeats by references, and tells what they lead to. */
+function shareParts(entries: readonly Entry[]) {
+  const given = entries.flatMap(({ parameters = [] }) => parameters);
+  const answered = entries.flatMap(({ responses }) => Object.values(responses));
+  const parameters = new RepeatedParts('parameters', given, (one) => (one as { name: string }).name);
+  const responses = new RepeatedParts('responses', answered, nameOfSuccess);
+  for (const entry of entries) {
+    if (entry.parameters) entry.parameters = entry.parameters.map(parameters.refer);
+    for (const [status, answer] of Object.entries(entry.responses))
+      entry.responses[status] = responses.refer(answer);
+  }
+  return { parameters: parameters.components, responses: responses.components };
 }
 
 function describe(op: NamedOperation, place: Place): Entry {

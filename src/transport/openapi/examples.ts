@@ -44,9 +44,10 @@ export function exampleBody(
   context: { readonly definitions: Readonly<Record<string, JsonSchema>>; readonly ids: ExampleIds },
 ): unknown {
   const scope = exampleScope(allowed, context.ids);
+  // OAuth has a `scope` too, which is another thing and a text.
   const { scope: place, ...properties } = body.properties ?? {};
   const example = exampleOf({ ...body, properties }, context.definitions) as object;
-  return place ? { scope, ...example } : example;
+  return place?.$ref ? { scope, ...example } : example;
 }
 
 /** What a schema's own example is, or what its members' examples make; undefined where there is none. */

@@ -1,4 +1,4 @@
-import type { JsonSchema, OperationSchemas } from '../../kernel/json-schema.ts';
+import { definitionName, type JsonSchema, type OperationSchemas } from '../../kernel/json-schema.ts';
 import { takesIdempotencyKey, type NamedOperation } from '../../kernel/operation.ts';
 import { headerRefs } from './failures.ts';
 
@@ -57,14 +57,23 @@ const either = (data: JsonSchema, dryRun: JsonSchema): JsonSchema => ({
 
 const enveloped = (data: JsonSchema): JsonSchema => ({
   type: 'object',
-  properties: { success: { $ref: '#/$defs/Success' }, data },
+  properties: { success: { const: true }, data },
   required: ['success', 'data'],
 });
 
-export const successSchema: JsonSchema = {
-  const: true,
-  description: 'Always true: a failure has no such member, but a `code`.',
-};
+interface Described {
+  readonly headers?: object;
+  readonly content?: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+}
+
+/** By which an answer is shared: `Role`, and `RoleChanged` with the headers of a change. */
+export function nameOfSuccess({ headers = {}, content }: Described): string | undefined {
+  const schema = content?.['application/json']?.schema;
+  const name = definitionName(schema?.properties?.['data'] ?? schema ?? {});
+  if (name === undefined) return undefined;
+  if ('Idempotency-Replayed' in headers) return `${name}Created`;
+  return 'X-Doorward-Revision' in headers ? `${name}Changed` : name;
+}
 
 const contentOf = ({ bare = true }: NamedOperation, schema: JsonSchema) =>
   Object.fromEntries((bare === true ? ['application/json'] : bare).map((type) => [type, { schema }]));

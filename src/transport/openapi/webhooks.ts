@@ -13,15 +13,15 @@ const capital = (word: string): string => word.charAt(0).toUpperCase() + word.sl
 /** `api_key.created` → `onApiKeyCreated`. */
 const operationIdOf = (name: string): string => `on${name.split(/[._]/).map(capital).join('')}`;
 
-export const webhookParameters = {
+const parameterTexts = {
   'webhook-id': 'Id of the event, the same on every attempt.',
   'webhook-timestamp': 'Seconds since 1970 at this attempt.',
   'webhook-signature':
     'By Standard Webhooks: `v1,` and the HMAC-SHA256 of id, time and body; two while a secret is rotated.',
 };
 
-export function describeWebhooks(events: readonly SentEvent[]): Record<string, object> {
-  const parameters = Object.entries(webhookParameters).map(([name, description]) => ({
+export function describeWebhooks(events: readonly SentEvent[]) {
+  const parameters = Object.entries(parameterTexts).map(([name, description]) => ({
     name,
     in: 'header',
     required: true,
@@ -33,12 +33,10 @@ export function describeWebhooks(events: readonly SentEvent[]): Record<string, o
     const schema = { allOf: [{ $ref: '#/$defs/Event' }, narrowed] };
     const post = {
       operationId: operationIdOf(name),
-      tags: ['Webhook Subscriptions'],
       summary: description,
-      security: [],
       parameters,
       requestBody: { required: true, content: { 'application/json': { schema } } },
-      responses: { '2XX': { $ref: '#/components/responses/WebhookReceived' } },
+      responses: { '2XX': { $ref: '#/components/responses/WebhookReceived' } } as Record<string, object>,
     };
     return [name, { post }] as const;
   });
