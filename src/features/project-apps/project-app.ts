@@ -89,7 +89,7 @@ const Provider = z
   .enum(appProviders)
   .meta({ id: 'ProjectAppProvider', description: 'A way to sign in to an app.' });
 
-const ofOrigins = 'Origins whose pages may read answers to this app’s requests and tokens.';
+const ofOrigins = 'Origins of pages that may read the answers to this app.';
 const ofScopes =
   'Permissions that it may use (slug:action or Noun:Action). null: not restricted; empty: nothing.';
 const ofProviders = 'The ways to sign in that its pages offer.';
