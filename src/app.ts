@@ -180,7 +180,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       },
       limit: limitCalls(limiter),
       admit: admission.admit,
-      peek: (principal, scope) => resolver.peek(principal, scope),
+      peek: (principal, scope, userId) => resolver.peek(principal, scope, userId),
       resolve: (principal, scope) => resolver.resolve(principal, scope),
       belongs: admission.remember,
       watchCaller: createCallerWatch(changes),

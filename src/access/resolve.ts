@@ -27,8 +27,8 @@ declare module '../kernel/context.ts' {
 }
 
 export interface Resolver {
-  /** As `resolve` would answer, from memory; undefined when it has to be loaded. */
-  peek(principal: Principal, scope: ScopeInput): Found | null | undefined;
+  /** As `resolve` would answer, from memory; undefined when it has to be loaded, or the rights of a user who is named. */
+  peek(principal: Principal, scope: ScopeInput, userId?: string): Found | null | undefined;
   /** Null when the scope does not exist, or the caller's token is pinned to another project. */
   resolve(principal: Principal, scope: ScopeInput): Promise<Found | null> | Found | null;
   /** A scope as it is for nobody in particular, for operations that have no caller or no scope of their own. */
@@ -178,11 +178,12 @@ export function createResolver(pool: Executor, changes: Changes, builtIns: Built
     return found as CallerRights;
   }
 
-  function peek(principal: Principal, asked: ScopeInput): Found | null | undefined {
+  function peek(principal: Principal, asked: ScopeInput, userId?: string): Found | null | undefined {
     const scope = scopes.peek(scopeKey(asked));
     if (!scope) return undefined;
     if (!pinnedTo(principal, scope)) return null;
     const held = rights.peek(rightsKey(principal, scope));
+    if (userId !== undefined && !rights.peek(subjectKey(scope, userId))) return undefined;
     return held && { scope, rights: held };
   }
 
@@ -203,7 +204,7 @@ export function createResolver(pool: Executor, changes: Changes, builtIns: Built
 
     rightsOfUser(scope, userId, tx) {
       if (tx) return loadRightsOfUser(scope, userId, tx).then(({ value }) => value);
-      const key = `subject ${userId} ${scope.tenant} ${scope.id}`;
+      const key = subjectKey(scope, userId);
       const known = rights.peek(key);
       if (known) return known;
       const load = async () => {
@@ -283,6 +284,9 @@ const rightsKey = (principal: Principal, scope: ResolvedScope): string =>
   principal.type === 'session'
     ? `session ${principal.userId} ${scope.tenant} ${scope.id}`
     : `${principal.type} ${principal.credentialId} ${principal.userId} ${scope.tenant} ${scope.id} ${consentKey(principal)}`;
+
+const subjectKey = (scope: ResolvedScope, userId: string): string =>
+  `subject ${userId} ${scope.tenant} ${scope.id}`;
 
 const consentKey = ({ consented }: Principal): string => JSON.stringify(consented && [...consented].sort());
 

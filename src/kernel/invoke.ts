@@ -62,7 +62,11 @@ export function createInvoke(stages: Stages): Invoke {
     const asked = op.scoped && principal ? scopeOf(op, principal, input.scope) : undefined;
     if (asked && asked !== input.scope) input = { ...input, scope: asked };
     // A check that is answered from memory waits for nothing.
-    const known = asked && principal && op.rate === 'check' ? stages.peek(principal, asked) : undefined;
+    const more = op.alsoNeeds?.(input);
+    const known =
+      asked && principal && op.rate === 'check' && more !== 'rows'
+        ? stages.peek(principal, asked, more?.userId)
+        : undefined;
     const waited = !known && ((yield stages.admit(op, input, call, principal)) as boolean);
     const mayChange = op.kind === 'mutation' && op.access !== 'public';
     let isDue = mayChange ? stages.watchCaller() : undefined;

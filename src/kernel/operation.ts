@@ -113,6 +113,11 @@ export interface Declaration<
   /** A query of what is cached: it takes no connection, and has no `db` and `tx`. What it must read, it reads by `read`. */
   readonly fromMemory?: true;
   /**
+   * What such an answer needs besides the caller's rights: those of another user, or rows. Where it is not in memory, the
+   * call waits for the database like others.
+   */
+  alsoNeeds?(input: InputOf<I>): { readonly userId: string } | 'rows' | undefined;
+  /**
    * Changes nobody's rights, so cached ones stay good: signing in, exchanging. Everything else is taken to change
    * them, so that no declaration can forget to say so.
    */

@@ -21,8 +21,8 @@ export interface Stages {
   admit: Admit;
   /** Notes that a caller belongs to a scope: from now on their calls there wait with those of its owner. */
   belongs(principal: Principal, asked: ScopeInput, found: Found): void;
-  /** The same as `resolve` from memory; undefined when it has to be loaded. */
-  peek(principal: Principal, scope: ScopeInput): Found | null | undefined;
+  /** The same as `resolve` from memory; undefined when it has to be loaded, or what another user holds there. */
+  peek(principal: Principal, scope: ScopeInput, userId?: string): Found | null | undefined;
   /** Resolves a scope and loads what the caller holds there; null when the scope does not exist for anyone. */
   resolve(principal: Principal, scope: ScopeInput): Promise<Found | null> | Found | null;
   guard: Guard;

@@ -115,6 +115,23 @@ test.each(transports)('over %s a full queue refuses whoever fills it, and nobody
   expect(items).toEqual([]);
 });
 
+test.each(transports)('over %s a check waits for what it must read, and for nothing else', async (via) => {
+  const question = { scope: ada.account, permission: { resource: 'Tag', action: 'Query' } };
+  const check = (more: object) =>
+    app.call('isAuthorized', { ...question, ...more }, { token: ada.token, via });
+  const known = { subject: { userId: ada.userId } };
+  const { userId } = await app.person();
+  expect((await check(known)).ok).toBe(true);
+  const letGo = await held();
+  const answers = await waiting(0, ada);
+  expect([await check({}), await check(known)].map(({ ok }) => ok)).toEqual([true, true]);
+  expect(queue().waiting).toBe(0);
+  const reading = [check({ explain: true }), check({ subject: { userId } })];
+  await until(() => queue().waiting === reading.length);
+  await letGo();
+  expect((await Promise.all([...answers, ...reading])).map(({ ok }) => ok)).not.toContain(false);
+});
+
 test('a client that goes away leaves the queue, and nothing is done for them', async () => {
   await app.server.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.server.address() as AddressInfo;
