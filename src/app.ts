@@ -51,7 +51,6 @@ import { startJobs } from './jobs.ts';
 import type { Services } from './kernel/context.ts';
 import { createInvoke } from './kernel/invoke.ts';
 import type { Clock } from './kernel/ports.ts';
-import type { RelatedAccess } from './kernel/related.ts';
 import { assertSound, declaredPermissions, operations, tagDescriptions } from './operations.ts';
 import { entities } from './entities.ts';
 import { createAdmission } from './transport/admission/admission.ts';
@@ -169,7 +168,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     databaseSlots: embedded ? EMBEDDED_SLOTS : config.database.poolMax,
     onEventLoop: embedded,
   });
-  const callGuard = createGuard({ stepUpMaxAgeMinutes: config.auth.stepUpMaxAgeMinutes, clock });
   const denials = createDenials({ transaction, record, clock, log: logged });
   const invoke = denials.watch(
     createInvoke({
@@ -184,7 +182,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       resolve: (principal, scope) => resolver.resolve(principal, scope),
       belongs: admission.remember,
       watchCaller: createCallerWatch(changes),
-      guard: callGuard,
+      guard: createGuard({ stepUpMaxAgeMinutes: config.auth.stepUpMaxAgeMinutes, clock }),
       pool,
       ...rls,
       scopedDb: (tx, scope, op, notes, principal, related) =>
@@ -217,24 +215,18 @@ export async function createApp(options: AppOptions): Promise<App> {
     log: logCall,
     logLine: log.isLevelEnabled('info') ? (line) => log.info(line) : null,
   });
-  const unbound = { recordings: [], topics: new Set<string>(), afterCommit: [] };
+  const notes = { recordings: [], topics: new Set<string>(), afterCommit: [] };
+  const nested = { ...listing, notes, list: '' };
   serveOperations(server, {
     config,
     operations,
     entities,
     invoke,
+    limiter,
+    services,
     database,
-    related: ({ scope, rights, budget }, entity, relation, keys) => {
-      const filterOf: RelatedAccess['filterOf'] = (selected) => callGuard.permitRelated(selected, rights);
-      const related = { filterOf, budget };
-      return rls.read(scope, (tx) =>
-        bindScope({ tx, scope, notes: unbound, ...listing, list: '', related }).related(
-          entity,
-          relation,
-          keys,
-        ),
-      );
-    },
+    related: ({ scope, related }, entity, relation, keys) =>
+      rls.read(scope, (tx) => bindScope({ tx, scope, related, ...nested }).related(entity, relation, keys)),
     version,
     document: { tags: tagDescriptions, events: sentEvents() },
     log: logCall,

@@ -1,8 +1,8 @@
 import { fail, type DoorwardError } from '../errors.ts';
-import type { Authentication, Call, CallerRights, Principal } from './context.ts';
+import type { Authentication, Call, Principal, Services } from './context.ts';
 import type { Relation } from './entity.ts';
 import type { Recording } from './event.ts';
-import type { NamedOperation } from './operation.ts';
+import type { NamedOperation, RateClass } from './operation.ts';
 import { projector } from './project.ts';
 import type { RelatedAccess, SelectedRelation } from './related.ts';
 import { BareReply, Refusal } from './reply.ts';
@@ -20,13 +20,15 @@ import { parseInput } from './validate.ts';
  */
 /** What a transport says of a call beside its input, and learns of it beside its answer. */
 export interface Seen {
-  /** The scope that was resolved, and what the caller holds there: to load relations in. */
+  /** The scope that was resolved, and what the caller may be shown there: to load relations in. */
   scope?: ResolvedScope | undefined;
-  rights?: CallerRights | undefined;
+  related?: RelatedAccess;
   /** The transport reads of a query's answer only what the output schema names, so no copy is made. */
   readonly picks?: boolean;
   /** Relations that will be read of the answer: whoever may not see their rows is refused before anything is done. */
   readonly relations?: readonly SelectedRelation[];
+  /** Whether the transport has counted the call in the class of its operation. */
+  readonly charged?: boolean;
 }
 
 /** Answers, or throws, at once where nothing had to be waited for. */
@@ -52,12 +54,8 @@ export function createInvoke(stages: Stages): Invoke {
 
     let input = parseInput(op.schema, raw) as Record<string, unknown> & { scope?: ScopeInput };
     const once = stages.once(op, call);
-    if (op.limit) {
-      const key = op.limit.key(input as never, call, stages.services);
-      const points = op.limit.points?.(input as never);
-      if (key !== null)
-        yield stages.limit(op.limit.class, key || credentialKey(principal, call), call, points);
-    }
+    const charge = seen?.charged ? null : chargeFor(op, input, call, principal, stages.services);
+    if (charge) yield stages.limit(charge.cls, charge.key, call, charge.points);
 
     const asked = op.scoped && principal ? scopeOf(op, principal, input.scope) : undefined;
     if (asked && asked !== input.scope) input = { ...input, scope: asked };
@@ -91,7 +89,7 @@ export function createInvoke(stages: Stages): Invoke {
         if (now.found && call.slot.taken) stages.belongs(principal, asked, now.found);
       }
       const { scope, rights } = now.found ?? {};
-      if (seen) [seen.scope, seen.rights] = [scope, rights];
+      if (seen) [seen.scope, seen.related] = [scope, related];
       if (principal && principal.type !== 'session' && (op.sessionOnly || op.access === 'session')) {
         throw fail('SESSION_REQUIRED');
       }
@@ -218,6 +216,35 @@ export function assertAuthenticated(op: NamedOperation, authentication: Authenti
   if (op.access === 'public') return;
   if (!authentication.ok) throw bearer(authentication.reason);
   if (authentication.principal.mfaPending && !op.beforeMfa) throw fail('MFA_REQUIRED');
+}
+
+/** What a call counts as in the class of its operation. */
+interface Charge {
+  readonly cls: RateClass;
+  readonly key: string;
+  readonly points: number;
+}
+
+function chargeFor(
+  { limit }: NamedOperation,
+  input: unknown,
+  call: Call,
+  principal: Principal | null,
+  services: Services,
+): Charge | null {
+  const key = limit?.key(input as never, call, services) ?? null;
+  if (!limit || key === null) return null;
+  const points = limit.points?.(input as never) ?? 1;
+  return { cls: limit.class, key: key || credentialKey(principal, call), points };
+}
+
+/** The same before the call is made; null for one that counts as nothing, or ends before it is counted. */
+export function chargeOf(op: NamedOperation, raw: unknown, call: Call, services: Services): Charge | null {
+  const { ok } = call.authentication;
+  const principal = call.authentication.ok ? call.authentication.principal : null;
+  if (op.access !== 'public' && (!ok || (principal?.mfaPending && !op.beforeMfa))) return null;
+  const { success, data } = op.schema.safeParse(raw ?? {});
+  return success ? chargeFor(op, data, call, principal, services) : null;
 }
 
 /** Limits count a user or a key; without one, the network. */

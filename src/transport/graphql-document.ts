@@ -29,6 +29,7 @@ import { compileQuery, isCompiledQuery, type CompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 import { fail, type DoorwardError } from '../errors.ts';
 import { measuredFields, tooComplex } from './graphql-limits.ts';
+import type { RootField } from './graphql-charges.ts';
 import { Json } from './graphql-schema.ts';
 
 /**
@@ -55,6 +56,8 @@ export interface Plan {
 
 export interface Run {
   readonly cost: number;
+  /** What it asks of itself; fields that are answered at one place are one. */
+  readonly fields: readonly RootField[];
   readonly start: (context: unknown) => ExecutionResult | Promise<ExecutionResult>;
 }
 
@@ -165,7 +168,13 @@ function prepare(source: string, operationName: string, options: PlannerOptions)
         const limit = typeof input?.limit === 'number' ? Math.max(1, input.limit) : DEFAULT_LIMIT;
         return sum + fixed + perItem * limit;
       }, 0);
-      return { cost, start: (context) => run(context, variables, values) };
+      const fields = new Map<string, RootField>();
+      for (const node of nodes) {
+        const [name, place] = [node.name.value, (node.alias ?? node.name).value];
+        if (name !== '__typename')
+          fields.set(place, { place, name, input: values[inputs.get(node)?.name ?? ''] });
+      }
+      return { cost, fields: [...fields.values()], start: (context) => run(context, variables, values) };
     },
   };
 }

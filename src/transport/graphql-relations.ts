@@ -3,16 +3,14 @@ import { getNamedType, isObjectType, type GraphQLObjectType, type GraphQLOutputT
 import { countOf, none, parentKey } from '../db/relations.ts';
 import type { AnyEntity } from '../kernel/entity.ts';
 import { projector } from '../kernel/project.ts';
-import type { AnswerBudget } from '../kernel/answer-budget.ts';
-import type { CallerRights } from '../kernel/context.ts';
+import type { RelatedAccess } from '../kernel/related.ts';
 import type { ResolvedScope } from '../kernel/scope.ts';
 import type { Resolver } from './graphql-schema.ts';
 
-/** Where relations are read, by whom, and how many rows of them the request may still be answered. */
+/** Where relations are read, and what of them the caller may be shown. */
 export interface Reach {
   readonly scope: ResolvedScope;
-  readonly rights: CallerRights;
-  readonly budget: AnswerBudget;
+  readonly related: RelatedAccess;
 }
 
 /**
@@ -75,7 +73,7 @@ function traceObjects(value: unknown, type: GraphQLObjectType, origin: Origin): 
 }
 
 /** The rows are read once for all places that answer them, and counted at each. */
-async function counted(rows: Promise<unknown>, { budget }: Origin): Promise<unknown> {
+async function counted(rows: Promise<unknown>, { related: { budget } }: Origin): Promise<unknown> {
   budget.takeRows(countOf(await rows));
   return rows;
 }

@@ -14,7 +14,7 @@ import { Tag } from '../features/tags/tag.ts';
 import { User } from '../features/users/user.ts';
 import { pickLanguage } from '../i18n/translate.ts';
 import { createAnswerBudget } from '../kernel/answer-budget.ts';
-import type { Call, CallerRights } from '../kernel/context.ts';
+import type { Call } from '../kernel/context.ts';
 import type { AnyEntity } from '../kernel/entity.ts';
 import type { Invoke } from '../kernel/invoke.ts';
 import { schemasOf } from '../kernel/json-schema.ts';
@@ -127,7 +127,7 @@ const invoke: Invoke = async (op, raw, call, seen) => {
   await new Promise((resolve) => setImmediate(resolve));
   const given = input['scope'] as { id: string } | undefined;
   if (given && seen) seen.scope = { tenant: 'organization', id: given.id, nodeId: given.id } as ResolvedScope;
-  if (seen) seen.rights = {} as CallerRights;
+  if (seen) seen.related = { filterOf: () => null, budget: call.budget };
   if (op.name === 'login') call.effects.refreshCookie = { value: 'cookie', maxAgeSeconds: 1 };
   return withAsked(answers[op.name]?.(input) ?? null, input, (seen ?? {}).scope as ResolvedScope);
 };
@@ -140,8 +140,11 @@ async function start(changes: Partial<GraphqlOptions> = {}) {
     schemas: schemasOf(operations),
     entities: new Map(nouns.map((noun) => [noun.name, noun])),
     invoke,
+    services: {} as GraphqlOptions['services'],
     callOf: () =>
       ({
+        authentication: { ok: false, reason: 'missing' },
+        network: 'here',
         effects: { headers: {} },
         idempotencyKey: null,
         slot: { taken: null },
@@ -149,6 +152,7 @@ async function start(changes: Partial<GraphqlOptions> = {}) {
       }) as unknown as Call,
     applyEffects: ({ effects }, reply) => void (effects.refreshCookie && reply.header('set-cookie', 'yes')),
     related,
+    limit: () => undefined,
     languageOf: (request) => pickLanguage(request.headers['accept-language']),
     requestIdOf: () => 'request-1',
     limits: { depth: 8, aliases: 15, cost: 10_000, batch: 10 },

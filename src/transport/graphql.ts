@@ -8,9 +8,11 @@ import type { Invoke, Seen } from '../kernel/invoke.ts';
 import type { Schemas } from '../kernel/json-schema.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 import { Rehearsed } from '../kernel/reply.ts';
+import type { Stages } from '../kernel/stages.ts';
 import { releaseSlot } from './admission/request-slot.ts';
 import { graphqlError, toDoorwardError } from './error-body.ts';
 import { sendExplorer } from './explorer-page.ts';
+import { createCharges } from './graphql-charges.ts';
 import { createPlanner, Unrunnable, type Fault, type Run } from './graphql-document.ts';
 import { assertFewIntrospections, assertFewSelections, tooComplex } from './graphql-limits.ts';
 import { relationResolver, trace, type Related } from './graphql-relations.ts';
@@ -29,6 +31,8 @@ export interface GraphqlOptions {
   readonly schemas: Schemas;
   readonly entities: ReadonlyMap<string, AnyEntity>;
   readonly invoke: Invoke;
+  readonly limit: Stages['limit'];
+  readonly services: Stages['services'];
   /** The call of a request, already authenticated; its effects collect cookies and headers. */
   readonly callOf: (request: FastifyRequest) => Call;
   readonly applyEffects: (call: Call, reply: FastifyReply) => void;
@@ -56,6 +60,8 @@ interface Context {
   readonly call: Call;
   /** What dry runs would have done, by the name of the field in the answer. */
   readonly dryRun: Record<string, unknown>;
+  /** Places of the fields that are counted in the class of their operation. */
+  readonly charged: ReadonlySet<string>;
 }
 
 /** What became of one document. */
@@ -67,26 +73,29 @@ interface Outcome {
 }
 
 export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): void {
-  const { limits, invoke, related } = options;
+  const { limits, invoke } = options;
   const field =
     (op: NamedOperation): Resolver =>
     async (_root, args, context, info) => {
-      const { call, dryRun } = context as Context;
+      const { call, dryRun, charged } = context as Context;
       const { input, isWhole, relations } = withRelations(op, args['input'], info);
-      const seen: Seen = { picks: isWhole, relations };
+      const [node] = info.fieldNodes;
+      const place = (node?.alias ?? node?.name)?.value ?? '';
+      const seen: Seen = { picks: isWhole, relations, charged: charged.has(place) };
       const given = await invoke(op, input, call, seen);
       if (given instanceof Rehearsed) dryRun[info.path.key] = given.impact;
       const answer = given instanceof Rehearsed ? given.answer : given;
-      const { scope, rights } = seen;
-      if (scope && rights && !isWhole) {
-        trace(answer, info.returnType, { scope, rights, budget: call.budget, loaders: new Map() });
+      const { scope, related } = seen;
+      if (scope && related && !isWhole) {
+        trace(answer, info.returnType, { scope, related, loaders: new Map() });
       }
       return answer;
     };
   const schema = buildGraphqlSchema({
     ...options,
-    resolve: { field, relation: (entity, relation) => relationResolver(entity, relation, related) },
+    resolve: { field, relation: (entity, relation) => relationResolver(entity, relation, options.related) },
   });
+  const operations = new Map(options.operations.map((op) => [op.name, op]));
   const sensitive = new Set(options.operations.filter(isGuess).map(({ name }) => name));
   const plan = createPlanner({ ...options, schema, sensitive });
 
@@ -125,10 +134,11 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
       const details = [{ path: 'Idempotency-Key', code: 'not_allowed' }] as const;
       throw fail('VALIDATION_ERROR', { details, fix: 'Send one mutation a request with Idempotency-Key.' });
     }
+    const charged = await charge(runs, call, request);
     const outcomes: Outcome[] = [];
     try {
-      for (const run of runs) {
-        const context: Context = { call, dryRun: {} };
+      for (const [at, run] of runs.entries()) {
+        const context: Context = { call, dryRun: {}, charged: charged[at] ?? new Set() };
         outcomes.push('start' in run ? outcome(await within(run, context), context, request) : run);
       }
     } finally {
@@ -136,6 +146,24 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
     }
     options.applyEffects(call, reply);
     return outcomes;
+  }
+
+  const counted = new WeakSet<FastifyRequest>();
+
+  /** Counts all that a request asks for, before any of it runs; what cannot run counts as one field. */
+  async function charge(
+    runs: readonly (Run | Outcome)[],
+    call: Call,
+    request: FastifyRequest,
+  ): Promise<ReadonlySet<string>[]> {
+    counted.add(request);
+    const charges = createCharges(operations, call, options);
+    const charged = runs.map((run) => {
+      const fields = 'fields' in run ? run.fields : [{ place: '', name: '', input: null }];
+      return new Set(fields.filter((field) => charges.add(field)).map(({ place }) => place));
+    });
+    await charges.take();
+    return charged;
   }
 
   /** Runs, unless the request was answered too much already; nor does a field that makes it too much answer. */
@@ -209,18 +237,34 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
   }
 
   /** A request that was refused as a whole, perhaps by the server's hooks. */
-  function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
-    const error = toDoorwardError(thrown);
+  async function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+    const error = await whyRefused(thrown, request, reply);
     const { status } = error;
     if (error.isFault) options.log(error.extras.cause ?? error, request);
     reply.headers({ ...error.extras.headers });
-    send([{ executed: false, data: null, faults: [{ error }] }], { status }, request, reply);
+    return send([{ executed: false, data: null, faults: [{ error }] }], { status }, request, reply);
+  }
+
+  /** What was refused before it was counted counts as one field. */
+  async function whyRefused(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
+    const error = toDoorwardError(thrown);
+    const known = request.authentication as FastifyRequest['authentication'] | null | undefined;
+    if (!known || error.status === 429 || counted.has(request)) return error;
+    const call = options.callOf(request);
+    try {
+      await charge([], call, request);
+      options.applyEffects(call, reply);
+      return error;
+    } catch (limited) {
+      return toDoorwardError(limited);
+    }
   }
 
   app.route({
     method: ['GET', 'POST'],
     url: '/graphql',
-    errorHandler: refuse,
+    config: { rate: 'fields' },
+    errorHandler: (error, request, reply) => void refuse(error, request, reply),
     handler: async (request, reply) => {
       if (request.method === 'POST') {
         const { requests, batch } = fromBody(request, limits.batch);
@@ -230,6 +274,7 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
         return send(await answer(fromQuery(request).requests, request, reply), {}, request, reply);
       }
       if (!options.explorer) throw fail('NOT_FOUND');
+      await charge([], options.callOf(request), request);
       return sendExplorer(reply);
     },
   });

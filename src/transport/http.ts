@@ -59,8 +59,11 @@ declare module 'fastify' {
     route: FastifyRequest['routeOptions']['config'] | null;
   }
   interface FastifyContextConfig {
-    /** Limits: `exempt` (health), `network` (JWKS), `check` (counted by the operation alone). */
-    readonly rate?: 'exempt' | 'network' | 'check' | undefined;
+    /**
+     * Limits: `exempt` (health), `network` (JWKS), `check` (counted by the operation alone), `fields` (counted once it is
+     * read what is asked).
+     */
+    readonly rate?: 'exempt' | 'network' | 'check' | 'fields' | undefined;
     readonly operation?: string;
     readonly cors?: Cors | undefined;
     /** An endpoint of OAuth: the names of its parameters. */
@@ -182,7 +185,8 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     const kind = route?.rate;
     if (kind === 'exempt' || kind === 'check') return null;
     const principal = authentication.ok && kind !== 'network' ? authentication.principal : null;
-    return limiter.consume('general', credentialKey(principal, network));
+    // Whoever has no point left is refused before anything is read.
+    return limiter.consume('general', credentialKey(principal, network), kind === 'fields' ? 0 : 1);
   }
 
   app.addHook('onSend', (request, reply, _payload, done) => {

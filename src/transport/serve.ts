@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
 import { readGauges } from '../db/gauges.ts';
 import type { Database } from '../db/open.ts';
+import type { Services } from '../kernel/context.ts';
 import type { AnyEntity } from '../kernel/entity.ts';
 import type { Invoke } from '../kernel/invoke.ts';
 import { schemasOf, type Schemas } from '../kernel/json-schema.ts';
@@ -15,6 +16,7 @@ import type { Related } from './graphql-relations.ts';
 import { applyEffects, callOf } from './http.ts';
 import { registerMetrics, type MetricsOptions } from './metrics.ts';
 import { buildOpenapi, type DocumentSource } from './openapi.ts';
+import { limitCalls, type RateLimiter } from './rate-limit.ts';
 import { registerRest, type RestOptions } from './rest.ts';
 import { languageOf } from './send-error.ts';
 
@@ -24,6 +26,8 @@ export interface ServedOptions {
   readonly operations: readonly NamedOperation[];
   readonly entities: readonly AnyEntity[];
   readonly invoke: Invoke;
+  readonly limiter: RateLimiter;
+  readonly services: Services;
   /** Of which the metrics tell. */
   readonly database: Database;
   /** Rows of a relation, for nested fields of GraphQL. */
@@ -42,7 +46,8 @@ const rendered = new WeakMap<readonly NamedOperation[], Schemas>();
 
 /** The operations over REST and GraphQL on one server, with their documents. */
 export function serveOperations(server: FastifyInstance, options: ServedOptions): void {
-  const { config, operations, entities, database, related, version, log, queues, worker } = options;
+  const { config, operations, entities, database, limiter, services, related, version, log, queues, worker } =
+    options;
   const gauges = () => readGauges(database);
   const figures = { ...config.metrics, gauges, queues, worker };
   const invoke = registerMetrics(server, figures, options.invoke);
@@ -61,6 +66,8 @@ export function serveOperations(server: FastifyInstance, options: ServedOptions)
     entities: new Map(entities.map((entity) => [entity.name, entity])),
     callOf: (request) => callOf(request, config, 'graphql'),
     related,
+    limit: limitCalls(limiter),
+    services,
     languageOf,
     requestIdOf: (request) => request.id,
     limits: config.graphql.limits,
