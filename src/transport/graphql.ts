@@ -97,6 +97,8 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
   });
   const operations = new Map(options.operations.map((op) => [op.name, op]));
   const sensitive = new Set(options.operations.filter(isGuess).map(({ name }) => name));
+  const takesFile = (run: Run | Outcome): boolean =>
+    'fields' in run && run.fields.some(({ name }) => operations.get(name)?.bodyLimitBytes !== undefined);
   const plan = createPlanner({ ...options, schema, sensitive });
 
   async function answer(requests: readonly GraphqlRequest[], request: FastifyRequest, reply: FastifyReply) {
@@ -129,6 +131,7 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
     });
     if (cost > limits.cost) throw tooComplex(`cost > ${limits.cost}`);
     if (sensitive > 1) throw tooComplex('sensitive fields > 1');
+    if (request.isLarge && !runs.some(takesFile)) throw fail('PAYLOAD_TOO_LARGE');
     const call = options.callOf(request);
     if (mutations > 1 && call.idempotencyKey !== null) {
       const details = [{ path: 'Idempotency-Key', code: 'not_allowed' }] as const;
@@ -241,6 +244,8 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
     const error = await whyRefused(thrown, request, reply);
     const { status } = error;
     if (error.isFault) options.log(error.extras.cause ?? error, request);
+    // Nobody waits for the rest of what is too long.
+    if (error.code === 'PAYLOAD_TOO_LARGE') reply.header('connection', 'close');
     reply.headers({ ...error.extras.headers });
     return send([{ executed: false, data: null, faults: [{ error }] }], { status }, request, reply);
   }

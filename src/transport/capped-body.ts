@@ -1,0 +1,22 @@
+import { Transform, type TransformCallback } from 'node:stream';
+import { fail } from '../errors.ts';
+
+/** A body as it comes, that ends with PAYLOAD_TOO_LARGE where it is longer than it may be. */
+export class CappedBody extends Transform {
+  /** Bytes that have come; Fastify holds them against `Content-Length`. */
+  receivedEncodedLength = 0;
+  readonly #most: number;
+
+  constructor(body: NodeJS.ReadableStream, mostBytes: number) {
+    super();
+    this.#most = mostBytes;
+    body.on('error', (error: Error) => this.destroy(error));
+    body.pipe(this);
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.receivedEncodedLength += chunk.length;
+    if (this.receivedEncodedLength > this.#most) done(fail('PAYLOAD_TOO_LARGE'));
+    else done(null, chunk);
+  }
+}
