@@ -85,6 +85,40 @@ describe('truth', () => {
     expect(truthOf(op(operator, operand), resource(value))).toBe(expected);
   });
 
+  describe('of whole numbers that JSON may have rounded', () => {
+    const most = Number.MAX_SAFE_INTEGER;
+    const beyond = most + 1;
+    // Two ids that differ, and are one number when they have been read.
+    const twins = JSON.parse('[1142734567890123456, 1142734567890123457]') as [number, number];
+
+    it.each(['Equals', 'NotEquals', 'In', 'NotIn', 'NumericEquals', 'NumericLessThan', 'NumericGreaterThan'])(
+      'is unknown: %s',
+      (operator) => {
+        const isList = operator.endsWith('In');
+        const condition = op(operator, { $ref: 'user.value' });
+        const truth = (left: unknown, right: unknown) =>
+          truthOf(condition, { resource: { value: left }, user: { value: isList ? [right] : right } });
+        expect(truth(...twins)).toBe('unknown');
+        for (const number of [beyond, -beyond, 1e300]) {
+          expect(truth(number, 1)).toBe('unknown');
+          expect(truth(1, number)).toBe('unknown');
+          expect(truthOf({ Not: op(operator, isList ? [1] : 1) }, resource(number))).toBe('unknown');
+        }
+        for (const number of [most, -most, 1.5]) expect(truth(number, number)).not.toBe('unknown');
+      },
+    );
+
+    it('is unknown wherever one is among the items that are read', () => {
+      const among = { resource: { value: 1 }, user: { list: [1, beyond] } };
+      expect(truthOf(op('In', { $ref: 'user.list' }), among)).toBe('unknown');
+      expect(truthOf(op('In', [1, { $ref: 'user.number' }]), { ...among, user: { number: -beyond } })).toBe(
+        'unknown',
+      );
+      expect(truthOf(op('Contains', 1), resource([1, beyond]))).toBe('unknown');
+      expect(truthOf(op('Contains', 1), resource([1, most]))).toBe('true');
+    });
+  });
+
   it('reads a referenced list as data: its texts are no references', () => {
     const attributes = { resource: { value: 'u1' }, user: { id: 'u1', list: ['{{user.id}}'] } };
     expect(truthOf(op('In', { $ref: 'user.list' }), attributes)).toBe('false');

@@ -1,4 +1,5 @@
 import { isPlainObject, isScalar } from './conditions-parse.ts';
+import { readsInexact } from './inexact.ts';
 import type { Item, Node, Operand, Operator, Path } from './conditions-parse.ts';
 
 /**
@@ -65,7 +66,8 @@ export function compileFrom<S>(node: Node, readerOf: (path: Path) => Read<S>): (
     return (source) => {
       const left = read(source);
       const right = readRight(source);
-      return left === undefined || right === undefined ? 'unknown' : test(left, right);
+      if (left === undefined || right === undefined) return 'unknown';
+      return readsInexact(left) || readsInexact(right) ? 'unknown' : test(left, right);
     };
   }
   if (node.kind === 'not') {

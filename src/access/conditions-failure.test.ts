@@ -192,9 +192,8 @@ describe('values that might meet it', () => {
   it('are no number that cannot be told from the one that is there', () => {
     const at = (value: number) =>
       settingsFor({ Equals: { 'resource.n': value } }, {}, 10).map(({ value: one }) => one);
-    expect(at(Number.MAX_SAFE_INTEGER)).toEqual([2 ** 53 - 1, 2 ** 53, 2 ** 53 - 2, null, '']);
-    expect(at(1e300)).toEqual([1e300, null, '']);
+    expect(at(Number.MAX_SAFE_INTEGER)).toEqual([2 ** 53 - 1, 2 ** 53 - 2, null, '']);
+    expect(at(-Number.MAX_SAFE_INTEGER)).toEqual([1 - 2 ** 53, 2 - 2 ** 53, null, '']);
     expect(at(0.5)).toEqual([0.5, 1.5, -0.5, null, '']);
-    expect(at(2 ** 53)).toEqual([2 ** 53, 2 ** 53 - 1, null, '']);
   });
 });

@@ -3,6 +3,7 @@ import type { Attributes, Truth } from './conditions-eval.ts';
 import { isScalar } from './conditions-parse.ts';
 import type { Item, Node, Operator, Path } from './conditions-parse.ts';
 import { parseStored } from './conditions.ts';
+import { isInexact } from './inexact.ts';
 
 /**
  * Why a condition is not met, and what might meet it. For explanations only: no decision is made from what stands here.
@@ -112,5 +113,5 @@ function besides(value: unknown): unknown[] {
   if (typeof value === 'boolean') return [!value];
   const near = typeof value === 'number' ? [value + 1, value - 1] : [];
   // Next to a great number there is none that can be told from it.
-  return near.filter((one) => one !== value);
+  return near.filter((one) => !isInexact(one));
 }

@@ -113,6 +113,28 @@ describe('what is refused when written', () => {
     expect(problemsOf({ Equals: { [path]: { $ref: path } } })).toEqual([]);
   });
 
+  it.each([
+    [9_007_199_254_740_992, 'too_big'],
+    [1e300, 'too_big'],
+    [-9_007_199_254_740_992, 'too_small'],
+  ] as const)('the whole number %d, which may have been another', (number, code) => {
+    expect(problemsOf({ Equals: { 'user.id': number } })).toEqual(at('.Equals.user.id', code));
+    expect(problemsOf({ NumericLessThan: { 'user.id': number } })).toEqual(
+      at('.NumericLessThan.user.id', code),
+    );
+    expect(problemsOf({ In: { 'user.id': [1, number] } })).toEqual(at('.In.user.id.1', code));
+    expect(problemsOf({ StringEquals: { 'user.id': number } })).toEqual(
+      at('.StringEquals.user.id', 'operand'),
+    );
+    expect(truthOf({ Not: { Equals: { 'user.id': number } } })).toBe('unknown');
+  });
+
+  it('but not whole numbers up to 2^53−1, nor fractions', () => {
+    for (const number of [9_007_199_254_740_991, -9_007_199_254_740_991, 0.5, 1e-300]) {
+      expect(problemsOf({ Equals: { 'user.id': number } })).toEqual([]);
+    }
+  });
+
   it('names every bad place, twenty at most, below the given path', () => {
     const raw = { Equals: { nope: 'x', 'user.id': {} }, Or: [{ Nope: 1 }] };
     expect(problemsOf(raw, 'input.condition')).toEqual([

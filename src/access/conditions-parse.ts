@@ -1,4 +1,5 @@
 import type { Detail, DetailCode } from '../errors.ts';
+import { inexactCode, isInexact } from './inexact.ts';
 
 /**
  * The grammar of conditions (authorization §7.1): JSON in, a tree or a list of problems out.
@@ -224,8 +225,9 @@ function parseItem(rule: ItemRule, raw: unknown, place: string, state: State): I
   }
   // An empty prefix would hold for every text: surely not what was meant.
   if (rule === 'text' && raw === '') report(state, place, 'empty');
-  else if (isScalar(raw) && allows(rule, raw)) return { value: raw };
-  else report(state, place, 'operand');
+  else if (!isScalar(raw) || !allows(rule, raw)) report(state, place, 'operand');
+  else if (isInexact(raw)) report(state, place, inexactCode(raw));
+  else return { value: raw };
   return undefined;
 }
 

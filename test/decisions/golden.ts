@@ -91,4 +91,5 @@ export const golden: readonly (readonly [number, string, Truth | 'refused'])[] =
   [58, '{"In":{"resource.id":[]}}', 'refused'],
   [59, '{"Matches":{"resource.id":"d.*"}}', 'refused'],
   [60, '{"Equals":{"resource.ownerId":"x{{user.id}}"}}', 'refused'],
+  [61, '{"Equals":{"resource.amount":9007199254740992}}', 'refused'],
 ];

@@ -150,6 +150,33 @@ describe.each(transports)('over %s', (via) => {
     expect(await reasons()).toEqual(['NO_PERMISSION']);
   });
 
+  it('takes no whole number that reading may have changed, and compares none that is stored', async () => {
+    const as = { token: owner.token };
+    // Written as text, because this program would round it as well.
+    const resource = (ids: string) => JSON.parse(`{"deep": {"ids": ${ids}}}`) as object;
+    const refused = await ask({ scope, context: { resource: resource('[1, 1142734567890123457]') } }, as);
+    expect(refused.code).toBe('VALIDATION_ERROR');
+    expect(refused.details).toMatchObject([{ path: 'context.resource.deep.ids.1', code: 'too_big' }]);
+    const least = await ask({ scope, context: { resource: resource('-9007199254740992') } }, as);
+    expect(least.details).toMatchObject([{ path: 'context.resource.deep.ids', code: 'too_small' }]);
+    const many = await ask({ scope, context: { resource: { n: Array(50).fill(1e300) } } }, as);
+    expect(many.details).toHaveLength(20);
+    expect((await ask({ scope, context: { resource: resource('9007199254740991') } }, as)).ok).toBe(true);
+
+    const { items } = await app.must('resources', { scope, search: 'project' }, as);
+    const condition = { NotEquals: { 'resource.ownerId': 1142734567890123456 } };
+    const input = {
+      scope,
+      resourceId: items.find(({ slug }) => slug === 'project')?.id ?? '',
+      action: 'query',
+    };
+    const written = await app.call('createPermission', { ...input, condition }, { ...as, via });
+    expect(written.code).toBe('INVALID_CONDITION');
+    expect(written.details).toMatchObject([
+      { path: 'condition.NotEquals.resource.ownerId', code: 'too_big' },
+    ]);
+  });
+
   it('caps what a caller may send as context', async () => {
     let deep: unknown = 1;
     for (let i = 0; i < 12; i++) deep = { deep };

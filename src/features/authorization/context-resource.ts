@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { inexactCode, isInexact } from '../../access/inexact.ts';
 import { refusal } from '../../values.ts';
 
 const MAX_BYTES = 64 * 1024;
@@ -9,7 +10,28 @@ export const contextResource = z.record(z.string(), z.unknown()).check((payload)
   if (isDeeper(payload.value, MAX_DEPTH)) payload.issues.push(refusal('too_deep', payload.value));
   else if (JSON.stringify(payload.value).length > MAX_BYTES)
     payload.issues.push(refusal('too_long', payload.value));
+  else {
+    for (const { path, value } of inexactIn(payload.value))
+      payload.issues.push(refusal(inexactCode(value), payload.value, path));
+  }
 });
+
+/** As many as an answer names. */
+const MAX_NAMED = 20;
+
+/** Where numbers stand that may be others than the caller wrote; a decision about the wrong thing is worse than none. */
+function inexactIn(resource: unknown): { readonly path: string[]; readonly value: number }[] {
+  const found: { readonly path: string[]; readonly value: number }[] = [];
+  function look(value: unknown, path: string[]): void {
+    if (found.length === MAX_NAMED) return;
+    if (isInexact(value)) found.push({ path, value });
+    else if (value !== null && typeof value === 'object') {
+      for (const [name, member] of Object.entries(value)) look(member, [...path, name]);
+    }
+  }
+  look(resource, []);
+  return found;
+}
 
 /** Whether objects and lists are nested deeper than so many levels. */
 function isDeeper(value: unknown, levels: number): boolean {
