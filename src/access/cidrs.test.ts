@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalAddress, covers, familyOf, networkOf, parseNetwork } from './cidrs.ts';
+import { canonicalAddress, covers, familyOf, networkOf, parseNetwork, liesWithin } from './cidrs.ts';
 
 describe('a network as it is written', () => {
   it.each([
@@ -97,5 +97,35 @@ describe('what counts as one network', () => {
     ['1::', '1::/64'],
   ])('%s', (address, network) => {
     expect(networkOf(address)).toBe(network);
+  });
+});
+
+describe('a network lies within others', () => {
+  it.each([
+    ['10.1.0.0/16', ['10.0.0.0/8'], true],
+    ['10.1.2.3/16', ['10.1.255.0/16'], true],
+    ['10.0.0.0/8', ['10.0.0.0/8'], true],
+    ['10.0.0.0/8', ['10.0.0.0/9'], false],
+    ['10.0.0.0/8', ['10.128.0.0/9', '10.0.0.0/9'], true],
+    ['10.0.0.0/8', ['10.0.0.0/9', '10.128.0.0/10', '10.192.0.1/32'], false],
+    ['10.0.0.0/30', ['10.0.0.0/32', '10.0.0.1/32', '10.0.0.2/31', '10.0.0.0/31'], true],
+    ['10.0.0.0/30', ['10.0.0.1/32', '10.0.0.2/31'], false],
+    ['10.0.0.0/30', ['10.0.0.0/32', '10.0.0.2/31'], false],
+    ['11.0.0.0/8', ['10.0.0.0/8', '12.0.0.0/8'], false],
+    ['255.255.255.255/32', ['0.0.0.0/0'], true],
+    ['0.0.0.0/0', ['0.0.0.0/1', '128.0.0.0/1'], true],
+    ['::ffff:10.1.0.0/112', ['10.0.0.0/8'], true],
+    ['10.1.0.0/16', ['::ffff:10.0.0.0/104'], true],
+    ['10.0.0.0/8', ['::/0'], false],
+    ['::/0', ['0.0.0.0/0'], false],
+    ['2001:db8:1::/48', ['2001:db8::/32'], true],
+    ['2001:db8::/32', ['2001:db8:1::/48'], false],
+    ['2001:db8::/32', ['2001:db8::/33', '2001:db8:8000::/33'], true],
+    ['::1/128', ['::/0'], true],
+    ['10.0.0.0/8', [], false],
+    ['none', ['0.0.0.0/0'], false],
+    ['10.0.0.0/8', ['none', '10.0.0.0/8'], true],
+  ])('%s within %j: %s', (cidr, cidrs, expected) => {
+    expect(liesWithin(cidr, cidrs)).toBe(expected);
   });
 });

@@ -41,6 +41,46 @@ export function covers(cidrs: readonly string[], address: string): boolean {
   return list.check(address, family);
 }
 
+/**
+ * Whether every address of a network lies in one of the networks, each perhaps in another: two halves cover the whole.
+ * Both in CIDR form. Families never cover each other, as in `covers`.
+ */
+export function liesWithin(cidr: string, cidrs: readonly string[]): boolean {
+  const inner = parseNetwork(cidr);
+  if (!inner) return false;
+  const [first, last] = rangeOf(inner);
+  const ranges = cidrs
+    .flatMap((one) => parseNetwork(one) ?? [])
+    .filter(({ family }) => family === inner.family)
+    .map(rangeOf)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  let next = first;
+  for (const [from, to] of ranges) if (from <= next && to >= next) next = to + 1n;
+  return next > last;
+}
+
+/** The first and the last address, as numbers. */
+function rangeOf({ address, bits, family }: Network): readonly [bigint, bigint] {
+  const [width, value] = family === 'ipv4' ? [32, ipv4Value(address)] : [128, ipv6Value(address)];
+  const size = 1n << BigInt(width - bits);
+  const first = value - (value % size);
+  return [first, first + size - 1n];
+}
+
+const ipv4Value = (address: string): bigint =>
+  address.split('.').reduce((value, part) => value * 256n + BigInt(part), 0n);
+
+const ipv6Value = (address: string): bigint =>
+  groupsOf(address).reduce((value, group) => value * 65_536n + BigInt(`0x${group}`), 0n);
+
+/** All eight groups of a canonical IPv6 address. */
+function groupsOf(address: string): string[] {
+  const [head = '', tail = ''] = address.split('::');
+  const front = head === '' ? [] : head.split(':');
+  const back = tail === '' ? [] : tail.split(':');
+  return [...front, ...Array<string>(8 - front.length - back.length).fill('0'), ...back];
+}
+
 const mappedPrefix = '::ffff:';
 
 /** RFC 5952 text, IPv4-mapped as IPv4; undefined for what is no address. */
@@ -63,10 +103,7 @@ export function canonicalAddress(address: string): string | undefined {
 /** What counts as one network (conventions §10): the IPv4 address, or the /64 of the IPv6 one. Of a canonical address. */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
-  const [head = '', tail = ''] = address.split('::');
-  const front = head === '' ? [] : head.split(':');
-  const back = tail === '' ? [] : tail.split(':');
-  const prefix = [...front, ...Array<string>(8 - front.length - back.length).fill('0'), ...back].slice(0, 4);
+  const prefix = groupsOf(address).slice(0, 4);
   // The 64 zero bits behind it are the longest run, so that is what `::` stands for, with zeros before it included.
   while (prefix.at(-1) === '0') prefix.pop();
   return `${prefix.join(':')}::/64`;

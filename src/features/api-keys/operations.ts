@@ -8,6 +8,7 @@ import { callerOf } from '../../kernel/context.ts';
 import { fail } from '../../errors.ts';
 import { newApiKeySecret } from '../../crypto/secrets.ts';
 import { ApiKey, ApiKeyStatus, statusSql } from './api-key.ts';
+import { networksAfterRotation, networksForNewKey } from './networks.ts';
 import { assertExpiry, assertMayRotate, roleForNewKey } from './new-key.ts';
 import { exchange, loadCandidate } from './exchange.ts';
 import { auditMetadata, hardDelete, markRevoked, replaceSecret, scopeColumns, storeSecret } from './store.ts';
@@ -74,7 +75,7 @@ export const createApiKey = mutation({
       roleTenantId: role?.tenantId ?? null,
       userId: scope.userId ?? principal.userId,
       createdBy: principal.userId,
-      allowedCidrs: [...new Set(input.allowedCidrs ?? [])],
+      allowedCidrs: await networksForNewKey(tx, principal, input.allowedCidrs),
       expiresAt,
     });
     await storeSecret(ctx, created.id, clientSecret);
@@ -95,7 +96,7 @@ export const rotateApiKey = mutation({
   access: 'ApiKey:Rotate',
   summary: 'Give an active API key another secret; the old one works on for a while',
   description:
-    'The id, the clientId and the tokens that were minted stay as they are. A further rotation ends the oldest secret at once.',
+    'The id, the clientId and the tokens that were minted stay as they are. A further rotation ends the oldest secret at once. Rotated by a key with allowedCidrs, it works from nowhere else afterwards.',
   tenants,
   input: {
     scope: Scope,
@@ -114,9 +115,12 @@ export const rotateApiKey = mutation({
   stepUp: true,
   run: async (ctx) => {
     const { id, graceSeconds } = ctx.input;
+    const { allowedCidrs: before } = ctx.target;
     await assertMayRotate(ctx, ctx.target);
+    const allowedCidrs = await networksAfterRotation(ctx.tx, callerOf(ctx), before);
+    if (allowedCidrs !== before) ctx.touch(`credential:${id}`);
     const clientSecret = newApiKeySecret();
-    const rotated = await replaceSecret(ctx, id, clientSecret, graceSeconds);
+    const rotated = await replaceSecret(ctx, id, { clientSecret, graceSeconds, allowedCidrs });
     ctx.record({
       event: 'api_key.rotated',
       data: rotated,

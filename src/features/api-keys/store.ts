@@ -74,6 +74,12 @@ export async function markRevoked(
   return row;
 }
 
+interface Rotation {
+  readonly clientSecret: string;
+  readonly graceSeconds: number;
+  readonly allowedCidrs: readonly string[];
+}
+
 /**
  * Gives an active key another secret. The one that was current works for `graceSeconds` more, 0 ends it at once; what
  * an earlier rotation left over ends now, so that never more than two are good.
@@ -82,16 +88,16 @@ export async function markRevoked(
 export async function replaceSecret(
   ctx: InScope & { readonly services: Services },
   id: string,
-  secret: string,
-  graceSeconds: number,
+  { clientSecret, graceSeconds, allowedCidrs }: Rotation,
 ): Promise<Row> {
   const until = graceSeconds > 0 ? sql`now() + make_interval(secs => ${graceSeconds})` : null;
   // First the key's row: its lock puts rotations, and the exchanges beside them, in an order.
-  const row = await move(ctx, id, { rotatedAt: sql`now()`, previousSecretExpiresAt: until });
+  const moved = { rotatedAt: sql`now()`, previousSecretExpiresAt: until, allowedCidrs: [...allowedCidrs] };
+  const row = await move(ctx, id, moved);
   const ofKey = eq(apiKeySecrets.keyId, id);
   await ctx.tx.delete(apiKeySecrets).where(until ? and(ofKey, isNotNull(apiKeySecrets.expiresAt)) : ofKey);
   if (until) await ctx.tx.update(apiKeySecrets).set({ expiresAt: until }).where(ofKey);
-  await storeSecret(ctx, id, secret);
+  await storeSecret(ctx, id, clientSecret);
   return row;
 }
 
