@@ -48,6 +48,12 @@ export const apiKeys = pgTable(
     index('api_keys_tenant').on(table.tenantId, table.createdAt, table.id),
     index('api_keys_role').on(table.roleId),
     index('api_keys_user').on(table.userId),
+    // Of users whose keys others made: looked for by every mutation that gives rights, and few.
+    index('api_keys_of_others')
+      .on(table.tenantId)
+      .where(
+        sql`scope_tenant = 'ProjectUser' and created_by <> user_id and revoked_at is null and deleted_at is null`,
+      ),
     index('api_keys_expires')
       .on(table.expiresAt)
       .where(sql`expires_at is not null`),

@@ -1,0 +1,1 @@
+CREATE INDEX "api_keys_of_others" ON "api_keys" USING btree ("tenant_id") WHERE scope_tenant = 'ProjectUser' and created_by <> user_id and revoked_at is null and deleted_at is null;
