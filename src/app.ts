@@ -40,6 +40,7 @@ import { warnOfExpiringKeys } from './features/api-keys/expiry.ts';
 import { eventData, isWhole } from './features/event-types/catalogue.ts';
 import { sentEvents } from './features/event-types/sent-events.ts';
 import { pageQuestions } from './features/project-sign-in/page-questions.ts';
+import { watchKeysOfOthers } from './features/memberships/outgrown-keys.ts';
 import { createNotifier } from './features/notifications/notifier.ts';
 import { sealedColumns } from './features/sealed-columns.ts';
 import { rotateSystemKeyIfDue } from './features/signing-keys/system-rotation.ts';
@@ -185,6 +186,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       guard: createGuard({ stepUpMaxAgeMinutes: config.auth.stepUpMaxAgeMinutes, clock }),
       pool,
       ...rls,
+      watchGains: (tx, { nodeId }) => watchKeysOfOthers(tx, rows.nouns, nodeId),
       scopedDb: (tx, scope, op, notes, principal, related) =>
         bindScope({ tx, scope, notes, ...listing, list: `${op.name} ${principal?.credentialId}`, related }),
       transaction,

@@ -135,7 +135,9 @@ export async function loadHeld(
 }
 
 /** What conditions can read of a scope; members that do not apply are missing, not null. */
-export function scopeAttributes(scope: ResolvedScope): Record<string, unknown> {
+export function scopeAttributes(
+  scope: Pick<ResolvedScope, 'tenant' | 'id' | 'accountId' | 'organizationId' | 'projectId'>,
+): Record<string, unknown> {
   const { tenant, id, accountId, organizationId, projectId } = scope;
   return Object.fromEntries(
     Object.entries({ tenant, id, accountId, organizationId, projectId }).filter(

@@ -6,11 +6,10 @@ import type { Stages } from '../kernel/stages.ts';
 import { Refusal, Rehearsed } from '../kernel/reply.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { effectivePermissions, type Effective } from './effective.ts';
-import { indexPermissions, type HeldPermission } from './evaluate.ts';
-import { loadStandings, hasEffect, rolesOf, scopeAttributes } from './grants.ts';
+import { loadStandings, nobody } from './grants.ts';
+import { activeRolesOf, grantsOfEach } from './grants-of-many.ts';
 import { difference, MOST_REACHED, type Affected, type Impact } from './impact.ts';
 import { listed, reachOf, type Reached } from './reach.ts';
-import { loadRolePaths } from './role-paths.ts';
 
 /**
  * The dry run: the change is made, with every check that it makes, and taken back. Rights are read with the change and
@@ -77,49 +76,21 @@ async function rightsOf(
     tx,
     reached.flatMap(({ type, id }) => (type === 'apiKey' ? [id] : [])),
   );
-  const roleIds = reached.map(({ type, id }, at) => {
-    const standing = standings[at];
+  const holders = reached.map(({ type, id, scope }, at) => {
+    const standing = standings[at] ?? nobody;
     const key = keys.get(id);
-    if (!standing || (type === 'apiKey' && !key)) return [];
-    if (key && !key.asUser) return key.roleId ? [key.roleId] : [];
-    return standing.related && standing.alive ? [...new Set(rolesOf(standing))] : [];
+    const asUser = type === 'user' || key?.asUser === true;
+    return { scope, standing, roleIds: asUser ? activeRolesOf(standing) : key?.roleId ? [key.roleId] : [] };
   });
-  const { paths, count } = await pathsOfFirst(tx, roleIds);
   const rights: Effective[][] = [];
   let compared = 0;
-  for (const [at, { scope }] of reached.slice(0, count).entries()) {
-    const held = (roleIds[at] ?? [])
-      .flatMap((roleId) => paths.get(roleId) ?? [])
-      .filter((path) => hasEffect(path, scope.level));
-    compared += held.length;
-    if (at > 0 && compared > MAX_COMPARED) break;
-    rights.push(
-      effectivePermissions({
-        standing: 'active',
-        user: standings[at]?.user ?? null,
-        scope: scopeAttributes(scope),
-        held: indexPermissions(held, nouns),
-      }),
-    );
+  for await (const { grants, paths } of grantsOfEach(tx, holders, nouns)) {
+    compared += paths;
+    if (rights.length > 0 && compared > MAX_COMPARED) break;
+    rights.push(effectivePermissions(grants));
     await othersFirst();
   }
   return rights;
-}
-
-/** By role, for as many of the subjects, from the first, as can be read together. */
-async function pathsOfFirst(tx: Executor, roleIds: readonly (readonly string[])[]) {
-  for (let count = roleIds.length; ; count = Math.ceil(count / 4)) {
-    const wanted = [...new Set(roleIds.slice(0, count).flat())];
-    const { paths, complete } = await loadRolePaths(tx, wanted);
-    if (!complete && count > 1) continue;
-    const byRole = new Map<string, HeldPermission[]>();
-    for (const path of paths) {
-      const known = byRole.get(path.role.id);
-      if (known) known.push(path);
-      else byRole.set(path.role.id, [path]);
-    }
-    return { paths: byRole, count };
-  }
 }
 
 interface KeyRow {

@@ -150,8 +150,11 @@ export function createInvoke(stages: Stages): Invoke {
     permitRow();
     // Without a transaction: work that takes long must hold no connection.
     const prepare = () => op.prepare?.(context(undefined, scope ? undefined : stages.pool));
+    let consequences: readonly Recording[] = [];
     const change = async (tx: Executor, prepared: unknown): Promise<unknown> => {
+      const gains = op.addsRights && scope ? await stages.watchGains(tx, scope) : undefined;
       const result = await stages.within(tx, scope, async () => op.run(context(prepared, tx)));
+      consequences = (await gains?.((topic) => notes.topics.add(topic))) ?? [];
       return result instanceof Refusal ? result : projected(op, result);
     };
     if (op.dryRun && scope && input['dryRun'] === true) {
@@ -177,6 +180,8 @@ export function createInvoke(stages: Stages): Invoke {
         if (notes.recordings.length === 0 && !notes.unchanged && !(out instanceof Refusal)) {
           notes.recordings.push(derivedRecording(op, out as Record<string, unknown>, notes));
         }
+        // Behind its own, of which the first is the audit entry.
+        notes.recordings.push(...consequences);
         return out;
       });
       // A refusal tells nothing more: whether it wrote something says whether an address or a key is known.

@@ -122,6 +122,8 @@ export interface Declaration<
    * them, so that no declaration can forget to say so.
    */
   readonly keepsRights?: true;
+  /** May give somebody rights by whom it changes, or what their roles hold: keys that outgrow their makers end with it. */
+  readonly addsRights?: true;
   /** Calls that come together are one transaction, each answered after its commit: for what is called in masses. */
   readonly sharesCommit?: true;
   /** Open to a session that has yet to give its second factor. */

@@ -32,6 +32,11 @@ export interface Stages {
   /** Row-level security (src/db/rls.ts): reads in a scope, or as the service without one; and work in a transaction. */
   read<T>(scope: ResolvedScope | undefined, work: (tx: Executor) => Promise<T>): Promise<T>;
   within<T>(tx: Executor, scope: ResolvedScope | undefined, work: () => Promise<T>): Promise<T>;
+  /** Before a change that may give rights; after it, ends what must not have them, and answers what to record of that. */
+  watchGains(
+    tx: Executor,
+    scope: ResolvedScope,
+  ): Promise<(touch: (topic: string) => void) => Promise<readonly Recording[]>>;
   scopedDb(
     tx: Executor,
     scope: ResolvedScope,

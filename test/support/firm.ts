@@ -24,6 +24,7 @@ export interface Firm {
 interface NewRole {
   readonly roleId: string;
   readonly groupId: string;
+  readonly permissionIds: readonly string[];
 }
 
 type Held = string | { readonly on: string; readonly when: Condition };
@@ -51,7 +52,7 @@ export async function firmOf(app: TestApp): Promise<Firm> {
     }
     const group = await app.must('createGroup', { scope, name: `Group ${unique()}`, permissionIds }, as);
     const made = await app.must('createRole', { scope, name: `Role ${unique()}`, groupIds: [group.id] }, as);
-    return { roleId: made.id, groupId: group.id };
+    return { roleId: made.id, groupId: group.id, permissionIds };
   }
 
   return {

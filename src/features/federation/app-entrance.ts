@@ -6,6 +6,7 @@ import { userAsActor } from '../identity/user-node.ts';
 import type { Run, UserRow } from '../identity/sign-in.ts';
 import { lockClaimants } from '../identity/verification.ts';
 import { authenticationMethods } from '../me/authentication-method.ts';
+import { watchKeysOfOthers } from '../memberships/outgrown-keys.ts';
 import { takePart } from '../memberships/project.ts';
 import { roles } from '../roles/role.ts';
 import type { Proof } from './flow.ts';
@@ -104,7 +105,12 @@ export async function enter(
   const role = await signUpRole(ctx, app);
   const userId = user?.id ?? newId;
   const by = { actor: userAsActor({ id: userId, name }), node };
-  return role !== undefined && takePart(ctx, app.tenantId, { userId, given: [role], by });
+  if (!role) return false;
+  // A member of the project's organization may have keys there before he takes part.
+  const endOutgrownKeys = await watchKeysOfOthers(tx, services.builtIns.nouns, app.tenantId);
+  const joined = await takePart(ctx, app.tenantId, { userId, given: [role], by });
+  (await endOutgrownKeys(ctx.touch)).forEach(ctx.record);
+  return joined;
 }
 
 /** Share-locked, so that it cannot be deleted as unworn before it is worn. */

@@ -57,6 +57,7 @@ export const updateGroup = mutation({
   rest: 'PATCH /groups/:id',
   access: 'Group:Update',
   summary: 'Change a group; permissionIds and tagIds replace the whole set',
+  addsRights: true,
   tenants: writable,
   input: { scope: Scope, id: uuid, ...Group.patch },
   output: Group.schema,

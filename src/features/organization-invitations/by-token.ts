@@ -19,6 +19,7 @@ import { lockClaimants, lockUser } from '../identity/verification.ts';
 import { isMembership } from '../memberships/giving-roles.ts';
 import { organizationMembers } from '../memberships/membership.ts';
 import { joinOrganization } from '../memberships/organization.ts';
+import { watchKeysOfOthers } from '../memberships/outgrown-keys.ts';
 import { Member } from '../organization-members/member.ts';
 import { organizations } from '../organizations/organization.ts';
 import { roles } from '../roles/role.ts';
@@ -188,7 +189,10 @@ export async function accept(
   });
   const user = known ?? (await registerInvited(ctx, prepared as PreparedInvited));
   const role = { id: invitation.roleId, tenantId: invitation.roleTenantId };
+  // Who took part in one of its projects already holds more there from now on.
+  const endOutgrownKeys = await watchKeysOfOthers(tx, services.builtIns.nouns, scope.nodeId);
   await joinOrganization(ctx, { organizationId: scope.nodeId, userId: user.id, role, field: 'token' });
+  (await endOutgrownKeys(given.touch)).forEach(given.record);
   const signIn = prepared ? await openSession(ctx, prepared.session, user) : null;
   const [member] = await tx
     .select(selectionOf(Member, at))

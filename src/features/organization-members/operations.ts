@@ -28,6 +28,7 @@ export const updateOrganizationMember = mutation({
   rest: 'PATCH /organization-members/:userId',
   access: 'OrganizationMember:Update',
   summary: 'Give a member another role; effective at once',
+  addsRights: true,
   tenants,
   input: {
     scope: Scope,

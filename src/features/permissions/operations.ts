@@ -92,6 +92,7 @@ export const updatePermission = mutation({
   rest: 'PATCH /permissions/:id',
   access: 'Permission:Update',
   summary: 'Change a permission; its resource and action stay',
+  addsRights: true,
   tenants: writable,
   input: { scope: Scope, id: uuid, ...Permission.patch },
   output: Permission.schema,

@@ -69,6 +69,7 @@ export const updateResource = mutation({
   rest: 'PATCH /resources/:id',
   access: 'Resource:Update',
   summary: 'Change a resource; its slug stays',
+  addsRights: true,
   tenants: writable,
   input: { scope: Scope, id: uuid, ...Resource.patch },
   output: Resource.schema,

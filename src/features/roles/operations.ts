@@ -58,6 +58,7 @@ export const updateRole = mutation({
   rest: 'PATCH /roles/:id',
   access: 'Role:Update',
   summary: 'Change a role; groupIds and tagIds replace the whole set',
+  addsRights: true,
   tenants: writable,
   input: { scope: Scope, id: uuid, ...Role.patch },
   output: Role.schema,

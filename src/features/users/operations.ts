@@ -44,6 +44,7 @@ export const createUser = mutation({
   summary: 'Create a managed user, or add a known one to a project',
   description:
     'Exactly one of name (a new user without sign-in, managed by this scope) and userId (in a project: a member of its organization, or the owner of its account). roleIds: in an organization exactly one.',
+  addsRights: true,
   tenants,
   input: {
     scope: Scope,
@@ -67,6 +68,7 @@ export const updateUser = mutation({
   summary: 'Change what the scope says of a user; of its own managed users also who they are',
   description:
     'metadata replaces that of the membership in this scope: a project answers it over the values of its organization. name, pictureUrl and status are for users that this scope manages. Nobody changes his own roles or metadata.',
+  addsRights: true,
   tenants,
   input: {
     scope: Scope,
