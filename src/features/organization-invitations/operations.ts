@@ -123,7 +123,7 @@ export const renewInvitation = mutation({
   input: { scope: Scope, id: uuid },
   output: Invitation.schema,
   target: Invitation,
-  codes: ['INVALID_STATE', 'CONFLICT'],
+  codes: ['INVALID_STATE', 'CONFLICT', 'STEP_UP_REQUIRED'],
   run: (ctx) => renew(ctx, ctx.input.id),
 });
 

@@ -721,6 +721,22 @@ describe('by configuration', () => {
       expect((await on.raw('acceptInvitation', { token }, { token: person.token })).ok).toBe(true);
     }));
 
+  test.each<Via>(['rest', 'graphql'])('to offer ownership for longer takes one too, over %s', (via) =>
+    other({ SECURITY_STEP_UP_MAX_AGE_MINUTES: '1' }, async (on) => {
+      const { owner: inviter, scope: there } = await found(on);
+      const as = { token: inviter.token, via };
+      const invited = async (roleId: string) =>
+        (await on.must('inviteMember', { scope: there, email: address(), roleId }, as)).id;
+      const ownership = await invited(roleIdOf('Organization Owner'));
+      const viewing = await invited(VIEWER);
+      expect((await on.raw('renewInvitation', { scope: there, id: ownership }, as)).ok).toBe(true);
+      on.clock.advance(2 * MINUTE);
+      const late = await on.raw('renewInvitation', { scope: there, id: ownership }, as);
+      expect(late.code).toBe('STEP_UP_REQUIRED');
+      expect((await on.raw('renewInvitation', { scope: there, id: viewing }, as)).ok).toBe(true);
+    }),
+  );
+
   test('guesses and retries of one token count in class auth', () =>
     other({ SECURITY_RATE_LIMIT_AUTH_MAX: '3' }, async (on) => {
       const answers = [];

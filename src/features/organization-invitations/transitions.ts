@@ -12,7 +12,13 @@ import { assertReachable } from '../identity/registration.ts';
 import type { Run } from '../identity/sign-in.ts';
 import { mayMail } from '../identity/mail-limit.ts';
 import { flushMails } from '../identity/verification.ts';
-import { isMembership, rolesToGive, type MembershipRun, type RoleRef } from '../memberships/giving-roles.ts';
+import {
+  assertRecentForOwner,
+  isMembership,
+  rolesToGive,
+  type MembershipRun,
+  type RoleRef,
+} from '../memberships/giving-roles.ts';
 import { organizationMembers } from '../memberships/membership.ts';
 import { organizations } from '../organizations/organization.ts';
 import { roles } from '../roles/role.ts';
@@ -76,9 +82,13 @@ export async function resend(ctx: InvitingRun, id: string): Promise<InvitationRo
   return row;
 }
 
-/** The same offer anew: with a new link and the whole time. @throws NOT_FOUND, INVALID_STATE, CONFLICT */
+/**
+ * The same offer anew: with a new link and the whole time. To offer ownership for longer is to offer it.
+ * @throws NOT_FOUND, INVALID_STATE, STEP_UP_REQUIRED, CONFLICT
+ */
 export async function renew(ctx: InvitingRun, id: string): Promise<InvitationRow> {
   const { email, roleId, status } = await lockIn(ctx, id, ['pending', 'expired']);
+  assertRecentForOwner(ctx, [roleId]);
   // Only pending invitations keep their role from being deleted; it must not go between this look and the commit.
   const [role] = await ctx.tx
     .select({ id: roles.id })
