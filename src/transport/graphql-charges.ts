@@ -29,8 +29,8 @@ export function createCharges(
   const points = new Map<string, { readonly cls: RateClass; readonly key: string; count: number }>();
 
   function count(cls: RateClass, key: string, more: number): void {
-    const known = points.get(`${cls} ${key}`);
-    if (known) known.count += more;
+    const counted = points.get(`${cls} ${key}`);
+    if (counted) counted.count += more;
     else points.set(`${cls} ${key}`, { cls, key, count: more });
   }
 

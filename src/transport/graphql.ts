@@ -253,8 +253,8 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
   /** What was refused before it was counted counts as one field. */
   async function whyRefused(thrown: unknown, request: FastifyRequest, reply: FastifyReply) {
     const error = toDoorwardError(thrown);
-    const known = request.authentication as FastifyRequest['authentication'] | null | undefined;
-    if (!known || error.status === 429 || counted.has(request)) return error;
+    const authentication = request.authentication as FastifyRequest['authentication'] | null | undefined;
+    if (!authentication || error.status === 429 || counted.has(request)) return error;
     const call = options.callOf(request);
     try {
       await charge([], call, request);
