@@ -1,6 +1,5 @@
 import { createAppOrigins } from './access/app-origins.ts';
 import { builtIns } from './access/built-in.ts';
-import { createCallerWatch } from './access/caller-watch.ts';
 import { createCredentials } from './access/credentials.ts';
 import { createKnownKeys } from './access/known-keys.ts';
 import { createGuard } from './access/guard.ts';
@@ -179,11 +178,9 @@ export async function createApp(options: AppOptions): Promise<App> {
       },
       limit: limitCalls(limiter),
       admit: admission.admit,
-      peek: (principal, scope, userId) => resolver.peek(principal, scope, userId),
-      resolve: (principal, scope) => resolver.resolve(principal, scope),
+      ...resolver,
       belongs: admission.remember,
-      watchCaller: createCallerWatch(changes),
-      guard: createGuard({ stepUpMaxAgeMinutes: config.auth.stepUpMaxAgeMinutes, clock }),
+      guard: createGuard({ stepUpMaxAgeMinutes: config.auth.stepUpMaxAgeMinutes, clock, changes }),
       pool,
       ...rls,
       watchGains: (tx, { nodeId }) => watchKeysOfOthers(tx, rows.nouns, nodeId),

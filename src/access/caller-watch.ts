@@ -10,8 +10,11 @@ import type { WatchCaller } from '../kernel/stages.ts';
  */
 const HOLDS_MS = 500;
 
+/** What is known of changes, in this process. */
+export type Heard = Pick<Changes, 'now' | 'isFresh' | 'isTrusted'>;
+
 export function createCallerWatch(
-  changes: Pick<Changes, 'now' | 'isFresh' | 'isTrusted'>,
+  changes: Heard,
   /** Milliseconds that no change of the clock moves. */
   elapsed: () => number = () => performance.now(),
 ): WatchCaller {

@@ -10,7 +10,11 @@ import { assertRecentSignIn, createGuard, isRecent } from './guard.ts';
 /** The guard by itself, case by case; that every operation is under it is shown in test/contract/guards.test.ts. */
 const now = new Date('2026-11-21T12:00:00Z');
 const minutesAgo = (minutes: number) => new Date(now.getTime() - minutes * 60_000);
-const guard = createGuard({ stepUpMaxAgeMinutes: 15, clock: { now: () => now } });
+const guard = createGuard({
+  stepUpMaxAgeMinutes: 15,
+  clock: { now: () => now },
+  changes: { now: () => 0, isFresh: () => true, isTrusted: () => true },
+});
 
 const nouns = new Set(['Role', 'ApiKey']);
 function held(name: string, condition: unknown = null): HeldPermission {

@@ -4,6 +4,7 @@ import type { Guard } from '../kernel/stages.ts';
 import type { Clock } from '../kernel/ports.ts';
 import { permissionOf } from '../kernel/related.ts';
 import { unknownScope } from '../kernel/scope.ts';
+import { createCallerWatch, type Heard } from './caller-watch.ts';
 import { preliminary, evaluate, type Question } from './evaluate.ts';
 
 /** Where a decision becomes a refusal. The decision itself is `evaluate`, for guarded operations too. */
@@ -20,9 +21,15 @@ const questionOf = (permission: string): Question => {
   return { resource, action };
 };
 
-export function createGuard(options: { readonly stepUpMaxAgeMinutes: number; readonly clock: Clock }): Guard {
-  const { stepUpMaxAgeMinutes, clock } = options;
+export function createGuard(options: {
+  readonly stepUpMaxAgeMinutes: number;
+  readonly clock: Clock;
+  readonly changes: Heard;
+}): Guard {
+  const { stepUpMaxAgeMinutes, clock, changes } = options;
   return {
+    watch: createCallerWatch(changes),
+
     enter(op, _principal, found) {
       if (op.asksOnly) return;
       if (!found || found.rights.grants.standing === 'outside') throw unknownScope();

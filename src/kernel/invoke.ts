@@ -67,7 +67,7 @@ export function createInvoke(stages: Stages): Invoke {
         : undefined;
     const waited = !known && ((yield stages.admit(op, input, call, principal)) as boolean);
     const mayChange = op.kind === 'mutation' && op.access !== 'public';
-    let isDue = mayChange ? stages.watchCaller() : undefined;
+    let isDue = mayChange ? stages.guard.watch() : undefined;
     const authenticated = (again: Authentication): void => {
       assertAuthenticated(op, again);
       principal = again.ok ? again.principal : null;
@@ -163,7 +163,7 @@ export function createInvoke(stages: Stages): Invoke {
     }
 
     const askAgain = async (): Promise<void> => {
-      isDue = stages.watchCaller();
+      isDue = stages.guard.watch();
       authenticated(await call.authenticate());
       await follow(ask());
       if (!now.settled && op.target && id) await stages.read(scope, loadTarget);

@@ -26,7 +26,6 @@ export interface Stages {
   /** Resolves a scope and loads what the caller holds there; null when the scope does not exist for anyone. */
   resolve(principal: Principal, scope: ScopeInput): Promise<Found | null> | Found | null;
   guard: Guard;
-  readonly watchCaller: WatchCaller;
   /** Statements of the service, on any connection. */
   readonly pool: Executor;
   /** Row-level security (src/db/rls.ts): reads in a scope, or as the service without one; and work in a transaction. */
@@ -103,6 +102,7 @@ export type Once = (
 
 /** The refusing side of access; `false` from `permit` means that only a condition can decide. */
 export interface Guard {
+  readonly watch: WatchCaller;
   enter(op: NamedOperation, principal: Principal, found: Found | null): void;
   permit(op: NamedOperation, rights: CallerRights): boolean;
   gates(op: NamedOperation, principal: Principal, found: Found | null): void;
