@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { issuesToDetails } from './kernel/validate.ts';
+import { faultsOf } from './kernel/validate.ts';
 import {
   email,
   httpsUrl,
@@ -20,7 +20,7 @@ import {
 function outcome(schema: z.ZodType, raw: unknown): unknown {
   const result = schema.safeParse(raw, { reportInput: true });
   if (result.success) return { ok: result.data };
-  const [detail] = issuesToDetails(result.error.issues);
+  const [detail] = faultsOf(result.error.issues);
   return detail && (detail.path ? `${detail.code}@${detail.path}` : detail.code);
 }
 
@@ -288,7 +288,7 @@ it('never throws, whatever comes', () => {
   fc.assert(
     fc.property(fc.constantFrom(...schemas), anything, (schema: z.ZodType, raw) => {
       const result = schema.safeParse(raw, { reportInput: true });
-      if (!result.success) expect(issuesToDetails(result.error.issues).length).toBeGreaterThan(0);
+      if (!result.success) expect(faultsOf(result.error.issues).length).toBeGreaterThan(0);
     }),
     { numRuns: 2000 },
   );

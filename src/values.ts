@@ -10,7 +10,7 @@ import type { DetailCode } from './errors.ts';
  * @example z.strictObject({ name: text(1, 255), email, metadata: metadata.optional() })
  */
 
-/** A refusal that `issuesToDetails` turns into exactly this detail code; `path` is relative to the checked value. */
+/** A refusal that `parseInput` turns into exactly this detail code; `path` is relative to the checked value. */
 export function refusal(code: DetailCode, input: unknown, path: PropertyKey[] = []) {
   return { code: 'custom' as const, params: { code }, message: code, input, path };
 }

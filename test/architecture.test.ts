@@ -50,7 +50,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   'errors.ts': [],
   i18n: ['errors.ts'],
   'values.ts': ['errors.ts'],
-  kernel: ['errors.ts', 'values.ts'],
+  kernel: ['errors.ts', 'values.ts', 'nearest.ts'],
   'ids.ts': ['kernel'],
   'config-values.ts': [],
   'config-variables.ts': ['config-values.ts'],

@@ -82,7 +82,9 @@ export function isScalar(value: unknown): value is Scalar {
 
 // No column of PostgreSQL can keep these, so they may not come as far as a statement.
 const isUnstorable = /[\0\p{Surrogate}]/u;
-const isRoot = /^(?:user|role|group|scope|resource)$/;
+/** What a path may begin with. */
+export const roots = ['user', 'role', 'group', 'scope', 'resource'] as const;
+const isRoot = new RegExp(`^(?:${roots.join('|')})$`);
 const isSegment = /^(?!(?:__proto__|constructor|prototype)$)[A-Za-z0-9_-]{1,64}$/;
 
 /** The path that a text spells, or undefined. */

@@ -1,7 +1,15 @@
-import { fail } from '../errors.ts';
+import { fail, type DetailCode } from '../errors.ts';
+import { fixOf, useOneOf, type Hint } from '../kernel/fix.ts';
 import { compileFrom, pathReader } from './conditions-eval.ts';
 import type { Attributes, Truth } from './conditions-eval.ts';
-import { isPlainObject, isScalar, parseCondition, parseTemplate } from './conditions-parse.ts';
+import {
+  isPlainObject,
+  isScalar,
+  operators,
+  parseCondition,
+  parseTemplate,
+  roots,
+} from './conditions-parse.ts';
 import type { Node, Path } from './conditions-parse.ts';
 
 /**
@@ -43,9 +51,22 @@ export type Values = readonly unknown[];
  */
 export function assertCondition(raw: unknown, path = 'condition'): Condition {
   const { root, problems } = parseCondition(raw, path);
-  if (problems.length > 0) throw fail('INVALID_CONDITION', { details: problems });
+  if (problems.length > 0) {
+    const hinted = problems.flatMap(({ path: at, code }) => hints[code]?.(at) ?? []);
+    const fix = fixOf(hinted, problems.length);
+    throw fail('INVALID_CONDITION', { details: problems, ...(fix === undefined ? {} : { fix }) });
+  }
   return root === null ? null : (raw as Record<string, unknown>);
 }
+
+/** What would be accepted, by the code of a problem. */
+const hints: Partial<Record<DetailCode, (path: string) => Hint>> = {
+  operator: (path) => ({ path, hint: useOneOf(['And', 'Or', 'Not', ...operators]) }),
+  path: (path) => ({
+    path,
+    hint: `begin with ${roots.join('., ')}. and name an attribute, as in resource.ownerId; 7 names of letters, digits, _ and - at most`,
+  }),
+};
 
 const compiled = new WeakMap<object, CompiledCondition>();
 

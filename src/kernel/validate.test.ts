@@ -117,3 +117,47 @@ it('never echoes a value, nor a long field name in full', () => {
   expect(fault.length).toBeLessThan(100);
   expect(fault).not.toContain('secret');
 });
+
+describe('the fix', () => {
+  const fixOf = (schema: z.ZodType, raw: unknown): string | undefined => {
+    try {
+      parseInput(schema, raw);
+    } catch (error) {
+      if (!(error instanceof DoorwardError)) throw error;
+      return error.extras.fix;
+    }
+    throw new Error('it was accepted');
+  };
+  const many = Array.from({ length: 100 }, (_, index) => `value-${index}`);
+  const name = z.string().refine((text) => many.includes(text), { params: { code: 'enum', allowed: many } });
+  const kinds = z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('user') }),
+    z.strictObject({ kind: z.literal('group') }),
+  ]);
+
+  it.each<[string, z.ZodType, unknown, string | undefined]>([
+    ['enum', z.object({ a: z.enum(['x', 'y']) }), { a: 'z' }, 'Use one of: x, y.'],
+    ['literal', z.object({ a: z.literal('x') }), { a: 'y' }, 'Use one of: x.'],
+    ['discriminator', kinds, { kind: 'x' }, 'Use one of: user, group.'],
+    ['type', z.object({ a: z.object({}) }), { a: 'x' }, 'Send an object.'],
+    ['nullable', z.object({ a: z.string().nullable() }), { a: 1 }, 'Send a string.'],
+    ['union', z.union([z.string(), z.strictObject({ b: z.string() })]), 3, 'Send a string or an object.'],
+    [
+      'several',
+      z.object({ a: z.enum(['x']), b: z.int() }),
+      { a: 'z', b: 'z' },
+      'a: use one of: x. b: send a number.',
+    ],
+    ['required', z.object({ a: z.enum(['x']) }), {}, undefined],
+    ['format', uuid, 'x', undefined],
+  ])('of %s', (_name, schema, raw, fix) => expect(fixOf(schema, raw)).toBe(fix));
+
+  it('is bounded, and then begins with what is nearest', () => {
+    const fix = fixOf(name, 'valeu-77') ?? '';
+    expect(fix).toMatch(/^Use one of: value-77, value-0, .*, ….$/);
+    expect(fix.length).toBeLessThan(330);
+    const all = fixOf(z.array(name), Array(20).fill('secret-value')) ?? '';
+    expect(all.length).toBeLessThan(700);
+    expect(all).not.toContain('secret');
+  });
+});

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { detailMessages, fail, type Detail, type DetailCode } from '../errors.ts';
+import { fixOf, sendOneOf, useOneOf } from './fix.ts';
 
 /** How many details an answer carries at most (conventions §2). */
 export const maxDetails = 20;
@@ -11,36 +12,71 @@ const maxSegmentLength = 64;
 export function parseInput<S extends z.ZodType>(schema: S, raw: unknown): z.output<S> {
   const result = schema.safeParse(raw, { reportInput: true });
   if (result.success) return result.data;
-  throw fail('VALIDATION_ERROR', { details: issuesToDetails(result.error.issues) });
+  const faults = faultsOf(result.error.issues);
+  const details = faults.map(({ path, code }) => ({ path, code }));
+  const hints = faults.flatMap(({ path, hint }) => (hint === undefined ? [] : [{ path, hint }]));
+  const fix = fixOf(hints, details.length);
+  throw fail('VALIDATION_ERROR', { details, ...(fix === undefined ? {} : { fix }) });
+}
+
+/** A detail of the answer, and what would be accepted instead, where that can be said. */
+interface Fault extends Detail {
+  readonly hint?: string | undefined;
 }
 
 /**
- * zod issues as details of the wire: at most 20, in the order of the issues, never with a value.
+ * zod issues as faults: at most 20, in the order of the issues, never with a value.
  * The issues must come from a parse with `reportInput: true`: only then is a missing field told from a wrong one.
  */
-export function issuesToDetails(issues: readonly z.core.$ZodIssue[]): Detail[] {
-  const details = new Map<string, Detail>();
-  for (const detail of detailsOf(issues, [])) {
-    details.set(`${detail.code} ${detail.path}`, detail);
-    if (details.size === maxDetails) break;
+export function faultsOf(issues: readonly z.core.$ZodIssue[]): Fault[] {
+  const faults = new Map<string, Fault>();
+  for (const fault of eachFault(issues, [])) {
+    faults.set(`${fault.code} ${fault.path}`, fault);
+    if (faults.size === maxDetails) break;
   }
-  return [...details.values()];
+  return [...faults.values()];
 }
 
-function* detailsOf(issues: readonly z.core.$ZodIssue[], parents: readonly PropertyKey[]): Generator<Detail> {
+function* eachFault(issues: readonly z.core.$ZodIssue[], parents: readonly PropertyKey[]): Generator<Fault> {
   for (const issue of issues) {
     const path = [...parents, ...issue.path];
     if (issue.code === 'unrecognized_keys') {
       for (const key of issue.keys) yield { path: dotted([...path, key]), code: 'unknown_field' };
     } else if (issue.code === 'invalid_union' && issue.input !== undefined && issue.errors.length > 0) {
-      yield* detailsOf(closestOption(issue.errors), path);
+      const kinds = kindsOf(issue);
+      if (kinds) yield { path: dotted(path), code: 'type', hint: sendOneOf(kinds) };
+      else yield* eachFault(closestOption(issue.errors), path);
     } else if (issue.code === 'invalid_key' || issue.code === 'invalid_element') {
       // The inner issues speak of the key or element, which has the same place.
-      yield* detailsOf(issue.issues, path);
+      yield* eachFault(issue.issues, path);
     } else {
-      yield { path: dotted(path), code: codeOf(issue) };
+      const code = codeOf(issue);
+      yield { path: dotted(path), code, hint: hintOf(issue, code) };
     }
   }
+}
+
+/** What the options of a union expect, if what was given is of none of their kinds. */
+function kindsOf({ errors }: z.core.$ZodIssueInvalidUnion): string[] | null {
+  const kinds = errors.map((issues) => issues.find(isOfOtherKind)?.expected);
+  return kinds.every((kind) => kind !== undefined) ? kinds : null;
+}
+
+const isOfOtherKind = (issue: z.core.$ZodIssue): issue is z.core.$ZodIssueInvalidType =>
+  issue.code === 'invalid_type' && issue.path.length === 0;
+
+function hintOf(issue: PlainIssue, code: DetailCode): string | undefined {
+  if (code === 'type') return issue.code === 'invalid_type' ? sendOneOf([issue.expected]) : undefined;
+  if (code !== 'enum') return undefined;
+  const allowed: unknown =
+    issue.code === 'invalid_value'
+      ? issue.values
+      : issue.code === 'custom'
+        ? issue.params?.['allowed']
+        : issue.code === 'invalid_union' && 'options' in issue
+          ? issue.options
+          : undefined;
+  return Array.isArray(allowed) ? useOneOf(allowed.map(String), issue.input) : undefined;
 }
 
 type PlainIssue = Exclude<
@@ -92,7 +128,7 @@ function discriminatorCode(issue: z.core.$ZodIssueInvalidUnion): DetailCode {
  */
 function closestOption(options: readonly z.core.$ZodIssue[][]): readonly z.core.$ZodIssue[] {
   const rank = (issues: readonly z.core.$ZodIssue[]) => {
-    const fits = !issues.some((issue) => issue.code === 'invalid_type' && issue.path.length === 0);
+    const fits = !issues.some(isOfOtherKind);
     return [fits ? 1 : 0, Math.max(...issues.map((issue) => issue.path.length)), -issues.length] as const;
   };
   return options.reduce((best, option) => {

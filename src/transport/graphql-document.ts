@@ -3,6 +3,7 @@ import {
   GraphQLError,
   getOperationAST,
   getVariableValues,
+  isEnumType,
   isNonNullType,
   Kind,
   NoSchemaIntrospectionCustomRule,
@@ -28,6 +29,7 @@ import {
 import { compileQuery, isCompiledQuery, type CompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 import { fail, type DoorwardError } from '../errors.ts';
+import { useOneOf } from '../kernel/fix.ts';
 import { measuredFields, tooComplex } from './graphql-limits.ts';
 import type { RootField } from './graphql-charges.ts';
 import { Json } from './graphql-schema.ts';
@@ -136,7 +138,7 @@ function prepare(source: string, operationName: string, options: PlannerOptions)
 
   const rules = options.introspection ? specifiedRules : [...specifiedRules, NoSchemaIntrospectionCustomRule];
   const reporting = { maxErrors: MAX_ERRORS, hideSuggestions: production };
-  refuseAny(validate(schema, document, rules, reporting));
+  refuseAny(validate(schema, document, rules, reporting), schema);
 
   const definitions = operation.variableDefinitions ?? [];
   const nodes = roots.map(({ node }) => node);
@@ -155,7 +157,7 @@ function prepare(source: string, operationName: string, options: PlannerOptions)
         ...reporting,
         maxErrors: MAX_VARIABLE_ERRORS,
       });
-      refuseAny(errors ?? []);
+      refuseAny(errors ?? [], schema);
       const values: Record<string, unknown> = {};
       for (const { name, type, node } of inputs.values()) {
         const value = valueFromAST(node, type, coerced);
@@ -192,17 +194,30 @@ function parsed(source: string): DocumentNode {
   }
 }
 
-function refuseAny(errors: readonly GraphQLError[]): void {
-  if (errors.length > 0) throw new Unrunnable(errors.map((error) => misfit(fixOf(error), error)));
+function refuseAny(errors: readonly GraphQLError[], schema: GraphQLSchema): void {
+  if (errors.length > 0) throw new Unrunnable(errors.map((error) => misfit(fixOf(error, schema), error)));
 }
 
 /** What graphql-js says, unless it repeats a value, which may be a secret. */
-function fixOf({ message, nodes }: GraphQLError): string {
+function fixOf({ message, nodes }: GraphQLError, schema: GraphQLSchema): string {
   const member = /Field "[^"\\]{1,100}" (?:of required type|is not defined by) .*$/.exec(message)?.[0];
   if (member) return member;
   const variable = /^Variable "(\$\w+)" got invalid value/.exec(message)?.[1];
-  if (variable) return `Give ${variable} a value of its type.`;
-  return nodes?.[0]?.kind.endsWith('Value') ? 'Write a value of the type that belongs here.' : message;
+  const isValue = nodes?.[0]?.kind.endsWith('Value') === true;
+  if (!variable && !isValue) return message;
+  const allowed = valuesOf(message, schema);
+  if (allowed) return `${variable ? `${variable}: u` : 'U'}${useOneOf(allowed).slice(1)}.`;
+  return variable ? `Give ${variable} a value of its type.` : 'Write a value of the type that belongs here.';
+}
+
+/** The values of the enum of which it says that what was given is none; what it repeats before that may be anything. */
+function valuesOf(message: string, schema: GraphQLSchema): string[] | undefined {
+  const [, name] =
+    /"(\w+)" enum\.(?: Did you mean .*)?$/.exec(message) ??
+    /Enum "(\w+)" cannot represent/.exec(message) ??
+    [];
+  const type = name === undefined ? undefined : schema.getType(name);
+  return isEnumType(type) ? type.getValues().map((value) => value.name) : undefined;
 }
 
 /** The argument of a root field, and the variable that stands for it when the document runs. */

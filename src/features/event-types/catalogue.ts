@@ -222,3 +222,9 @@ export const isTypeOrNoun = (name: string): boolean =>
   name.endsWith('.*')
     ? [...eventCatalogue.keys()].some((one) => one.startsWith(name.slice(0, -1)))
     : eventCatalogue.has(name);
+
+/** What may be asked for by name: `noun.*`, then each type. */
+export const typesAndNouns: readonly string[] = [
+  ...new Set([...eventCatalogue.keys()].map((name) => `${name.split('.')[0]}.*`)),
+  ...eventCatalogue.keys(),
+];

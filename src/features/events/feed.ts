@@ -5,7 +5,7 @@ import { fail } from '../../errors.ts';
 import { callerOf, type Context } from '../../kernel/context.ts';
 import { credentialKey } from '../../kernel/invoke.ts';
 import { Scope } from '../../kernel/scope.ts';
-import { isTypeOrNoun, PING } from '../event-types/catalogue.ts';
+import { isTypeOrNoun, typesAndNouns, PING } from '../event-types/catalogue.ts';
 import { Event, type EventPage } from './event.ts';
 import { decodePlace, encodePlace, tailOf } from './place.ts';
 
@@ -27,7 +27,7 @@ export const feedInput = {
       z
         .string()
         .max(100)
-        .refine((name) => isTypeOrNoun(name), { params: { code: 'enum' } }),
+        .refine((name) => isTypeOrNoun(name), { params: { code: 'enum', allowed: typesAndNouns } }),
     )
     .min(1)
     .max(50)

@@ -1,6 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
-import { eventCatalogue, isTypeOrNoun } from '../event-types/catalogue.ts';
+import { eventCatalogue, isTypeOrNoun, typesAndNouns } from '../event-types/catalogue.ts';
 import { webhookSubscriptions } from './subscription.ts';
 
 /** What a subscription asks for: names of the catalogue, `noun.*`, or `*`; each once. */
@@ -9,7 +9,9 @@ export const EventTypes = z
     z
       .string()
       .max(100)
-      .refine((name) => name === '*' || isTypeOrNoun(name), { params: { code: 'enum' } }),
+      .refine((name) => name === '*' || isTypeOrNoun(name), {
+        params: { code: 'enum', allowed: ['*', ...typesAndNouns] },
+      }),
   )
   .min(1)
   .max(50)
@@ -24,7 +26,9 @@ export const EventTypes = z
 export const EventTypeName = z
   .string()
   .max(100)
-  .refine((name) => eventCatalogue.has(name), { params: { code: 'enum' } })
+  .refine((name) => eventCatalogue.has(name), {
+    params: { code: 'enum', allowed: [...eventCatalogue.keys()] },
+  })
   .describe('Name of an event type, e.g. `role.created`.');
 
 /** Whether a subscription asks for events of this type. */
