@@ -59,7 +59,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   'log.ts': [],
   'log-output.ts': ['log.ts'],
   db: ['errors.ts', 'values.ts', 'kernel'],
-  access: ['errors.ts', 'values.ts', 'kernel', 'db'],
+  access: ['errors.ts', 'values.ts', 'nearest.ts', 'kernel', 'db'],
   crypto: ['errors.ts', 'kernel', 'db', 'config.ts'],
   events: ['errors.ts', 'kernel', 'db', 'crypto'],
   features: ['errors.ts', 'values.ts', 'kernel', 'db', 'access', 'crypto', 'events', 'config.ts'],

@@ -3,6 +3,7 @@ import { evaluate, locate, type Decision, type Question } from '../../access/eva
 import { explain, type Accepts } from '../../access/explain.ts';
 import { rolesOf } from '../../access/grants.ts';
 import { loadSurroundings } from '../../access/surroundings.ts';
+import { unknownPair } from '../../access/unknown-pair.ts';
 import { callerOf, type CallerRights, type Principal } from '../../kernel/context.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -47,9 +48,16 @@ export async function explained(about: Explaining, question: Question): Promise<
   const target = locate(grants.held, question.resource, question.action);
   const { roles, surroundings } = await loadSurroundings(tx, scope, subject, target);
   const { decision, candidates, nearest } = explain(grants, question, surroundings, accepts);
+  const unknown = decision.reason === 'NO_PERMISSION' ? await unknownPair(tx, scope, target) : undefined;
   return {
     ...decision,
-    explanation: { ...told, roles: [...roles], candidates: [...candidates], nearest: [...nearest] },
+    explanation: {
+      ...told,
+      roles: [...roles],
+      candidates: [...candidates],
+      nearest: [...nearest],
+      ...(unknown && { unknown }),
+    },
   };
 }
 

@@ -75,6 +75,19 @@ describe.each(transports)('over %s', (via) => {
     expect(met).toMatchObject({ candidates: [{ ...path('change'), result: 'met' }], nearest: [] });
   });
 
+  it.each([
+    ['ordr', 'read', { part: 'resource' }],
+    ['invioce', 'read', { part: 'resource', nearest: 'invoice' }],
+    ['role', 'Query', { part: 'resource', nearest: 'Role' }],
+    ['invoice', 'raed', { part: 'action', nearest: 'read' }],
+    ['Role', 'Qurey', { part: 'action', nearest: 'Query' }],
+    ['Invoice', 'VOID', undefined],
+  ])('says of %s:%s what of it does not exist, and what is nearest', async (resource, action, unknown) => {
+    const { data } = await ask(action, undefined, { permission: { resource, action } });
+    expect(data.reason).toBe('NO_PERMISSION');
+    expect(data.explanation?.['unknown']).toEqual(unknown);
+  });
+
   it('names the comparison that failed, and what would meet it', async () => {
     const { data } = await ask('change', { status: 'final' });
     expect(data.reason).toBe('CONDITION_NOT_MET');
@@ -174,12 +187,13 @@ describe.each(transports)('over %s', (via) => {
     expect(data.explanation ?? null).toBeNull();
   });
 
-  it('reads two statements more than it would without', async () => {
-    const cost = async (more: object) =>
-      (await app.spent(() => ask('void', {}, more))).filter((one) => !isFraming(one)).length;
-    await cost({ explain: false });
-    const plain = await cost({ explain: false });
-    expect(await cost({})).toBe(plain + 2);
+  it('reads two statements more than it would without, and one for names where nothing is held', async () => {
+    const cost = async (action: string, more: object) =>
+      (await app.spent(() => ask(action, {}, more))).filter((one) => !isFraming(one)).length;
+    await cost('void', { explain: false });
+    const plain = await cost('void', { explain: false });
+    expect(await cost('read', {})).toBe(plain + 2);
+    expect(await cost('void', {})).toBe(plain + 3);
   });
 });
 

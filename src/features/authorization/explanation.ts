@@ -62,5 +62,15 @@ export const Explanation = z
       .describe('The roles of the subject in the scope.'),
     candidates: z.array(candidate).describe('Every permission of the subject for this resource and action.'),
     nearest: z.array(remedy).describe('Changes after which the answer would be yes, the smallest first.'),
+    unknown: z
+      .object({
+        part: z.enum(['resource', 'action']).describe('Which of the two there is not.'),
+        nearest: z.string().optional().describe('The name in the scope that is written most like it.'),
+      })
+      .optional()
+      .meta({
+        description:
+          'The part of the question that names nothing of the scope, and the nearest name that does.',
+      }),
   })
   .meta({ id: 'Explanation', description: 'How a decision came about, and what would change it.' });
