@@ -8,19 +8,27 @@ import { readCases, runCases, Unchecked, type Post, type Result } from './policy
  */
 const usage = `npm run policy-test -- <cases.yaml> [options]
 
-  --url <address>  of the service; default http://localhost:4000
+  --url <address>  of the service; default: DOORWARD of the environment, else http://localhost:4000
   --token <token>  of whoever asks, where a case names none; default: DOORWARD_TOKEN of the environment
 `;
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { url: { type: 'string', default: 'http://localhost:4000' }, token: { type: 'string' } },
+    options: { url: { type: 'string' }, token: { type: 'string' } },
   });
+  const { DOORWARD, DOORWARD_TOKEN } = process.env;
+  const url = (values.url ?? (DOORWARD || 'http://localhost:4000')).replace(/\/+$/, '');
   const [file, ...more] = positionals;
   if (file === undefined || more.length > 0) throw new Unchecked('name one file');
   const cases = readCases(await readFile(file, 'utf8'), process.env);
-  const results = await runCases(cases, postTo(values.url, values.token ?? process.env['DOORWARD_TOKEN']));
+  const results = await runCases(cases, postTo(url, values.token ?? DOORWARD_TOKEN)).catch(
+    (error: unknown) => {
+      throw new Unchecked(`${url}: ${error instanceof Error ? error.message : String(error)}`, {
+        cause: causeOf(error),
+      });
+    },
+  );
   for (const result of results) process.stdout.write(told(result));
   const failed = results.filter(({ passed }) => !passed).length;
   process.stdout.write(`\n${results.length - failed} passed, ${failed} failed\n`);
@@ -31,7 +39,7 @@ const postTo =
   (url: string, own: string | undefined): Post =>
   async (path, body, token = own) => {
     if (token === undefined) throw new Unchecked('no token: give one with --token, or in DOORWARD_TOKEN');
-    const answer = await fetch(`${url.replace(/\/+$/, '')}/api${path}`, {
+    const answer = await fetch(`${url}/api${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
       body: JSON.stringify(body),
@@ -51,8 +59,11 @@ function told({ one, passed, decision }: Result): string {
   return `${line}      expected ${reason}\n${because}\n`;
 }
 
+const causeOf = (error: unknown): unknown => (error instanceof Error ? error.cause : undefined);
+
 process.exitCode = await main().catch((error: unknown) => {
-  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : '';
+  const why = causeOf(error);
+  const cause = why instanceof Error ? ` (${why.message})` : '';
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}${cause}\n\n${usage}`);
   return 2;
 });

@@ -50,11 +50,12 @@ afterAll(async () => {
 const example = () => readFile('examples/policy.yaml', 'utf8');
 
 /** The command as it is typed. */
-async function command(text: string, token = owner.token, at = url) {
+async function command(text: string, token = owner.token, at: string | null = url, more: object = {}) {
   const file = join(folder, `${randomUUID()}.yaml`);
   await writeFile(file, text);
-  const args = ['scripts/run.mjs', 'scripts/policy-test.ts', file, '--url', at, '--token', token];
-  const child = spawn(process.execPath, args, { env: { PATH: process.env['PATH'], ...env } });
+  const args = ['scripts/run.mjs', 'scripts/policy-test.ts', file, ...(at === null ? [] : ['--url', at])];
+  args.push('--token', token);
+  const child = spawn(process.execPath, args, { env: { PATH: process.env['PATH'], ...env, ...more } });
   let [out, err] = ['', ''];
   child.stdout.on('data', (data: Buffer) => (out += data.toString()));
   child.stderr.on('data', (data: Buffer) => (err += data.toString()));
@@ -78,6 +79,12 @@ describe('the command', () => {
   it('ends with 0 when all came as expected: the example of this repository', async () => {
     const { code, out } = await command(await example());
     expect(out).toMatch(/^ok {4}the owner manages roles: Role:Create ALLOWED$/m);
+    expect(out).toMatch(/\n5 passed, 0 failed\n$/);
+    expect(code).toBe(0);
+  });
+
+  it('asks the service that DOORWARD of the environment names', async () => {
+    const { code, out } = await command(await example(), owner.token, null, { DOORWARD: `${url}/` });
     expect(out).toMatch(/\n5 passed, 0 failed\n$/);
     expect(code).toBe(0);
   });
@@ -107,7 +114,7 @@ describe('the command', () => {
       command(await example(), owner.token, 'http://127.0.0.1:9'),
     ]);
     expect(results.map(({ code }) => code)).toEqual([2, 2, 2]);
-    expect(results[1]?.err).toMatch(/the service answered 401 UNAUTHENTICATED/);
+    expect(results[1]?.err).toContain(`${url}: the service answered 401 UNAUTHENTICATED`);
     expect(results[2]?.err).toMatch(/ECONNREFUSED|bad port/);
   });
 });
