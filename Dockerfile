@@ -1,12 +1,13 @@
 # The service in one image: built with everything, run with what it needs, as a user who owns nothing.
-FROM node:20-bookworm-slim AS build
+# `npm run image` goes through these steps without containers, and starts what comes of them.
+FROM node:24-bookworm-slim AS build
 WORKDIR /app
-COPY package.json package-lock.json ./
+COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY . .
 RUN npm run build && npm prune --omit=dev
 
-FROM node:20-bookworm-slim
+FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 DATA_DIR=/data
 WORKDIR /app
 COPY --from=build /app/package.json ./
