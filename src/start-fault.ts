@@ -14,8 +14,8 @@ export function listenFault(error: unknown, { host, port }: Config['http']): unk
   const { code = '' } = error as NodeJS.ErrnoException;
   const elsewhere = `HOST: ${host} is no address of this machine (${code}). Set HOST to one that is, or to 0.0.0.0 for all.`;
   const mends: Readonly<Record<string, string>> = {
-    EADDRINUSE: `PORT: ${port} is in use on ${host}. Stop what listens there, or set PORT to another.`,
-    EACCES: `PORT: this user may not listen on ${port}. Set PORT to one above 1023.`,
+    EADDRINUSE: `PORT: ${port} is in use on ${host} (EADDRINUSE). Stop what listens there, or set PORT to another.`,
+    EACCES: `PORT: this user may not listen on ${port} (EACCES). Set PORT to one above 1023.`,
     EADDRNOTAVAIL: elsewhere,
     ENOTFOUND: elsewhere,
     EAI_AGAIN: elsewhere,

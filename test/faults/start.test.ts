@@ -29,7 +29,9 @@ test('a port that is taken', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const { port } = taken.address() as AddressInfo;
-  expect(await printed({}, port)).toEqual(oneLine(`PORT: ${port} is in use on 127\\.0\\.0\\.1\\. `));
+  expect(await printed({}, port)).toEqual(
+    oneLine(`PORT: ${port} is in use on 127\\.0\\.0\\.1 \\(EADDRINUSE\\)\\. `),
+  );
   taken.close();
 });
 
