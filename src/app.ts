@@ -268,7 +268,8 @@ export async function createApp(options: AppOptions): Promise<App> {
           ...(config.encryption.oldKeys.length > 0 ? [{ everyMs: MINUTE_MS, run: () => reseal.run() }] : []),
         ],
   );
-  registerHostedPages(server, { https: config.security.https, ...pageQuestions(pool, services) });
+  const serves = { explorer: config.graphql.explorer, documentation: config.docs.enabled };
+  registerHostedPages(server, { https: config.security.https, serves, ...pageQuestions(pool, services) });
   await server.ready();
 
   return {
@@ -287,13 +288,8 @@ export async function createApp(options: AppOptions): Promise<App> {
       stopping = true;
       await server.close();
       stopJobs();
-      await Promise.all([
-        purge.stop(),
-        reseal.stop(),
-        checkpoints.stop(),
-        auditRetention.stop(),
-        webhooks.stop(),
-      ]);
+      const working = [purge, reseal, checkpoints, auditRetention, webhooks];
+      await Promise.all(working.map((one) => one.stop()));
       await denials.flush(true);
       await relay.stop();
       await mail.flush();

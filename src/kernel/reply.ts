@@ -24,6 +24,21 @@ export const bare = (body: unknown, headers?: Readonly<Record<string, string>>, 
 /** Sends a browser elsewhere: 303 asks there with GET, whatever was asked here. */
 export const redirect = (location: string, status: 302 | 303 = 303) => bare(null, { location }, status);
 
+/**
+ * Sends a browser elsewhere, but not before its user has read why: whoever asks for HTML gets a page that tells of the
+ * error and has a link there.
+ */
+export class Notice extends BareReply {
+  readonly error: DoorwardError;
+  readonly location: string;
+
+  constructor(location: string, error: DoorwardError) {
+    super(null, { location }, 303);
+    this.error = error;
+    this.location = location;
+  }
+}
+
 /** Commit what was written, then answer this error. */
 export class Refusal {
   readonly error: DoorwardError;

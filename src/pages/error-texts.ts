@@ -7,7 +7,11 @@ interface Texts {
   readonly advice: Partial<Record<Code, string>>;
   /** For every other code. */
   readonly otherwise: string;
+  /** An app made a mistake and its address may be anybody's; `goOn` names it as {place}. */
+  readonly unknownApp: string;
+  readonly goOn: string;
   readonly forTheOperator: string;
+  readonly notFound: { readonly title: string; readonly text: string; readonly start: string };
 }
 
 export const errorTexts: Record<Language, Texts> = {
@@ -30,7 +34,15 @@ export const errorTexts: Record<Language, Texts> = {
       UNAVAILABLE: 'Please try again in a moment.',
     },
     otherwise: 'Go back to where you came from and start again.',
+    unknownApp:
+      'The app that sent you here asked for something that we cannot do, so you cannot sign in to it now. Go back to it only if you know its address.',
+    goOn: 'Back to {place}',
     forTheOperator: 'For whoever helps you:',
+    notFound: {
+      title: 'There is nothing here',
+      text: 'Check the address, or go back to where you came from.',
+      start: 'Start page',
+    },
   },
   de: {
     title: 'Das hat nicht geklappt',
@@ -53,7 +65,15 @@ export const errorTexts: Record<Language, Texts> = {
       UNAVAILABLE: 'Bitte versuchen Sie es gleich noch einmal.',
     },
     otherwise: 'Gehen Sie dorthin zurück, woher Sie kamen, und beginnen Sie noch einmal.',
+    unknownApp:
+      'Die App, die Sie hierher geschickt hat, hat um etwas gebeten, das wir nicht tun können. Deshalb können Sie sich dort jetzt nicht anmelden. Gehen Sie nur zurück, wenn Sie die Adresse der App kennen.',
+    goOn: 'Zurück zu {place}',
     forTheOperator: 'Für die Person, die Ihnen hilft:',
+    notFound: {
+      title: 'Hier gibt es nichts',
+      text: 'Prüfen Sie die Adresse, oder gehen Sie dorthin zurück, woher Sie kamen.',
+      start: 'Startseite',
+    },
   },
   es: {
     title: 'Esto no ha funcionado',
@@ -73,7 +93,15 @@ export const errorTexts: Record<Language, Texts> = {
       UNAVAILABLE: 'Inténtelo de nuevo en un momento.',
     },
     otherwise: 'Vuelva al lugar de donde venía y empiece de nuevo.',
+    unknownApp:
+      'La aplicación que le envió aquí pidió algo que no podemos hacer, así que ahora no puede iniciar sesión en ella. Vuelva a ella solo si conoce su dirección.',
+    goOn: 'Volver a {place}',
     forTheOperator: 'Para quien le ayude:',
+    notFound: {
+      title: 'Aquí no hay nada',
+      text: 'Compruebe la dirección o vuelva al lugar de donde venía.',
+      start: 'Página de inicio',
+    },
   },
   fr: {
     title: "Cela n'a pas fonctionné",
@@ -95,6 +123,14 @@ export const errorTexts: Record<Language, Texts> = {
       UNAVAILABLE: 'Réessayez dans un instant.',
     },
     otherwise: "Revenez là d'où vous venez et recommencez.",
+    unknownApp:
+      "L'application qui vous envoie a demandé quelque chose que nous ne pouvons pas faire ; vous ne pouvez donc pas vous y connecter maintenant. N'y retournez que si vous connaissez son adresse.",
+    goOn: 'Retour à {place}',
     forTheOperator: 'Pour la personne qui vous aide :',
+    notFound: {
+      title: "Il n'y a rien ici",
+      text: "Vérifiez l'adresse ou revenez là d'où vous venez.",
+      start: "Page d'accueil",
+    },
   },
 };

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { escapeHtml } from '../events/mail-layout.ts';
 import type { Language } from '../i18n/translate.ts';
 import { sendText } from '../transport/compression.ts';
@@ -88,19 +88,23 @@ export function servePage(
     const { html, ...allowed } = typeof page === 'string' ? { html: page } : page;
     const policy = pagePolicy({ script: options.script !== undefined, ...allowed });
     return (
-      reply
-        .headers({ ...pageHeaders(policy, 'no-store'), vary: 'Accept-Language' })
-        // Whoever opened it, or is opened by it, gets no hold of its window.
-        .header('cross-origin-opener-policy', 'same-origin')
+      asPage(reply, language, policy)
         // Without a referrer a browser would call the origin of a posted form "null".
         .headers(typeof page === 'string' ? {} : { 'referrer-policy': 'same-origin' })
-        .header('content-language', language)
-        .type('text/html; charset=utf-8')
         .send(html)
     );
   });
   if (options.script !== undefined) serveFile(app, `${options.path}.js`, 'text/javascript', options.script);
 }
+
+/** The headers of every page. */
+export const asPage = (reply: FastifyReply, language: Language, policy = pagePolicy()): FastifyReply =>
+  reply
+    .headers({ ...pageHeaders(policy, 'no-store'), vary: 'Accept-Language' })
+    // Whoever opened it, or is opened by it, gets no hold of its window.
+    .header('cross-origin-opener-policy', 'same-origin')
+    .header('content-language', language)
+    .type('text/html; charset=utf-8');
 
 /** Serves the style of the hosted pages. */
 export const serveStylesheet = (app: FastifyInstance): void =>

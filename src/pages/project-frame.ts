@@ -107,7 +107,7 @@ function sourceOf(address: string | null): string | undefined {
 const formTarget = (redirectUri: string): string => new URL(redirectUri).protocol;
 
 /** What a person knows the app's address by: its host, or the scheme that is its own. */
-function placeOf(redirectUri: string): string {
+export function placeOf(redirectUri: string): string {
   const { protocol, host } = new URL(redirectUri);
   return /^https?:$/.test(protocol) ? host : protocol.slice(0, -1);
 }

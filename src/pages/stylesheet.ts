@@ -53,6 +53,8 @@ details[open] > summary { margin: 0 0 1rem; }
 .scopes { margin: 0 0 1.25rem; padding: 0 0 0 1.15rem; overflow-wrap: anywhere; }
 .scopes li { margin: 0 0 .5rem; }
 .scopes small { display: block; color: var(--soft); font-size: .9rem; }
+.links { margin: 0; padding: 0; list-style: none; }
+.links li + li { margin-top: .75rem; }
 .or { margin: 1rem 0; text-align: center; }
 .place { margin: 1.25rem 0 0; font-size: .9rem; }
 [role='status'] { margin: 1.25rem 0 0; }

@@ -19,7 +19,7 @@ import { clientNetwork, trustedProxies } from './network.ts';
 import { repeatedIn } from './oauth-parameters.ts';
 import type { RateLimiter, RateState } from './rate-limit.ts';
 import { registerRouteTable } from './route-table.ts';
-import { languageOf, sendError } from './send-error.ts';
+import { languageOf, sendError, sendNotFound } from './send-error.ts';
 
 /**
  * The HTTP server before any route: request ids, security headers, limits, credentials, cookies, and the one
@@ -113,7 +113,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     // Addresses that the router itself cannot read: like every other, they lead nowhere.
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id).headers(constantHeaders);
-      void sendError(toDoorwardError(error), request, reply);
+      void sendNotFound(toDoorwardError(error), request, reply);
     },
     genReqId: ({ headers }) => requestIdOf(headers),
   });
@@ -213,7 +213,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     const error = other
       ? fail('METHOD_NOT_ALLOWED', { headers: { Allow: [...allowed, 'OPTIONS'].join(', ') } })
       : fail('NOT_FOUND');
-    return sendError(error, request, reply);
+    return other ? sendError(error, request, reply) : sendNotFound(error, request, reply);
   });
   return app;
 }

@@ -6,7 +6,7 @@ import type { Call } from '../kernel/context.ts';
 import { assertAuthenticated, type Invoke } from '../kernel/invoke.ts';
 import { definitionName, type JsonSchema, type Schemas } from '../kernel/json-schema.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
-import { BareReply, Rehearsed } from '../kernel/reply.ts';
+import { BareReply, Notice, Rehearsed } from '../kernel/reply.ts';
 import { canonicalTenant, Scope } from '../kernel/scope.ts';
 import { ignoreBodies } from './body-parser.ts';
 import { releaseSlot } from './admission/request-slot.ts';
@@ -15,6 +15,7 @@ import { formAnswersOf } from './forms.ts';
 import { jsonBytes } from './json-size.ts';
 import { readQuestion } from './header-input.ts';
 import { readParameters } from './oauth-parameters.ts';
+import { asksForHtml, sendErrorPage } from './send-error.ts';
 import { settle } from './settle.ts';
 
 /**
@@ -61,6 +62,9 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
           // Without related rows an answer is no longer than its page.
           if (call.budget.hasRelated) call.budget.takeBytes(jsonBytes(answer, call.budget.bytes));
           applyEffects(call, reply);
+          if (answer instanceof Notice && asksForHtml(request)) {
+            return sendErrorPage(answer.error, request, reply, answer.location);
+          }
           const sent = answer instanceof BareReply ? answer : formAnswersOf(request)?.answer(answer as never);
           return sent ? sendBare(sent, request, reply) : sendEnvelope(op, answer, request, reply);
         };

@@ -6,14 +6,17 @@ import { formAnswersOf } from './forms.ts';
 
 /** A failure as its caller can read it: as JSON, as OAuth has it, or as a page. */
 
+interface PageOfError {
+  readonly html: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Tells a person in a browser what went wrong; the pages bring it. */
-    errorPage: (
-      error: DoorwardError,
-      language: Language,
-      requestId: string,
-    ) => { readonly html: string; readonly headers: Readonly<Record<string, string>> };
+    /** Tells a person in a browser what went wrong, and where to go on, if anywhere; the pages bring it. */
+    errorPage: (error: DoorwardError, language: Language, requestId: string, next?: string) => PageOfError;
+    /** Tells a person that there is nothing at this address. */
+    notFoundPage: (language: Language) => PageOfError;
   }
 }
 
@@ -26,14 +29,10 @@ export function sendError(error: DoorwardError, request: FastifyRequest, reply: 
       .headers({ ...error.extras.headers, 'content-type': 'application/json; charset=utf-8', ...headers })
       .send(body === null ? '' : JSON.stringify(body));
   }
-  const language = languageOf(request);
   if ((request.route ?? request.routeOptions.config).forBrowsers && asksForHtml(request)) {
-    const { html, headers } = request.server.errorPage(error, language, request.id);
-    return reply
-      .status(error.status)
-      .headers({ ...error.extras.headers, ...headers })
-      .send(html);
+    return sendErrorPage(error, request, reply);
   }
+  const language = languageOf(request);
   return reply
     .status(error.status)
     .headers({ ...error.extras.headers })
@@ -43,8 +42,48 @@ export function sendError(error: DoorwardError, request: FastifyRequest, reply: 
     .send(JSON.stringify(restErrorBody(error, { language, requestId: request.id })));
 }
 
-/** A browser names HTML first; a program that takes anything does not. */
-const asksForHtml = ({ headers }: FastifyRequest): boolean => /\btext\/html\b/.test(headers.accept ?? '');
+export function sendErrorPage(
+  error: DoorwardError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  next?: string,
+): FastifyReply {
+  const { html, headers } = request.server.errorPage(error, languageOf(request), request.id, next);
+  return reply
+    .status(error.status)
+    .headers({ ...error.extras.headers, ...headers })
+    .send(html);
+}
+
+/** There is nothing at this address: a page for whoever looks at it, JSON for every program. */
+export function sendNotFound(
+  error: DoorwardError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  if (!/^(?:GET|HEAD)$/.test(request.method) || !asksForHtml(request))
+    return sendError(error, request, reply);
+  const { html, headers } = request.server.notFoundPage(languageOf(request));
+  return reply.status(error.status).headers(headers).send(html);
+}
+
+/**
+ * Whether a page is wanted at least as much as JSON (RFC 9110 §12.5.1). A browser names HTML; a program that takes
+ * anything does not.
+ */
+export function asksForHtml({ headers }: FastifyRequest): boolean {
+  const { accept } = headers;
+  if (!accept?.includes('text/html')) return false;
+  const qualities = new Map<string, number>();
+  for (const range of accept.split(',', 32)) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
+    const quality = parameters.find((one) => one.startsWith('q='))?.slice(2);
+    qualities.set(type, quality === undefined ? 1 : Number(quality));
+  }
+  const json = ['application/json', 'application/*', '*/*'].find((type) => qualities.has(type));
+  const html = qualities.get('text/html') ?? 0;
+  return html > 0 && html >= (qualities.get(json ?? '') ?? 0);
+}
 
 export const languageOf = (request: FastifyRequest): Language =>
   pickLanguage(request.headers['accept-language']);

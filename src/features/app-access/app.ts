@@ -6,6 +6,7 @@ import { nodes } from '../../db/nodes.ts';
 import type { NodeRef } from '../../kernel/event.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
+import { uuid } from '../../values.ts';
 import { projectApps } from '../project-apps/project-app.ts';
 
 /** An app to which somebody may sign in now: it lives, and so do its project and its owner. */
@@ -37,8 +38,11 @@ async function liveApp(db: Executor, which: SQL): Promise<LiveApp | undefined> {
 export const appById = (db: Executor, id: string): Promise<LiveApp | undefined> =>
   liveApp(db, eq(projectApps.id, id));
 
-export const appByClientId = (db: Executor, clientId: string): Promise<LiveApp | undefined> =>
-  liveApp(db, eq(projectApps.clientId, clientId));
+/** Of whatever was sent as a client id. */
+export async function appByClientId(db: Executor, sent: string): Promise<LiveApp | undefined> {
+  const clientId = uuid.safeParse(sent);
+  return clientId.success ? liveApp(db, eq(projectApps.clientId, clientId.data)) : undefined;
+}
 
 /** Who signs its tokens, and what RFC 9207 says at every redirect. */
 export const issuerOf = ({ appUrl }: Config, { owner, tenantId }: LiveApp): string =>

@@ -4,7 +4,6 @@ import { fail, type DoorwardError } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import { refuse, type Refusal } from '../../kernel/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { uuid } from '../../values.ts';
 import { appByClientId, nodeOfApp, type LiveApp } from '../app-access/app.ts';
 import { judgeAppSecret } from '../app-access/app-secret.ts';
 import type { Run } from '../identity/sign-in.ts';
@@ -59,8 +58,7 @@ export async function clientOf(
   network: string,
   { client_id, client_secret }: SentByClient,
 ): Promise<Client | Impostor> {
-  const clientId = uuid.safeParse(client_id);
-  const app = clientId.success ? await appByClientId(db, clientId.data) : undefined;
+  const app = await appByClientId(db, client_id);
   if (!app) throw invalidClient();
   if (!app.confidential) {
     if (client_secret !== undefined) throw invalidClient();

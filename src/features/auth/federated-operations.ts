@@ -37,6 +37,7 @@ export const startGithubSignIn = mutation({
     'Leads the browser to GitHub. `redirect` is where it goes in the end; `error` says there what failed.',
   access: 'public',
   only: 'rest',
+  forBrowsers: true,
   keepsRights: true,
   input: {
     redirect: z.string().max(2048).optional().describe('Where the browser goes in the end.'),
@@ -61,6 +62,7 @@ export const finishGithubSignIn = mutation({
   description: 'Sets the refresh cookie and leads on to the `redirect` of the beginning.',
   access: 'public',
   only: 'rest',
+  forBrowsers: true,
   input: {
     code: word(512).optional().describe('What GitHub answers if the user agreed.'),
     state: word(512).describe('As it was sent to GitHub.'),

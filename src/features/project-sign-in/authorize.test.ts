@@ -332,6 +332,62 @@ describe('the app is told', () => {
   });
 });
 
+describe('a browser in which nobody has agreed to anything', () => {
+  const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+  const asks = (to: AppInProject, changes: Record<string, string>) => {
+    const browser = signInBrowser(app, to);
+    return browser.get(
+      `${authorizePath}?${new URLSearchParams({ ...browser.request, ...changes }).toString()}`,
+      html,
+    );
+  };
+
+  test('is not led on to an address that somebody has made up, but asked', async () => {
+    for (const [changes, told] of [
+      [{ code_challenge: 'short' }, 'code_challenge must be'],
+      [{ response_type: 'token' }, 'response_type must be'],
+      [{ scope: 'board:share' }, 'invalid_scope'],
+    ] as const) {
+      const page = await asks(boards, changes);
+      expect(page.statusCode).toBe(400);
+      expect(page.headers.location).toBeUndefined();
+      expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+      expect(page.body).toContain(told);
+      const [, href = ''] = /href="(https:[^"]*)">Back to <bdi>boards\.example<\/bdi>/.exec(page.body) ?? [];
+      const next = new URL(href.replaceAll('&amp;', '&'));
+      expect(next.searchParams.get('error')).toMatch(/^(invalid_request|invalid_scope|unsupported_\w+)$/);
+      expect(next.searchParams.get('iss')).toBe(boards.issuer);
+    }
+  });
+
+  test('is led on where nobody can have put a trap', async () => {
+    const trusted = await appInProject(app, {
+      redirectUris: ['http://localhost:4000/callback', 'http://127.0.0.1/cb', 'com.example.boards:/cb'],
+    });
+    for (const redirect_uri of [
+      'http://localhost:4000/callback',
+      'http://127.0.0.1:4711/cb',
+      'com.example.boards:/cb',
+    ]) {
+      const answer = await asks(trusted, { redirect_uri, response_type: 'token' });
+      expect([answer.statusCode, toldIn(answer)['error']], redirect_uri).toEqual([
+        303,
+        'unsupported_response_type',
+      ]);
+    }
+  });
+
+  test('reads which parameter of an address is wrong that leads nowhere', async () => {
+    const page = await asks(boards, { redirect_uri: 'https://evil.example/' });
+    expect([page.statusCode, page.body.includes('redirect_uri: This is not allowed here.')]).toEqual([
+      400,
+      true,
+    ]);
+    expect((await asks(boards, { client_id: 'x' })).body).toContain('client_id: This is not allowed here.');
+    expect(page.body).not.toContain('evil.example');
+  });
+});
+
 describe('app-info', () => {
   const info = (input: { client_id: string; redirect_uri?: string; scope?: string }) =>
     app.call('projectAppInfo', input);

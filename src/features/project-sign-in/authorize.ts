@@ -1,4 +1,6 @@
+import type { Config } from '../../config.ts';
 import { fail } from '../../errors.ts';
+import { Notice, redirect, type BareReply } from '../../kernel/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { errorAddress, type AppError } from '../app-access/answer.ts';
 import { appByClientId, offeredProviders, type LiveApp } from '../app-access/app.ts';
@@ -33,6 +35,7 @@ const challengeForm = /^[A-Za-z0-9._~-]{43,128}$/;
 /** What keeps the request from being one, for the app. */
 class Fault {
   readonly error: AppError;
+  /** Fixed English words, which name the parameter. */
   readonly description: string;
 
   constructor(error: AppError, description: string) {
@@ -42,7 +45,7 @@ class Fault {
 }
 
 /** Stores the flow, and answers where the browser goes. @throws VALIDATION_ERROR, INVALID_REDIRECT_URI */
-export async function begin(ctx: Run, request: Request): Promise<string> {
+export async function begin(ctx: Run, request: Request): Promise<BareReply> {
   const { config } = ctx.services;
   ctx.unchanged();
   const app = await askingApp(ctx.tx, request);
@@ -50,12 +53,24 @@ export async function begin(ctx: Run, request: Request): Promise<string> {
   if (asked instanceof Fault) {
     const { redirect_uri: redirectUri } = request;
     const state = stateOf(request) ?? null;
-    return errorAddress(config, app, { redirectUri, state }, asked.error, asked.description);
+    const address = errorAddress(config, app, { redirectUri, state }, asked.error, asked.description);
+    if (isTrusted(config, redirectUri)) return redirect(address);
+    return new Notice(address, fail('VALIDATION_ERROR', { fix: `${asked.error}: ${asked.description}.` }));
   }
   await beginFlow(ctx, 'project', { asked, verifier: newVerifier(), step: { name: 'signIn' } });
-  return request.provider === 'github'
-    ? `${config.appUrl}/api/auth/project/github`
-    : pageOf(config, 'signIn');
+  const isGithub = request.provider === 'github';
+  return redirect(isGithub ? `${config.appUrl}/api/auth/project/github` : pageOf(config, 'signIn'));
+}
+
+/**
+ * Whether a browser may be led there although nobody has signed in or agreed to anything. Whoever makes an app of his own
+ * could use our address as that of his page with a request that is wrong on purpose (RFC 9700 §4.11.2); so its user is
+ * asked, unless the address is the operator's or on the user's own machine.
+ */
+function isTrusted({ security }: Config, redirectUri: string): boolean {
+  const { protocol, hostname, origin } = new URL(redirectUri);
+  if (!/^https?:$/.test(protocol)) return true;
+  return ['127.0.0.1', '[::1]', 'localhost'].includes(hostname) || security.origins.includes(origin);
 }
 
 async function askingApp(db: Executor, { client_id, redirect_uri }: Request): Promise<LiveApp> {
@@ -72,6 +87,7 @@ async function askingApp(db: Executor, { client_id, redirect_uri }: Request): Pr
 
 export const unknownRedirect = () =>
   fail('INVALID_REDIRECT_URI', {
+    details: [{ path: 'redirect_uri', code: 'not_allowed' }],
     fix: 'Send one of the redirectUris of the app, character by character; only the port of a loopback IP may differ.',
   });
 

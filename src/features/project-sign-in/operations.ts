@@ -36,7 +36,7 @@ export const authorizeProjectSignIn = mutation({
   oauth: 'authorization',
   summary: 'Begin to sign in to a project app',
   description:
-    'Leads to the hosted pages, and in the end to `redirect_uri` with `code`, `state` and `iss`, or with `error`. An unknown client or address is told on a page and leads nowhere. Other parameters are ignored; one that is sent twice is a fault.',
+    'Leads to the hosted pages, and in the end to `redirect_uri` with `code`, `state` and `iss`, or with `error`. An unknown client or address is told on a page and leads nowhere; a browser that is led back with `error` sees a page first, unless the address is one of the operator or on the machine of the user. Other parameters are ignored; one that is sent twice is a fault.',
   input: {
     client_id: z.string().max(2048).describe('The `clientId` of the app.'),
     redirect_uri: z.string().max(2048).meta({ description: 'One of the app; of a loopback IP any port.' }),
@@ -49,7 +49,7 @@ export const authorizeProjectSignIn = mutation({
     provider: sent('`email` or `github`, to choose it in advance.'),
   },
   codes: ['INVALID_REDIRECT_URI'],
-  run: async (ctx) => redirect(await begin(ctx, ctx.input)),
+  run: (ctx) => begin(ctx, ctx.input),
 });
 
 const NamedScope = z
