@@ -39,7 +39,8 @@ const told = ({ status, headers: { date: _, ratelimit: __, ...headers }, body }:
 
 /** A question about rights is answered, with no; everything else is an error. */
 const isRefusal = (op: NamedOperation, { ok, data }: Answer): boolean => {
-  if (!op.asksOnly) return !ok;
+  // A proxy reads the status alone.
+  if (!op.asksOnly || op.headers) return !ok;
   const { items = [data] } = data as { items?: unknown[] };
   return items.every((one) => (one as { authorized?: boolean }).authorized === false);
 };
