@@ -1,5 +1,9 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { METHODS } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
@@ -222,6 +226,57 @@ describe('a proxy', () => {
     await app.must('updatePermission', { scope, id, condition }, { token: owner.token });
     const answer = await approving();
     expect([answer.statusCode, answer.headers['x-doorward-reason']]).toEqual([403, 'CONDITION_NOT_MET']);
+  });
+});
+
+/** Where it is installed: the whole way, as operators set it up. */
+const hasNginx = spawnSync('nginx', ['-v']).status === 0;
+
+describe.skipIf(!hasNginx)('nginx', () => {
+  it('lets through whom the service allows, and says who it is', async () => {
+    if (!app.server.server.listening) await app.server.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = app.server.server.address() as AddressInfo;
+    const folder = await mkdtemp(join(tmpdir(), 'doorward-nginx-'));
+    await mkdir(join(folder, 'invoices'));
+    await writeFile(join(folder, 'invoices', 'one'), 'an invoice');
+    const own = 20_000 + (process.pid % 20_000);
+    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+    await writeFile(
+      join(folder, 'nginx.conf'),
+      `${process.getuid?.() === 0 ? 'user root;' : ''} daemon off; pid ${folder}/pid; error_log stderr notice; worker_processes 1; events {}
+      http {
+        access_log off;
+        ${temporary.map((kind) => `${kind}_temp_path ${folder}/${kind};`).join(' ')}
+        server {
+          listen 127.0.0.1:${own}; root ${folder};
+          location = /_check {
+            internal; proxy_pass http://127.0.0.1:${port}/api/auth/check;
+            proxy_pass_request_body off; proxy_set_header Content-Length "";
+            proxy_set_header X-Doorward-Permission "invoice:read"; proxy_set_header X-Doorward-Scope "${scopeText()}";
+          }
+          location /invoices/ {
+            auth_request /_check; auth_request_set $user $upstream_http_x_doorward_user; add_header X-User $user;
+          }
+        }
+      }`,
+    );
+    const nginx = spawn('nginx', ['-e', 'stderr', '-p', folder, '-c', join(folder, 'nginx.conf')], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    try {
+      // It says so when its workers are started.
+      for await (const line of nginx.stderr) if (String(line).includes('start worker')) break;
+      const read = (headers: Record<string, string>) =>
+        fetch(`http://127.0.0.1:${own}/invoices/one`, { headers });
+      const allowed = await read(bearer());
+      expect([allowed.status, await allowed.text()]).toEqual([200, 'an invoice']);
+      expect(allowed.headers.get('x-user')).toBe(reader.userId);
+      expect((await read({})).status).toBe(401);
+      expect((await read(bearer(stranger.token))).status).toBe(403);
+      expect((await read({ ...bearer(stranger.token), ...question('x:y') })).status).toBe(403);
+    } finally {
+      nginx.kill();
+    }
   });
 });
 
