@@ -57,5 +57,5 @@ test('every field has a label of its own', async () => {
 test('the address takes no other method', async () => {
   const answer = await app.server.inject({ method: 'POST', url: '/hosted/invitation' });
   expect(answer.statusCode).toBe(405);
-  expect(answer.headers['allow']).toBe('GET, HEAD');
+  expect(answer.headers['allow']).toBe('GET, HEAD, OPTIONS');
 });

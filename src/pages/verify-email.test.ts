@@ -59,5 +59,5 @@ test.each([
 test('the address takes no other method', async () => {
   const answer = await app.server.inject({ method: 'POST', url: '/hosted/verify-email' });
   expect(answer.statusCode).toBe(405);
-  expect(answer.headers['allow']).toBe('GET, HEAD');
+  expect(answer.headers['allow']).toBe('GET, HEAD, OPTIONS');
 });
