@@ -101,11 +101,17 @@ interface Entry extends Record<string, unknown> {
   responses: Record<string, object>;
 }
 
+/** A parameter of few values is another one where they are others. */
+function nameOfParameter(parameter: object): string {
+  const { name, schema } = parameter as { readonly name: string; readonly schema: JsonSchema };
+  return [name, ...(schema.enum ?? [])].join('-');
+}
+
 /** Replaces what repeats by references, and tells what they lead to. */
 function shareParts(entries: readonly Entry[]) {
   const given = entries.flatMap(({ parameters = [] }) => parameters);
   const answered = entries.flatMap(({ responses }) => Object.values(responses));
-  const parameters = new RepeatedParts('parameters', given, (one) => (one as { name: string }).name);
+  const parameters = new RepeatedParts('parameters', given, nameOfParameter);
   const responses = new RepeatedParts('responses', answered, nameOfSuccess);
   for (const entry of entries) {
     if (entry.parameters) entry.parameters = entry.parameters.map(parameters.refer);

@@ -725,6 +725,7 @@ describe('an answer over REST', () => {
     await call('projectUserInfo', {}, accessToken);
     await call('projectUserInfo', {}, person.token);
     await call('projectUserInfo', {});
+    await answersForms(client_id, refreshToken);
     await call('revokeProjectToken', { token: refreshToken, client_id, client_secret: 'x' });
     await call('revokeProjectToken', { token: refreshToken, client_id });
     const ids = (tenant: 'accountProject' | 'organizationProject') => places[tenant].scope.id.split(':');
@@ -737,6 +738,37 @@ describe('an answer over REST', () => {
       await call(`organizationProjectMetadata${suffix}`, { organizationId, projectId });
     }
   });
+
+  /** In the words of RFC 6749, to a client that names itself in the form or by HTTP Basic. */
+  async function answersForms(clientId: string, token: string): Promise<void> {
+    const post = async (name: string, fields: Record<string, string>, headers = {}) => {
+      const { path, entry } = described.get(name) as { path: string; entry: Described };
+      const answer = await app.server.inject({
+        method: 'POST',
+        url: path,
+        headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+        payload: new URLSearchParams(fields).toString(),
+      });
+      const schema = entry.responses[String(answer.statusCode)]?.content?.['application/json']?.schema ?? {};
+      const [ofJson, ofForm] = schema.anyOf ?? [];
+      expect(faultsOf(document, ofForm ?? {}, answer.json()), `${name}: ${answer.body}`).toEqual([]);
+      expect(faultsOf(document, ofJson ?? {}, answer.json()), name).not.toEqual([]);
+      expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+      return answer;
+    };
+    const form =
+      described.get('projectToken')?.entry.requestBody?.content?.['application/x-www-form-urlencoded'];
+    expect(form?.schema.required).toEqual(['grant_type']);
+    const basic = { authorization: `Basic ${Buffer.from(`${clientId}:`).toString('base64')}` };
+    const renewal = { grant_type: 'refresh_token', refresh_token: token };
+    expect((await post('projectToken', { ...renewal, refresh_token: 'x' }, basic)).statusCode).toBe(400);
+    const impostor = { authorization: `Basic ${Buffer.from(`${clientId}:x`).toString('base64')}` };
+    expect((await post('projectToken', renewal, impostor)).statusCode).toBe(401);
+    const renewed = await post('projectToken', renewal, basic);
+    expect(renewed.statusCode).toBe(200);
+    const { refresh_token } = renewed.json<{ refresh_token: string }>();
+    expect((await post('revokeProjectToken', { token: refresh_token }, basic)).body).toBe('{}');
+  }
 
   it('of each step of a sign-in to an app is as documented', async () => {
     const { token, email } = await app.person();

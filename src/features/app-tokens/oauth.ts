@@ -1,9 +1,34 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { detailMessages, type Code, type DoorwardError } from '../../errors.ts';
 import { bare, type BareReply } from '../../kernel/reply.ts';
 import type { AppTokens } from './issue.ts';
 
 /** How an OAuth client, which sends a form, is answered (RFC 6749 §5): without envelope, in the standard's own words. */
+
+/** The forms of these answers, for the documents. */
+export const OauthTokens = z
+  .object({
+    access_token: z.string().describe('Token for calls, in `Authorization: Bearer`.'),
+    token_type: z.literal('Bearer').describe('How it is sent.'),
+    expires_in: z.int().describe('Seconds until the access token ends.'),
+    refresh_token: z.string().describe('Exchange it for the next tokens; it works once.'),
+    scope: z
+      .string()
+      .optional()
+      .describe('What the token may do, separated by spaces; absent: not restricted.'),
+  })
+  .meta({ id: 'OauthTokens', description: 'Tokens in the words of RFC 6749 §5.1.' });
+
+export const OauthNothing = z
+  .object({})
+  .meta({ id: 'OauthNothing', description: 'Always empty: the status says it all (RFC 7009).' });
+
+export const OauthError = z
+  .object({
+    error: z.string().describe('A word of RFC 6749 §5.2, e.g. `invalid_grant`.'),
+    error_description: z.string().optional().describe('What to do about it, in English.'),
+  })
+  .meta({ id: 'OauthError', description: 'A refusal in the words of RFC 6749 §5.2.' });
 
 /** RFC 6749 §5.1 asks for `Pragma` beside `Cache-Control`, which every answer has. */
 const headers = { pragma: 'no-cache' };

@@ -7,7 +7,14 @@ import { bare } from '../../kernel/reply.ts';
 import { clientInput, clientOf, refuseImpostor } from '../app-tokens/client.ts';
 import { exchangeCode, prepareCode } from '../app-tokens/exchange.ts';
 import { AppTokens } from '../app-tokens/issue.ts';
-import { nothing, refusalAsOauth, tokensAsOauth } from '../app-tokens/oauth.ts';
+import {
+  nothing,
+  OauthError,
+  OauthNothing,
+  OauthTokens,
+  refusalAsOauth,
+  tokensAsOauth,
+} from '../app-tokens/oauth.ts';
 import { prepareRenewal, renew } from '../app-tokens/renewal.ts';
 import { revoke, sessionNamed } from '../app-tokens/revocation.ts';
 import { users } from '../users/user.ts';
@@ -83,7 +90,12 @@ export const projectToken = mutation({
   keepsRights: true,
   cors: 'client',
   oauth: 'endpoint',
-  takesForm: { answer: tokensAsOauth, refusal: refusalAsOauth },
+  takesForm: {
+    answer: tokensAsOauth,
+    refusal: refusalAsOauth,
+    success: OauthTokens,
+    failure: OauthError,
+  },
   input: tokenInput,
   output: AppTokens,
   emits: 'session.created',
@@ -133,7 +145,12 @@ export const revokeProjectToken = mutation({
   keepsRights: true,
   cors: 'client',
   oauth: 'endpoint',
-  takesForm: { answer: nothing, refusal: refusalAsOauth },
+  takesForm: {
+    answer: nothing,
+    refusal: refusalAsOauth,
+    success: OauthNothing,
+    failure: OauthError,
+  },
   input: revokeInput,
   output: z
     .object({ revoked: z.int().describe('How many sessions ended.') })

@@ -11,7 +11,7 @@ export function successes(op: NamedOperation, schemas: OperationSchemas): Record
   }
   const headers = headerRefs([
     'X-Request-Id',
-    ...(op.rate === 'exempt' ? [] : ['RateLimit', 'RateLimit-Policy']),
+    ...(op.rate === 'exempt' ? [] : ['RateLimit']),
     ...(op.kind === 'mutation' ? ['X-Doorward-Revision'] : []),
     ...(takesIdempotencyKey(op) ? ['Idempotency-Replayed'] : []),
     ...(op.etag ? ['ETag'] : []),
