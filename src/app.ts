@@ -58,6 +58,7 @@ import { createAuthenticate } from './transport/authenticate.ts';
 import { registerHostedPages } from './pages/hosted.ts';
 import { createHttp } from './transport/http.ts';
 import { createRateLimiter, limitCalls } from './transport/rate-limit.ts';
+import type { ExampleIds } from './transport/openapi/examples.ts';
 import { serveOperations } from './transport/serve.ts';
 import type { App, AppOptions } from './running-app.ts';
 
@@ -116,6 +117,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const ports = options.webhooks ?? webhookPorts();
   const guard = createTargetGuard(config.webhooks, ports.resolve);
   let stopping = false;
+  let exampleIds: ExampleIds | undefined;
   const services: Services = {
     config,
     clock,
@@ -228,6 +230,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       rls.read(scope, (tx) => bindScope({ tx, scope, related, ...nested }).related(entity, relation, keys)),
     version,
     document: { tags: tagDescriptions, events: sentEvents() },
+    exampleIds: () => exampleIds,
     log: logCall,
     queues: () => admission.queues,
     worker: options.worker,
@@ -275,6 +278,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   return {
     server,
     queues: admission.queues,
+    showExamplesOf: (ids) => void (exampleIds = ids),
     kek,
     flushMails: flush,
     flushWebhooks: () => relay.flush().then(webhooks.flush),

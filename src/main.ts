@@ -15,6 +15,7 @@ import { createLog, type Log } from './log.ts';
 import { jsonOutput, prettyOutput } from './log-output.ts';
 import { listenFault, startFault } from './start-fault.ts';
 import { workerLink, type WorkerLink } from './worker-link.ts';
+import { madeUpIds } from './transport/openapi/examples.ts';
 import { runWorkers } from './workers.ts';
 
 /** Environment → app → listen, here or in WORKERS processes. Closes on a signal; a second one forces. */
@@ -87,9 +88,15 @@ async function start(config: Config, link: WorkerLink | null, log: Log): Promise
   const { dataDir } = config;
   const ask = repeating(createFrontDoor(app.server, new URL(config.appUrl).host));
   const seeding = { ask, nextToken: mailbox.nextToken, dataDir, print };
-  await seedDemo({ ...seeding, base: baseOf(config, port) }).catch((error: unknown) =>
-    log.warn({ message: `DEV_SEED: ${(error as Error).message}` }),
-  );
+  try {
+    const { account = madeUpIds.account, ...place } = await seedDemo({
+      ...seeding,
+      base: baseOf(config, port),
+    });
+    app.showExamplesOf({ account, ...place });
+  } catch (error) {
+    log.warn({ message: `DEV_SEED: ${(error as Error).message}` });
+  }
 }
 
 /** Where callers find the service; PORT=0 is known only now. */

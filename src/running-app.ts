@@ -9,6 +9,7 @@ import type { WebhookPorts } from './features/webhook-delivery/delivery.ts';
 import type { QueueState } from './kernel/context.ts';
 import type { Clock, Ids, Mailer } from './kernel/ports.ts';
 import type { Log } from './log.ts';
+import type { ExampleIds } from './transport/openapi/examples.ts';
 
 /** What `createApp` takes, and what it gives back to whoever listens, stops, or tests. */
 export interface AppOptions {
@@ -39,6 +40,8 @@ export interface App {
   /** What waits for something scarce (src/transport/admission). */
   readonly queues: readonly QueueState[];
   readonly kek: Kek;
+  /** From now on the examples of the OpenAPI document name these rows, so that they can be sent as they stand. */
+  readonly showExamplesOf: (ids: ExampleIds) => void;
   /** Relays events and sends queued mails now, as the job does from time to time. */
   readonly flushMails: () => Promise<void>;
   /** Relays events and delivers webhooks that are due, as the job does all the time. */

@@ -10,6 +10,8 @@ import { z } from 'zod';
 const Kept = z.object({
   email: z.string(),
   password: z.string(),
+  /** The account of the demo user. */
+  account: z.string().optional(),
   key: z
     .object({
       clientId: z.string(),

@@ -23,11 +23,20 @@ const ORGANIZATION = 'Lantern Books';
 const PROJECT = 'Bookshop';
 const KEY = 'Demo key';
 
-export async function seedDemo({ ask, nextToken, dataDir, base, print }: DevSeedOptions): Promise<void> {
+/** Where the demo lives: what examples of the API's documents can name. An older `demo.json` has no account. */
+export interface DemoPlace {
+  readonly account: string | undefined;
+  readonly organization: string;
+  readonly project: string;
+}
+
+export async function seedDemo(options: DevSeedOptions): Promise<DemoPlace> {
+  const { ask, nextToken, dataDir, base, print } = options;
   const file = keptFile(dataDir);
   const kept = (await readKept(file)) ?? { email: DEMO_ADDRESS, password: newPassword() };
   const known = kept.key && (await reasonFor(ask, kept.key));
-  const key = kept.key && known ? kept.key : await made(ask, kept, nextToken, file);
+  const { account, key } =
+    kept.key && known ? { ...kept, key: kept.key } : await made(ask, kept, nextToken, file);
   const reason = known ?? (await reasonFor(ask, key));
   print(`
   Demo           user ${kept.email}, organization ${ORGANIZATION}, project ${PROJECT}
@@ -37,9 +46,16 @@ export async function seedDemo({ ask, nextToken, dataDir, base, print }: DevSeed
 
 ${pasteable(base, key)}
 `);
+  const [organization = '', project = ''] = key.scope.id.split(':');
+  return { account, organization, project };
 }
 
-async function made(ask: Ask, kept: Kept, nextToken: () => Promise<string>, file: string): Promise<DemoKey> {
+async function made(
+  ask: Ask,
+  kept: Kept,
+  nextToken: () => Promise<string>,
+  file: string,
+): Promise<Kept & { readonly key: DemoKey }> {
   // Before there is a user: a password that nobody knows any more would leave him shut out.
   await writeKept(file, kept);
   const session = await signIn(ask, kept, nextToken).catch((error: unknown) => {
@@ -48,8 +64,9 @@ async function made(ask: Ask, kept: Kept, nextToken: () => Promise<string>, file
   });
   try {
     const key = await findOrMakeAll(ask, session);
-    await writeKept(file, { ...kept, key });
-    return key;
+    const whole = { ...kept, account: session.account, key };
+    await writeKept(file, whole);
+    return whole;
   } finally {
     await ask({ method: 'POST', path: '/auth/logout', token: session.token, body: {} });
   }

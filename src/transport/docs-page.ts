@@ -159,25 +159,19 @@ body, #swagger-ui :not(code, code *, pre, pre *, textarea, .opblock-summary-path
 noscript { display: block; padding: 2rem 1.25rem; color: var(--soft); }
 `;
 
-/** The document's text, written when it is first asked for: most processes never are. */
-function written(document: () => unknown): () => string {
-  let text: string | undefined;
-  return () => (text ??= JSON.stringify(document()));
-}
-
 /**
  * Serves `/api-docs` (only if `enabled`, else it is not found) and `/api-docs.json` (always). `explorer` tells whether
  * `/graphql` answers a browser, so that the page never links to nothing.
  */
 export function registerDocsPage(
   app: FastifyInstance,
-  options: { enabled: boolean; document: () => unknown; explorer?: boolean },
+  options: { enabled: boolean; document: () => string; explorer?: boolean },
 ): void {
   withHeaders(app, pageHeaders(pagePolicy, 'no-cache'), (scope) => {
     const text = (path: string, type: string, body: () => string) =>
       scope.get(path, (request, reply) => sendText(request, reply, type, body()));
 
-    text('/api-docs.json', 'application/json; charset=utf-8', written(options.document));
+    text('/api-docs.json', 'application/json; charset=utf-8', options.document);
     if (!options.enabled) {
       scope.get('/api-docs', (_request, reply) => reply.callNotFound());
       return;

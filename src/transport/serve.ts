@@ -15,7 +15,9 @@ import { registerGraphql } from './graphql.ts';
 import type { Related } from './graphql-relations.ts';
 import { applyEffects, callOf } from './http.ts';
 import { registerMetrics, type MetricsOptions } from './metrics.ts';
-import { buildOpenapi, type DocumentSource } from './openapi.ts';
+import type { DocumentSource } from './openapi.ts';
+import { documentText } from './openapi/document-text.ts';
+import type { ExampleIds } from './openapi/examples.ts';
 import { limitCalls, type RateLimiter } from './rate-limit.ts';
 import { registerRest, type RestOptions } from './rest.ts';
 import { languageOf } from './send-error.ts';
@@ -35,6 +37,8 @@ export interface ServedOptions {
   readonly version: string;
   /** What the OpenAPI document tells beside the operations. */
   readonly document: Pick<DocumentSource, 'tags' | 'events'>;
+  /** Whose ids its examples name; undefined while there is no demo. */
+  readonly exampleIds: () => ExampleIds | undefined;
   readonly log: (error: unknown, message: string, requestId: string) => void;
   /** Where requests wait, for the metrics. */
   readonly queues: MetricsOptions['queues'];
@@ -78,7 +82,7 @@ export function serveOperations(server: FastifyInstance, options: ServedOptions)
   });
   registerDocsPage(server, {
     enabled: config.docs.enabled,
-    document: () => buildOpenapi({ operations, schemas, version, ...options.document }),
+    document: documentText({ operations, schemas, version, ...options.document }, options.exampleIds),
     explorer: config.graphql.explorer,
   });
   registerExplorer(server, { enabled: config.graphql.explorer });

@@ -18,8 +18,9 @@ const flags = [
 
 export const screenshots = process.env['PAGES_SCREENSHOTS'] ?? mkdtempSync(join(tmpdir(), 'doorward-pages-'));
 
+/** `CHROMIUM`: where it is, if not where Debian has it. */
 export const launch = (): Promise<Browser> =>
-  chromium.launch({ executablePath: '/usr/bin/chromium', args: flags });
+  chromium.launch({ executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium', args: flags });
 
 export interface Watched {
   readonly context: BrowserContext;
