@@ -36,8 +36,7 @@ import { createRelay } from './events/relay.ts';
 import { createAuditRetention, declareAuditRetention } from './events/retention.ts';
 import { createSystemActs } from './events/system-act.ts';
 import { warnOfExpiringKeys } from './features/api-keys/expiry.ts';
-import { eventData, isWhole } from './features/event-types/catalogue.ts';
-import { sentEvents } from './features/event-types/sent-events.ts';
+import { eventData, isWhole, sentEvents } from './features/event-types/catalogue.ts';
 import { pageQuestions } from './features/project-sign-in/page-questions.ts';
 import { watchKeysOfOthers } from './features/memberships/outgrown-keys.ts';
 import { createNotifier } from './features/notifications/notifier.ts';
@@ -58,7 +57,6 @@ import { createAuthenticate } from './transport/authenticate.ts';
 import { registerHostedPages } from './pages/hosted.ts';
 import { createHttp } from './transport/http.ts';
 import { createRateLimiter, limitCalls } from './transport/rate-limit.ts';
-import type { ExampleIds } from './transport/openapi/examples.ts';
 import { serveOperations } from './transport/serve.ts';
 import type { App, AppOptions } from './running-app.ts';
 
@@ -117,7 +115,6 @@ export async function createApp(options: AppOptions): Promise<App> {
   const ports = options.webhooks ?? webhookPorts();
   const guard = createTargetGuard(config.webhooks, ports.resolve);
   let stopping = false;
-  let exampleIds: ExampleIds | undefined;
   const services: Services = {
     config,
     clock,
@@ -218,7 +215,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   });
   const notes = { recordings: [], topics: new Set<string>(), afterCommit: [] };
   const nested = { ...listing, notes, list: '' };
-  serveOperations(server, {
+  const { showExamplesOf } = serveOperations(server, {
     config,
     operations,
     entities,
@@ -228,9 +225,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     database,
     related: ({ scope, related }, entity, relation, keys) =>
       rls.read(scope, (tx) => bindScope({ tx, scope, related, ...nested }).related(entity, relation, keys)),
-    version,
-    document: { tags: tagDescriptions, events: sentEvents() },
-    exampleIds: () => exampleIds,
+    document: { version, tags: tagDescriptions, events: sentEvents() },
     log: logCall,
     queues: () => admission.queues,
     worker: options.worker,
@@ -278,7 +273,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   return {
     server,
     queues: admission.queues,
-    showExamplesOf: (ids) => void (exampleIds = ids),
+    showExamplesOf,
     kek,
     flushMails: flush,
     flushWebhooks: () => relay.flush().then(webhooks.flush),

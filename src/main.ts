@@ -10,12 +10,12 @@ import { createFrontDoor, repeating } from './dev-seed/front-door.ts';
 import { createDemoMailbox } from './dev-seed/mailbox.ts';
 import { seedDemo } from './dev-seed/seed.ts';
 import { consoleMailer, fileMailer, smtpMailer } from './events/mailers.ts';
+import { madeUpIds } from './kernel/example-ids.ts';
 import type { Mailer } from './kernel/ports.ts';
 import { createLog, type Log } from './log.ts';
 import { jsonOutput, prettyOutput } from './log-output.ts';
 import { listenFault, startFault } from './start-fault.ts';
 import { workerLink, type WorkerLink } from './worker-link.ts';
-import { madeUpIds } from './transport/openapi/examples.ts';
 import { runWorkers } from './workers.ts';
 
 /** Environment → app → listen, here or in WORKERS processes. Closes on a signal; a second one forces. */

@@ -6,10 +6,10 @@ import type { ResealCounts } from './crypto/reseal.ts';
 import type { Database } from './db/open.ts';
 import type { PurgeCounts } from './db/purge.ts';
 import type { WebhookPorts } from './features/webhook-delivery/delivery.ts';
+import type { ExampleIds } from './kernel/example-ids.ts';
 import type { QueueState } from './kernel/context.ts';
 import type { Clock, Ids, Mailer } from './kernel/ports.ts';
 import type { Log } from './log.ts';
-import type { ExampleIds } from './transport/openapi/examples.ts';
 
 /** What `createApp` takes, and what it gives back to whoever listens, stops, or tests. */
 export interface AppOptions {

@@ -1,7 +1,8 @@
+import { madeUpIds, type ExampleIds } from '../kernel/example-ids.ts';
 import type { JsonSchema, Schemas } from '../kernel/json-schema.ts';
 import { takesIdempotencyKey, type NamedOperation } from '../kernel/operation.ts';
 import { errorSchema } from './error-body.ts';
-import { exampleBody, madeUpIds, type ExampleIds } from './openapi/examples.ts';
+import { exampleBody } from './openapi/examples.ts';
 import { errorExamples, failures, sharedFailures } from './openapi/failures.ts';
 import { headers } from './openapi/headers.ts';
 import { RepeatedParts } from './openapi/repeated-parts.ts';

@@ -16,8 +16,7 @@ import type { Related } from './graphql-relations.ts';
 import { applyEffects, callOf } from './http.ts';
 import { registerMetrics, type MetricsOptions } from './metrics.ts';
 import type { DocumentSource } from './openapi.ts';
-import { documentText } from './openapi/document-text.ts';
-import type { ExampleIds } from './openapi/examples.ts';
+import { DocumentText } from './openapi/document-text.ts';
 import { limitCalls, type RateLimiter } from './rate-limit.ts';
 import { registerRest, type RestOptions } from './rest.ts';
 import { languageOf } from './send-error.ts';
@@ -34,11 +33,8 @@ export interface ServedOptions {
   readonly database: Database;
   /** Rows of a relation, for nested fields of GraphQL. */
   readonly related: Related;
-  readonly version: string;
   /** What the OpenAPI document tells beside the operations. */
-  readonly document: Pick<DocumentSource, 'tags' | 'events'>;
-  /** Whose ids its examples name; undefined while there is no demo. */
-  readonly exampleIds: () => ExampleIds | undefined;
+  readonly document: Pick<DocumentSource, 'version' | 'tags' | 'events'>;
   readonly log: (error: unknown, message: string, requestId: string) => void;
   /** Where requests wait, for the metrics. */
   readonly queues: MetricsOptions['queues'];
@@ -49,9 +45,11 @@ export interface ServedOptions {
 const rendered = new WeakMap<readonly NamedOperation[], Schemas>();
 
 /** The operations over REST and GraphQL on one server, with their documents. */
-export function serveOperations(server: FastifyInstance, options: ServedOptions): void {
-  const { config, operations, entities, database, limiter, services, related, version, log, queues, worker } =
-    options;
+export function serveOperations(
+  server: FastifyInstance,
+  options: ServedOptions,
+): Pick<DocumentText, 'showExamplesOf'> {
+  const { config, operations, entities, database, limiter, services, related, log, queues, worker } = options;
   const gauges = () => readGauges(database);
   const figures = { ...config.metrics, gauges, queues, worker };
   const invoke = registerMetrics(server, figures, options.invoke);
@@ -80,10 +78,12 @@ export function serveOperations(server: FastifyInstance, options: ServedOptions)
     production: config.production,
     log: (error, request) => log(toDoorwardError(error).extras.cause ?? error, 'graphql', request.id),
   });
+  const document = new DocumentText({ operations, schemas, ...options.document });
   registerDocsPage(server, {
     enabled: config.docs.enabled,
-    document: documentText({ operations, schemas, version, ...options.document }, options.exampleIds),
+    document: document.read,
     explorer: config.graphql.explorer,
   });
   registerExplorer(server, { enabled: config.graphql.explorer });
+  return { showExamplesOf: document.showExamplesOf };
 }

@@ -53,7 +53,13 @@ async function execute(name: string): Promise<{ status: number; sent: string; an
   await page.locator('.operation-filter-input').fill(op?.tag ?? '');
   const block = page.locator(`.opblock[id$="-${name}"]`);
   await block.waitFor();
-  await block.locator('.opblock-summary-control').click();
+  // Filtering draws the list anew, and a click on what was drawn before is lost.
+  const opened = async () => {
+    const shown = await block.getAttribute('class');
+    if (!shown?.includes('is-open')) await block.locator('.opblock-summary-control').click();
+    return shown;
+  };
+  await expect.poll(opened, { timeout: 20_000, interval: 1000 }).toContain('is-open');
   // The page fills it in once it has read the operation.
   if (op?.method === 'POST') {
     const body = block.locator('textarea.body-param__text');

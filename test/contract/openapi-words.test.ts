@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sentEvents } from '../../src/features/event-types/sent-events.ts';
+import { sentEvents } from '../../src/features/event-types/catalogue.ts';
 import { schemasOf, type JsonSchema } from '../../src/kernel/json-schema.ts';
 import { operations, tagDescriptions } from '../../src/operations.ts';
 import { buildOpenapi } from '../../src/transport/openapi.ts';

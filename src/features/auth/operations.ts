@@ -20,6 +20,14 @@ import { prepareRefresh, presentedBy, refresh, refreshBucket, verificationRequir
 import * as registration from '../identity/registration.ts';
 import { newSession, openSession, SignIn } from '../identity/sign-in.ts';
 import { Accepted, lockUser, resendTo, verifyAddress } from '../identity/verification.ts';
+import {
+  mailedToken,
+  providerData,
+  RefreshedSession,
+  refreshToken,
+  RegisterResult,
+  VerificationRequired,
+} from './schemas.ts';
 
 /** Signing in and out with an address and a password, and proving that the address is one's own (identity §1–§5). */
 
@@ -27,20 +35,6 @@ import { Accepted, lockUser, resendTo, verifyAddress } from '../identity/verific
 const emailProvider = Provider.refine((provider) => provider === 'email', {
   params: { code: 'not_allowed' },
 });
-
-const providerData = z.looseObject({ password }).meta({
-  description: 'For the provider `email`: `{password}`. Unknown keys are ignored.',
-});
-
-/** Secret of a mailed link; as an example one that works nowhere. */
-const mailedToken = z
-  .string()
-  .min(1)
-  .max(128)
-  .meta({
-    description: 'The token in the link of the mail.',
-    examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
-  });
 
 /** One bucket per operation, account and network: a guesser is slowed down, the user elsewhere is not. */
 const perAccount = (operation: string, account: string, { network }: Call): string =>
@@ -114,17 +108,6 @@ export const login = mutation({
   },
 });
 
-const VerificationRequired = z
-  .object({ verificationRequired: z.literal(true).describe('No session yet: open the mail first.') })
-  .meta({ id: 'VerificationRequired', description: 'The address must be verified first; a mail says how.' });
-
-const RegisterResult = z
-  .object({
-    signIn: SignIn.nullable().meta({ description: 'Null when the address must be verified first.' }),
-    verificationRequired: z.boolean().describe('true: no session yet, open the mail first.'),
-  })
-  .meta({ id: 'RegisterResult', description: 'The new session, or the request to open the mail.' });
-
 export const register = mutation({
   rest: 'POST /auth/register',
   summary: 'Create a user and an account',
@@ -162,21 +145,6 @@ export const register = mutation({
     return { signIn, verificationRequired: signIn === null };
   },
 });
-
-const RefreshedSession = z
-  .object({
-    accessToken: z.string().describe('Token for calls, in `Authorization: Bearer`.'),
-    refreshToken: z.string().describe('The next refresh token; the one sent works no more.'),
-    expiresIn: z.int().meta({ description: 'Seconds until the access token ends.' }),
-    mfaRequired: z.boolean().describe('true: the second factor is still to be given.'),
-  })
-  .meta({ id: 'RefreshedSession', description: 'The next tokens of a session.' });
-
-const refreshToken = z
-  .string()
-  .min(1)
-  .max(1024)
-  .describe('The refresh token of the session; without it the cookie counts.');
 
 export const refreshSession = mutation({
   rest: 'POST /auth/refresh',

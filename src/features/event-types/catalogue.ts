@@ -228,3 +228,20 @@ export const typesAndNouns: readonly string[] = [
   ...new Set([...eventCatalogue.keys()].map((name) => `${name.split('.')[0]}.*`)),
   ...eventCatalogue.keys(),
 ];
+
+/** What receivers of webhooks get of each type of event, for the documents. */
+export const sentEvents = () =>
+  [...eventCatalogue.values()].map((type) => ({
+    name: type.name,
+    description: type.description,
+    data: dataOf(type),
+  }));
+
+/** The definition of the noun, whose relations may be absent, or a schema of its own. */
+function dataOf({ noun, schema }: EventType): JsonSchema {
+  if (noun !== undefined) return { $ref: `#/$defs/${noun}` };
+  const rendered = z.toJSONSchema(schema, { ...jsonSchemaOptions, io: 'output' }) as JsonSchema;
+  // What it refers to is defined for the answers too.
+  const { $defs: _, $schema: __, ...data } = rendered;
+  return data;
+}

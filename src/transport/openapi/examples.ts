@@ -1,3 +1,4 @@
+import type { ExampleIds } from '../../kernel/example-ids.ts';
 import { definitionName, type JsonSchema } from '../../kernel/json-schema.ts';
 import type { NamedOperation } from '../../kernel/operation.ts';
 import { tenants, type ScopeRef, type Tenant } from '../../kernel/scope.ts';
@@ -6,21 +7,6 @@ import { tenants, type ScopeRef, type Tenant } from '../../kernel/scope.ts';
  * Example inputs, composed of the examples of fields (`.meta({ examples })`), so that none is written twice. An example
  * holds what is required, and of the rest what has an example of its own.
  */
-
-/** Whose ids the scopes of examples name. */
-export interface ExampleIds {
-  readonly account: string;
-  readonly organization: string;
-  /** A project of the organization. */
-  readonly project: string;
-}
-
-/** Rows that no installation has; those of a demo take their place where there is one. */
-export const madeUpIds: ExampleIds = {
-  account: '0190b6f0-0000-7000-8000-000000000001',
-  organization: '0190b6f0-0000-7000-8000-000000000002',
-  project: '0190b6f0-0000-7000-8000-000000000003',
-};
 
 /** The first of these that an operation allows is the tenant of its example. */
 const preferred: readonly Tenant[] = ['organizationProject', 'organization', 'account', ...tenants];

@@ -1,6 +1,7 @@
+import type { ExampleIds } from '../../kernel/example-ids.ts';
 import type { JsonSchema } from '../../kernel/json-schema.ts';
 import { tenants, type Tenant } from '../../kernel/scope.ts';
-import { exampleScope, type ExampleIds } from './examples.ts';
+import { exampleScope } from './examples.ts';
 
 /** Scopes as the document shows them: with the tenants that an operation allows, and each in one spelling. */
 

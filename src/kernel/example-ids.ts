@@ -1,0 +1,14 @@
+/** Whose ids the scopes of examples name. */
+export interface ExampleIds {
+  readonly account: string;
+  readonly organization: string;
+  /** A project of the organization. */
+  readonly project: string;
+}
+
+/** Rows that no installation has; those of a demo take their place where there is one. */
+export const madeUpIds: ExampleIds = {
+  account: '0190b6f0-0000-7000-8000-000000000001',
+  organization: '0190b6f0-0000-7000-8000-000000000002',
+  project: '0190b6f0-0000-7000-8000-000000000003',
+};
