@@ -90,17 +90,17 @@ describe.each(transports)('once the time to verify an address is over, over %s,'
     expect((await refresh()).ok).toBe(true);
   });
 
-  test('so do the keys of that user in projects of others, and no key of theirs', async () => {
-    const [owner, user] = [await app.person(), await app.person({ verified: false })];
-    const to = await appInProject(app, {}, owner);
+  test('so do the keys of the user, and nothing of anybody else', async () => {
+    const [user, other] = [await app.person({ verified: false }), await app.person()];
+    const to = await appInProject(app, {}, user);
     const roleIds = [await roleWith(app, to, ['read'])];
-    await app.must('createUser', { scope: to.scope, userId: user.userId, roleIds }, { token: owner.token });
+    await app.must('createUser', { scope: to.scope, userId: user.userId, roleIds }, { token: user.token });
     const [, projectId = ''] = to.scope.id.split(':');
-    const own = await keyOf(owner, { tenant: 'projectUser', id: `${projectId}:${user.userId}` }, via);
-    const ofProject = await keyOf(owner, to.scope, via);
-    expect([(await own.exchange()).ok, (await ofProject.exchange()).ok]).toEqual([true, true]);
+    const own = await keyOf(user, { tenant: 'projectUser', id: `${projectId}:${user.userId}` }, via);
+    const elsewhere = await keyOf(other, (await appInProject(app, {}, other)).scope, via);
+    expect([(await own.exchange()).ok, (await elsewhere.exchange()).ok]).toEqual([true, true]);
     app.clock.advance(DAY + MINUTE);
-    expect([(await own.exchange()).code, (await ofProject.exchange()).code]).toEqual([
+    expect([(await own.exchange()).code, (await elsewhere.exchange()).code]).toEqual([
       'UNAUTHENTICATED',
       null,
     ]);
