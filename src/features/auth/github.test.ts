@@ -9,7 +9,7 @@ import { visitor, type Visitor } from '../../../test/support/visitor.ts';
 import { rowsOf } from '../../db/rows.ts';
 import { auditLog, events } from '../../events/tables.ts';
 import { flowErrors } from '../federation/destination.ts';
-import { signInFlows } from '../federation/flow.ts';
+import { signInFlows } from '../federation/sign-in-flow.ts';
 import { githubAt, newVerifier, ProviderFault } from '../federation/github.ts';
 import { authenticationMethods } from '../me/authentication-method.ts';
 import { users } from '../users/user.ts';

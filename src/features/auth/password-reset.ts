@@ -4,10 +4,11 @@ import { fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { endLockOut } from '../me/failed-attempts.ts';
-import { assertPassword, endResets, ownerOfPassword, replacePassword } from '../identity/new-password.ts';
+import { assertPassword, ownerOfPassword, replacePassword } from '../identity/new-password.ts';
 import { mayMail } from '../identity/mail-limit.ts';
 import { oneTimeTokens } from '../identity/one-time-token.ts';
 import { claimOf, mayExist } from '../identity/password-sign-in.ts';
+import { endResets } from '../identity/proofs.ts';
 import type { Run, UserRow } from '../identity/sign-in.ts';
 import { nodeOfUser, userAsActor } from '../identity/user-node.ts';
 import { flushMails, lockUser, sendVerification } from '../identity/verification.ts';
@@ -36,7 +37,7 @@ export async function mailReset(ctx: Run, typed: string): Promise<void> {
     return (await sendVerification(ctx, user, address)) ? ctx.record(about) : ctx.unchanged();
   }
   if (!(await mayMail(services, 'reset', address))) return ctx.unchanged();
-  await endResets(ctx, user.id);
+  await endResets(tx, user.id);
   const token = newOneTimeToken();
   await tx.insert(oneTimeTokens).values({
     hash: hashOneTimeToken(token),

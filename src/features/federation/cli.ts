@@ -100,9 +100,12 @@ export async function decide(
 ): Promise<string> {
   const { tx, services, call } = ctx;
   if (call.flowCookie !== null && !call.originAllowed) throw fail('ORIGIN_NOT_ALLOWED');
+  // Users are locked before flows, as whoever ends their flows does it.
+  const known = call.flowCookie === null ? undefined : await seeFlow(tx, services, 'cli', call.flowCookie);
+  const holder = decision === 'approve' && known ? await lockUser(ctx, known.userId) : undefined;
   const flow = await takeFlow(tx, services, call, 'cli', formToken);
   forgetFlow(ctx);
-  const user = decision === 'approve' ? await lockUser(ctx, flow.userId) : undefined;
+  const user = holder?.id === flow.userId ? holder : undefined;
   if (!user || !mayExist(user)) {
     ctx.unchanged();
     return withQuery(flow.redirect, { error: 'accessDenied', state: flow.state });

@@ -1,39 +1,14 @@
 import { and, eq, gt } from 'drizzle-orm';
-import { index, pgTable, text as textColumn, unique } from 'drizzle-orm/pg-core';
 import { SealError } from '../../crypto/kek.ts';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/one-time-token.ts';
-import { time } from '../../db/columns.ts';
 import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { Run } from '../identity/sign-in.ts';
 import type { Identity } from './github.ts';
+import { signInFlows } from './sign-in-flow.ts';
 
-/**
- * A sign-in on its way through another site, or through a page that asks the user. The browser that began it holds the
- * flow cookie, the other site or the page hands back the state; only both together end it, once. So nobody can be led
- * into the end of somebody else's sign-in. What is to happen at the end is sealed in the row: it is decided at the
- * beginning, by nothing that comes back.
- */
-export const signInFlows = pgTable(
-  'sign_in_flows',
-  {
-    /** Of the state. */
-    hash: textColumn('hash').primaryKey(),
-    /** Of the flow cookie, which is new for each. */
-    browserHash: textColumn('browser_hash').notNull(),
-    sealed: textColumn('sealed').notNull(),
-    /** Of the token of a link that was mailed; the newest alone. */
-    mailedHash: textColumn('mailed_hash'),
-    expiresAt: time('expires_at').notNull(),
-    createdAt: time('created_at').notNull().defaultNow(),
-  },
-  (table) => [
-    index('sign_in_flows_expiry').on(table.expiresAt),
-    index('sign_in_flows_browser').on(table.browserHash),
-    unique('sign_in_flows_mailed').on(table.mailedHash),
-  ],
-);
+/** What a sign-in keeps on its way, and how it is found again; what it is stands in `sign-in-flow.ts`. */
 
 /** A command line that waits for its code at a loopback address (identity §9). */
 export interface WaitingCli {
@@ -117,6 +92,12 @@ export type Flow<K extends keyof Kinds> = Kinds[K] & { readonly handle: string }
 
 export const FLOW_SECONDS = 600;
 
+/** The user who has shown in this flow who they are. */
+function provedIn(kept: Kinds[keyof Kinds]): string | null {
+  if ('step' in kept) return 'user' in kept.step ? kept.step.user.userId : null;
+  return 'userId' in kept ? kept.userId : null;
+}
+
 /** Stores the flow under a fresh state and binds it to this browser, whose older flow ends there. */
 export async function beginFlow<K extends keyof Kinds>(ctx: Run, kind: K, kept: Kinds[K]): Promise<string> {
   const { tx, services, call } = ctx;
@@ -126,6 +107,7 @@ export async function beginFlow<K extends keyof Kinds>(ctx: Run, kind: K, kept: 
     hash,
     browserHash: hashOneTimeToken(browser),
     sealed: services.kek.seal(JSON.stringify([state, kept]), placeOf(kind, hash)),
+    userId: provedIn(kept),
     expiresAt: new Date(services.clock.now().getTime() + FLOW_SECONDS * 1000),
   });
   ctx.afterCommit(() => {
@@ -177,6 +159,7 @@ export async function advanceFlow<K extends keyof Kinds>(
     .set({
       hash,
       sealed: services.kek.seal(JSON.stringify([state, kept]), placeOf(kind, hash)),
+      userId: provedIn(kept),
       mailedHash: null,
     })
     .where(eq(signInFlows.hash, hashOneTimeToken(former)))

@@ -7,7 +7,7 @@ import type { Actor } from '../../kernel/event.ts';
 import type { Mail } from '../../kernel/ports.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { authenticationMethods, passwords } from '../me/authentication-method.ts';
-import { oneTimeTokens } from './one-time-token.ts';
+import { endProofs } from './proofs.ts';
 import { endSessions, userData, type Run, type UserRow } from './sign-in.ts';
 import { nodeOfUser } from './user-node.ts';
 import { flushMails } from './verification.ts';
@@ -49,7 +49,7 @@ export async function ownerOfPassword(db: Executor, user: UserRow): Promise<Owne
 
 /**
  * Stores the password and ends what the old one may have opened: sessions, all but those that `endedSessions` leaves
- * out, and mailed reset links. Records `user.password_changed` and mails it, to `proved` and to the verified primary
+ * out, and what `endProofs` says. Records `user.password_changed` and mails it, to `proved` and to the verified primary
  * address: whoever got into one mailbox does not stay unnoticed in the other. The mail is queued here and not by the
  * notification of the event, which knows nothing of the link's address.
  * The caller holds the user's row lock, so no sign-in with the old password slips in between.
@@ -66,7 +66,7 @@ export async function replacePassword(
     .insert(passwords)
     .values({ userId: user.id, ...set })
     .onConflictDoUpdate({ target: passwords.userId, set });
-  await endResets(ctx, user.id);
+  await endProofs(tx, user.id);
   ctx.record({
     actor: by.actor,
     event: 'user.password_changed',
@@ -81,12 +81,6 @@ export async function replacePassword(
   }
   flushMails(ctx);
 }
-
-/** Every reset link of the user stops working. */
-export const endResets = ({ tx }: Pick<Run, 'tx'>, userId: string): PromiseLike<unknown> =>
-  tx
-    .delete(oneTimeTokens)
-    .where(and(eq(oneTimeTokens.userId, userId), eq(oneTimeTokens.purpose, 'resetPassword')));
 
 type Language = NonNullable<UserRow['locale']>;
 

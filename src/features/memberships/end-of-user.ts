@@ -2,6 +2,7 @@ import { asc, eq } from 'drizzle-orm';
 import { deleteNodes } from '../../db/tenant-tree.ts';
 import type { Actor, Recording } from '../../kernel/event.ts';
 import { oneTimeTokens } from '../identity/one-time-token.ts';
+import { endProofs } from '../identity/proofs.ts';
 import { accountsOf } from '../identity/account.ts';
 import { endSessions, userData, type Run, type UserRow } from '../identity/sign-in.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
@@ -57,6 +58,7 @@ export async function endUser(given: Run, user: UserRow, actor?: Actor): Promise
     .for('update');
   await endOwnKeys(ctx, id);
   await endSessions(ctx, id, undefined, actor);
+  await endProofs(tx, id);
   // Up to here rows, from here nodes, in the order of every mutation.
   const owned = await accountsOf(tx, id);
   const felled = await deleteNodes(

@@ -9,7 +9,7 @@ import {
 } from '../../../test/support/project-app.ts';
 import { visitor } from '../../../test/support/visitor.ts';
 import { auditLog } from '../../events/tables.ts';
-import { signInFlows } from '../federation/flow.ts';
+import { signInFlows } from '../federation/sign-in-flow.ts';
 
 /** The authorization endpoint: what begins a sign-in, what is told to the app, and what leads nowhere at all. */
 

@@ -74,11 +74,12 @@ const acrOf = (amr: readonly string[]) =>
 export async function approve(ctx: Run, consentToken: string): Promise<string | Refusal> {
   const { tx, services, call } = ctx;
   assertOwnPage(call);
-  const { asked, step } = await takeFlow(tx, services, call, 'project', consentToken);
-  if (step.name !== 'consent') throw startAgain();
-  forgetFlow(ctx);
+  const { handle, asked, step } = await flowAt(tx, services, call, 'consent', consentToken);
   const app = await appOf(tx, asked);
+  // Users are locked before flows, as whoever ends their flows does it.
   const entrant = await entrantOf(ctx, app, step.user.proof);
+  await takeFlow(tx, services, call, 'project', handle);
+  forgetFlow(ctx);
   if (!entrant) return errorAddress(services.config, app, asked, 'access_denied');
   if (!(await isAsShown(ctx, app, entrant, step))) return refuse(startAgain());
   const userId = entrant.user?.id ?? services.ids.next();

@@ -1,0 +1,26 @@
+import { and, eq, isNull } from 'drizzle-orm';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { cliCodes } from '../federation/cli-code.ts';
+import { signInFlows } from '../federation/sign-in-flow.ts';
+import { projectCodes } from '../project-sign-in/project-code.ts';
+import { oneTimeTokens } from './one-time-token.ts';
+
+/**
+ * Ends what the user has proved so far and what has not become a session yet: codes of command lines and apps, flows
+ * that wait for an answer, and links that reset the password. Whoever got one by the old password would else come in
+ * after it was replaced. Used codes stay, so that a second use is seen.
+ *
+ * The caller holds the user's row. Who makes a session of any of these locks it first, and finds nothing then.
+ */
+export async function endProofs(tx: Executor, userId: string): Promise<void> {
+  await tx.delete(signInFlows).where(eq(signInFlows.userId, userId));
+  await tx.delete(cliCodes).where(and(eq(cliCodes.userId, userId), isNull(cliCodes.sessionId)));
+  await tx.delete(projectCodes).where(and(eq(projectCodes.userId, userId), isNull(projectCodes.sessionId)));
+  await endResets(tx, userId);
+}
+
+/** Every reset link of the user stops working. */
+export const endResets = (tx: Executor, userId: string): PromiseLike<unknown> =>
+  tx
+    .delete(oneTimeTokens)
+    .where(and(eq(oneTimeTokens.userId, userId), eq(oneTimeTokens.purpose, 'resetPassword')));
