@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { registerCliSignInPage } from './cli-sign-in.ts';
 import { serveColours } from './colour.ts';
+import { registerConnectGithubPage } from './connect-github.ts';
 import { errorPage, notFoundPage } from './error.ts';
 import { registerInvitationPage } from './invitation.ts';
 import { serveStylesheet } from './page.ts';
@@ -17,6 +18,7 @@ import { registerVerifyEmailPage } from './verify-email.ts';
 export function registerHostedPages(
   app: FastifyInstance,
   options: Parameters<typeof registerCliSignInPage>[1] &
+    Parameters<typeof registerConnectGithubPage>[1] &
     Parameters<typeof registerProjectSignInPages>[1] &
     StartPageOptions,
 ): void {
@@ -30,5 +32,6 @@ export function registerHostedPages(
   registerResetPasswordPage(app);
   registerSignedInPage(app);
   registerCliSignInPage(app, options);
+  registerConnectGithubPage(app, options);
   registerProjectSignInPages(app, options);
 }

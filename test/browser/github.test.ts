@@ -131,6 +131,38 @@ test('or not, and going back asks nothing again', async () => {
   expect(await view.page.getByRole('button').count()).toBe(0);
 });
 
+/** A browser that is signed in, at the question whether GitHub is to be connected. */
+async function atConnection() {
+  const person = await app.person({ name: 'Grace Hopper' });
+  await view.context.addCookies([{ name: 'doorward_refresh', value: person.refreshToken, url: origin }]);
+  await view.page.goto(`${origin}/api/auth/github?action=connect`);
+  return person;
+}
+
+test('an account is connected when the user says so, without any script', async () => {
+  await view.context.close();
+  view = await open({ javaScriptEnabled: false });
+  const { token, email } = await atConnection();
+  expect(view.page.url()).toBe(`${origin}/hosted/connect-github`);
+  expect(await heading()).toBe('Connect this GitHub account?');
+  const text = await view.page.getByRole('main').innerText();
+  for (const shown of [github.account?.login ?? '', email, 'Grace Hopper']) expect(text).toContain(shown);
+  await photograph(view.page, 'connect-question');
+  const methods = async () =>
+    (await app.must('myAuthenticationMethods', {}, { token })).items.map(({ provider }) => provider);
+  expect(await methods()).toEqual(['email']);
+  await view.page.getByRole('button', { name: 'Connect', exact: true }).click();
+  await view.page.waitForURL(`${origin}/hosted/signed-in`);
+  expect(await methods()).toEqual(['email', 'github']);
+});
+
+test('and not when they say no', async () => {
+  const { token } = await atConnection();
+  await view.page.getByRole('button', { name: 'Do not connect' }).click();
+  expect(await heading()).toBe('That did not work');
+  expect((await app.must('myAuthenticationMethods', {}, { token })).totalCount).toBe(1);
+});
+
 test('the pages stand in the dark and on a phone', async () => {
   for (const [name, options] of Object.entries({
     dark: { colorScheme: 'dark', locale: 'de-DE' },
@@ -142,6 +174,9 @@ test('the pages stand in the dark and on a phone', async () => {
     const wide = await view.page.evaluate('document.documentElement.scrollWidth > innerWidth');
     expect(wide, name).toBe(false);
     await photograph(view.page, `cli-question-${name}`);
+    await atConnection();
+    expect(await view.page.evaluate('document.documentElement.scrollWidth > innerWidth'), name).toBe(false);
+    await photograph(view.page, `connect-question-${name}`);
     await view.page.goto(`${origin}/hosted/signed-in?error=alreadyLinked`);
     await photograph(view.page, `github-failed-${name}`);
   }

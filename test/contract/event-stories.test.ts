@@ -219,6 +219,11 @@ it('tells of an account', async () => {
   await expectTold('refreshSession', ['session.reuse_detected']);
   expect(next.refreshToken).not.toBe(refreshToken);
 
+  const dan = await app.person();
+  await news();
+  const added = { provider: 'email', providerId: 'dan@elsewhere.example' };
+  await told('addMyAuthenticationMethod', added, ['user.sign_in_methods_changed'], dan.token);
+
   const eve = await app.person({ verified: false });
   await expectTold('register', ['session.created', 'user.created']);
   const token = await app.mailedToken(eve.email);

@@ -27,9 +27,15 @@ const named = [
   ...['created', 'updated', 'deleted', 'user_added', 'user_roles_changed', 'user_removed'].map(
     (one) => `project.${one}`,
   ),
-  ...['created', 'updated', 'deleted', 'email_verified', 'password_changed', 'mfa_changed'].map(
-    (one) => `user.${one}`,
-  ),
+  ...[
+    'created',
+    'updated',
+    'deleted',
+    'email_verified',
+    'password_changed',
+    'mfa_changed',
+    'sign_in_methods_changed',
+  ].map((one) => `user.${one}`),
   ...['project_app', 'role', 'group', 'permission', 'resource'].flatMap((noun) =>
     ['created', 'updated', 'deleted'].map((one) => `${noun}.${one}`),
   ),

@@ -12,6 +12,8 @@ export interface Visitor {
   ): Promise<LightMyRequestResponse>;
   /** Begins a sign-in and answers the address that GitHub leads back to. */
   toGithub(github: GithubDouble, query?: Record<string, string>): Promise<string>;
+  /** The whole way to an account that is connected; answers the last step, of the page or before it. */
+  connect(github: GithubDouble, query?: Record<string, string>): Promise<LightMyRequestResponse>;
   /** The whole way; answers the last step. */
   signIn(github: GithubDouble, query?: Record<string, string>): Promise<LightMyRequestResponse>;
 }
@@ -57,6 +59,13 @@ export function visitor(server: FastifyInstance): Visitor {
       const start = await self.get(`/api/auth/github?${new URLSearchParams(query).toString()}`);
       if (start.statusCode !== 302) throw new Error(`the sign-in did not begin: ${start.body}`);
       return github.visit(String(start.headers.location));
+    },
+    async connect(github, query = {}) {
+      const back = await self.signIn(github, { ...query, action: 'connect' });
+      if (!String(back.headers.location).endsWith('/hosted/connect-github')) return back;
+      const page = await self.get('/hosted/connect-github');
+      const formToken = /name="formToken" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
+      return self.post('/api/auth/github/connect', { decision: 'approve', formToken });
     },
     async signIn(github, query) {
       return self.get(await self.toGithub(github, query));

@@ -5,6 +5,7 @@ import { redirect } from '../../kernel/reply.ts';
 import { AccountType } from '../identity/account.ts';
 import { SignIn } from '../identity/sign-in.ts';
 import { decide, exchange, prepareExchange } from '../federation/cli.ts';
+import { decideToConnect } from '../federation/connecting.ts';
 import { begin, comeBack, finish } from '../federation/sign-in.ts';
 
 /**
@@ -44,7 +45,10 @@ export const startGithubSignIn = mutation({
     action: z
       .enum(['login', 'register', 'connect'])
       .default('login')
-      .meta({ description: '`connect` links the account to the user of the refresh cookie.' }),
+      .meta({
+        description:
+          '`connect` links the account to the user of the refresh cookie, once they say so on a page.',
+      }),
     accountType: AccountType.default('personal').meta({ description: 'Of a user who is new.' }),
     ...cliParameters,
   },
@@ -99,6 +103,22 @@ export const confirmCliSignIn = mutation({
   status: 303,
   codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED'],
   run: async (ctx) => redirect(await decide(ctx, ctx.input)),
+});
+
+export const confirmGithubConnection = mutation({
+  rest: 'POST /auth/github/connect',
+  summary: 'Connect a GitHub account to yourself, or not',
+  description:
+    'The form of the page `/hosted/connect-github`, sent from the browser session that asked for it. Leads on to the `redirect` of the beginning; `error` says there what failed.',
+  access: 'public',
+  only: 'rest',
+  takesForm: true,
+  input: { decision: z.enum(['approve', 'deny']), formToken: word(128) },
+  output: z.null(),
+  status: 303,
+  emits: 'user.sign_in_methods_changed',
+  codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED'],
+  run: async (ctx) => redirect(await decideToConnect(ctx, ctx.input)),
 });
 
 export const exchangeCliCode = mutation({

@@ -383,7 +383,7 @@ describe('connecting', () => {
     const person = await signedIn();
     const account = github.account as GithubAccount;
     for (const _ of ['first', 'again']) {
-      const end = await browser.signIn(github, query);
+      const end = await browser.connect(github, query);
       expect([end.statusCode, end.headers.location]).toEqual([303, page]);
       expect(end.cookies.map(({ name }) => name)).toEqual([FLOW]);
     }
@@ -396,7 +396,7 @@ describe('connecting', () => {
       .select()
       .from(auditLog)
       .where(
-        sql`${auditLog.actor} ->> 'id' = ${person.userId} and ${auditLog.operation} = 'finishGithubSignIn'`,
+        sql`${auditLog.actor} ->> 'id' = ${person.userId} and ${auditLog.operation} = 'confirmGithubConnection'`,
       );
     expect(more).toEqual([]);
     expect(entry).toMatchObject({ outcome: 'success', target: { type: 'AuthenticationMethod' } });
@@ -409,9 +409,103 @@ describe('connecting', () => {
     expect((await me(elsewhere)).user).toMatchObject({ id: person.userId, email: person.email });
   });
 
+  test('asks on a page that names the account and the user, and does nothing before', async () => {
+    const person = await signedIn();
+    const account = github.account as GithubAccount;
+    // Another site can lead the browser through GitHub, and that is all that it can do.
+    const start = await browser.get(`/api/auth/github?${new URLSearchParams(query).toString()}`, {
+      'sec-fetch-site': 'cross-site',
+    });
+    const back = await browser.get(await github.visit(String(start.headers.location)));
+    expect(back.headers.location).toBe('http://localhost:4000/hosted/connect-github');
+    expect(await githubOf(person.userId)).toEqual([]);
+    const question = await browser.get('/hosted/connect-github');
+    for (const shown of [account.login, addressOf(account), person.email])
+      expect(question.body).toContain(shown);
+    expect(question.headers['content-security-policy']).toContain(`form-action 'self' ${frontend};`);
+    const formToken = /name="formToken" value="([^"]+)"/.exec(question.body)?.[1] ?? '';
+    const answer = (decision: string, headers = {}) =>
+      browser.post('/api/auth/github/connect', { decision, formToken }, headers);
+    expect((await answer('approve', { origin: 'https://evil.example' })).statusCode).toBe(403);
+    const stranger = await visitor(app.server).post('/api/auth/github/connect', {
+      decision: 'approve',
+      formToken,
+    });
+    expect(stranger.statusCode).toBe(400);
+    expect((await answer('deny')).headers.location).toBe(`${page}?error=accessDenied`);
+    expect((await answer('approve')).statusCode).toBe(400);
+    expect(await githubOf(person.userId)).toEqual([]);
+    expect((await browser.get('/hosted/connect-github')).body).not.toContain('<form');
+  });
+
+  test('links nothing for another session than the one that began it, nor for one that is no longer recent', async () => {
+    const person = await signedIn();
+    const other = await app.person();
+    const refused = async (error: string, meanwhile: () => void) => {
+      await browser.signIn(github, query);
+      const { body } = await browser.get('/hosted/connect-github');
+      const formToken = /name="formToken" value="([^"]+)"/.exec(body)?.[1] ?? '';
+      meanwhile();
+      const end = await browser.post('/api/auth/github/connect', { decision: 'approve', formToken });
+      expect(end.headers.location).toBe(`${page}?error=${error}`);
+    };
+    await refused('invalidState', () => browser.cookies.set(REFRESH, other.refreshToken));
+    browser.cookies.set(REFRESH, person.refreshToken);
+    await refused('stepUpRequired', () => browser.cookies.delete(REFRESH));
+    expect([...(await githubOf(person.userId)), ...(await githubOf(other.userId))]).toEqual([]);
+  });
+
+  test('is mailed to every address that was verified before, and so is its end', async () => {
+    const person = await signedIn();
+    const second = `${unique()}@example.test`;
+    await app.must(
+      'addMyAuthenticationMethod',
+      { provider: 'email', providerId: second },
+      { token: person.token },
+    );
+    await app.must('verifyEmail', { token: await app.mailedToken(second) });
+    const told = async (work: () => Promise<unknown>) => {
+      await app.app.flushMails();
+      const before = app.mails.length;
+      await work();
+      await app.app.flushMails();
+      const mails = app.mails
+        .slice(before)
+        .filter(({ subject }) => subject === 'Your ways to sign in have changed');
+      return mails.map(({ to, text }) => [to, text.includes('GitHub')]);
+    };
+    const both = [
+      [person.email, true],
+      [second, true],
+    ];
+    expect(await told(() => browser.connect(github, query))).toEqual(both);
+    const [method] = await githubOf(person.userId);
+    const account = addressOf(github.account as GithubAccount);
+    const remove = () =>
+      app.must('removeMyAuthenticationMethod', { id: method?.id ?? '' }, { token: person.token });
+    expect(await told(remove)).toEqual([...both, [account, true]]);
+    const { items } = await app.must('myNotifications', { sortOrder: 'ASC' }, { token: person.token });
+    const types = items.map(({ type }) => type).filter((type) => type === 'sign_in_methods_changed');
+    expect(types).toHaveLength(4);
+    const changes = await app.database.pool
+      .select()
+      .from(events)
+      .where(
+        sql`${events.type} = 'user.sign_in_methods_changed' and ${events.body} -> 'data' ->> 'id' = ${person.userId}`,
+      )
+      .orderBy(events.sequence);
+    const dataOf = ({ body }: { body: unknown }) => (body as { data: Record<string, unknown> }).data;
+    expect(changes.map(dataOf).map(({ change, provider, label }) => [change, provider, label])).toEqual([
+      ['added', 'email', second],
+      ['verified', 'email', second],
+      ['added', 'github', account],
+      ['removed', 'github', account],
+    ]);
+  });
+
   test('gives a user who has proved no address his first one', async () => {
     const { userId } = await signedIn({ verified: false });
-    await browser.signIn(github, query);
+    await browser.connect(github, query);
     const address = addressOf(github.account as GithubAccount);
     expect((await me()).user).toMatchObject({ id: userId, email: address, emailVerified: true });
     const methods = await methodsOf(userId);
@@ -463,7 +557,7 @@ describe('connecting', () => {
     const person = await signedIn();
     const refused = async (account: GithubAccount, error = 'alreadyLinked') => {
       github.account = account;
-      const end = await browser.signIn(github, query);
+      const end = await browser.connect(github, query);
       expect(end.headers.location).toBe(`${page}?error=${error}`);
     };
     await refused(taken);
@@ -473,7 +567,7 @@ describe('connecting', () => {
     expect(await githubOf(person.userId)).toEqual([]);
     for (let i = 0; i < 4; i++) {
       github.account = github.newAccount();
-      await browser.signIn(github, query);
+      await browser.connect(github, query);
     }
     await refused(github.newAccount());
     expect(await githubOf(person.userId)).toHaveLength(4);

@@ -5,6 +5,7 @@ import { projector } from '../../kernel/project.ts';
 import { jsonSchemaOptions, uuid } from '../../values.ts';
 import { ApiKey, ApiKeyScope } from '../api-keys/api-key.ts';
 import { Group } from '../groups/group.ts';
+import { Provider } from '../me/authentication-method.ts';
 import { Session } from '../me/session.ts';
 import { Invitation } from '../organization-invitations/invitation.ts';
 import { Organization } from '../organizations/organization.ts';
@@ -55,6 +56,12 @@ const user = base(User);
 /** Whether it is the one that asks depends on who asks. */
 const session = base(Session).omit({ isCurrent: true });
 const subscription = base(WebhookSubscription);
+const methodChange = z.object({
+  id: uuid,
+  change: z.enum(['added', 'verified', 'removed']),
+  provider: Provider,
+  label: z.string(),
+});
 const ping = z.object({ id: uuid, projectId: uuid });
 const rotation = base(SigningKey).extend({ oldRevoked: z.boolean() });
 
@@ -126,6 +133,12 @@ const types: readonly EventType[] = [
   ...crud('user', 'A user', user, example.user),
   type('user.email_verified', 'A user proved that his address is his.', user, example.user),
   type('user.password_changed', 'The password of a user was changed or reset.', user, example.user),
+  type(
+    'user.sign_in_methods_changed',
+    'A way to sign in was added to a user, verified, or removed. `id` is the user.',
+    methodChange,
+    example.methodChange,
+  ),
   type('user.mfa_changed', 'A second factor of a user was added or removed.', user, example.user),
   ...crud('role', 'A role', base(Role), example.role),
   ...crud('group', 'A group', base(Group), example.group),

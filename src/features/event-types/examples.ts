@@ -124,6 +124,13 @@ export const user = {
   metadata: {},
 };
 
+export const methodChange = {
+  id: user.id,
+  change: 'added' as const,
+  provider: 'github' as const,
+  label: 'ada@example.com',
+};
+
 export const role = {
   ...row(5),
   name: 'Editor',

@@ -1,6 +1,7 @@
 import { and, eq } from 'drizzle-orm';
 import { isRecent } from '../../access/guard.ts';
 import { hashRefreshToken, isAuthentic, parseRefreshToken } from '../../crypto/refresh-token.ts';
+import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { ownerOf } from '../identity/address.ts';
@@ -10,9 +11,10 @@ import { lockClaimants, lockUser } from '../identity/verification.ts';
 import { sessions } from '../me/session.ts';
 import { isEnrolled } from '../mfa/mfa-factor.ts';
 import { users } from '../users/user.ts';
-import type { FlowError } from './destination.ts';
+import { withQuery, type FlowError } from './destination.ts';
+import { beginFlow, forgetFlow, seeFlow, takeFlow } from './flow.ts';
 import type { Identity } from './github.ts';
-import { link, lockedMethod, refused } from './matching.ts';
+import { hasMostMethods, link, lockedMethod } from './matching.ts';
 
 /**
  * Connecting a GitHub account to the user who is signed in (identity §8). A browser that is led here sends no access
@@ -48,27 +50,108 @@ export async function connectingUser(
   return mayChange ? { sessionId: session.id, user } : undefined;
 }
 
-/** Links the account to the user of the session that began this; null when it is done, or was before. */
-export async function connect(
-  ctx: Run,
-  identity: Identity,
-  begunIn: string,
-): Promise<{ readonly error: FlowError } | null> {
+type Connectable =
+  | { readonly error: FlowError }
+  /** `null`: the account is this user's already. */
+  | { readonly user: UserRow | null; readonly address: string };
+
+/** Whether the account may be connected to the user of the session that began this, who is locked until commit. */
+async function connectable(ctx: Run, identity: Identity, begunIn: string): Promise<Connectable> {
   const { tx, services, call } = ctx;
   const linked = await lockedMethod(ctx, identity);
   const { address } = identity;
   if (address !== null) await lockClaimants(ctx, address);
   const holder = await connectingUser(tx, services, call);
-  if (!holder) return refused(ctx, 'stepUpRequired');
+  if (!holder) return { error: 'stepUpRequired' };
   // Somebody else signed in here meanwhile: the account is not for him.
-  if (holder.sessionId !== begunIn) return refused(ctx, 'invalidState');
+  if (holder.sessionId !== begunIn) return { error: 'invalidState' };
   if (linked) {
-    ctx.unchanged();
-    return linked.userId === holder.user.id ? null : { error: 'alreadyLinked' };
+    return linked.userId === holder.user.id
+      ? { user: null, address: linked.label }
+      : { error: 'alreadyLinked' };
   }
-  if (address === null) return refused(ctx, 'emailNotVerified');
+  if (address === null) return { error: 'emailNotVerified' };
   const user = await lockUser(ctx, holder.user.id);
   const owner = await ownerOf(tx, address);
-  if (!user || (owner && owner.id !== user.id)) return refused(ctx, 'alreadyLinked');
-  return (await link(ctx, user, identity, address)) ? null : refused(ctx, 'alreadyLinked');
+  const isTaken = !user || (owner && owner.id !== user.id) || (await hasMostMethods(tx, user.id));
+  return isTaken ? { error: 'alreadyLinked' } : { user, address };
+}
+
+/**
+ * The provider has told who it is; the user is asked next, on a page of ours. Any site can lead a browser through the
+ * provider, and somebody else may be signed in there: nobody's account becomes a way to sign in unseen.
+ */
+export async function askToConnect(
+  ctx: Run,
+  identity: Identity,
+  { sessionId, redirect }: { readonly sessionId: string; readonly redirect: string },
+): Promise<string | { readonly error: FlowError }> {
+  const may = await connectable(ctx, identity, sessionId);
+  ctx.unchanged();
+  if ('error' in may) return may;
+  if (may.user === null) return withQuery(redirect, {});
+  await beginFlow(ctx, 'connect', { identity, sessionId, redirect });
+  return `${ctx.services.config.appUrl}/hosted/connect-github`;
+}
+
+/** What the page asks; null when this browser has nothing to decide. */
+export interface ConnectQuestion {
+  /** The provider's account. */
+  readonly account: string;
+  readonly accountAddress: string;
+  readonly name: string;
+  readonly address: string;
+  readonly formToken: string;
+  readonly redirect: string;
+}
+
+export async function connectQuestionFor(
+  db: Executor,
+  services: Services,
+  flowCookie: string,
+): Promise<ConnectQuestion | null> {
+  const flow = await seeFlow(db, services, 'connect', flowCookie);
+  if (!flow) return null;
+  const [found] = await db
+    .select({ session: sessions, user: users })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.userId))
+    .where(eq(sessions.id, flow.sessionId));
+  if (!found || !isLive(services, found.session) || !mayExist(found.user)) return null;
+  const { identity, handle, redirect } = flow;
+  return {
+    account: identity.login ?? identity.id,
+    accountAddress: identity.address ?? '',
+    name: found.user.name,
+    address: found.user.email ?? '',
+    formToken: handle,
+    redirect,
+  };
+}
+
+/**
+ * The user's answer, and so the next address of the browser. Linking asks again for all that it needs: the same session,
+ * signed in recently, and an account that is nobody else's.
+ * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
+ */
+export async function decideToConnect(
+  ctx: Run,
+  { decision, formToken }: { readonly decision: 'approve' | 'deny'; readonly formToken: string },
+): Promise<string> {
+  const { tx, services, call } = ctx;
+  if (call.flowCookie !== null && !call.originAllowed) throw fail('ORIGIN_NOT_ALLOWED');
+  const known =
+    call.flowCookie === null ? undefined : await seeFlow(tx, services, 'connect', call.flowCookie);
+  // Users are locked before flows, everywhere.
+  const may =
+    known && decision === 'approve' ? await connectable(ctx, known.identity, known.sessionId) : null;
+  const { identity, redirect } = await takeFlow(tx, services, call, 'connect', formToken);
+  forgetFlow(ctx);
+  if (may === null || 'error' in may) {
+    ctx.unchanged();
+    return withQuery(redirect, { error: may?.error ?? 'accessDenied' });
+  }
+  if (may.user === null) ctx.unchanged();
+  else await link(ctx, may.user, identity, may.address);
+  return withQuery(redirect, {});
 }

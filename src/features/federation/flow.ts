@@ -85,6 +85,12 @@ interface Kinds {
   };
   /** The user is known and has yet to say yes. */
   readonly cli: WaitingCli & { readonly userId: string; readonly redirect: string };
+  /** A provider's account that is connected if the user of the session says yes. */
+  readonly connect: {
+    readonly identity: Identity;
+    readonly sessionId: string;
+    readonly redirect: string;
+  };
   readonly project: ProjectSignIn;
 }
 /** `handle`: the state it is under. */

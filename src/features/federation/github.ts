@@ -16,6 +16,8 @@ export interface Identity {
   /** Canonical; the one that is primary and verified, or null. */
   readonly address: string | null;
   readonly name: string | null;
+  /** What the account is called there, for a page that asks about it. */
+  readonly login: string | null;
 }
 
 /** Carries what was tried and the code of the failure, for the log: neither a token nor a line of the answer. */
@@ -103,11 +105,14 @@ export function githubAt(
         return [Account.parse(answers[0]), Addresses.parse(answers[1])] as const;
       });
       const primary = addresses.find((one) => one.primary && one.verified);
+      const [login, name] = [account.login, account.name].map(
+        (one) => text(1, 255).safeParse(one).data ?? null,
+      );
       return {
         id: String(account.id),
         address: email.safeParse(primary?.email).data ?? null,
-        name:
-          [account.name, account.login].map((one) => text(1, 255).safeParse(one).data).find(Boolean) ?? null,
+        name: name ?? login ?? null,
+        login: login ?? null,
       };
     },
   };

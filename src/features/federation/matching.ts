@@ -1,9 +1,11 @@
 import { and, eq } from 'drizzle-orm';
+import type { Executor } from '../../kernel/scoped-db.ts';
 import { authenticationMethods, MOST_METHODS } from '../me/authentication-method.ts';
 import { isLockedOut } from '../me/failed-attempts.ts';
 import { ownerOf } from '../identity/address.ts';
 import { mayExist } from '../identity/password-sign-in.ts';
 import { createUser } from '../identity/registration.ts';
+import { recordMethodChange } from '../identity/method-changes.ts';
 import { nodeOfUser, userAsActor } from '../identity/user-node.ts';
 import { userData, type Run, type UserRow } from '../identity/sign-in.ts';
 import {
@@ -127,6 +129,14 @@ export async function createProved(
   return user;
 }
 
+export async function hasMostMethods(tx: Executor, userId: string): Promise<boolean> {
+  const own = await tx
+    .select({ id: authenticationMethods.id })
+    .from(authenticationMethods)
+    .where(eq(authenticationMethods.userId, userId));
+  return own.length >= MOST_METHODS;
+}
+
 /**
  * Gives the user, who is locked, this account to sign in with, and records it; false when he has as many methods as he
  * may. The address is his from now on: claims of others on it end. If he had proved none before, it is the first.
@@ -141,20 +151,18 @@ export async function link(ctx: Run, user: UserRow, { id }: Identity, address: s
   const isPrimary = !own.some(({ isVerified }) => isVerified);
   if (isPrimary) await tx.update(authenticationMethods).set({ isPrimary: false }).where(isOwn);
   const methodId = services.ids.next();
+  const method = { id: methodId, provider: 'github', label: address, isVerified: true } as const;
   await tx.insert(authenticationMethods).values({
-    id: methodId,
+    ...method,
     userId: user.id,
-    provider: 'github',
     providerId: id,
-    label: address,
-    isVerified: true,
     isPrimary,
     claims: true,
     lastUsedAt: services.clock.now(),
   });
   await endOwnClaims(ctx, user.id);
   const by = { actor: userAsActor(user), node: await nodeOfUser(tx, user.id) };
-  ctx.record({ ...by, target: { type: 'AuthenticationMethod', id: methodId } });
+  await recordMethodChange(ctx, user, { change: 'added', method, before: own, actor: by.actor });
   if (isPrimary) {
     const [row] = await tx
       .update(users)

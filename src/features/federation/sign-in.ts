@@ -2,7 +2,7 @@ import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { plannedSession, startSession, type Run } from '../identity/sign-in.ts';
 import { askUser, waitingCli, type AskedByCli } from './cli.ts';
-import { connect, connectingUser } from './connecting.ts';
+import { askToConnect, connectingUser } from './connecting.ts';
 import { assertOwnPage, defaultPage, withQuery, type FlowError } from './destination.ts';
 import { beginFlow, forgetFlow, takeFlow, type Flow } from './flow.ts';
 import { githubAt, newVerifier, ProviderFault, type Github, type Identity } from './github.ts';
@@ -77,7 +77,7 @@ export async function comeBack(
 }
 
 /**
- * Signs the user in, or links the account to the one who is, and answers where the browser goes on: it has its session,
+ * Signs the user in, or asks the one who is whether the account is to be linked, and answers where the browser goes on: it has its session,
  * or the address tells what failed.
  */
 export async function finish(ctx: Run, { flow, outcome }: Returned): Promise<string> {
@@ -89,8 +89,8 @@ export async function finish(ctx: Run, { flow, outcome }: Returned): Promise<str
     withQuery(page, { error, ...(cli ? { state: cli.state } : {}) });
   if (typeof outcome === 'string') return failed(refused(ctx, outcome));
   if (flow.connecting !== null) {
-    const refusal = await connect(ctx, outcome, flow.connecting);
-    return refusal ? failed(refusal) : withQuery(page, {});
+    const next = await askToConnect(ctx, outcome, { sessionId: flow.connecting, redirect: page });
+    return typeof next === 'string' ? next : failed(next);
   }
   const matched = await userOf(ctx, outcome, flow.accountType);
   if ('error' in matched) return failed(matched);

@@ -110,7 +110,7 @@ test('who proves an address by GitHub holds no typed one either', async () => {
   const browser = visitor(app.server);
   const person = await app.person({ verified: false });
   browser.cookies.set('doorward_refresh', person.refreshToken);
-  await browser.signIn(github, { action: 'connect' });
+  await browser.connect(github);
   const { user } = await app.must('me', {}, { token: person.token });
   expect(user.emailVerified).toBe(true);
   expect((await app.raw('register', registration(person.email))).ok).toBe(true);

@@ -8,6 +8,7 @@ import { nodeOfUser, systemActor, userAsActor } from './user-node.ts';
 import { users } from '../users/user.ts';
 import { ownerOf } from './address.ts';
 import { mayMail } from './mail-limit.ts';
+import { recordMethodChange } from './method-changes.ts';
 import { oneTimeTokens } from './one-time-token.ts';
 import { userData, type Run, type UserRow } from './sign-in.ts';
 import { verificationMail } from './verification-mail.ts';
@@ -161,12 +162,8 @@ export async function verifyAddress(ctx: Run, token: string): Promise<void> {
   const owner = await ownerOf(tx, address);
   if (!user || !mine || (owner && owner.id !== userId)) throw fail('INVALID_TOKEN');
 
-  const [verified] = await tx
-    .select({ id: authenticationMethods.id })
-    .from(authenticationMethods)
-    .where(and(eq(authenticationMethods.userId, userId), eq(authenticationMethods.isVerified, true)))
-    .limit(1);
-  const isPrimary = mine.isPrimary || !verified;
+  const own = await tx.select().from(authenticationMethods).where(eq(authenticationMethods.userId, userId));
+  const isPrimary = mine.isPrimary || !own.some(({ isVerified }) => isVerified);
   if (isPrimary) {
     await tx
       .update(authenticationMethods)
@@ -198,6 +195,11 @@ export async function verifyAddress(ctx: Run, token: string): Promise<void> {
     target: { type: 'User', id: userId },
     node: await nodeOfUser(tx, userId),
   });
+  // With the address of their registration a user signed in before.
+  if (!mine.claims) {
+    const actor = userAsActor(user);
+    await recordMethodChange(ctx, row as UserRow, { change: 'verified', method: mine, before: own, actor });
+  }
   await settleLosers(ctx, others);
 }
 
@@ -227,12 +229,13 @@ export async function endOwnClaims({ tx }: Pick<Run, 'tx'>, userId: string): Pro
 
 /** After `removeClaims`: users who are left without any method go, with their sessions and keys. */
 export async function settleLosers(ctx: Run, lost: readonly Claim[]): Promise<void> {
-  for (const userId of new Set(lost.map((claim) => claim.userId))) await loseAddress(ctx, userId);
+  for (const claim of lost) await loseAddress(ctx, claim);
 }
 
 /** After one of his unverified claims is gone: the oldest other method stands in, or the user goes. */
-async function loseAddress(ctx: Run, userId: string): Promise<void> {
+async function loseAddress(ctx: Run, lost: Claim): Promise<void> {
   const { tx, services } = ctx;
+  const { userId } = lost;
   const user = await lockUser(ctx, userId);
   if (!user) return;
   const left = await tx
@@ -243,6 +246,8 @@ async function loseAddress(ctx: Run, userId: string): Promise<void> {
   const [oldest] = left;
   ctx.touch(`user:${userId}`);
   if (!oldest) return void (await endUser(ctx, user, systemActor));
+  const change = { change: 'removed', method: lost, before: left, actor: systemActor } as const;
+  await recordMethodChange(ctx, user, change);
   if (left.some(({ isPrimary }) => isPrimary)) return;
   await tx
     .update(authenticationMethods)

@@ -222,6 +222,7 @@ export const addMyAuthenticationMethod = mutation({
   },
   output: AuthenticationMethod.schema,
   status: 201,
+  emits: 'user.sign_in_methods_changed',
   codes: ['CONFLICT'],
   prepare: (ctx) => {
     const { providerId, providerData } = ctx.input;
@@ -238,6 +239,7 @@ export const removeMyAuthenticationMethod = mutation({
   stepUp: true,
   input: { id: uuid },
   output: AuthenticationMethod.schema,
+  emits: 'user.sign_in_methods_changed',
   codes: ['LAST_SIGN_IN_METHOD'],
   run: (ctx) => removeMethod(ctx, ctx.input.id),
 });

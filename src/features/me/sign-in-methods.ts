@@ -7,9 +7,9 @@ import { oneTimeTokens } from '../identity/one-time-token.ts';
 import { assertPassword } from '../identity/new-password.ts';
 import { assertReachable } from '../identity/registration.ts';
 import { addressOwnedMail } from '../identity/verification-mail.ts';
+import { recordMethodChange } from '../identity/method-changes.ts';
 import { mayMail } from '../identity/mail-limit.ts';
 import { flushMails, lockAddress, sendVerification } from '../identity/verification.ts';
-import { nodeOfUser } from '../identity/user-node.ts';
 import { recordUpdated, type UserRow } from '../identity/sign-in.ts';
 import { users } from '../users/user.ts';
 import { authenticationMethods, MOST_METHODS, passwords } from './authentication-method.ts';
@@ -79,7 +79,7 @@ export async function addMethod(ctx: OwnRun, prepared: PreparedMethod): Promise<
     .returning();
   if (hash !== null) await tx.insert(passwords).values({ userId: user.id, hash }).onConflictDoNothing();
   await mailTo(ctx, user, address);
-  await recordMethod(ctx, (row as MethodRow).id, user.id);
+  await recordMethodChange(ctx, user, { change: 'added', method: row as MethodRow, before: own });
   return row as MethodRow;
 }
 
@@ -114,7 +114,7 @@ export async function removeMethod(ctx: OwnRun, id: string): Promise<MethodRow> 
   await tx
     .delete(oneTimeTokens)
     .where(and(eq(oneTimeTokens.userId, user.id), eq(oneTimeTokens.address, removed.providerId)));
-  await recordMethod(ctx, id, user.id);
+  await recordMethodChange(ctx, user, { change: 'removed', method: removed, before: own });
   const [next] = left;
   if (removed.isPrimary && next) await makePrimary(ctx, user, next);
   return removed;
@@ -133,11 +133,6 @@ async function makePrimary(ctx: OwnRun, user: UserRow, method: MethodRow): Promi
     .where(eq(users.id, user.id))
     .returning();
   await recordUpdated(ctx, row as UserRow, { email: { from: user.email, to: method.label } });
-}
-
-/** There is no event of methods, so this is for the audit log alone. */
-async function recordMethod(ctx: OwnRun, id: string, userId: string): Promise<void> {
-  ctx.record({ target: { type: 'AuthenticationMethod', id }, node: await nodeOfUser(ctx.tx, userId) });
 }
 
 /** Verified ones first, the oldest first. Whoever changes one of them holds the user's row. */

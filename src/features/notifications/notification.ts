@@ -43,6 +43,7 @@ export const kinds = {
   password_changed: { ...security, mailedByAct: true },
   mfa_changed: security,
   session_reuse: security,
+  sign_in_methods_changed: { ...security, mailedByAct: true },
 } as const satisfies Record<string, Kind>;
 
 export type NotificationType = keyof typeof kinds;

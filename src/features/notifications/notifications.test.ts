@@ -334,7 +334,7 @@ describe.each(transports)('notifications over %s', (via) => {
       {},
       as,
     );
-    expect([totalCount, hasNextPage, nextCursor]).toEqual([24, false, null]);
+    expect([totalCount, hasNextPage, nextCursor]).toEqual([26, false, null]);
     const shown = items.map(
       ({ type, channel, enabled, locked }) => `${type} ${channel} ${enabled}${locked ? ' locked' : ''}`,
     );
@@ -363,6 +363,8 @@ describe.each(transports)('notifications over %s', (via) => {
       'mfa_changed email true locked',
       'session_reuse inApp true locked',
       'session_reuse email true locked',
+      'sign_in_methods_changed inApp true locked',
+      'sign_in_methods_changed email true locked',
     ]);
     expect(items.every(({ updatedAt }) => updatedAt === null)).toBe(true);
 

@@ -269,6 +269,15 @@ const ofUser =
     return { type, userIds: [id], words: {}, target: { type: 'User', id } };
   };
 
+async function methodsChanged({ event }: At): Told {
+  const id = idIn(event, 'id');
+  const { change, provider, label } = event.body.data as Partial<Words['sign_in_methods_changed']>;
+  // Erased meanwhile.
+  if (!change || !provider || label === undefined) return undefined;
+  const words = { change, provider, label };
+  return { type: 'sign_in_methods_changed', userIds: [id], words, target: { type: 'User', id } };
+}
+
 /** By event. */
 export const occasions: ReadonlyMap<string, (at: At) => Told> = new Map([
   ['invitation.created', invited],
@@ -286,5 +295,6 @@ export const occasions: ReadonlyMap<string, (at: At) => Told> = new Map([
   ['session.created', signedIn],
   ['session.reuse_detected', tokenReused],
   ['user.password_changed', ofUser('password_changed')],
+  ['user.sign_in_methods_changed', methodsChanged],
   ['user.mfa_changed', ofUser('mfa_changed')],
 ]);

@@ -20,6 +20,12 @@ export interface Words {
   readonly webhook_disabled: { readonly project: string; readonly receiver: string; readonly gone: boolean };
   readonly new_sign_in: { readonly address: string; readonly device: string };
   readonly password_changed: object;
+  readonly sign_in_methods_changed: {
+    readonly change: 'added' | 'verified' | 'removed';
+    readonly provider: 'email' | 'github';
+    /** The address of the method. */
+    readonly label: string;
+  };
   readonly mfa_changed: object;
   readonly session_reuse: object;
 }
@@ -76,6 +82,18 @@ const en: Texts = {
     title: 'Your password was changed',
     body: `The password of your account was changed on ${time}. If it was not you, reset it at once.`,
   }),
+  sign_in_methods_changed: ({ change, provider, label }, time) => {
+    const way = provider === 'github' ? `A GitHub account (${label})` : `The e-mail address ${label}`;
+    const what = {
+      added: `${way} was added to your account as a way to sign in on ${time}.`,
+      verified: `${way} was verified on ${time} and signs in to your account now.`,
+      removed: `${way} was removed from your account as a way to sign in on ${time}.`,
+    };
+    return {
+      title: 'Your ways to sign in have changed',
+      body: `${what[change]} If it was not you, change your password at once and look at your ways to sign in.`,
+    };
+  },
   mfa_changed: (_, time) => ({
     title: 'Your second factor was changed',
     body: `An authenticator app was added to your account or removed from it on ${time}. If it was not you, change your password at once and look at your authenticator apps.`,
@@ -129,6 +147,18 @@ const de: Texts = {
     title: 'Ihr Passwort wurde geändert',
     body: `Das Passwort Ihres Kontos wurde am ${time} geändert. Wenn Sie es nicht waren, setzen Sie es sofort zurück.`,
   }),
+  sign_in_methods_changed: ({ change, provider, label }, time) => {
+    const way = provider === 'github' ? `Ein GitHub-Konto (${label})` : `Die E-Mail-Adresse ${label}`;
+    const what = {
+      added: `${way} wurde am ${time} Ihrem Konto als Anmeldeweg hinzugefügt.`,
+      verified: `${way} wurde am ${time} bestätigt und meldet jetzt bei Ihrem Konto an.`,
+      removed: `${way} wurde am ${time} als Anmeldeweg von Ihrem Konto entfernt.`,
+    };
+    return {
+      title: 'Ihre Anmeldewege haben sich geändert',
+      body: `${what[change]} Wenn Sie es nicht waren, ändern Sie sofort Ihr Passwort und prüfen Sie Ihre Anmeldewege.`,
+    };
+  },
   mfa_changed: (_, time) => ({
     title: 'Ihr zweiter Faktor wurde geändert',
     body: `Am ${time} wurde Ihrem Konto eine Authenticator-App hinzugefügt oder eine entfernt. Wenn Sie es nicht waren, ändern Sie sofort Ihr Passwort und prüfen Sie Ihre Authenticator-Apps.`,
@@ -182,6 +212,18 @@ const es: Texts = {
     title: 'Su contraseña ha cambiado',
     body: `La contraseña de su cuenta se cambió el ${time}. Si no ha sido usted, restablézcala de inmediato.`,
   }),
+  sign_in_methods_changed: ({ change, provider, label }, time) => {
+    const way = provider === 'github' ? `Una cuenta de GitHub (${label})` : `La dirección de correo ${label}`;
+    const what = {
+      added: `${way} se añadió a su cuenta como forma de iniciar sesión el ${time}.`,
+      verified: `${way} se verificó el ${time} y ahora inicia sesión en su cuenta.`,
+      removed: `${way} se quitó de su cuenta como forma de iniciar sesión el ${time}.`,
+    };
+    return {
+      title: 'Sus formas de iniciar sesión han cambiado',
+      body: `${what[change]} Si no ha sido usted, cambie la contraseña de inmediato y revise sus formas de iniciar sesión.`,
+    };
+  },
   mfa_changed: (_, time) => ({
     title: 'Su segundo factor ha cambiado',
     body: `El ${time} se añadió una aplicación de autenticación a su cuenta o se quitó una. Si no ha sido usted, cambie su contraseña de inmediato y revise sus aplicaciones de autenticación.`,
@@ -237,6 +279,18 @@ const fr: Texts = {
     title: 'Votre mot de passe a été modifié',
     body: `Le mot de passe de votre compte a été modifié le ${time}. Si ce n'était pas vous, réinitialisez-le tout de suite.`,
   }),
+  sign_in_methods_changed: ({ change, provider, label }, time) => {
+    const way = provider === 'github' ? `un compte GitHub (${label})` : `l’adresse e-mail ${label}`;
+    const what = {
+      added: `Un moyen de connexion a été ajouté à votre compte le ${time} : ${way}.`,
+      verified: `Un moyen de connexion à votre compte a été vérifié le ${time} : ${way}.`,
+      removed: `Un moyen de connexion a été retiré de votre compte le ${time} : ${way}.`,
+    };
+    return {
+      title: 'Vos moyens de connexion ont changé',
+      body: `${what[change]} Si ce n’était pas vous, changez votre mot de passe tout de suite et vérifiez vos moyens de connexion.`,
+    };
+  },
   mfa_changed: (_, time) => ({
     title: 'Votre second facteur a été modifié',
     body: `Le ${time}, une application d'authentification a été ajoutée à votre compte ou en a été retirée. Si ce n'était pas vous, changez tout de suite votre mot de passe et vérifiez vos applications d'authentification.`,

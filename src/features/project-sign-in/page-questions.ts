@@ -6,6 +6,7 @@ import { appByClientId, appById, offeredProviders, type LiveApp } from '../app-a
 import { matchesRedirect } from '../app-access/redirect-uri.ts';
 import { namedScopes, type NamedScope } from '../app-access/scopes.ts';
 import { questionFor, type Question } from '../federation/cli.ts';
+import { connectQuestionFor, type ConnectQuestion } from '../federation/connecting.ts';
 import { flowUnder, seeFlow, startAgain, type Notice, type SignedInToApp } from '../federation/flow.ts';
 import { localPart } from '../federation/matching.ts';
 import { users } from '../users/user.ts';
@@ -51,6 +52,7 @@ export type Link =
 
 export interface PageQuestions {
   questionFor(flowCookie: string): Promise<Question | null>;
+  connectQuestionFor(flowCookie: string): Promise<ConnectQuestion | null>;
   /** Null when this browser has no sign-in to an app, or none any more. */
   standingOf(flowCookie: string): Promise<Standing | null>;
   linkOf(flowCookie: string | null, token: string): Promise<Link>;
@@ -65,6 +67,7 @@ const face = ({ name, logoUrl, homepageUrl, primaryColor }: LiveApp): Face => ({
 
 export const pageQuestions = (db: Executor, services: Services): PageQuestions => ({
   questionFor: (cookie) => questionFor(db, services, cookie),
+  connectQuestionFor: (cookie) => connectQuestionFor(db, services, cookie),
   standingOf: async (cookie) => {
     const flow = await seeFlow(db, services, 'project', cookie);
     const app = flow && (await liveAppOf(db, flow));

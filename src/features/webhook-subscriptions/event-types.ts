@@ -14,7 +14,7 @@ export const EventTypes = z
       }),
   )
   .min(1)
-  .max(50)
+  .max(eventCatalogue.size)
   .transform((names) => [...new Set(names)])
   .meta({
     description:
