@@ -15,6 +15,9 @@ interface Texts {
   readonly approve: string;
   readonly approveNothing: string;
   readonly deny: string;
+  /** Where the app was made; `makerIn`: in a project of an organization. */
+  readonly maker: string;
+  readonly makerIn: string;
   readonly place: string;
   readonly home: string;
 }
@@ -31,6 +34,8 @@ const texts: Record<Language, Texts> = {
     approve: 'Allow',
     approveNothing: 'Sign in',
     deny: 'Do not allow',
+    maker: '{app} belongs to the project {project} and signs you in through Doorward.',
+    makerIn: '{app} belongs to the project {project} of {organization} and signs you in through Doorward.',
     place: 'Either way you go back to {place}.',
     home: 'About {app}:',
   },
@@ -46,6 +51,8 @@ const texts: Record<Language, Texts> = {
     approve: 'Erlauben',
     approveNothing: 'Anmelden',
     deny: 'Nicht erlauben',
+    maker: '{app} gehört zum Projekt {project} und meldet Sie über Doorward an.',
+    makerIn: '{app} gehört zum Projekt {project} von {organization} und meldet Sie über Doorward an.',
     place: 'In beiden Fällen kehren Sie zu {place} zurück.',
     home: 'Über {app}:',
   },
@@ -62,6 +69,9 @@ const texts: Record<Language, Texts> = {
     approve: 'Permitir',
     approveNothing: 'Iniciar sesión',
     deny: 'No permitir',
+    maker: '{app} pertenece al proyecto {project} e inicia su sesión a través de Doorward.',
+    makerIn:
+      '{app} pertenece al proyecto {project} de {organization} e inicia su sesión a través de Doorward.',
     place: 'En ambos casos volverá a {place}.',
     home: 'Acerca de {app}:',
   },
@@ -77,6 +87,8 @@ const texts: Record<Language, Texts> = {
     approve: 'Autoriser',
     approveNothing: 'Se connecter',
     deny: 'Ne pas autoriser',
+    maker: '{app} appartient au projet {project} et vous connecte par Doorward.',
+    makerIn: '{app} appartient au projet {project} de {organization} et vous connecte par Doorward.',
     place: 'Dans les deux cas, vous reviendrez à {place}.',
     home: 'À propos de {app} :',
   },
@@ -90,7 +102,7 @@ export function consentPage(language: Language, standing: Standing, host: string
   const words: Words = { ...texts[language], app: app.name };
   const nothing = scopes?.length === 0;
   const body = `${person(words, standing, host)}
-${wanted(words, scopes)}
+${wanted(words, scopes)}${maker(words, standing)}
       <form method="post" action="/api/auth/project/consent/approve">
         ${field('consent_token', standing.formToken)}
         <button>${escapeHtml(nothing ? words.approveNothing : words.approve)}</button>
@@ -124,6 +136,14 @@ function wanted({ app, ...words }: Words, scopes: Standing['scopes']): string {
 ${items.join('\n')}
       </ul>
 ${paragraphs(escapeHtml(words.limits))}`;
+}
+
+/** The name of an app is its maker's choice, and can be that of a well-known site: this says whose it is. */
+function maker({ app, maker: inProject, makerIn }: Words, { maker: known }: Standing): string {
+  if (!known) return '';
+  const { project, organization } = known;
+  const names = { app, project, ...(organization === null ? {} : { organization }) };
+  return `\n${paragraphs(`<small>${filled(organization === null ? inProject : makerIn, names)}</small>`)}`;
 }
 
 const paragraphs = (...html: readonly string[]): string =>

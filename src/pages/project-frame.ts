@@ -37,6 +37,8 @@ export interface Standing {
     readonly email: string | null;
     readonly pictureUrl: string | null;
   } | null;
+  /** Where the app was made; at the consent only. */
+  readonly maker: { readonly project: string; readonly organization: string | null } | null;
   /** Null: all that the user may do. */
   readonly scopes:
     readonly { readonly scope: string; readonly name: string; readonly description: string | null }[] | null;

@@ -6,6 +6,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { startGithub, type GithubDouble } from '../support/github.ts';
+import { violations } from './accessibility.ts';
 import { launch, photograph, screenshots, watched, type Watched } from './watched.ts';
 
 let app: TestApp;
@@ -134,6 +135,7 @@ test('or not, and going back asks nothing again', async () => {
 /** A browser that is signed in, at the question whether GitHub is to be connected. */
 async function atConnection() {
   const person = await app.person({ name: 'Grace Hopper' });
+  github.account = github.newAccount({ name: 'Grace at GitHub' });
   await view.context.addCookies([{ name: 'doorward_refresh', value: person.refreshToken, url: origin }]);
   await view.page.goto(`${origin}/api/auth/github?action=connect`);
   return person;
@@ -175,6 +177,8 @@ test('the pages stand in the dark and on a phone', async () => {
     expect(wide, name).toBe(false);
     await photograph(view.page, `cli-question-${name}`);
     await atConnection();
+    expect(view.page.url(), name).toBe(`${origin}/hosted/connect-github`);
+    expect(await violations(view.page), name).toEqual([]);
     expect(await view.page.evaluate('document.documentElement.scrollWidth > innerWidth'), name).toBe(false);
     await photograph(view.page, `connect-question-${name}`);
     await view.page.goto(`${origin}/hosted/signed-in?error=alreadyLinked`);

@@ -54,13 +54,14 @@ const signIn = (more: Partial<Standing> = {}): State => ({
   path: 'sign-in',
   standing: { app: branded, ...more },
 });
+const maker = { project: 'Boards', organization: 'Acme & Daughters' };
 const factor = (more: Partial<Standing> = {}): State => ({
   path: 'second-factor',
   standing: { app: branded, step: 'secondFactor', ...more },
 });
 const consent = (more: Partial<Standing> = {}): State => ({
   path: 'consent',
-  standing: { app: branded, step: 'consent', user, scopes, ...more },
+  standing: { app: branded, step: 'consent', user, maker, scopes, ...more },
 });
 
 const states: Readonly<Record<string, State>> = {

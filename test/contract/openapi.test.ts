@@ -575,6 +575,18 @@ describe('an answer over REST', () => {
     expect((await call('startGithubSignIn', { redirect: 'https://evil.test' })).code).toBe(
       'INVALID_REDIRECT_URI',
     );
+    const browser = visitor(app.server);
+    browser.cookies.set('doorward_refresh', (await app.person()).refreshToken);
+    github.account = github.newAccount();
+    await browser.signIn(github, { action: 'connect' });
+    const { body } = await browser.get('/hosted/connect-github');
+    const confirm = { decision: 'approve', formToken: /name="formToken" value="([^"]+)"/.exec(body)?.[1] };
+    const held = { cookie: [...browser.cookies].map((pair) => pair.join('=')).join('; ') };
+    const connect = (headers: Record<string, string>) =>
+      call('confirmGithubConnection', confirm, undefined, headers);
+    expect((await connect(held)).code).toBe('ORIGIN_NOT_ALLOWED');
+    expect((await connect({})).code).toBe('INVALID_TOKEN');
+    expect((await connect({ ...held, origin: 'http://localhost:4000' })).status).toBe(303);
   });
 
   it('is as documented in notifications', async () => {

@@ -25,6 +25,7 @@ export const standing: Standing = {
   notice: null,
   mailedTo: null,
   user: null,
+  maker: null,
   scopes: null,
 };
 

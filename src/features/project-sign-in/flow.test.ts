@@ -281,6 +281,8 @@ describe('a link', () => {
     const page = await browser.page();
     expect(page.body).toContain(second);
     expect(page.body).not.toContain(first);
+    // Whose app it is, whatever it calls itself.
+    expect(page.body).toContain('<bdi>Boards</bdi> and signs you in through Doorward');
   });
 
   test('has no room in the name of an app for a message, or for any kind of link', async () => {

@@ -9,6 +9,8 @@ import { questionFor, type Question } from '../federation/cli.ts';
 import { connectQuestionFor, type ConnectQuestion } from '../federation/connecting.ts';
 import { flowUnder, seeFlow, startAgain, type Notice, type SignedInToApp } from '../federation/flow.ts';
 import { localPart } from '../federation/matching.ts';
+import { organizations } from '../organizations/organization.ts';
+import { projects } from '../projects/project.ts';
 import { users } from '../users/user.ts';
 import { scopesIn, unknownRedirect, unknownScopes } from './authorize.ts';
 import { appOf, linkUnder, type ProjectFlow, type StepName } from './steps.ts';
@@ -29,6 +31,12 @@ interface Person {
   readonly pictureUrl: string | null;
 }
 
+/** A name that an app gives itself can be anybody's; these are where it was made. */
+interface Maker {
+  readonly project: string;
+  readonly organization: string | null;
+}
+
 /** Where the sign-in of a browser stands. */
 export interface Standing {
   readonly app: Face;
@@ -40,6 +48,8 @@ export interface Standing {
   readonly mailedTo: string | null;
   /** At the question for consent only. */
   readonly user: Person | null;
+  /** Whose app it is; at the question for consent only. */
+  readonly maker: Maker | null;
   /** Null: the app is not restricted, so it may do what the user may in its project. */
   readonly scopes: readonly NamedScope[] | null;
 }
@@ -104,8 +114,18 @@ async function standing(
     notice: (!isConsent && step.notice) || null,
     mailedTo: (step.name === 'signIn' && step.mailedTo) || null,
     user: isConsent ? await personOf(db, step.user) : null,
+    maker: isConsent ? await makerOf(db, app) : null,
     scopes: isConsent ? step.shown && (await namedScopes(db, app, step.shown)) : [],
   };
+}
+
+async function makerOf(db: Executor, { tenantId }: LiveApp): Promise<Maker | null> {
+  const [maker] = await db
+    .select({ project: projects.name, organization: organizations.name })
+    .from(projects)
+    .leftJoin(organizations, eq(organizations.id, projects.ownerId))
+    .where(eq(projects.id, tenantId));
+  return maker ?? null;
 }
 
 async function personOf(db: Executor, { userId, proof }: SignedInToApp): Promise<Person> {
