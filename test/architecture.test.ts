@@ -321,7 +321,10 @@ describe('code', () => {
 describe('sizes', () => {
   const limit = 300;
   /** Tables of data: long because there is much to list. */
-  const tables = new Map([['config-variables.ts', 400]]);
+  const tables = new Map([
+    ['config-variables.ts', 400],
+    ['features/notifications/texts.ts', 400],
+  ]);
   /** Longer than they may be; the number only ever goes down, and the line goes away with it. */
   const overdue = new Map<string, number>();
 

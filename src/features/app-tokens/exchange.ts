@@ -7,7 +7,7 @@ import type { Call, Services } from '../../kernel/context.ts';
 import { refuse } from '../../kernel/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { nodeOfApp } from '../app-access/app.ts';
-import { isOwnerOverdue } from '../identity/overdue.ts';
+import { isOwnerOverdue } from '../sign-in-protection/overdue.ts';
 import { mayExist } from '../identity/password-sign-in.ts';
 import {
   endSessions,

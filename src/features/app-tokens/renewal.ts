@@ -7,7 +7,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
 import { reuseDetected, rotate, shownToken, type Shown } from '../sessions/rotation.ts';
 import type { Run } from '../identity/sign-in.ts';
-import { isOwnerOverdue } from '../identity/overdue.ts';
+import { isOwnerOverdue } from '../sign-in-protection/overdue.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import { keepRehash, type Client } from './client.ts';
 import { invalidGrant, isInProject, issueTokens, type AppTokens } from './issue.ts';

@@ -5,7 +5,8 @@ import { sessions } from '../me/session.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import { users } from '../users/user.ts';
 import { heldBy } from '../sessions/rotation.ts';
-import { endSessions, isPending, liveSessions, type Run } from '../identity/sign-in.ts';
+import { isPending } from '../sessions/session-limit.ts';
+import { endSessions, liveSessions, type Run } from '../identity/sign-in.ts';
 
 /**
  * Ends the sessions that the caller proves to hold: by access token, by refresh token in the body, and by cookie.

@@ -5,7 +5,7 @@ import { fail } from '../../errors.ts';
 import { refuse } from '../../kernel/reply.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { isOverdue } from '../identity/overdue.ts';
+import { isOverdue } from '../sign-in-protection/overdue.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import {
   canRefresh,

@@ -5,7 +5,7 @@ import { isLockedOut } from '../me/failed-attempts.ts';
 import { ownerOf } from '../identity/address.ts';
 import { mayExist } from '../identity/password-sign-in.ts';
 import { createUser } from '../identity/registration.ts';
-import { recordMethodChange } from '../identity/method-changes.ts';
+import { recordMethodChange } from '../sign-in-protection/method-changes.ts';
 import { nodeOfUser, userAsActor } from '../identity/user-node.ts';
 import { userData, type Run, type UserRow } from '../identity/sign-in.ts';
 import {

@@ -7,7 +7,7 @@ import type { Actor } from '../../kernel/event.ts';
 import type { Mail } from '../../kernel/ports.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { authenticationMethods, passwords } from '../me/authentication-method.ts';
-import { endProofs } from './proofs.ts';
+import { endProofs } from '../sign-in-protection/proofs.ts';
 import { endSessions, userData, type Run, type UserRow } from './sign-in.ts';
 import { nodeOfUser } from './user-node.ts';
 import { flushMails } from './verification.ts';

@@ -11,7 +11,7 @@ import { createAccount } from './account.ts';
 import { ownerOf } from './address.ts';
 import { assertPassword } from './new-password.ts';
 import { claimOf } from './password-sign-in.ts';
-import { isLeft, mayMail } from './mail-limit.ts';
+import { isLeft, mayMail } from '../sign-in-protection/mail-limit.ts';
 import { newSession, openSession, userData, type NewSession, type Run, type UserRow } from './sign-in.ts';
 import {
   claimsOn,

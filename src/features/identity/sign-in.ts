@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, inArray, isNull, ne, not, or, type SQL } from 'drizzle-orm';
+import { and, eq, gt, isNull, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import { firstRefreshToken, hashRefreshToken } from '../../crypto/refresh-token.ts';
 import { SYSTEM_NODE } from '../../db/nodes.ts';
@@ -8,7 +8,8 @@ import { projector } from '../../kernel/project.ts';
 import { iso } from '../../values.ts';
 import { rememberNetwork } from '../me/failed-attempts.ts';
 import { sessions } from '../me/session.ts';
-import { hasFactor, isEnrolled } from '../mfa/mfa-factor.ts';
+import { isEnrolled } from '../mfa/mfa-factor.ts';
+import { endLeastUsed } from '../sessions/session-limit.ts';
 import { Account, accountsOf, createAccount } from './account.ts';
 import { nodeOfUser, userAsActor } from './user-node.ts';
 import type { users } from '../users/user.ts';
@@ -248,36 +249,6 @@ export async function endSessions(
     });
   }
   return ended;
-}
-
-/** Whether a session of this service has yet to give the second factor of its user. */
-export const isPending = and(
-  isNull(sessions.projectAppId),
-  eq(sessions.acr, 'aal1'),
-  hasFactor(sessions.userId),
-) as SQL;
-
-/**
- * Sessions of an app are counted by themselves, so that it pushes out nobody's but its own; and so are those that have
- * yet to give their second factor, for which the password alone is enough. The session `id` itself stays.
- */
-export async function endLeastUsed(
-  ctx: Run,
-  user: UserRow,
-  { id, acr, appId }: { readonly id: string; readonly acr: SessionRow['acr']; readonly appId: string | null },
-): Promise<void> {
-  const { tx, services } = ctx;
-  const alike = appId
-    ? eq(sessions.projectAppId, appId)
-    : and(isNull(sessions.projectAppId), or(not(hasFactor(sessions.userId)), eq(sessions.acr, acr)));
-  const surplus = await tx
-    .select({ id: sessions.id })
-    .from(sessions)
-    .where(and(eq(sessions.userId, user.id), alike, ne(sessions.id, id), liveSessions(services)))
-    .orderBy(desc(sessions.lastUsedAt), desc(sessions.id))
-    .offset(services.config.auth.maxSessionsPerUser - 1);
-  const ids = surplus.map(({ id }) => id);
-  if (ids.length > 0) await endSessions(ctx, user.id, inArray(sessions.id, ids), userAsActor(user));
 }
 
 /** The public part of a session, for events. `isCurrent` is a matter of who asks, so it is not among it. */

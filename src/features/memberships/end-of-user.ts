@@ -2,7 +2,7 @@ import { asc, eq } from 'drizzle-orm';
 import { deleteNodes } from '../../db/tenant-tree.ts';
 import type { Actor, Recording } from '../../kernel/event.ts';
 import { oneTimeTokens } from '../identity/one-time-token.ts';
-import { endProofs } from '../identity/proofs.ts';
+import { endProofs } from '../sign-in-protection/proofs.ts';
 import { accountsOf } from '../identity/account.ts';
 import { endSessions, userData, type Run, type UserRow } from '../identity/sign-in.ts';
 import { nodeOfUser } from '../identity/user-node.ts';

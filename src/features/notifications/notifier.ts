@@ -3,7 +3,7 @@ import { composeMail, withoutLinks } from '../../events/mail-layout.ts';
 import type { Consumer, RelayedEvent } from '../../events/relay.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { mayMail } from '../identity/mail-limit.ts';
+import { mayMail } from '../sign-in-protection/mail-limit.ts';
 import { users } from '../users/user.ts';
 import { kindOf, notifications } from './notification.ts';
 import { occasions, type Occasion } from './occasions.ts';

@@ -10,7 +10,7 @@ import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 import { ownerOf } from '../identity/address.ts';
 import { assertReachable } from '../identity/registration.ts';
 import type { Run } from '../identity/sign-in.ts';
-import { mayMail } from '../identity/mail-limit.ts';
+import { mayMail } from '../sign-in-protection/mail-limit.ts';
 import { flushMails } from '../identity/verification.ts';
 import {
   assertRecentForOwner,

@@ -27,8 +27,8 @@ import {
 import { githubAt, ProviderFault, type Github, type Identity } from '../federation/github.ts';
 import { lockedMethod } from '../federation/matching.ts';
 import { ownerOf } from '../identity/address.ts';
-import { answerEvenly } from '../identity/even-answer.ts';
-import { mayMail, mayMailStranger } from '../identity/mail-limit.ts';
+import { answerEvenly } from '../sign-in-protection/even-answer.ts';
+import { mayMail, mayMailStranger } from '../sign-in-protection/mail-limit.ts';
 import { canonicalAddress } from '../identity/password-sign-in.ts';
 import { isReachable } from '../identity/registration.ts';
 import type { Run } from '../identity/sign-in.ts';

@@ -1,4 +1,4 @@
-import type { Run } from './sign-in.ts';
+import type { Run } from '../identity/sign-in.ts';
 
 /**
  * Where a known and an unknown address take different work, the answer is given at a moment that does not tell which it

@@ -2,8 +2,8 @@ import { eq } from 'drizzle-orm';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { users } from '../users/user.ts';
-import { accounts } from './account.ts';
-import type { UserRow } from './sign-in.ts';
+import { accounts } from '../identity/account.ts';
+import type { UserRow } from '../identity/sign-in.ts';
 
 /** Whether the user's time to verify an address is over (authorization §8); until they do, they are let in nowhere. */
 export const isOverdue = (user: UserRow, { clock }: Pick<Services, 'clock'>): boolean =>

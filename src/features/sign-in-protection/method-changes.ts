@@ -2,9 +2,9 @@ import { composeMail, withoutLinks } from '../../events/mail-layout.ts';
 import type { Actor, NodeRef } from '../../kernel/event.ts';
 import type { authenticationMethods } from '../me/authentication-method.ts';
 import { textOf, type Words } from '../notifications/texts.ts';
-import type { Run, UserRow } from './sign-in.ts';
-import { nodeOfUser } from './user-node.ts';
-import { flushMails } from './verification.ts';
+import type { Run, UserRow } from '../identity/sign-in.ts';
+import { nodeOfUser } from '../identity/user-node.ts';
+import { flushMails } from '../identity/verification.ts';
 
 type Method = Pick<typeof authenticationMethods.$inferSelect, 'id' | 'provider' | 'label' | 'isVerified'>;
 

@@ -3,7 +3,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { cliCodes } from '../federation/cli-code.ts';
 import { signInFlows } from '../federation/sign-in-flow.ts';
 import { projectCodes } from '../project-sign-in/project-code.ts';
-import { oneTimeTokens } from './one-time-token.ts';
+import { oneTimeTokens } from '../identity/one-time-token.ts';
 
 /**
  * Ends what the user has proved so far and what has not become a session yet: codes of command lines and apps, flows
