@@ -42,13 +42,10 @@ export const startGithubSignIn = mutation({
   keepsRights: true,
   input: {
     redirect: z.string().max(2048).optional().describe('Where the browser goes in the end.'),
-    action: z
-      .enum(['login', 'register', 'connect'])
-      .default('login')
-      .meta({
-        description:
-          '`connect` links the account to the user of the refresh cookie, once they say so on a page.',
-      }),
+    action: z.enum(['login', 'register', 'connect']).default('login').meta({
+      description:
+        '`connect` links the account to the user of the refresh cookie, once they say so on a page.',
+    }),
     accountType: AccountType.default('personal').meta({ description: 'Of a user who is new.' }),
     ...cliParameters,
   },
