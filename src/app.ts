@@ -49,6 +49,7 @@ import { createIds } from './ids.ts';
 import { startJobs } from './jobs.ts';
 import type { Services } from './kernel/context.ts';
 import { createInvoke } from './kernel/invoke.ts';
+import { noNotes } from './kernel/stages.ts';
 import type { Clock } from './kernel/ports.ts';
 import { assertSound, declaredPermissions, operations, tagDescriptions } from './operations.ts';
 import { entities } from './entities.ts';
@@ -213,8 +214,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     log: logCall,
     logLine: log.isLevelEnabled('info') ? (line) => log.info(line) : null,
   });
-  const notes = { recordings: [], topics: new Set<string>(), afterCommit: [] };
-  const nested = { ...listing, notes, list: '' };
+  const nested = { ...listing, notes: noNotes(), list: '' };
   const { showExamplesOf } = serveOperations(server, {
     config,
     operations,
@@ -269,7 +269,6 @@ export async function createApp(options: AppOptions): Promise<App> {
   const serves = { explorer: config.graphql.explorer, documentation: config.docs.enabled };
   registerHostedPages(server, { https: config.security.https, serves, ...pageQuestions(pool, services) });
   await server.ready();
-
   return {
     server,
     queues: admission.queues,

@@ -102,6 +102,7 @@ describe('a key that is exchanged', () => {
       ...{ expiresAt: null, expired: false, revoked: false, allowedCidrs: ['10.0.0.0/8'], rotatedAt: null },
       ...{ secrets: [{ id: expect.any(String) as string, hash: expect.any(Buffer) as Buffer, ends: false }] },
       ...{ kid: expect.any(String) as string, useNotedUntil: 0 },
+      ...{ overdueFrom: null, accountOwnerId: owner.userId },
     });
     expect((await keys.read(clientId))?.secrets[0]?.hash).toHaveLength(32);
     expect(await keys.read(MISSING)).toBeNull();
@@ -140,7 +141,7 @@ describe('the state behind a token', () => {
     const { id } = key('ending');
     expect(await credentials.key(id)).toEqual({
       ...{ userId: owner.userId, name: 'Robot', projectId: inShop.nodeId, alive: true, scope: shop },
-      ...{ allowedCidrs: ['10.0.0.0/8'], expiresAt: new Date(expiresAt) },
+      ...{ allowedCidrs: ['10.0.0.0/8'], expiresAt: new Date(expiresAt), overdueFrom: null },
     });
     const mine = key('mine');
     expect(await credentials.key(mine.id)).toMatchObject({ scope: own(), expiresAt: null, alive: true });
@@ -167,7 +168,7 @@ describe('the state behind a token', () => {
         acr: 'aal1',
         app: null,
       },
-      ...{ verificationDeadline: null, mfaPending: false, alive: true },
+      ...{ verificationDeadline: null, overdueFrom: null, mfaPending: false, alive: true },
       ...{ authenticatedAt: expect.any(Date) as Date, expiresAt: expect.any(Date) as Date },
     });
     expect(Number(state?.expiresAt)).toBeGreaterThan(Number(state?.authenticatedAt));

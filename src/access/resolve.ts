@@ -285,9 +285,7 @@ const rightsKey = (principal: Principal, scope: ResolvedScope): string =>
     ? `session ${principal.userId} ${scope.tenant} ${scope.id}`
     : `${principal.type} ${principal.credentialId} ${principal.userId} ${scope.tenant} ${scope.id} ${consentKey(principal)}`;
 
-const subjectKey = (scope: ResolvedScope, userId: string): string =>
-  `subject ${userId} ${scope.tenant} ${scope.id}`;
-
+const subjectKey = ({ tenant, id }: ResolvedScope, userId: string) => `subject ${userId} ${tenant} ${id}`;
 const consentKey = ({ consented }: Principal): string => JSON.stringify(consented && [...consented].sort());
 
 async function keyRole(

@@ -2,7 +2,7 @@ import { and, eq, gt, lt, lte, sql } from 'drizzle-orm';
 import { createHmac } from 'node:crypto';
 import { DoorwardError, fail, type Code } from '../errors.ts';
 import type { Call } from '../kernel/context.ts';
-import { credentialKey } from '../kernel/invoke.ts';
+import { credentialKey } from '../kernel/charge.ts';
 import type { Stages } from '../kernel/stages.ts';
 import { takesIdempotencyKey, type NamedOperation } from '../kernel/operation.ts';
 import type { Clock } from '../kernel/ports.ts';

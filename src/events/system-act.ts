@@ -1,5 +1,5 @@
 import type { Ids } from '../kernel/ports.ts';
-import type { MutationNotes, Stages } from '../kernel/stages.ts';
+import { noNotes, type Stages } from '../kernel/stages.ts';
 import type { Actor, Recording } from '../kernel/event.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import type { Commit } from './commit.ts';
@@ -27,7 +27,7 @@ export function createSystemActs(options: {
   const { transaction, commit, ids } = options;
   return (name, work) => {
     const call = { address: null, userAgent: null, requestId: `job-${ids.random()}` };
-    const notes: MutationNotes = { recordings: [], topics: new Set(), afterCommit: [] };
+    const notes = noNotes();
     const by = { scope: undefined, principal: null, call };
     return commit(transaction, { name, keepsRights: true }, by, notes, (tx) =>
       work({

@@ -1,14 +1,15 @@
 import { fail, type DoorwardError } from '../errors.ts';
-import type { Authentication, Call, Principal, Services } from './context.ts';
+import type { Authentication, Call, Principal } from './context.ts';
 import type { Relation } from './entity.ts';
+import { chargeFor } from './charge.ts';
 import type { Recording } from './event.ts';
-import type { NamedOperation, RateClass } from './operation.ts';
+import type { NamedOperation } from './operation.ts';
 import { projector } from './project.ts';
 import type { RelatedAccess, SelectedRelation } from './related.ts';
 import { BareReply, Refusal } from './reply.ts';
 import { canonicalTenant, type ResolvedScope, type ScopeInput } from './scope.ts';
 import type { Executor } from './scoped-db.ts';
-import type { Found, MutationNotes, Recorded, Stages } from './stages.ts';
+import { noNotes, type Found, type MutationNotes, type Recorded, type Stages } from './stages.ts';
 import { parseInput } from './validate.ts';
 
 /**
@@ -101,7 +102,7 @@ export function createInvoke(stages: Stages): Invoke {
     yield* ask();
     const scope = now.found?.scope;
 
-    const notes: MutationNotes = { recordings: [], topics: new Set(), afterCommit: [] };
+    const notes = noNotes();
     const bind = (tx: Executor) => scope && stages.scopedDb(tx, scope, op, notes, principal, related);
     const id = op.pathParameter && (input[op.pathParameter] as string);
     let target: Record<string, unknown> | undefined;
@@ -222,39 +223,6 @@ export function assertAuthenticated(op: NamedOperation, authentication: Authenti
   if (!authentication.ok) throw bearer(authentication.reason);
   if (authentication.principal.mfaPending && !op.beforeMfa) throw fail('MFA_REQUIRED');
 }
-
-/** What a call counts as in the class of its operation. */
-interface Charge {
-  readonly cls: RateClass;
-  readonly key: string;
-  readonly points: number;
-}
-
-function chargeFor(
-  { limit }: NamedOperation,
-  input: unknown,
-  call: Call,
-  principal: Principal | null,
-  services: Services,
-): Charge | null {
-  const key = limit?.key(input as never, call, services) ?? null;
-  if (!limit || key === null) return null;
-  const points = limit.points?.(input as never) ?? 1;
-  return { cls: limit.class, key: key || credentialKey(principal, call), points };
-}
-
-/** The same before the call is made; null for one that counts as nothing, or ends before it is counted. */
-export function chargeOf(op: NamedOperation, raw: unknown, call: Call, services: Services): Charge | null {
-  const { ok } = call.authentication;
-  const principal = call.authentication.ok ? call.authentication.principal : null;
-  if (op.access !== 'public' && (!ok || (principal?.mfaPending && !op.beforeMfa))) return null;
-  const { success, data } = op.schema.safeParse(raw ?? {});
-  return success ? chargeFor(op, data, call, principal, services) : null;
-}
-
-/** Limits count a user or a key; without one, the network. */
-export const credentialKey = (principal: Principal | null, call: Pick<Call, 'network'>): string =>
-  principal ? (principal.type === 'ApiKey' ? principal.credentialId : principal.userId) : call.network;
 
 /** The scope asked for; a pinned token may leave it out where the operation says so. */
 function scopeOf(op: NamedOperation, principal: Principal, scope: ScopeInput | undefined): ScopeInput {

@@ -122,3 +122,5 @@ export interface MutationNotes {
   /** Which state the mutation made, for callers who later ask for one at least as new. */
   revision?: string;
 }
+
+export const noNotes = (): MutationNotes => ({ recordings: [], topics: new Set(), afterCommit: [] });

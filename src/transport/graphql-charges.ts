@@ -1,5 +1,5 @@
 import type { Call } from '../kernel/context.ts';
-import { chargeOf, credentialKey } from '../kernel/invoke.ts';
+import { chargeOf, credentialKey } from '../kernel/charge.ts';
 import type { NamedOperation, RateClass } from '../kernel/operation.ts';
 import type { Stages } from '../kernel/stages.ts';
 

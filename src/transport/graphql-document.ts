@@ -1,5 +1,4 @@
 import {
-  execute,
   GraphQLError,
   getOperationAST,
   getVariableValues,
@@ -12,27 +11,18 @@ import {
   specifiedRules,
   validate,
   valueFromAST,
-  visit,
   type DocumentNode,
   type ExecutionResult,
-  type FieldNode,
   type FragmentDefinitionNode,
-  type GraphQLInputType,
-  type GraphQLObjectType,
   type GraphQLSchema,
-  type OperationDefinitionNode,
   type SourceLocation,
-  type ValueNode,
-  type VariableDefinitionNode,
-  type VariableNode,
 } from 'graphql';
-import { compileQuery, isCompiledQuery, type CompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 import { fail, type DoorwardError } from '../errors.ts';
 import { useOneOf } from '../kernel/fix.ts';
 import { measuredFields, tooComplex } from './graphql-limits.ts';
 import type { RootField } from './graphql-charges.ts';
-import { Json } from './graphql-schema.ts';
+import { executing, inputsOf } from './graphql-execution.ts';
 
 /**
  * One GraphQL document, ready to run: parsed, measured, validated, and compiled when it comes again.
@@ -92,7 +82,7 @@ const MAX_TOKENS = 2000;
 const MAX_INPUT_DEPTH = 32;
 const MAX_ERRORS = 20;
 /** graphql-js writes the whole value into each of its messages about a variable. */
-const MAX_VARIABLE_ERRORS = 5;
+const MAX_VARIABLE_ERRORS = 3;
 const DEFAULT_LIMIT = 50;
 /** Characters of documents kept ready; their trees take some hundred times that. */
 const CACHED_CHARACTERS = 300_000;
@@ -219,90 +209,6 @@ function valuesOf(message: string, schema: GraphQLSchema): string[] | undefined 
   const type = name === undefined ? undefined : schema.getType(name);
   return isEnumType(type) ? type.getValues().map((value) => value.name) : undefined;
 }
-
-/** The argument of a root field, and the variable that stands for it when the document runs. */
-interface Input {
-  readonly name: string;
-  readonly type: GraphQLInputType;
-  readonly node: ValueNode;
-}
-
-function inputsOf(
-  nodes: readonly FieldNode[],
-  rootType: GraphQLObjectType,
-  definitions: readonly VariableDefinitionNode[],
-): ReadonlyMap<FieldNode, Input> {
-  // Longer than any name of the caller's.
-  const prefix = '_'.repeat(
-    1 + Math.max(0, ...definitions.map(({ variable }) => variable.name.value.length)),
-  );
-  const inputs = new Map<FieldNode, Input>();
-  for (const node of nodes) {
-    const [argument] = node.arguments ?? [];
-    const type = rootType.getFields()[node.name.value]?.args[0]?.type;
-    if (argument && type) inputs.set(node, { name: `${prefix}${inputs.size}`, type, node: argument.value });
-  }
-  return inputs;
-}
-
-type Execute = (
-  context: unknown,
-  variables: Readonly<Record<string, unknown>>,
-  inputs: Readonly<Record<string, unknown>>,
-) => ExecutionResult | Promise<ExecutionResult>;
-
-/** Interprets the document the first time and compiles it the second. */
-function executing(
-  schema: GraphQLSchema,
-  operation: OperationDefinitionNode,
-  fragments: readonly FragmentDefinitionNode[],
-  inputs: ReadonlyMap<FieldNode, Input>,
-): Execute {
-  let compilable = operation.operation === OperationTypeNode.QUERY;
-  const withVariables = <N extends OperationDefinitionNode | FragmentDefinitionNode>(definition: N) =>
-    visit<N>(definition, {
-      // Variables may stand in directives, text should stand nowhere, and names in `__` are the compiler's own.
-      Directive: () => void (compilable = false),
-      StringValue: () => void (compilable = false),
-      Field(node) {
-        const [name, alias] = [node.name.value, node.alias?.value];
-        if (alias?.startsWith('__') || (name.startsWith('__') && name !== '__typename')) compilable = false;
-        const input = inputs.get(node);
-        if (!input) return undefined;
-        return {
-          ...node,
-          arguments: node.arguments?.map((one) => ({ ...one, value: variable(input.name) })),
-        };
-      },
-    });
-  const selection = withVariables(operation);
-  const documentWith = (definitions: readonly VariableDefinitionNode[]): DocumentNode => ({
-    kind: Kind.DOCUMENT,
-    definitions: [{ ...selection, variableDefinitions: definitions }, ...fragments.map(withVariables)],
-  });
-  const ours = [...inputs.values()].map(({ name }): VariableDefinitionNode => ({
-    kind: Kind.VARIABLE_DEFINITION,
-    variable: variable(name),
-    // Read already; another look would only cost.
-    type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: Json.name } },
-  }));
-  const document = documentWith([...(operation.variableDefinitions ?? []), ...ours]);
-  let runs = 0;
-  let compiled: CompiledQuery | undefined;
-  return (contextValue, variables, values) => {
-    if (compilable && ++runs === 2) {
-      const result = compileQuery(schema, documentWith(ours), undefined, { disableLeafSerialization: true });
-      if (isCompiledQuery(result)) compiled = result;
-    }
-    if (compiled) return compiled.query(undefined, contextValue, values);
-    return execute({ schema, document, contextValue, variableValues: { ...variables, ...values } });
-  };
-}
-
-const variable = (name: string): VariableNode => ({
-  kind: Kind.VARIABLE,
-  name: { kind: Kind.NAME, value: name },
-});
 
 function isTooDeep(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return false;

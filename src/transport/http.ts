@@ -5,7 +5,7 @@ import type { AppOrigins } from '../access/app-origins.ts';
 import type { Config } from '../config.ts';
 import { fail } from '../errors.ts';
 import { createAnswerBudget } from '../kernel/answer-budget.ts';
-import { credentialKey } from '../kernel/invoke.ts';
+import { credentialKey } from '../kernel/charge.ts';
 import type { Authentication, Call, Effects } from '../kernel/context.ts';
 import type { FormAnswers } from '../kernel/operation.ts';
 import { requestSlot } from './admission/request-slot.ts';

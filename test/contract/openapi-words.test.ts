@@ -136,7 +136,7 @@ describe('the example', () => {
   });
 
   it('of a scope names a tenant that the operation works on', () => {
-    for (const op of operations.filter(({ scoped }) => scoped)) {
+    for (const op of operations.filter(({ scoped, headers }) => scoped && !headers)) {
       const entry = entries.find(({ operationId }) => operationId === op.name);
       const inBody = entry?.requestBody?.content['application/json']?.example as {
         scope?: { tenant: string };
@@ -170,7 +170,7 @@ describe('the example', () => {
 
 describe('the document', () => {
   it('is no larger than it must be', () => {
-    expect(Buffer.byteLength(JSON.stringify(written))).toBeLessThan(450_000);
+    expect(Buffer.byteLength(JSON.stringify(written))).toBeLessThan(460_000);
   });
 
   it('has no schema that a generator named, and no bounds that every integer has', () => {

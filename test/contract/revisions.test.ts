@@ -162,7 +162,7 @@ describe('GraphQL', () => {
 it('is exposed to browsers of allowed origins', async () => {
   const answer = await app.server.inject({
     method: 'GET',
-    url: '/health',
+    url: '/api/me',
     headers: { origin: 'http://localhost:4000' },
   });
   expect(answer.headers['access-control-expose-headers']).toContain('X-Doorward-Revision');

@@ -109,21 +109,33 @@ interface Worst {
 }
 const slowest: Worst[] = [];
 
-async function measured(op: NamedOperation, via: Via, { place }: Field, input: unknown): Promise<void> {
-  const what = `${op.name} ${place.join('.')} over ${via}`;
-  const { result, blockedMs } = await tollOf(() =>
-    app.raw(op.name, input, { token: home.person.token, via }),
-  );
-  expect(result.status, `${what}: ${result.body.slice(0, 500)}`).toBeLessThan(500);
-  expect(Buffer.byteLength(result.body), what).toBeLessThan(MOST_BYTES);
-  expect(blockedMs, what).toBeLessThan(MOST_MS);
-  slowest.push({ what, ms: blockedMs, bytes: Buffer.byteLength(result.body) });
+async function measured(
+  op: NamedOperation,
+  vias: readonly Via[],
+  sample: unknown,
+  { place }: Field,
+  value: unknown,
+): Promise<void> {
+  const input = withValue(sample, place, value);
+  for (const via of vias) {
+    const what = `${op.name} ${place.join('.')} over ${via}`;
+    const call = () => app.raw(op.name, input, { token: home.person.token, via });
+    const { result, blockedMs } = await tollOf(call);
+    expect(result.status, `${what}: ${result.body.slice(0, 500)}`).toBeLessThan(500);
+    expect(Buffer.byteLength(result.body), what).toBeLessThan(MOST_BYTES);
+    expect(blockedMs, what).toBeLessThan(MOST_MS);
+    slowest.push({ what, ms: blockedMs, bytes: Buffer.byteLength(result.body) });
+  }
 }
+
+const hasPattern = (schema: JsonSchema): boolean => {
+  const { format, pattern, items } = resolved(schema);
+  return format !== undefined || pattern !== undefined || (items !== undefined && hasPattern(items));
+};
 
 const cases = operations
   .map((op) => ({ op, fields: fieldsOf(schemas.of(op).input) }))
   .filter(({ fields }) => fields.length > 0);
-let sent = 0;
 
 test.each(cases.map((one) => [one.op.name, one] as const))(
   '%s',
@@ -131,17 +143,15 @@ test.each(cases.map((one) => [one.op.name, one] as const))(
     const scope = op.scoped ? home.places[op.tenants?.[0] ?? 'account'].scope : undefined;
     const sample = sampleInput(op, scope);
     const inPath = pathNames(op);
+    const vias = op.only === 'rest' ? (['rest'] as const) : transports;
     for (const field of fields) {
-      const [name = ''] = field.place;
-      const small = inQuery(op) || inPath.has(String(name));
-      const values = small ? texts(ADDRESS) : [...texts(BODY), ...structures()];
-      for (const value of values) {
-        const input = withValue(sample, field.place, value);
-        for (const via of op.only === 'rest' ? (['rest'] as const) : transports) {
-          await measured(op, via, field, input);
-          sent++;
-        }
-      }
+      const isSmall = inQuery(op) || inPath.has(String(field.place[0]));
+      const sent = texts(isSmall ? ADDRESS : BODY);
+      // What no pattern reads, and no stranger can send, is dear to normalisers alone.
+      const isRead = op.access === 'public' || hasPattern(field.schema);
+      for (const value of isRead ? sent : sent.slice(0, 1))
+        await measured(op, ['rest'], sample, field, value);
+      for (const value of isSmall ? [] : structures()) await measured(op, vias, sample, field, value);
     }
   },
   120_000,
@@ -150,8 +160,8 @@ test.each(cases.map((one) => [one.op.name, one] as const))(
 test('what it came to', () => {
   const by = (key: 'ms' | 'bytes') => slowest.reduce((a, b) => (b[key] > a[key] ? b : a));
   process.stdout.write(
-    `worst values: ${sent} requests, slowest ${Math.round(by('ms').ms)} ms (${by('ms').what}), ` +
+    `worst values: ${slowest.length} requests, slowest ${Math.round(by('ms').ms)} ms (${by('ms').what}), ` +
       `largest ${by('bytes').bytes} bytes (${by('bytes').what})\n`,
   );
-  expect(sent).toBeGreaterThan(1000);
+  expect(slowest.length).toBeGreaterThan(1000);
 });

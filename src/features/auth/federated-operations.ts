@@ -110,7 +110,13 @@ export const confirmGithubConnection = mutation({
   access: 'public',
   only: 'rest',
   takesForm: true,
-  input: { decision: z.enum(['approve', 'deny']), formToken: word(128) },
+  input: {
+    decision: z.enum(['approve', 'deny']).describe('What the person on the page decided.'),
+    formToken: word(128).meta({
+      description: 'The token of the page.',
+      examples: ['Zm9ybSB0b2tlbiBvZiB0aGUgcGFnZQ'],
+    }),
+  },
   output: z.null(),
   status: 303,
   emits: 'user.sign_in_methods_changed',

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { rowsOf } from '../../db/rows.ts';
 import { fail } from '../../errors.ts';
 import { callerOf, type Context } from '../../kernel/context.ts';
-import { credentialKey } from '../../kernel/invoke.ts';
+import { credentialKey } from '../../kernel/charge.ts';
 import { Scope } from '../../kernel/scope.ts';
 import { isTypeOrNoun, typesAndNouns, PING } from '../event-types/catalogue.ts';
 import { Event, type EventPage } from './event.ts';

@@ -1,7 +1,7 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
 import type { Call, Principal, Services } from '../../kernel/context.ts';
-import { credentialKey } from '../../kernel/invoke.ts';
+import { credentialKey } from '../../kernel/charge.ts';
 import { refuse, type Refusal } from '../../kernel/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { endLeastUsed } from '../sessions/session-limit.ts';

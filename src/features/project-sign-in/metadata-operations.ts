@@ -80,10 +80,10 @@ async function answerMetadata(
 /** Of session tokens, which no app gets by OAuth: where their keys are, so that verifiers need be told the issuer alone. */
 const SystemMetadata = z
   .object({
-    issuer: z.url(),
-    jwks_uri: z.url(),
-    response_types_supported: z.array(z.literal('none')),
-    service_documentation: z.url(),
+    issuer: z.url().describe('The `iss` of session tokens.'),
+    jwks_uri: z.url().describe('Where the keys are that verify them.'),
+    response_types_supported: z.array(z.literal('none')).describe('No app gets these tokens by OAuth.'),
+    service_documentation: z.url().describe('A page for people who write clients.'),
   })
   .meta({ id: 'IssuerMetadata', description: 'Who issues session tokens (RFC 8414).' });
 

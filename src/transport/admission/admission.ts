@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { fail } from '../../errors.ts';
 import type { Call, Principal, QueueState, Services, Slot } from '../../kernel/context.ts';
-import { credentialKey } from '../../kernel/invoke.ts';
+import { credentialKey } from '../../kernel/charge.ts';
 import type { Admit, Found } from '../../kernel/stages.ts';
 import type { NamedOperation } from '../../kernel/operation.ts';
 import type { ScopeInput } from '../../kernel/scope.ts';
