@@ -7,7 +7,7 @@ const principal = { userId: 'ada', credentialId: 'c1' } as Principal;
 const scope = { nodeId: 'shop', parentId: 'firm' } as ResolvedScope;
 
 /** A watch that began, what is heard after it, and a clock. */
-function begin({ trusted = true } = {}) {
+function begin({ trusted = true, isAgain = false } = {}) {
   let [at, ms] = [7, 1000];
   const changedAt = new Map<string, number>();
   const watch = createCallerWatch(
@@ -18,7 +18,7 @@ function begin({ trusted = true } = {}) {
     },
     () => ms,
   );
-  const isDue = watch();
+  const isDue = watch(isAgain);
   return {
     isDue: () => isDue(principal, scope),
     isDueWithoutScope: () => isDue(principal, undefined),
@@ -43,6 +43,15 @@ it('ends as soon as it is heard that the caller changed', () => {
     expect(isDue(), topic).toBe(true);
     expect(isDueWithoutScope(), topic).toBe(true);
   }
+});
+
+it('holds for half a second where it was asked again, though the caller changed', () => {
+  const { isDue, hear, pass } = begin({ isAgain: true });
+  hear('user:ada');
+  pass(500);
+  expect(isDue()).toBe(false);
+  pass(1);
+  expect(isDue()).toBe(true);
 });
 
 it('holds for half a second after it was asked, where something changed in the tenant or its owner', () => {

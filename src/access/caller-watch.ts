@@ -18,14 +18,15 @@ export function createCallerWatch(
   /** Milliseconds that no change of the clock moves. */
   elapsed: () => number = () => performance.now(),
 ): WatchCaller {
-  return () => {
+  return (isAgain = false) => {
     const [moment, began] = [changes.now(), elapsed()];
     return ({ userId, credentialId }, scope) => {
       if (changes.isTrusted()) {
         const own = [`user:${userId}`, `session:${credentialId}`, `credential:${credentialId}`];
-        if (!changes.isFresh(moment, own)) return true;
+        const isSame = changes.isFresh(moment, own);
+        if (!isSame && !isAgain) return true;
         const nodes = [scope?.nodeId, scope?.parentId].flatMap((id) => (id ? [`node:${id}`] : []));
-        if (changes.isFresh(moment, nodes)) return false;
+        if (isSame && changes.isFresh(moment, nodes)) return false;
       }
       return elapsed() - began > HOLDS_MS;
     };

@@ -164,7 +164,7 @@ export function createInvoke(stages: Stages): Invoke {
     }
 
     const askAgain = async (): Promise<void> => {
-      isDue = stages.guard.watch();
+      isDue = stages.guard.watch(true);
       authenticated(await call.authenticate());
       await follow(ask());
       if (!now.settled && op.target && id) await stages.read(scope, loadTarget);

@@ -75,8 +75,8 @@ export interface Recorded {
   readonly caller?: CallerCheck | undefined;
 }
 
-/** Begins before a caller is asked about; then answers whether they have to be asked about again. */
-export type WatchCaller = () => (principal: Principal, scope: ResolvedScope | undefined) => boolean;
+/** Begins before a caller is asked about, for the first time or again; then answers whether they have to be (once more). */
+export type WatchCaller = (isAgain?: boolean) => (principal: Principal, scope: ResolvedScope | undefined) => boolean;
 
 /** Whether the caller of a mutation that waited may still do it. */
 export interface CallerCheck {

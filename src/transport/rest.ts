@@ -78,13 +78,23 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
   }
 }
 
-/** By every method, here and at all paths below. */
+/**
+ * By every method, here and at all paths below. Envoy asks below, since it appends the path of its client, and takes nothing
+ * but 200 for a yes: there an answer without a body is 200 and not 204.
+ */
 function registerEverywhere(app: FastifyInstance, route: RouteOptions): void {
   app.register(async (scope) => {
     ignoreBodies(scope);
-    for (const url of [route.url, `${route.url}/*`]) {
-      scope.route({ ...route, method: scope.supportedMethods, url });
-    }
+    const everyMethod = { ...route, method: scope.supportedMethods };
+    scope.route(everyMethod);
+    scope.route({
+      ...everyMethod,
+      url: `${route.url}/*`,
+      onSend: (_request, reply, payload, done) => {
+        if (reply.statusCode === 204) reply.status(200);
+        done(null, payload);
+      },
+    });
   });
 }
 

@@ -20,7 +20,7 @@ export const authCheck = query({
   bare: true,
   summary: 'Ask by status whether this token may do this: for proxies',
   description:
-    'Any method, here and at every path below. 204: allowed, 403: refused. The proxy writes the question into the headers, replacing those of its client, or into the query of the address that it asks: never both. Body and cookies are not read; of a path below, path and query are not read either.',
+    'Any method, here and at every path below. 204 (below the path 200, for Envoy): allowed, 403: refused. The proxy writes the question into the headers, replacing those of its client, or into the query of the address that it asks: never both. Body and cookies are not read; of a path below, path and query are not read either.',
   tenants,
   scopeOptional: true,
   asksOnly: true,

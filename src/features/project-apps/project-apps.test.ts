@@ -355,7 +355,7 @@ describe.each(transports)('over %s', (via: Via) => {
 
     const told = await eventsAbout(id);
     expect(told.map(({ type }) => type)).toEqual(['project_app.created', 'project_app.updated']);
-    const entries = (await app.database.pool.select().from(auditLog)).filter(
+    const entries = (await app.database.pool.select().from(auditLog).orderBy(auditLog.id)).filter(
       ({ target }) => (target as { id?: string } | null)?.id === id,
     );
     expect(entries.map(({ operation }) => operation)).toEqual(['createProjectApp', 'rotateProjectAppSecret']);
