@@ -1,7 +1,7 @@
 import { fail } from '../errors.ts';
 import { canonicalCondition } from './conditions.ts';
 import { candidatesFor, consents } from './evaluate.ts';
-import type { Candidate, Grants, Target } from './evaluate.ts';
+import type { Candidate, Candidates, Grants, Target } from './evaluate.ts';
 
 /**
  * The subset rule (authorization §5): nobody gives or takes what they do not hold themselves.
@@ -68,10 +68,25 @@ function holds(holder: Holder, wanted: WantedPermission, receiver?: Receiver): b
   if (candidates === undefined) return false;
   if (candidates.allowed) return true;
   // What is wanted unconditionally equals none of these: they are all conditional.
-  const canonical = canonicalCondition(wanted.condition);
-  return candidates.conditional.some(
-    (held) => canonicalCondition(held.condition) === canonical && keepsItsMeaning(held, holder, receiver),
-  );
+  const equal = byCondition(candidates).get(canonicalCondition(wanted.condition)) ?? [];
+  return equal.some((held) => keepsItsMeaning(held, holder, receiver));
+}
+
+const indexes = new WeakMap<Candidates, Map<string, Candidate[]>>();
+
+/** By canonical condition: of a wide role thousands are held, and thousands may be wanted. */
+function byCondition(candidates: Candidates): Map<string, Candidate[]> {
+  const known = indexes.get(candidates);
+  if (known) return known;
+  const index = new Map<string, Candidate[]>();
+  for (const one of candidates.conditional) {
+    const canonical = canonicalCondition(one.condition);
+    const equal = index.get(canonical);
+    if (equal) equal.push(one);
+    else index.set(canonical, [one]);
+  }
+  indexes.set(candidates, index);
+  return index;
 }
 
 /**

@@ -134,7 +134,7 @@ export interface Context<
   readonly record: (recording: Recording) => void;
   /** Says that this mutation turned out to change nothing: no audit entry, no event. */
   readonly unchanged: () => void;
-  /** Topics whose cached state is stale once this mutation is committed, e.g. `session:<id>`. */
+  /** Topics whose cached state is stale once this mutation is committed, e.g. `session:<id>`; many of them one by one. */
   readonly touch: (...topics: string[]) => void;
   /** Runs after commit and before the answer; a failure here is logged and does not undo the commit. */
   readonly afterCommit: (work: () => void | Promise<void>) => void;

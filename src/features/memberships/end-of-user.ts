@@ -66,7 +66,7 @@ export async function endUser(given: Run, user: UserRow, actor?: Actor): Promise
     owned.map((account) => account.id),
     memberships.map(({ tenantId }) => tenantId),
   );
-  ctx.touch(...felled.topics);
+  for (const topic of felled.topics) ctx.touch(topic);
   for (const member of memberships) if (!felled.ids.has(member.tenantId)) await endMembership(ctx, member);
   await leaveEveryProject(ctx, id);
 

@@ -219,7 +219,7 @@ export async function endOwnKeys(
       ),
     )
     .returning({ id: apiKeys.id });
-  touch(...ended.map(({ id }) => `credential:${id}`));
+  for (const { id } of ended) touch(`credential:${id}`);
 }
 
 /** Tags that these tenants put on the user go with him. */

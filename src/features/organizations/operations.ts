@@ -90,7 +90,7 @@ export const deleteOrganization = mutation({
   target: Organization,
   run: async (ctx) => {
     const removed = await ctx.db.remove(Organization, ctx.input.id);
-    ctx.touch(...(await deleteNode(ctx.tx, removed.id)));
+    for (const topic of await deleteNode(ctx.tx, removed.id)) ctx.touch(topic);
     const { id } = removed;
     const node = { id, scope: { tenant: 'organization' as const, id }, evenDeleted: true as const };
     ctx.record({ node, event: 'organization.deleted', data: removed, target: { type: 'Organization', id } });

@@ -89,7 +89,7 @@ export const deleteProject = mutation({
   target: Project,
   run: async (ctx) => {
     const removed = await ctx.db.remove(Project, ctx.input.id);
-    ctx.touch(...(await deleteNode(ctx.tx, removed.id)));
+    for (const topic of await deleteNode(ctx.tx, removed.id)) ctx.touch(topic);
     const node = { id: removed.id, scope: removed.scope, evenDeleted: true as const };
     ctx.record({
       node,
