@@ -51,12 +51,12 @@ export function loadConfig(env: Environment): Config {
   return deepFreeze(grouped(values));
 }
 
-/** Beginnings of our variables, up to the first underscore. */
+/** Prefixes of the variables of this service, up to and including the first underscore. */
 const prefixes = new Set(Object.keys(declarations).flatMap((name) => /^[A-Z]+_/.exec(name) ?? []));
 
 /**
- * What is set and not read, though somebody meant it for this service: a variable that is nearly one of ours, and one of
- * `OVERLOAD_*`, of which a former version read others. One line each.
+ * One line for each variable that is set but not read, although it was probably meant for this service: a misspelling
+ * of a known variable, or an `OVERLOAD_*` variable, of which an earlier version read more.
  */
 export const unreadVariables = (env: Environment): string[] =>
   Object.keys(env).flatMap((name) => {

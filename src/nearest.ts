@@ -1,4 +1,4 @@
-/** How many letters may differ, be missing or too many, or stand in the wrong order, in words of this length. */
+/** The number of letters that may differ, be missing, be added or be swapped, for a word of this length. */
 const slips = (length: number): number => (length < 4 ? 1 : length < 20 ? 2 : 3);
 
 /** The word that was most likely meant, or undefined when none is near. Long words are not compared. */

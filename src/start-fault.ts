@@ -4,12 +4,14 @@ import { WrongEncryptionKey } from './crypto/installation.ts';
 import { DataDirectoryInUse } from './db/data-lock.ts';
 import { DatabaseUnusable } from './db/unusable.ts';
 
-/** The process cannot listen where it is to. */
+/** The process cannot listen at the configured address. */
 export class AddressUnusable extends Error {
   override readonly name = 'AddressUnusable';
 }
 
-/** What keeps a server from listening, by the variable that mends it. Whatever else it is comes through as it is. */
+/**
+ * Turns an error of listening into a message that names the variable to correct. Any other error is returned unchanged.
+ */
 export function listenFault(error: unknown, { host, port }: Config['http']): unknown {
   const { code = '' } = error as NodeJS.ErrnoException;
   const elsewhere = `HOST: ${host} is no address of this machine (${code}). Set HOST to one that is, or to 0.0.0.0 for all.`;
@@ -25,7 +27,7 @@ export function listenFault(error: unknown, { host, port }: Config['http']): unk
 
 const expected = [ConfigError, DataDirectoryInUse, WrongEncryptionKey, DatabaseUnusable, AddressUnusable];
 
-/** What is told of a start that failed: what the operator can mend in their words, anything else with its stack. */
+/** The text for a start that failed: one line for what the operator can correct, the stack for anything else. */
 export function startFault(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return expected.some((kind) => error instanceof kind) ? error.message : (error.stack ?? String(error));

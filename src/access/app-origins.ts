@@ -5,8 +5,8 @@ import { preparedRowsOf } from '../db/prepared.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 
 /**
- * From whose pages live apps call (`ProjectApp.allowedOrigins`): an app lives while its project and the owner of that live.
- * Kept in memory only as long as nothing about it changed.
+ * The origins of the pages from which live apps call (`ProjectApp.allowedOrigins`). An app is live while its project
+ * and the owner of the project exist. An entry stays in memory until the app, its project or that owner changes.
  */
 export interface AppOrigins {
   /** Whether any live app names this origin, if that is known without asking the database. */
@@ -27,17 +27,17 @@ interface AppRow {
   readonly ownerId: string;
 }
 
-interface Known {
+interface KnownOrigins {
   readonly origins: readonly string[];
 }
 
 const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function createAppOrigins(pool: Executor, changes: Changes): AppOrigins {
-  const byOrigin = createFreshCache<Known>(changes, 10_000);
-  const byClient = createFreshCache<Known>(changes, 10_000);
+  const byOrigin = createFreshCache<KnownOrigins>(changes, 10_000);
+  const byClient = createFreshCache<KnownOrigins>(changes, 10_000);
 
-  /** The first live app of that kind, and what has to change before it says something else. */
+  /** The first live app that matches, and the topics of changes that make this answer stale. */
   async function load(which: SQL) {
     const [row] = await preparedRowsOf<AppRow>(
       pool,
@@ -63,13 +63,13 @@ export function createAppOrigins(pool: Executor, changes: Changes): AppOrigins {
       peek(origin) ??
       byOrigin
         .get(origin, async () => (await naming(origin)) ?? nobody)
-        .then((known) => known?.origins.includes(origin) ?? false),
+        .then((entry) => entry?.origins.includes(origin) ?? false),
     of: async (clientId) => {
       if (!uuidForm.test(clientId)) return null;
-      const known = await byClient.get(clientId.toLowerCase(), () =>
+      const entry = await byClient.get(clientId.toLowerCase(), () =>
         load(sql`a.client_id = ${clientId}::uuid`),
       );
-      return known && known.origins;
+      return entry && entry.origins;
     },
   };
 }

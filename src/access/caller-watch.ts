@@ -2,11 +2,13 @@ import type { Changes } from '../db/changes.ts';
 import type { WatchCaller } from '../kernel/stages.ts';
 
 /**
- * When a mutation that had to wait must ask about its caller again. What was found out about them holds until it is heard
- * that they themselves, their session or their key changed: they left, were disabled, were signed out. Any change in the
- * tenant may also have changed what their roles hold, but most have not, and where many wait for one tenant there is always
- * one: after such a change the answer holds for half a second more. So whoever lost a right is refused within the second
- * that is promised, and whoever waits in a busy tenant does not ask at every turn.
+ * How long an answer about the caller is still used after a change in the tenant.
+ *
+ * A mutation that had to wait asks about its caller again if the user, their session or their key changed meanwhile:
+ * they left, were disabled or were signed out. Any other change in the tenant may also have changed what their roles
+ * hold, but most do not, and where many mutations wait for one tenant there is always one. After such a change the
+ * earlier answer is used for half a second more. So whoever lost a right is refused within the promised second, and a
+ * busy tenant does not ask before every mutation.
  */
 const HOLDS_MS = 500;
 
@@ -15,7 +17,7 @@ export type Heard = Pick<Changes, 'now' | 'isFresh' | 'isTrusted'>;
 
 export function createCallerWatch(
   changes: Heard,
-  /** Milliseconds that no change of the clock moves. */
+  /** Milliseconds of a monotonic clock. */
   elapsed: () => number = () => performance.now(),
 ): WatchCaller {
   return (isAgain = false) => {

@@ -44,7 +44,10 @@ export interface KeyState {
   readonly scope: ScopeRef;
   readonly allowedCidrs: readonly string[];
   readonly expiresAt: Date | null;
-  /** From when on it does nothing, because the owner of its account, or its own user, has not verified an address. */
+  /**
+   * From this time on the key does nothing, because the owner of its account, or its own user, has not verified an
+   * address.
+   */
   readonly overdueFrom: Date | null;
   readonly alive: boolean;
 }
@@ -117,8 +120,9 @@ const ofUser = (id: string | null): string[] => (id === null ? [] : [`user:${id}
 const dateOf = (value: Instant | null): Date | null => (value === null ? null : new Date(value));
 
 /**
- * When somebody's time to verify an address is over; null when it is not counted. `person` names a row of users. What
- * makes a key or an app work again is their verification, so whoever keeps this keeps the topic of that user too.
+ * The deadline by which a user must verify an address; null when there is none. `person` is the alias of a row of
+ * users. A verification by that user makes the key or app work again, so whoever caches this must also keep the topic
+ * of that user.
  */
 export const deadlineOf = (person: 'u' | 'account_owner'): SQL =>
   sql.raw(`case when not ${person}.email_verified then ${person}.verification_deadline end`);

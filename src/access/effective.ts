@@ -19,7 +19,10 @@ export const EffectivePermission = z
   .meta({ id: 'EffectivePermission', description: 'Something that a subject may do in a scope.' });
 
 export interface Effective extends Readonly<z.output<typeof EffectivePermission>> {
-  /** Digests of its conditions and what they read of the subject; '' without. Equal terms decide every question alike. */
+  /**
+   * Digests of its conditions and of what they read of the subject; empty without conditions. Equal terms decide every
+   * question alike.
+   */
   readonly terms: string;
 }
 

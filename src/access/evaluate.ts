@@ -91,7 +91,7 @@ export interface Candidate {
 export interface Candidates {
   /** The answer of the first unconditional permission, if there is one. */
   readonly allowed: Decision | undefined;
-  /** On the first of all paths that its condition cannot tell apart. */
+  /** Of several paths that the condition cannot tell apart, the first one. */
   readonly conditional: readonly Candidate[];
 }
 
@@ -201,7 +201,7 @@ export function candidatesFor(
 interface MutableCandidates {
   allowed: Decision | undefined;
   readonly conditional: Candidate[];
-  /** By condition, what its candidates so far can be told apart by. */
+  /** By condition: what tells its candidates apart, for the candidates seen so far. */
   readonly seen: Map<unknown, Set<string>>;
 }
 

@@ -153,7 +153,8 @@ function settings(
   accepts: Accepts,
   allows: (held: readonly HeldPermission[], changed: Partial<Grants>, asked: Question) => boolean,
 ): Change | undefined {
-  // Each change is tried on these alone: more that is held could only allow more, and there may be a thousand of them.
+  // Each change is tried on this part alone: further permissions could only allow more, and there may be a thousand of
+  // them.
   const held = surroundings.held.slice(0, limits.tried);
   const given = { grants, question, surroundings: { ...surroundings, held }, accepts };
   const changes = held.flatMap((path) =>

@@ -61,8 +61,8 @@ export async function permissionsOf(
 }
 
 /**
- * `receiver`: the one user who gets it, if it is one.
- * @throws PRIVILEGE_ESCALATION when the caller lacks anything that these rows stand for
+ * `receiver`: the only user who gets the right, if there is only one.
+ * @throws PRIVILEGE_ESCALATION when the caller lacks any permission that these rows grant
  */
 export async function assertMayGive(
   tx: Executor,

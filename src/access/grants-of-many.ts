@@ -5,8 +5,8 @@ import { hasEffect, loadStandings, rolesOf, scopeAttributes, type Someone, type 
 import { loadRolePaths, MAX_PATHS } from './role-paths.ts';
 
 /**
- * What many subjects hold, each in a scope of theirs, as the transaction sees it, by the functions that decisions use: in as
- * many statements as for one, unless they hold very much. Nothing is kept.
+ * Loads what many subjects hold, each in their own scope, as the transaction sees it and with the functions that
+ * decisions use. It takes as many statements as for one subject, unless they hold very much. Nothing is cached.
  */
 export interface Holder {
   readonly scope: Pick<
@@ -18,17 +18,19 @@ export interface Holder {
   readonly roleIds: readonly string[];
 }
 
-/** The roles that count for somebody, none if they may not act. */
+/** The roles that count for this user; none if they may not act. */
 export const activeRolesOf = (standing: Standing): string[] =>
   standing.related && standing.alive ? rolesOf(standing) : [];
 
 interface Held {
   readonly grants: Grants;
-  /** How many paths had to be read for it. */
+  /** The number of paths that were read for it. */
   readonly paths: number;
 }
 
-/** One after the other, read together as far as the bounds of `loadRolePaths` let them. */
+/**
+ * Processes one holder after the other; their paths are read together as far as the bounds of `loadRolePaths` allow.
+ */
 export async function* grantsOfEach(
   tx: Executor,
   holders: readonly Holder[],

@@ -8,7 +8,8 @@ import { loadRolePaths } from './role-paths.ts';
 
 /**
  * Loads what a subject holds in a scope, in the terms of authorization §3: which roles count there, and what they lead
- * to. Two statements for all but the widest roles, whatever the size of the tenant: only the subject's own are read.
+ * to. It takes two statements for all but the widest roles, whatever the size of the tenant, because only rows of the
+ * subject are read.
  */
 
 /** What a subject is to a scope, before any permission. */

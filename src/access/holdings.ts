@@ -67,7 +67,7 @@ const nodesOf = ({ nodeId, parentId }: ResolvedScope, ofOwner: boolean): string[
   ofOwner && parentId ? [parentId] : [nodeId, ...(parentId ? [parentId] : [])];
 
 function estimated(held: readonly HeldPermission[]): number {
-  // Paths share what they lead over.
+  // Several paths can lead over the same row.
   const said = new Set(
     held.flatMap(({ role, group, condition }) => [role, group, condition].filter(Boolean)),
   );

@@ -9,5 +9,5 @@ export const isInexact = (value: unknown): value is number =>
 export const readsInexact = (value: unknown): boolean =>
   Array.isArray(value) ? value.some(isInexact) : isInexact(value);
 
-/** How a refusal of such a number is called. */
+/** The detail code with which such a number is refused. */
 export const inexactCode = (value: number): 'too_big' | 'too_small' => (value > 0 ? 'too_big' : 'too_small');

@@ -62,10 +62,13 @@ async function takenBack<T>(tx: Executor, work: (inner: Executor) => Promise<T>)
   return result as T;
 }
 
-/** Paths that are compared for one dry run: about a second of work, which others interrupt. */
+/** The most paths that one dry run compares: about a second of work, which yields to other requests. */
 const MAX_COMPARED = 200_000;
 
-/** What the first of them hold in their scopes, as this transaction sees it: as many as can be compared, but one at least. */
+/**
+ * What the first subjects hold in their scopes, as this transaction sees it: as many as can be compared, but at least
+ * one.
+ */
 async function rightsOf(
   tx: Executor,
   reached: readonly Reached[],

@@ -27,7 +27,7 @@ declare module '../kernel/context.ts' {
 }
 
 export interface Resolver {
-  /** As `resolve` would answer, from memory; undefined when it has to be loaded, or the rights of a user who is named. */
+  /** The answer of `resolve` from memory; undefined when it, or the rights of `userId`, must be loaded. */
   peek(principal: Principal, scope: ScopeInput, userId?: string): Found | null | undefined;
   /** Null when the scope does not exist, or the caller's token is pinned to another project. */
   resolve(principal: Principal, scope: ScopeInput): Promise<Found | null> | Found | null;

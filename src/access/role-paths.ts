@@ -9,9 +9,10 @@ import type { Carrier, HeldPermission } from './evaluate.ts';
  * Every path role → group → permission → resource by which roles hold something. Deleted rows and inactive resources
  * contribute nothing.
  *
- * A hundred groups with the same hundred permissions are ten thousand paths, but only two hundred rows: each row is read
- * once, and the paths are told by ids. What one subject's rights may cost everybody else is bounded as well. Rights only
- * ever add up, so that beyond the bounds less is held, never more; what is built in counts first.
+ * A hundred groups with the same hundred permissions are ten thousand paths, but only two hundred rows. So each row is
+ * read once, and a path is a list of ids. The paths and bytes of one subject are bounded too, so that one subject's
+ * rights cannot slow down all others. Rights only add up: beyond the bounds a subject holds less, never more. Built-in
+ * rows are counted first.
  */
 export interface RolePaths {
   /** In the order of their permissions: by creation, then by id. */
@@ -23,7 +24,7 @@ export interface RolePaths {
 export const MAX_PATHS = 10_000;
 /** Of conditions and metadata, as text. */
 const MAX_BYTES = 8 * 1024 * 1024;
-/** Rows of one kind that come at once; the largest has some 10 KB. */
+/** Rows of one kind in one statement; the largest row has about 10 KB. */
 const BATCH = 500;
 
 type Ids = readonly [role: string, group: string, permission: string];
@@ -96,7 +97,7 @@ const rowsOfKind: Readonly<Record<Kind, (which: SQL) => SQL>> = {
     from permissions x join resources s on s.id = x.resource_id where x.id ${which}`,
 };
 
-/** One statement does for all but the widest roles. */
+/** One statement is enough for all but the widest roles. */
 const pathsAndRows = (roleIds: readonly string[]): SQL => {
   const some = (kind: string): SQL =>
     sql`in (select distinct ${sql.raw(`${kind}_id`)} from paths limit ${sql.raw(String(BATCH))})`;

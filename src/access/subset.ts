@@ -74,7 +74,7 @@ function holds(holder: Holder, wanted: WantedPermission, receiver?: Receiver): b
 
 const indexes = new WeakMap<Candidates, Map<string, Candidate[]>>();
 
-/** By canonical condition: of a wide role thousands are held, and thousands may be wanted. */
+/** The candidates by canonical condition: a wide role can hold thousands, and thousands can be wanted. */
 function byCondition(candidates: Candidates): Map<string, Candidate[]> {
   const known = indexes.get(candidates);
   if (known) return known;
@@ -90,9 +90,10 @@ function byCondition(candidates: Candidates): Map<string, Candidate[]> {
 }
 
 /**
- * A condition on who or what holds it means another thing elsewhere. On the role or group that gives it: whoever holds it
- * where it is not met could hand it on, or rewrite his own role's metadata, to where it is. On the user: he could hand it to
- * a user who meets it, and act through them. So that one may be handed on to himself alone, while he meets it.
+ * Whether the condition means the same for the receiver. A condition on the role or the group that grants the
+ * permission does not: a holder who does not meet it could grant it by another role that does, or change the metadata
+ * of their own role. Nor does a condition on the user: the holder could grant it to a user who meets it, and act
+ * through them. So such a permission can be granted only to the holder themselves, while they meet the condition.
  */
 function keepsItsMeaning(
   { compiled, role, group }: Candidate,

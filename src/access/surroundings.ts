@@ -128,8 +128,8 @@ interface FoundRows {
 }
 
 /**
- * Of the subject's roles, of those that could be given in the scope, and of its owners'. The subject's come first. Each
- * row is read once, however many paths lead over it.
+ * The paths of the subject's roles, of the roles that could be assigned in the scope, and of the roles of its owners.
+ * The paths of the subject come first. Each row is read once, however many paths lead over it.
  */
 async function loadPaths(
   db: Executor,

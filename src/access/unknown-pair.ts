@@ -6,30 +6,30 @@ import type { Executor } from '../kernel/scoped-db.ts';
 import { nearest } from '../nearest.ts';
 import type { Target } from './evaluate.ts';
 
-/** Which part of a question names nothing of the scope, and what was most likely meant. */
+/** The part of a question that does not exist in the scope, and the existing name that was most likely meant. */
 export interface UnknownPair {
   readonly part: 'resource' | 'action';
   readonly nearest?: string;
 }
 
-/** Resources that are compared; a scope with more has others to look through than by an explanation. */
+/** The most resources that are compared with a misspelled name. */
 const MOST = 1000;
 
-interface Known {
+interface NamedResource {
   readonly slug: string;
   readonly actions: readonly string[];
 }
 
 /**
- * Whether a question that was refused asks for something that does not exist. It reads names of the scope, so it is for
- * whoever may have decisions explained there.
+ * Whether a refused question names something that does not exist. It reads names of the scope, so it is only for
+ * callers who may have decisions explained there.
  */
 export async function unknownPair(
   db: Executor,
   { nodeId, parentId }: ResolvedScope,
   { resource, action, management }: Target,
 ): Promise<UnknownPair | undefined> {
-  const rows = await rowsOf<Known>(
+  const rows = await rowsOf<NamedResource>(
     db,
     sql`select slug, actions from resources
       where tenant_id in (${nodeId}::uuid, ${parentId}::uuid, ${SYSTEM_NODE}::uuid) and deleted_at is null
@@ -37,13 +37,13 @@ export async function unknownPair(
   );
   const [first] = rows;
   if (first?.slug !== resource)
-    return told('resource', nearest(resource, [...new Set(rows.map(({ slug }) => slug))]));
-  const actions = rows.filter(({ slug }) => slug === resource).flatMap((known) => known.actions);
+    return unknownPart('resource', nearest(resource, [...new Set(rows.map(({ slug }) => slug))]));
+  const actions = rows.filter(({ slug }) => slug === resource).flatMap((row) => row.actions);
   if (actions.some((one) => one.toLowerCase() === action)) return undefined;
-  return told('action', nearest(action, actions));
+  return unknownPart('action', nearest(action, actions));
 }
 
-const told = (part: UnknownPair['part'], meant: string | undefined): UnknownPair => ({
+const unknownPart = (part: UnknownPair['part'], meant: string | undefined): UnknownPair => ({
   part,
   ...(meant === undefined ? {} : { nearest: meant }),
 });

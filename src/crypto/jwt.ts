@@ -67,7 +67,7 @@ export function readHeader(token: string): { kid: string } | null {
   // A list of what is allowed, so that jwk, jku, x5u, x5c, crit and whatever comes next are all refused.
   const { alg, typ, kid, ...others } = header;
   if (alg !== 'RS256' || (typ !== 'JWT' && typ !== undefined) || Object.keys(others).length > 0) return null;
-  // It goes to the database, which refuses some characters with an error of its own.
+  // The value is sent to the database, which refuses some characters with an error of its own.
   return typeof kid === 'string' && /^[\w.-]{1,255}$/.test(kid) ? { kid } : null;
 }
 

@@ -14,7 +14,9 @@ export const APP_ROLE = 'doorward_app';
 /** What an erasure empties (src/events/erasure.ts). */
 const ERASED_COLUMNS = ['actor', 'changes', 'ip_address', 'user_agent', 'salt'];
 
-/** Removes what has had its time, with the rights of the owner (src/events/retention.ts). */
+/**
+ * Deletes audit entries whose retention is over, with the rights of the owner of the tables (src/events/retention.ts).
+ */
 const CUT = 'cut_audit_log(uuid, bigint, integer)';
 
 const INSUFFICIENT_PRIVILEGE = '42501';

@@ -77,9 +77,9 @@ export async function openChangeChannel(options: ChangeChannelOptions): Promise<
     const began = performance.now();
     try {
       const below = await oldestOpen(listening);
-      // Notifications committed before the question were delivered before the answer, on the same connection; of what came
-      // while the answer was on its way nothing is known. An answer that somebody gave up waiting for may be older than
-      // what they ask about.
+      // Notifications that were committed before the question came before the answer, on the same connection. Nothing
+      // is known of those that came while the answer was on its way. An answer to a question that timed out may be
+      // older than the state that is asked about now.
       if (began > givenUpAt) heardAt = began;
       return below;
     } catch (error) {

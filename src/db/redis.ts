@@ -1,6 +1,6 @@
 /**
- * Redis may vanish at any time: it is waited for at the start, for a second, and never again. Of each loss one line is
- * told, and one when it is back.
+ * Connects to Redis, which may become unreachable at any time. The start waits for it for one second; nothing waits for
+ * it after that. One line is logged when the connection is lost, and one when it is back.
  */
 export async function connectRedis(url: string, tell: (message: string) => void) {
   // Loaded here, because most processes have none and it is the largest of the libraries.

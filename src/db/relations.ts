@@ -72,7 +72,7 @@ export async function readRelation(
   }
   return found;
 
-  /** All rows of a source in order, or only the first, which tells that they are too many. */
+  /** All rows of a source in order; if there are too many, only the first, which carries the counts. */
   async function bounded(
     ends: SQL,
     places: SQL,
@@ -129,7 +129,7 @@ export async function readRelation(
 interface Linked extends Row {
   /** Keys of those that it belongs to, with commas between. */
   readonly parents: string;
-  /** Of all rows together: where they are answered, and their size as text. */
+  /** For all rows together: the number of places where they are answered, and their size as text. */
   readonly all_places: number;
   readonly all_bytes: number;
 }

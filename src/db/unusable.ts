@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** The database of DATABASE_URL cannot be worked with. The message is one line: what is wrong, and what mends it. */
+/** The database of DATABASE_URL cannot be used. The message is one line: what is wrong, and how to correct it. */
 export class DatabaseUnusable extends Error {
   override readonly name = 'DatabaseUnusable';
 }
@@ -27,7 +27,7 @@ function mendOf(error: unknown, where: string, database: string): string {
   return `no answer from PostgreSQL at ${where}${code && ` (${code})`}. Start it, or correct host and port.`;
 }
 
-/** By code: what is wrong, and what mends it. */
+/** By error code: what is wrong, and how to correct it. */
 function mends(where: string, database: string): Readonly<Record<string, readonly [string, string]>> {
   const unknownHost = [`the host of ${where} is not known`, 'Correct it.'] as const;
   const refused = [
@@ -46,12 +46,12 @@ function mends(where: string, database: string): Readonly<Record<string, readonl
       'Raise its max_connections, or lower DATABASE_POOL_MAX.',
     ],
     '57P03': [`PostgreSQL at ${where} is starting up or shutting down`, 'Start again in a moment.'],
-    '08P01': [`what answers at ${where} refuses a setting of the connection, as PgBouncer does`, SESSIONS],
+    '08P01': [`the server at ${where} refuses a setting of the connection; it may be PgBouncer`, SESSIONS],
   };
 }
 
 const shown = (name: string): string => name.slice(0, 63).replaceAll(/[^\w-]/g, '?');
 
-/** What mends a pooler that does not give whole sessions. */
+/** How to correct a pooler that does not give each client a session of its own. */
 export const SESSIONS =
-  'Name PostgreSQL itself in DATABASE_URL, or set pool_mode=session and ignore_startup_parameters=statement_timeout for this database.';
+  'Let DATABASE_URL lead to PostgreSQL without a pooler between, or set pool_mode=session and ignore_startup_parameters=statement_timeout for this database.';

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { connectTo, DatabaseUnusable, SESSIONS } from './unusable.ts';
 
-/** A pooler may hand over the connection that was used last, or all of them in turn. */
+/** Several rounds, because a pooler may choose the connection that was used last, or all of them in turn. */
 const ROUNDS = 5;
 
 /**
- * Asserts that a connection is a session: what is set on it stays, and nobody else gets it. A pooler in transaction mode
- * gives another one for each transaction, so the role of the service would end with its first statement, or be that of
- * whoever has the connection next; and LISTEN would hear nothing.
+ * Asserts that a connection is a session: what is set on it stays set, and no other client gets it. A pooler in
+ * transaction mode gives the client another session for each transaction. The role that the service sets would then be
+ * lost after its first statement, or reach another client of the pooler; and LISTEN would receive nothing.
  *
  * @throws DatabaseUnusable
  */
@@ -20,7 +20,7 @@ export async function assertWholeSessions(client: pg.Client, connection: pg.Clie
     await client.query(`select set_config('doorward.session', $1, false)`, [mark]);
     let whole = true;
     for (let round = 0; round < ROUNDS && whole; round++) whole = (await settingOf(other)) !== mark;
-    // With this open the pooler has to find another connection for what comes next, if it shares them.
+    // While this transaction is open, a pooler that shares sessions must use another one for the next statement.
     await other.query('begin');
     whole &&= (await settingOf(client)) === mark;
     await other.query('rollback');

@@ -23,7 +23,9 @@ const ORGANIZATION = 'Lantern Books';
 const PROJECT = 'Bookshop';
 const KEY = 'Demo key';
 
-/** Where the demo lives: what examples of the API's documents can name. An older `demo.json` has no account. */
+/**
+ * The ids of the demo that examples of the API documents can name. A `demo.json` of an earlier version has no account.
+ */
 export interface DemoPlace {
   readonly account: string | undefined;
   readonly organization: string;

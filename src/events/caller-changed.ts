@@ -1,8 +1,9 @@
 import type { Recorded } from '../kernel/stages.ts';
 
 /**
- * The mutation waited for a lock, and its caller may not be who they were. It has written, so what it would read of them
- * now is not what others see: the transaction is taken back, they are asked about again, and it begins anew.
+ * The mutation waited for a lock, and the rights of its caller may have changed meanwhile. The transaction has already
+ * written, so it would not read the state that others see: it is rolled back, the caller is checked again, and the
+ * mutation starts anew.
  */
 export class CallerChanged extends Error {
   constructor() {
@@ -10,7 +11,7 @@ export class CallerChanged extends Error {
   }
 }
 
-/** To be asked when no further wait can come before the commit. @throws CallerChanged */
+/** Call it when nothing waits any more before the commit. @throws CallerChanged */
 export function assertSameCaller({ caller }: Pick<Recorded, 'caller'>): void {
   if (caller?.isDue()) throw new CallerChanged();
 }

@@ -22,7 +22,7 @@ export type Commit = <T>(
   work: (tx: Executor) => Promise<T>,
 ) => Promise<T>;
 
-/** How often a mutation begins anew because its caller changed while it waited for a lock. */
+/** The most attempts of a mutation whose caller changed while it waited for a lock. */
 const ATTEMPTS = 5;
 
 export function createCommit(options: {

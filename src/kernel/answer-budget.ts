@@ -1,10 +1,10 @@
 import { fail, type DoorwardError } from '../errors.ts';
 
 /**
- * How much one HTTP request may be answered, whatever it asks for and however often: rows that come with others can be
- * a hundred to each, and each of those has its own. Every row is counted at every place where it is answered.
+ * Bounds what one HTTP request may be answered, whatever it asks for and however often: each row can have a hundred
+ * related rows, and each of these as many again. A row is counted at every place where it is answered.
  *
- * What was too much once stays so: whoever asks for more after that gets the same error, so that nothing else is read.
+ * Once a bound is exceeded it stays so: every later call throws the same error, so that nothing else is read.
  */
 export interface AnswerBudget {
   /** Related rows that may still be answered. */
@@ -27,7 +27,7 @@ export interface AnswerBudget {
 
 const MAX_ROWS = 20_000;
 const MAX_BYTES = 8 * 1024 * 1024;
-/** Text of a row writes quotes twice and blanks between members, so it is up to twice as long as its JSON. */
+/** The text form of a row in the database doubles quotes and adds spaces, so it is up to twice as long as the JSON. */
 const MAX_READABLE = 2 * MAX_BYTES;
 
 export function createAnswerBudget(): AnswerBudget {

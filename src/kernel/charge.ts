@@ -21,7 +21,9 @@ export function chargeFor(
   return { cls: limit.class, key: key || credentialKey(principal, call), points };
 }
 
-/** The same before the call is made; null for one that counts as nothing, or ends before it is counted. */
+/**
+ * The charge of a call before it is made; null for a call that is not counted, or that is refused before it is counted.
+ */
 export function chargeOf(op: NamedOperation, raw: unknown, call: Call, services: Services): Charge | null {
   const { ok } = call.authentication;
   const principal = call.authentication.ok ? call.authentication.principal : null;

@@ -53,7 +53,7 @@ export interface Call {
   readonly refreshCookie: string | null;
   /** Binds a sign-in that leads through other sites to the browser that began it. */
   readonly flowCookie: string | null;
-  /** Parameters of an authorization request that stood there more than once, and so were left out. */
+  /** Parameters of an authorization request that were sent more than once, and so are left out. */
   readonly repeated: readonly string[];
   /** Whether the request's origin may use the cookie (conventions §5.5). */
   readonly originAllowed: boolean;

@@ -47,7 +47,7 @@ export const fixed = <S extends Schema>(schema: S) => field(schema, schema, unde
 export const fixedOptional = <S extends Schema, I extends Schema = S>(schema: S, input?: I) =>
   field(schema, toldAs(schema, input ?? schema).optional() as unknown as z.ZodOptional<I>, undefined);
 
-/** What is accepted means what is answered, so it is described once. */
+/** Gives an input the description and examples of its output: both mean the same, so they are written once. */
 function toldAs<S extends Schema>(output: Schema, input: S): S {
   const { description, examples } = output.meta() ?? {};
   return input.meta({
@@ -80,7 +80,7 @@ export type Relation = {
   readonly to: () => AnyEntity;
   /** The input field that replaces the linked set, if callers may. */
   readonly input?: string;
-  /** What its rows are shown by, where that is not `Query` of their own noun. */
+  /** The permission to see its rows, if it is not `Query` of their own noun. */
   readonly permission?: `${string}:${string}`;
 } & (
   | { readonly kind: 'one'; readonly column: string }

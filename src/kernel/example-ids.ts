@@ -1,4 +1,4 @@
-/** Whose ids the scopes of examples name. */
+/** The account, organization and project that the scopes of examples name. */
 export interface ExampleIds {
   readonly account: string;
   readonly organization: string;
@@ -6,7 +6,7 @@ export interface ExampleIds {
   readonly project: string;
 }
 
-/** Rows that no installation has; those of a demo take their place where there is one. */
+/** Ids that no installation has. If the process made a demo, the ids of the demo replace them. */
 export const madeUpIds: ExampleIds = {
   account: '0190b6f0-0000-7000-8000-000000000001',
   organization: '0190b6f0-0000-7000-8000-000000000002',

@@ -1,6 +1,6 @@
 import { nearest } from '../nearest.ts';
 
-/** What would be accepted in one place of the input: an order in the imperative, without the place. */
+/** What one place of the input accepts: a sentence in the imperative, without the place. */
 export interface Hint {
   readonly path: string;
   readonly hint: string;
@@ -12,7 +12,7 @@ const MOST_CHARACTERS = 300;
 export function fixOf(hints: readonly Hint[], details: number): string | undefined {
   const [first] = hints;
   if (!first) return undefined;
-  // Of several faults it has to say which one it means.
+  // If there are several faults, the text must say which one it means.
   const told = details === 1 ? [sentence(first.hint)] : hints.map(({ path, hint }) => `${path}: ${hint}.`);
   let fix = '';
   for (const one of told) {
@@ -24,7 +24,10 @@ export function fixOf(hints: readonly Hint[], details: number): string | undefin
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
-/** Names what is allowed, all of it or as much as fits; then what is nearest to what was given comes first. */
+/**
+ * Lists the allowed values, all of them or as many as fit; in the second case the one nearest to the given value comes
+ * first.
+ */
 export function useOneOf(allowed: readonly string[], given?: unknown): string {
   if (allowed.join(', ').length <= MOST_CHARACTERS) return `use one of: ${allowed.join(', ')}`;
   const near = typeof given === 'string' ? nearest(given, allowed) : undefined;

@@ -26,7 +26,7 @@ interface PagingShape extends z.ZodRawShape {
 
 const nouns = new WeakMap<object, AnyEntity>();
 
-/** Whose relations an operation takes the names of in its input. */
+/** The entity whose relations the input of an operation may name. */
 export const nounOfRelations = (input: z.ZodRawShape): AnyEntity | undefined =>
   input['relations'] && nouns.get(input['relations']);
 

@@ -19,7 +19,7 @@ import { parseInput } from './validate.ts';
  *
  * The steps themselves live in the layers above and come in through `Stages` (stages.ts).
  */
-/** What a transport says of a call beside its input, and learns of it beside its answer. */
+/** What a transport passes to a call beside its input, and reads beside its answer. */
 export interface Seen {
   /** The scope that was resolved, and what the caller may be shown there: to load relations in. */
   scope?: ResolvedScope | undefined;
@@ -32,7 +32,7 @@ export interface Seen {
   readonly charged?: boolean;
 }
 
-/** Answers, or throws, at once where nothing had to be waited for. */
+/** Returns, or throws, synchronously where nothing had to be waited for. */
 export type Invoke = (op: NamedOperation, raw: unknown, call: Call, seen?: Seen) => unknown;
 
 function bearer(reason: Exclude<Authentication, { ok: true }>['reason']): DoorwardError {
@@ -181,7 +181,7 @@ export function createInvoke(stages: Stages): Invoke {
         if (notes.recordings.length === 0 && !notes.unchanged && !(out instanceof Refusal)) {
           notes.recordings.push(derivedRecording(op, out as Record<string, unknown>, notes));
         }
-        // Behind its own, of which the first is the audit entry.
+        // After the recordings of the operation itself, because the first of all is the audit entry.
         notes.recordings.push(...consequences);
         return out;
       });
@@ -196,7 +196,7 @@ export function createInvoke(stages: Stages): Invoke {
 
 type Steps = Generator<unknown, unknown, unknown>;
 
-/** What is known of the caller's rights: `settled` where no condition on a row has a say. */
+/** The rights of the caller. `settled`: no condition on a row can change the decision. */
 interface Asked {
   found: Found | null;
   settled: boolean;

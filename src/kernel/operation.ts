@@ -76,8 +76,9 @@ export interface Declaration<
   /** Browsers are led here: whoever asks for HTML gets errors as a page. */
   readonly forBrowsers?: true;
   /**
-   * Pages of which other origins may read the answers, without a cookie: any; those of the app whose token is sent; those
-   * of the app that `client_id` names; none at all. Absent: only pages of origins that the operator has configured.
+   * The other origins whose pages may read the answers, without a cookie: `any` origin; those of the `app` whose token
+   * is sent; those of the app that `client_id` names (`client`); or `none`. Absent: only origins that the operator has
+   * configured.
    */
   readonly cors?: 'any' | 'app' | 'client' | 'none';
   /** Members of the answer that are shown once: not kept for an idempotent replay, which answers `null` for them. */
@@ -113,8 +114,8 @@ export interface Declaration<
   /** A query of what is cached: it takes no connection, and has no `db` and `tx`. What it must read, it reads by `read`. */
   readonly fromMemory?: true;
   /**
-   * What such an answer needs besides the caller's rights: those of another user, or rows. Where it is not in memory, the
-   * call waits for the database like others.
+   * What such an answer needs besides the rights of the caller: the rights of another user, or rows. If that is not in
+   * memory, the call waits for the database like any other.
    */
   alsoNeeds?(input: InputOf<I>): { readonly userId: string } | 'rows' | undefined;
   /**
@@ -122,7 +123,10 @@ export interface Declaration<
    * them, so that no declaration can forget to say so.
    */
   readonly keepsRights?: true;
-  /** May give somebody rights by whom it changes, or what their roles hold: keys that outgrow their makers end with it. */
+  /**
+   * May give rights to a user, directly or through the roles that they have. Keys that somebody else made for that
+   * user, and that now hold more than their maker, end with it.
+   */
   readonly addsRights?: true;
   /** Calls that come together are one transaction, each answered after its commit: for what is called in masses. */
   readonly sharesCommit?: true;

@@ -1,7 +1,10 @@
 import type { AnswerBudget } from './answer-budget.ts';
 import type { Relation } from './entity.ts';
 
-/** Rows that are answered as part of others: whoever may see a row need not be allowed to see what it leads to. */
+/**
+ * Whether related rows may be shown: a caller who may see a row need not be allowed to see the rows that its relations
+ * lead to.
+ */
 
 /** A relation that a call selects, under its name. */
 export interface SelectedRelation {
@@ -12,7 +15,7 @@ export interface SelectedRelation {
 /** The permission that its rows are shown by. */
 export const permissionOf = ({ to, permission }: Relation): string => permission ?? `${to().name}:Query`;
 
-/** Tells of a stored row whether it is shown; null: all are. */
+/** Whether a stored row is shown to the caller; null: every row is. */
 export type RowFilter = ((row: Readonly<Record<string, unknown>>) => boolean) | null;
 
 /** What the caller of one request may be shown. */

@@ -21,7 +21,7 @@ export interface Stages {
   admit: Admit;
   /** Notes that a caller belongs to a scope: from now on their calls there wait with those of its owner. */
   belongs(principal: Principal, asked: ScopeInput, found: Found): void;
-  /** The same as `resolve` from memory; undefined when it has to be loaded, or what another user holds there. */
+  /** The answer of `resolve` from memory; undefined when it, or the rights of `userId`, must be loaded. */
   peek(principal: Principal, scope: ScopeInput, userId?: string): Found | null | undefined;
   /** Resolves a scope and loads what the caller holds there; null when the scope does not exist for anyone. */
   resolve(principal: Principal, scope: ScopeInput): Promise<Found | null> | Found | null;
@@ -71,12 +71,17 @@ export interface Recorded {
   readonly scope: ResolvedScope | undefined;
   readonly principal: Principal | null;
   readonly call: Call;
-  /** Absent where nobody has to be asked about: public operations and jobs. */
+  /** Absent where there is no caller to check: public operations and jobs. */
   readonly caller?: CallerCheck | undefined;
 }
 
-/** Begins before a caller is asked about, for the first time or again; then answers whether they have to be (once more). */
-export type WatchCaller = (isAgain?: boolean) => (principal: Principal, scope: ResolvedScope | undefined) => boolean;
+/**
+ * Starts to watch before a caller is checked, for the first time or again. The returned function says whether they must
+ * be checked (once more).
+ */
+export type WatchCaller = (
+  isAgain?: boolean,
+) => (principal: Principal, scope: ResolvedScope | undefined) => boolean;
 
 /** Whether the caller of a mutation that waited may still do it. */
 export interface CallerCheck {

@@ -82,7 +82,7 @@ function page(language: Language, question: Question | null): Page {
         <button name="decision" value="approve">${html(approve)}</button>
         <button name="decision" value="deny" class="quiet">${html(deny)}</button>
       </form>`;
-  // The answer leads to where the user came from, which may be the frontend.
+  // The answer redirects to the origin from which the user came, which may be the frontend.
   const formAction = `'self' ${new URL(redirect).origin}`;
   return { html: hostedPage({ language, title, body }), formAction };
 }

@@ -33,7 +33,7 @@ export const errorPage: FastifyInstance['errorPage'] = (error, language, request
   return { html: hostedPage({ language, title, body }), headers: headersIn(language) };
 };
 
-/** Nothing is told but that: addresses that are not there are what strangers try. */
+/** The page says nothing else, because many of the addresses that do not exist are tried by attackers. */
 export const notFoundPage: FastifyInstance['notFoundPage'] = (language) => {
   const { notFound } = errorTexts[language];
   const body = `      <h1>${escapeHtml(notFound.title)}</h1>

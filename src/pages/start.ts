@@ -16,28 +16,28 @@ interface Texts {
 const texts: Record<Language, Texts> = {
   en: {
     title: 'Access management',
-    text: 'This service decides who may do what. People sign in where the apps that use it lead them.',
+    text: 'This service decides who may do what. People sign in from the apps that use it.',
     explorer: 'GraphQL explorer',
     documentation: 'API documentation',
     health: 'Health',
   },
   de: {
     title: 'Zugriffsverwaltung',
-    text: 'Dieser Dienst entscheidet, wer was tun darf. Angemeldet wird dort, wohin die Apps führen, die ihn nutzen.',
+    text: 'Dieser Dienst entscheidet, wer was tun darf. Die Anmeldung beginnt in den Apps, die ihn nutzen.',
     explorer: 'GraphQL-Explorer',
     documentation: 'API-Dokumentation',
     health: 'Zustand',
   },
   es: {
     title: 'Gestión de accesos',
-    text: 'Este servicio decide quién puede hacer qué. Se inicia sesión donde llevan las aplicaciones que lo usan.',
+    text: 'Este servicio decide quién puede hacer qué. El inicio de sesión comienza en las aplicaciones que lo usan.',
     explorer: 'Explorador de GraphQL',
     documentation: 'Documentación de la API',
     health: 'Estado',
   },
   fr: {
     title: 'Gestion des accès',
-    text: "Ce service décide qui peut faire quoi. On se connecte là où mènent les applications qui l'utilisent.",
+    text: "Ce service décide qui peut faire quoi. La connexion commence dans les applications qui l'utilisent.",
     explorer: 'Explorateur GraphQL',
     documentation: "Documentation de l'API",
     health: 'État',

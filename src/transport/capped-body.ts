@@ -1,9 +1,9 @@
 import { Transform, type TransformCallback } from 'node:stream';
 import { fail } from '../errors.ts';
 
-/** A body as it comes, that ends with PAYLOAD_TOO_LARGE where it is longer than it may be. */
+/** A body that is passed on as it arrives, and fails with PAYLOAD_TOO_LARGE once it exceeds its limit. */
 export class CappedBody extends Transform {
-  /** Bytes that have come; Fastify holds them against `Content-Length`. */
+  /** Bytes received so far; Fastify compares them with `Content-Length`. */
   receivedEncodedLength = 0;
   readonly #most: number;
 

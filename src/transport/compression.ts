@@ -7,15 +7,15 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * Compression of what is the same for everybody: the document of the API, the files of its explorers, styles and scripts of
- * pages. Each is compressed once and kept. Answers of the API and pages with form tokens never are: their length would
- * tell whoever can add to them, and watch, what else stands in them (BREACH).
+ * Compresses what is the same for everybody: the API document, the files of its explorers, and styles and scripts of
+ * pages. Each is compressed once and kept. Answers of the API and pages with form tokens are never compressed: their
+ * length would let an attacker who can add text, and observe the length, find out secrets beside it (BREACH).
  */
 type Encoding = 'br' | 'gzip';
 
 /** Shorter ones fit into a packet or two anyway. */
 const WORTHWHILE_BYTES = 1024;
-/** All files of both explorers, compressed, are a tenth of it. */
+/** The files of both explorers, compressed, take a tenth of this. */
 const KEPT_BYTES = 32 * 1024 * 1024;
 const BROTLI_QUALITY = 9;
 
@@ -25,7 +25,7 @@ const compressed = {
   gzip: (bytes: Buffer) => promisify(gzip)(bytes),
 };
 
-/** What the client takes, the smaller one first (RFC 9110 §12.5.3). */
+/** The encoding that the client accepts; of two, the one with the smaller result (RFC 9110 §12.5.3). */
 export function pickEncoding(accepted: string | undefined): Encoding | undefined {
   if (!accepted) return undefined;
   const qualities = new Map<string, number>();
@@ -102,7 +102,7 @@ export function compressFiles(scope: FastifyInstance): void {
     if (!encoding || !isFile || length < WORTHWHILE_BYTES) return payload;
     const key = `${request.url.split('?')[0]} ${encoding} ${String(reply.getHeader('etag'))}`;
     const known = kept.get(key);
-    // Opened, but not read.
+    // The stream was opened, but is not read.
     if (known) payload.destroy();
     const small = known ?? (await keep(key, encoding, await buffer(payload)));
     reply.headers({ 'content-encoding': encoding, 'content-length': small.length });

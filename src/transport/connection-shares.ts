@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 
 /**
- * Which connection has to go when there are nearly as many as there may be, so that one network cannot keep the others
- * out by opening connections and saying nothing. A newcomer takes the place of the oldest idle connection of the network
- * that has most: a proxy in front may have them all as long as nobody else wants one, and nobody who waits for an answer
- * is cut off. The last few are for health checks, which tell the rest of the installation what goes on here.
+ * Chooses the connection to close when there are nearly as many as allowed, so that no network can keep the others out
+ * by opening connections and sending nothing. A new connection replaces the oldest idle one of the network that has
+ * most. So a proxy may hold all of them as long as nobody else needs one, and no client that waits for an answer is cut
+ * off. The last few connections are for health checks, which must work when the service is full.
  */
 export interface ConnectionShares {
   /** Counts a connection from its start to its end. */
@@ -13,20 +13,20 @@ export interface ConnectionShares {
   readonly isForHealth: (socket: Socket) => boolean;
 }
 
-/** Of all that there may be: one in so many is for health checks. */
+/** One connection in so many is for health checks. */
 const HEALTH_SHARE = 50;
-/** Places that are kept free by closing idle connections, one in so many. */
+/** One connection in so many is kept free by closing idle ones. */
 const FREE_SHARE = 20;
-/** Networks that are searched for an idle connection, from the one that has most. */
+/** The most networks that are searched for an idle connection, beginning with the one that has most. */
 const NETWORKS = 3;
-/** Connections of one network that are looked at for each newcomer. */
+/** The most connections of one network that are examined for each new connection. */
 const LOOKS = 100;
 
 /** `isIdle`: nobody waits for an answer on it. */
 export function createConnectionShares(most: number, isIdle: (socket: Socket) => boolean): ConnectionShares {
   const usual = most - Math.ceil(most / HEALTH_SHARE);
   const comfortable = usual - Math.ceil(usual / FREE_SHARE);
-  /** In the order in which they came, or were last found to be at work. */
+  /** In the order in which they were opened, or last found to be busy. */
   const byNetwork = new Map<string, Set<Socket>>();
   const forHealth = new WeakSet<Socket>();
   let open = 0;

@@ -37,11 +37,14 @@ const exposed = [
 ].join(', ');
 
 const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE';
-/** How long a browser need not ask again, in seconds. Every answer is judged anew, so this keeps nobody in. */
+/**
+ * Seconds for which a browser keeps a preflight. Every answer is checked again, so a removed origin loses access at
+ * once.
+ */
 const MAX_AGE = '600';
-/** No origin that anybody names is longer. */
+/** The longest origin that an app can have. */
 const ORIGIN_CHARACTERS = 255;
-/** Refused before it was known, or without telling, which app asks. */
+/** Statuses of refusals that come before it is known which app asks. */
 const namelessRefusals = new Set([401, 429, 503]);
 
 export function registerCors(app: FastifyInstance, { origins, appOrigins, limiter }: CorsOptions): void {
@@ -53,7 +56,7 @@ export function registerCors(app: FastifyInstance, { origins, appOrigins, limite
     const { origin } = request.headers;
     const cors = request.route?.cors;
     if (origin === undefined) {
-      // The answer may be kept by a cache in between, for whoever asks next.
+      // A shared cache may keep the answer and give it to the next client, which may be a page.
       if (cors === 'any') allow(reply, '*');
       return done();
     }
@@ -68,7 +71,7 @@ export function registerCors(app: FastifyInstance, { origins, appOrigins, limite
           if (may) allow(reply, origin);
           done();
         },
-        // What cannot be known is not allowed; the answer itself stands.
+        // If the origins of the app cannot be loaded, the origin is not allowed; the answer itself is sent.
         () => done(),
       );
       return;
@@ -102,7 +105,10 @@ export function registerCors(app: FastifyInstance, { origins, appOrigins, limite
     return reply.status(204).send();
   });
 
-  /** Which app will ask a preflight does not say. Strangers may try any number of origins: those cost their network. */
+  /**
+   * A preflight does not say which app will ask, so any live app counts. Strangers can try any number of origins: each
+   * unknown one takes a point of their network.
+   */
   async function isOfSomeApp({ network }: FastifyRequest, origin: string): Promise<boolean> {
     if (origin.length > ORIGIN_CHARACTERS) return false;
     if (appOrigins.peek(origin) === undefined) await limiter.consume('general', network.network);

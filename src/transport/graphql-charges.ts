@@ -3,7 +3,7 @@ import { chargeOf, credentialKey } from '../kernel/charge.ts';
 import type { NamedOperation, RateClass } from '../kernel/operation.ts';
 import type { Stages } from '../kernel/stages.ts';
 
-/** A field of the query or mutation itself, with the place of its answer. */
+/** A root field of the query or mutation, with the position of its answer. */
 export interface RootField {
   readonly place: string;
   readonly name: string;
@@ -12,7 +12,7 @@ export interface RootField {
 
 /** What one HTTP request counts as: one call for each root field, in the class of its operation. */
 export interface Charges {
-  /** Counts a field, and tells whether its own class is paid with it. */
+  /** Counts a field. True if the points of its own class are included. */
   add(field: RootField): boolean;
   /** Takes all points at once. @throws RATE_LIMITED, before anything ran */
   take(): Promise<void>;
@@ -42,7 +42,7 @@ export function createCharges(
       if (!op?.limit) return false;
       const charge = chargeOf(op, input, call, services);
       if (charge) count(charge.cls, charge.key, charge.points);
-      // Who is refused before the question is asked pays as for any other call.
+      // A caller who is refused before the question is decided pays as for any other call.
       else if (op.rate === 'check') count('general', caller, 1);
       return charge !== null;
     },

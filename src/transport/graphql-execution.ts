@@ -32,7 +32,7 @@ export function inputsOf(
   rootType: GraphQLObjectType,
   definitions: readonly VariableDefinitionNode[],
 ): ReadonlyMap<FieldNode, Input> {
-  // Longer than any name of the caller's.
+  // With a prefix that is longer than any name in the document, no name can collide.
   const prefix = '_'.repeat(
     1 + Math.max(0, ...definitions.map(({ variable }) => variable.name.value.length)),
   );
@@ -83,7 +83,7 @@ export function executing(
   const ours = [...inputs.values()].map(({ name }): VariableDefinitionNode => ({
     kind: Kind.VARIABLE_DEFINITION,
     variable: variable(name),
-    // Read already; another look would only cost.
+    // Already read and checked; checking it again would only cost time.
     type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: Json.name } },
   }));
   const document = documentWith([...(operation.variableDefinitions ?? []), ...ours]);

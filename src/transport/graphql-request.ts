@@ -68,8 +68,8 @@ const JSON_TYPE = 'application/json';
 const GRAPHQL_TYPE = 'application/graphql-response+json';
 
 /**
- * The media type of an answer. The one of GraphQL over HTTP goes only to those who name it, and do not like JSON better:
- * it is JSON in both, with the same status.
+ * The media type of an answer. That of GraphQL over HTTP goes only to clients that name it and do not prefer JSON; the
+ * body is JSON in both cases, with the same status.
  */
 export function answerType(accept: string | undefined): string {
   const qualities = new Map<string, number>();

@@ -244,7 +244,7 @@ export function registerGraphql(app: FastifyInstance, options: GraphqlOptions): 
     const error = await whyRefused(thrown, request, reply);
     const { status } = error;
     if (error.isFault) options.log(error.extras.cause ?? error, request);
-    // Nobody waits for the rest of what is too long.
+    // The answer is already too long, so the rest is not awaited.
     if (error.code === 'PAYLOAD_TOO_LARGE') reply.header('connection', 'close');
     reply.headers({ ...error.extras.headers });
     return send([{ executed: false, data: null, faults: [{ error }] }], { status }, request, reply);

@@ -3,10 +3,10 @@ import { fail, type Detail } from '../errors.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 
 /**
- * The question of a proxy that asks before it forwards (`Declaration.headers`): in headers that it sets, or in the query
- * of the address that it is told to ask. Never in both: a client whose headers are handed on must not add to what the
- * proxy asks, so whatever comes in two ways or twice is refused. Below the address path and query are the client's, and
- * not read.
+ * Reads the question of a proxy that asks before it forwards (`Declaration.headers`): from headers that the proxy sets,
+ * or from the query of the address that it calls. A client whose headers the proxy passes on must not add to the
+ * question, so a value that is sent in both places or twice is refused. At paths below the address, path and query are
+ * those of the client, and are not read.
  */
 type Members = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 /**
- * How long a value is as JSON, in bytes of UTF-8, told without writing it: rows that are answered at many places are one
- * object in memory, and only their text fills it. Counting ends once it is above `most`.
+ * The length of a value as JSON, in bytes of UTF-8, computed without writing it. Rows that are answered at many places
+ * are one object in memory; only their text would use memory for each. Counting stops once it is above `most`.
  */
 export function jsonBytes(value: unknown, most: number): number {
   let bytes = 0;

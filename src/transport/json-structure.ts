@@ -1,11 +1,11 @@
 const MAX_DEPTH = 32;
 /**
- * Members of one object or list. The largest value that an operation takes, a `context.resource` of 64 KiB, has no more;
- * what has more is there to be dear for whoever walks it or tells what is wrong with it.
+ * The most members of one object or list. The largest value that an operation takes, a `context.resource` of 64 KiB,
+ * has no more. A larger one can only be meant to make reading or validating it slow.
  */
 const MAX_MEMBERS = 32_768;
 
-/** What makes JSON too dear to read: counted on the text, before anything recursive touches it. */
+/** Whether JSON is too expensive to read. It is checked on the text, before any recursive code sees it. */
 export function structureFault(text: string): 'too_deep' | 'too_long' | undefined {
   const members = new Uint32Array(MAX_DEPTH + 1);
   let depth = 0;

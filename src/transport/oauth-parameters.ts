@@ -3,9 +3,9 @@ import { fail, type Detail } from '../errors.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 
 /**
- * How an endpoint of OAuth reads its parameters (RFC 6749 §3.1, §3.2): what it does not know it ignores, since clients of
- * other makers send what other servers know; what stands there twice it refuses, known or not, since two readers could
- * take two values of it.
+ * How an endpoint of OAuth reads its parameters (RFC 6749 §3.1, §3.2). It ignores parameters that it does not know,
+ * since clients may send what other servers know. It refuses parameters that are sent twice, known or not, since two
+ * readers could use different values.
  */
 type Members = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ export const repeatedIn = (query: unknown): string[] =>
     Array.isArray(value) && !mayRepeat(name) ? [name] : [],
   );
 
-/** Names that stand in a form more than once. */
+/** Names that a form contains more than once. */
 export const repeatedAmong = (names: readonly string[]): string[] =>
   names.filter((name, index) => names.indexOf(name) !== index && !mayRepeat(name));
 
@@ -31,7 +31,7 @@ export function readParameters(
 ): Record<string, unknown> {
   const repeated = repeatedIn(query);
   if (op.method === 'GET') {
-    // The rest of an authorization request the app is told of, once it is known which app that is.
+    // Other faults of an authorization request are told to the app, once it is known which app that is.
     const unreadable =
       op.oauth === 'authorization' ? repeated.filter((name) => required.includes(name)) : repeated;
     if (unreadable.length > 0) throw refuse(unreadable.map((path) => ({ path, code: 'duplicate' })));

@@ -102,7 +102,7 @@ interface Entry extends Record<string, unknown> {
   responses: Record<string, object>;
 }
 
-/** A parameter of few values is another one where they are others. */
+/** A parameter with an enum is another parameter when the values differ. */
 function nameOfParameter(parameter: object): string {
   const { name, schema } = parameter as { readonly name: string; readonly schema: JsonSchema };
   return [name, ...(schema.enum ?? [])].join('-');

@@ -1,8 +1,8 @@
 import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 
 /**
- * Which methods an address has, and what was declared of each. The router tells this of the request's own method alone;
- * 405, OPTIONS and preflights ask about the others.
+ * Which methods a path has, and the declaration of each. The router knows only the route of the request; 405, OPTIONS
+ * and preflights need the other methods too.
  */
 export interface RouteTable {
   /** Addresses as they were declared, of one method. */

@@ -13,7 +13,7 @@ export interface Selected {
   readonly input: unknown;
   /** Whether all that is selected arrives with the answer, so that no row has to know where it came from. */
   readonly isWhole: boolean;
-  /** Every relation that is selected, at any depth; but for those under a directive, which may leave them out. */
+  /** Every selected relation, at any depth, except those under a directive, which may leave them out. */
   readonly relations: readonly SelectedRelation[];
 }
 

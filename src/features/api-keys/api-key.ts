@@ -48,7 +48,7 @@ export const apiKeys = pgTable(
     index('api_keys_tenant').on(table.tenantId, table.createdAt, table.id),
     index('api_keys_role').on(table.roleId),
     index('api_keys_user').on(table.userId),
-    // Of users whose keys others made: looked for by every mutation that gives rights, and few.
+    // Keys that somebody made for another user. Every mutation that can give rights looks for them; there are few.
     index('api_keys_of_others')
       .on(table.tenantId)
       .where(

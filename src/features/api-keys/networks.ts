@@ -6,8 +6,8 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { apiKeys } from './api-key.ts';
 
 /**
- * A key that works from some networks only must not make itself one that works from everywhere: what a key makes, or gets
- * the secret of, works from its own networks at most. `[]` = any.
+ * The networks of the calling key; `[]` = any. A key with allowed networks must not get a key that works from
+ * everywhere: a key that it makes, or whose secret it gets, works from its own networks at most.
  */
 async function networksOf(tx: Executor, { type, credentialId }: Principal): Promise<readonly string[]> {
   if (type !== 'ApiKey') return [];
@@ -18,7 +18,7 @@ async function networksOf(tx: Executor, { type, credentialId }: Principal): Prom
   return own?.allowedCidrs ?? [];
 }
 
-/** Each once; by default those of the key that makes it. @throws PRIVILEGE_ESCALATION for any beyond them */
+/** The networks without duplicates; by default those of the calling key. @throws PRIVILEGE_ESCALATION for any other */
 export async function networksForNewKey(
   tx: Executor,
   principal: Principal,
@@ -36,7 +36,9 @@ export async function networksForNewKey(
   });
 }
 
-/** Those of a key whose secret the caller gets: its own where they lie within the caller's, else the caller's. */
+/**
+ * The networks of a key whose secret the caller gets: its own if they lie within the caller's, otherwise the caller's.
+ */
 export async function networksAfterRotation(
   tx: Executor,
   principal: Principal,

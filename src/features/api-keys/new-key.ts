@@ -50,7 +50,7 @@ export async function roleForNewKey(ctx: Creation): Promise<{ id: string; tenant
     .for('share');
   const levels = ['project', scope.organizationId ? 'organization' : 'account'];
   if (!role || !levels.includes(role.level)) throw fail('NOT_FOUND');
-  // The new key acts as the user of who makes it.
+  // The new key acts as the user who makes it.
   await assertMayGive(tx, scope, rights, { roleIds: [role.id] }, principal.userId);
   return role;
 }
@@ -73,8 +73,9 @@ function defaultRole({ keyRoleId, standing }: CallerRights): string {
 }
 
 /**
- * A key for somebody else holds what that user holds, so the caller must hold it too; one for himself gives him nothing.
- * The user's row is share-locked, so that his own end waits for the key, and ends it too, or is waited for.
+ * A key for another user holds what that user holds, so the caller must hold it too; a key for the caller gives them
+ * nothing new. The row of the user is share-locked: a mutation that ends the user either waits for this key and ends it
+ * too, or comes first, and this mutation waits.
  * @throws NOT_FOUND, and as `roleForNewKey`
  */
 async function assertMayActFor(
@@ -90,7 +91,10 @@ async function assertMayActFor(
   await assertMayGive(tx, scope, rights, { roleIds: rolesOf(held.standing) }, userId);
 }
 
-/** Whether a caller holds exactly what the user does. A project's key carries the id of its maker and is not them. */
+/**
+ * Whether a caller holds exactly what the user does. A project's key carries the id of its maker, but does not act as
+ * them.
+ */
 const actsAs = ({ type, userId, pinned }: Principal, id: string): boolean =>
   userId === id && (type === 'session' || (type === 'ApiKey' && pinned?.tenant === 'projectUser'));
 

@@ -38,7 +38,7 @@ async function liveApp(db: Executor, which: SQL): Promise<LiveApp | undefined> {
 export const appById = (db: Executor, id: string): Promise<LiveApp | undefined> =>
   liveApp(db, eq(projectApps.id, id));
 
-/** Of whatever was sent as a client id. */
+/** The app of a client id, which may be any text that a client sent. */
 export async function appByClientId(db: Executor, sent: string): Promise<LiveApp | undefined> {
   const clientId = uuid.safeParse(sent);
   return clientId.success ? liveApp(db, eq(projectApps.clientId, clientId.data)) : undefined;

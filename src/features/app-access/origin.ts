@@ -4,7 +4,7 @@
  */
 const secure = /^https:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
-/** A program on the machine of the user; over any other network, whoever stands between may change the page. */
+/** Loopback hosts. Over any other network an http page can be changed on its way. */
 const local = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
 
 /** The origin as browsers send it (RFC 6454 §6.2): lower case, without the port that its scheme implies. Null for no origin. */

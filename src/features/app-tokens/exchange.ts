@@ -80,8 +80,10 @@ export async function prepareCode(
 }
 
 /**
- * Uses the code up and opens the session, or ends the one that it opened before: of two who have one code, and what it is
- * bound to, nobody knows which is the thief. A used code alone ends nothing: it stands in histories and logs. Whatever does not fit burns the code. The user's row orders uses at once; what is refused is recorded.
+ * Uses the code up and opens the session. A second use ends the session that the first opened: when two clients hold
+ * one code and its verifier, nobody knows which of them is the thief. A used code without the verifier ends nothing,
+ * because codes stand in browser histories and logs. A request that does not fit the code uses it up too. The lock on
+ * the user's row orders concurrent uses; refusals are recorded.
  */
 export async function exchangeCode(ctx: Run, { client, sent, userId, opening }: PreparedCode) {
   const { tx, services } = ctx;
@@ -120,8 +122,8 @@ export async function exchangeCode(ctx: Run, { client, sent, userId, opening }: 
 }
 
 /**
- * To which part of what was sent the code is not bound. The address is compared as it was asked with, character by
- * character (RFC 9700 §2.1).
+ * The part of the request that does not match the code. The redirect URI is compared with that of the authorization
+ * request, character by character (RFC 9700 §2.1).
  */
 function unboundPart(
   code: typeof projectCodes.$inferSelect,

@@ -21,7 +21,7 @@ export const OauthTokens = z
 
 export const OauthNothing = z
   .object({})
-  .meta({ id: 'OauthNothing', description: 'Always empty: the status says it all (RFC 7009).' });
+  .meta({ id: 'OauthNothing', description: 'Always empty: the status tells the result (RFC 7009).' });
 
 export const OauthError = z
   .object({
@@ -48,7 +48,7 @@ export const tokensAsOauth = (tokens: z.output<typeof AppTokens>): BareReply => 
   );
 };
 
-/** RFC 7009 §2.2: the status says it all. Many clients read JSON of whatever comes. */
+/** RFC 7009 §2.2: the status tells the result. Many clients parse every answer as JSON. */
 export const nothing = (): BareReply => bare({}, headers, 200);
 
 /** Codes not listed are faults of the request, and keep their status. */

@@ -42,7 +42,7 @@ export const AuditLogEntry = entity('AuditLogEntry', {
     scope: serverSet(ScopeOutput.describe('Where it happened.')),
     operation: serverSet(z.string().describe('Name of the operation.')),
     event: nullable('The event that it caused; null for none.'),
-    outcome: serverSet(AuditOutcome.describe('How it went.')),
+    outcome: serverSet(AuditOutcome.describe('Whether the operation succeeded, was denied or failed.')),
     code: nullable('Why it was refused; null if it was not.'),
     reason: nullable('The reason of a denied decision.'),
     actor: serverSet(AuditActor.describe('Who did it.')),

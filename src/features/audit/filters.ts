@@ -21,7 +21,7 @@ export const auditFilters = {
     .meta({ description: 'Only with this event: a name, or all of a noun (`api_key.*`).' }),
   targetType: z.string().min(1).max(100).optional().describe('Only what was done to this noun, e.g. `Role`.'),
   targetId: z.string().min(1).max(100).optional().describe('Only what was done to the row with this id.'),
-  outcome: AuditOutcome.optional().describe('Only what went this way.'),
+  outcome: AuditOutcome.optional().describe('Only entries with this outcome.'),
   from: isoInput.optional().meta({ description: 'Only from this time on.' }),
   to: isoInput.optional().meta({ description: 'Only before this time.' }),
   includeProjects: z

@@ -16,10 +16,13 @@ export const contextResource = z.record(z.string(), z.unknown()).check((payload)
   }
 });
 
-/** As many as an answer names. */
+/** The most faults that an answer names. */
 const MAX_NAMED = 20;
 
-/** Where numbers stand that may be others than the caller wrote; a decision about the wrong thing is worse than none. */
+/**
+ * The places of numbers that JSON may have rounded. They are refused, because a decision about the wrong row is worse
+ * than none.
+ */
 function inexactIn(resource: unknown): { readonly path: string[]; readonly value: number }[] {
   const found: { readonly path: string[]; readonly value: number }[] = [];
   function look(value: unknown, path: string[]): void {

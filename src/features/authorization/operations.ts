@@ -167,7 +167,7 @@ export const isAuthorizedBatch = query({
     for (const item of input.items) {
       const { authorized, reason, matchedPermission } = evaluate(grants, questionOf(item));
       items.push({ authorized, reason, ...(matchedPermission && { matchedPermission }) });
-      // A hundred questions of many conditions each are long, taken together: others come between.
+      // A batch of a hundred questions with many conditions takes long, so other requests run in between.
       if (items.length % QUESTIONS_AT_ONCE === 0) await othersFirst();
     }
     return { items };

@@ -106,7 +106,7 @@ export async function enter(
   const userId = user?.id ?? newId;
   const by = { actor: userAsActor({ id: userId, name }), node };
   if (!role) return false;
-  // A member of the project's organization may have keys there before he takes part.
+  // A member of the project's organization may have keys there before they are a member of the project.
   const endOutgrownKeys = await watchKeysOfOthers(tx, services.builtIns.nouns, app.tenantId);
   const joined = await takePart(ctx, app.tenantId, { userId, given: [role], by });
   (await endOutgrownKeys(ctx.touch)).forEach(ctx.record);

@@ -154,9 +154,10 @@ export async function prepareExchange(
 }
 
 /**
- * Uses the code up and opens the session, or ends the one that it opened before: of two who have one code and its
- * verifier nobody knows which is the thief (RFC 6749 §4.1.2). A used code alone ends nothing: it stands in histories and
- * logs. The user's row orders uses at once. What is refused is recorded.
+ * Uses the code up and opens the session. A second use ends the session that the first opened: when two clients hold
+ * one code and its verifier, nobody knows which of them is the thief (RFC 6749 §4.1.2). A used code without the
+ * verifier ends nothing, because codes stand in browser histories and logs. The lock on the user's row orders
+ * concurrent uses; refusals are recorded.
  * @throws INVALID_TOKEN
  */
 export async function exchange(

@@ -55,7 +55,10 @@ type Connectable =
   /** `null`: the account is this user's already. */
   | { readonly user: UserRow | null; readonly address: string };
 
-/** Whether the account may be connected to the user of the session that began this, who is locked until commit. */
+/**
+ * Whether the account may be connected to the user of the session in which the flow began. That user is locked until
+ * commit.
+ */
 async function connectable(ctx: Run, identity: Identity, begunIn: string): Promise<Connectable> {
   const { tx, services, call } = ctx;
   const linked = await lockedMethod(ctx, identity);
@@ -78,8 +81,9 @@ async function connectable(ctx: Run, identity: Identity, begunIn: string): Promi
 }
 
 /**
- * The provider has told who it is; the user is asked next, on a page of ours. Any site can lead a browser through the
- * provider, and somebody else may be signed in there: nobody's account becomes a way to sign in unseen.
+ * Answers the page that asks the user whether to connect the account that the provider has named. Any site can lead a
+ * browser through the provider, and somebody else may be signed in there: without the question, an account could become
+ * a way to sign in without the user knowing.
  */
 export async function askToConnect(
   ctx: Run,
@@ -130,8 +134,8 @@ export async function connectQuestionFor(
 }
 
 /**
- * The user's answer, and so the next address of the browser. Linking asks again for all that it needs: the same session,
- * signed in recently, and an account that is nobody else's.
+ * Carries out the user's answer, and returns the next address of the browser. To connect, all conditions are checked
+ * again: the same session, a recent sign-in, and an account that no other user has.
  * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
  */
 export async function decideToConnect(

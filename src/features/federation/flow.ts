@@ -8,7 +8,7 @@ import type { Run } from '../identity/sign-in.ts';
 import type { Identity } from './github.ts';
 import { signInFlows } from './sign-in-flow.ts';
 
-/** What a sign-in keeps on its way, and how it is found again; what it is stands in `sign-in-flow.ts`. */
+/** What a sign-in stores between its steps, and how it is found again. The table is in `sign-in-flow.ts`. */
 
 /** A command line that waits for its code at a loopback address (identity §9). */
 export interface WaitingCli {
@@ -47,7 +47,7 @@ export interface SignedInToApp {
 export type Notice =
   'mailed' | 'wrongCode' | 'providerFailed' | 'providerRefused' | 'addressInvalid' | 'emailNotVerified';
 
-/** The newest link that was mailed. What it proves is bound to it: a mail that was not queued changes nothing of it. */
+/** The newest link that was mailed, with the address that it proves. A mail that was not queued does not change it. */
 export interface MailedLink {
   readonly address: string;
   readonly expiresAt: string;
@@ -61,7 +61,7 @@ export interface ProjectSignIn {
   readonly step:
     | {
         readonly name: 'signIn';
-        /** As the page says it, whether a mail went out or not. */
+        /** The address as the page shows it, whether a mail was sent or not. */
         readonly mailedTo?: string;
         readonly link?: MailedLink;
         readonly notice?: Notice;
@@ -175,8 +175,8 @@ export async function advanceFlow<K extends keyof Kinds>(
 }
 
 /**
- * Keeps something else at the same step. `lasts`: flow and cookie get their whole time anew; `mailed`: the token of a
- * link that takes the place of the former one. @throws INVALID_TOKEN when the flow went on meanwhile
+ * Stores new data at the same step. `lasts`: flow and cookie start their lifetime anew; `mailed`: the token of a link
+ * that replaces the former one. @throws INVALID_TOKEN when the flow has moved on meanwhile
  */
 export async function amendFlow<K extends keyof Kinds>(
   ctx: Run,

@@ -2,22 +2,22 @@ import { index, pgTable, text as textColumn, unique, uuid as uuidColumn } from '
 import { time } from '../../db/columns.ts';
 
 /**
- * A sign-in on its way through another site, or through a page that asks the user. The browser that began it holds the
- * flow cookie, the other site or the page hands back the state; only both together end it, once. So nobody can be led
- * into the end of somebody else's sign-in. What is to happen at the end is sealed in the row: it is decided at the
- * beginning, by nothing that comes back.
+ * A sign-in that waits for another site, or for the answer of the user on a page. The browser that began it holds the
+ * flow cookie, the other site or the page sends the state back; only both together end the flow, once. So nobody can be
+ * led into the end of another person's sign-in. What happens at the end is decided at the beginning and sealed in the
+ * row; nothing that is sent back changes it.
  */
 export const signInFlows = pgTable(
   'sign_in_flows',
   {
-    /** Of the state. */
+    /** Hash of the state. */
     hash: textColumn('hash').primaryKey(),
-    /** Of the flow cookie, which is new for each. */
+    /** Hash of the flow cookie, which is new for each flow. */
     browserHash: textColumn('browser_hash').notNull(),
     sealed: textColumn('sealed').notNull(),
-    /** Who has shown here who they are, if it is a user already: the flow ends with their password. */
+    /** The existing user who has proved in this flow who they are. A change of their password ends the flow. */
     userId: uuidColumn('user_id'),
-    /** Of the token of a link that was mailed; the newest alone. */
+    /** Hash of the token of the newest link that was mailed. */
     mailedHash: textColumn('mailed_hash'),
     expiresAt: time('expires_at').notNull(),
     createdAt: time('created_at').notNull().defaultNow(),

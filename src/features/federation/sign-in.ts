@@ -77,8 +77,8 @@ export async function comeBack(
 }
 
 /**
- * Signs the user in, or asks the one who is whether the account is to be linked, and answers where the browser goes on: it has its session,
- * or the address tells what failed.
+ * Signs the user in, or asks the signed-in user whether the account is to be connected. Answers the next address of the
+ * browser; it has its session then, or the address names the error.
  */
 export async function finish(ctx: Run, { flow, outcome }: Returned): Promise<string> {
   const { services } = ctx;

@@ -50,9 +50,10 @@ export type PreparedRegistration = Prepared<NewSession | null>;
 const taken = (path: string): DoorwardError => fail('CONFLICT', { details: [{ path, code: 'taken' }] });
 
 /**
- * Whether registering may tell that an address is taken. That makes it an account oracle, so a network learns it of so
- * many addresses only (identity §1). Beyond that everybody there goes on as where an address must be verified first:
- * one client must neither learn more nor keep the others from registering.
+ * Whether the answer to a registration may say that an address is taken. It lets a client test which addresses are
+ * known, so a network can do so for a limited number of addresses only (identity §1). Beyond the limit, everybody in
+ * that network registers as where an address must be verified first: one client then learns no more, and does not keep
+ * the others from registering.
  */
 const tellsTaken = async (services: Services, network: string, points?: number): Promise<boolean> =>
   services.config.auth.registrationMode === 'immediate' &&

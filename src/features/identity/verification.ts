@@ -204,9 +204,9 @@ export async function verifyAddress(ctx: Run, token: string): Promise<void> {
 }
 
 /**
- * Of a user who has verified an address. His other addresses he only typed in: they hold themselves against nobody and
- * sign in nobody from now on, and their links die. Else who registers with the address of somebody else and verifies one
- * of his own would keep that person out for good.
+ * Called for a user who has verified an address. Their other addresses were only typed in: these no longer reserve the
+ * address, sign nobody in, and their links end. Otherwise, whoever registers with the address of somebody else and then
+ * verifies one of their own would keep that person out for good.
  */
 export async function endOwnClaims({ tx }: Pick<Run, 'tx'>, userId: string): Promise<void> {
   const ended = await tx

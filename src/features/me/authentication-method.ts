@@ -62,7 +62,7 @@ export const AuthenticationMethod = entity('AuthenticationMethod', {
   doc: 'A way to sign in.',
   without: ['updatedAt', 'deletedAt'],
   fields: {
-    provider: serverSet(Provider.describe('Who vouches for it.')),
+    provider: serverSet(Provider.describe('The provider that verifies the identity.')),
     providerId: serverSet(z.string().describe('How the provider knows the user: for `email` the address.')),
     label: serverSet(z.string().describe('The address that it proves.')),
     isVerified: serverSet(z.boolean().describe('Whether it signs in: its address was proved.')),

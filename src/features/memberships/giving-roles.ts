@@ -22,8 +22,9 @@ export interface RoleRef {
 }
 
 /**
- * The roles that a caller may give in the scope: of its tenant or built-in of its level, and holding nothing that he
- * lacks. Share-locked, so that none can be deleted as unworn before it is worn. `receiver`: the one user who gets them.
+ * The roles that a caller may assign in the scope: of its tenant or built-in of its level, and with no permission that
+ * the caller lacks. They are share-locked, so that none can be deleted as unused before it is assigned. `receiver`: the
+ * only user who gets them.
  *
  * @throws NOT_FOUND, PRIVILEGE_ESCALATION, STEP_UP_REQUIRED
  */

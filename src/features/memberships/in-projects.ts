@@ -7,9 +7,11 @@ import type { MembershipRun } from './giving-roles.ts';
 import { projectUserRoles } from './membership.ts';
 
 /**
- * What an organization says of a member, and that he is one, counts in its projects too: so what he has there by their own
- * roles is weighed where it counts, against what the caller holds there. What he has there by the organization's role is
- * what he has in the organization.
+ * Asserts that the caller holds what the member holds by their own roles in each project of the organization.
+ *
+ * The membership and what the organization says of the member count in its projects too. So the roles that the member
+ * has in a project are compared with what the caller holds in that project. What the member has there by their role in
+ * the organization is compared in the organization.
  *
  * @throws PRIVILEGE_ESCALATION
  */

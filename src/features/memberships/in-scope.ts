@@ -53,8 +53,9 @@ export async function leave(ctx: MembershipRun, userId: string): Promise<void> {
 }
 
 /**
- * Replaces what the scope itself says of the user; in a project, what his organization says stays under it. Conditions
- * read it, so nobody says it of himself, through a key neither, and of others only who holds what they hold.
+ * Replaces what the scope itself says of the user; in a project, what the user's organization says stays under it.
+ * Conditions read it, so nobody may set it for themselves, not even through a key, and for others only a caller who
+ * holds what they hold.
  * @throws FORBIDDEN, PRIVILEGE_ESCALATION
  */
 export async function changeMetadata(
@@ -76,8 +77,8 @@ export async function changeMetadata(
 }
 
 /**
- * To say something of somebody that conditions read is for who holds all that he holds wherever they read it: what an
- * organization says, in each of its projects too.
+ * Asserts that the caller holds all that the user holds wherever conditions read what the scope says of the user: for
+ * an organization, in each of its projects too. Only then may the caller change it.
  * @throws PRIVILEGE_ESCALATION
  */
 export async function assertHoldsAllRead(ctx: MembershipRun, userId: string): Promise<void> {

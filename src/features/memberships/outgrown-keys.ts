@@ -12,8 +12,9 @@ import { systemActor } from '../identity/user-node.ts';
 import { projects } from '../projects/project.ts';
 
 /**
- * A key that somebody made for another user acts with that user's rights, whatever they become: who made it, and kept its
- * secret, would rise with them. So it ends with the mutation by which its user gains what its maker does not hold then.
+ * A key that somebody made for another user acts with the present rights of that user. Its maker, who kept the secret,
+ * would gain rights together with the user. So the key ends with the mutation by which its user gains a right that its
+ * maker does not hold at that time.
  */
 export const REASON = 'userRightsGrew';
 
@@ -24,12 +25,15 @@ interface KeyOfAnother {
   readonly scope: ReturnType<typeof scopeOf>;
 }
 
-/** Ends the keys that were outgrown since, and answers what there is to record; the keys' tokens end with `touch`. */
+/**
+ * Ends the keys whose users have gained more than the makers hold, and answers what to record. `touch` invalidates
+ * their tokens.
+ */
 export type EndOutgrownKeys = (touch: (topic: string) => void) => Promise<Recording[]>;
 
 /**
- * To be called before the change, by whoever sees all tenants: what its users hold is noted, if there are such keys in the
- * project, or in the projects of the organization.
+ * Call it before the change, with a view of all tenants (`withoutRls`). It notes what the users of such keys hold, if
+ * there are any in the project, or in the projects of the organization.
  */
 export async function watchKeysOfOthers(
   tx: Executor,
@@ -80,7 +84,7 @@ async function keysOfOthers(tx: Executor, nodeId: string): Promise<KeyOfAnother[
   return rows.map(({ owner, projectId, ...key }) => ({ ...key, scope: scopeOf(owner, projectId) }));
 }
 
-/** As the index of the table says it. */
+/** The same condition as the index `api_keys_of_others`, so that PostgreSQL can use it. */
 const ofOther = and(
   sql`${apiKeys.scopeTenant} = 'ProjectUser'`,
   ne(apiKeys.createdBy, apiKeys.userId),
@@ -88,7 +92,7 @@ const ofOther = and(
   isNull(apiKeys.deletedAt),
 ) as SQL;
 
-/** What a dry run tells as gained, with every condition under which it is held. */
+/** The permissions that a dry run reports as gained, each with every condition under which it is held. */
 function gainsOf(before: readonly Effective[], after: Grants): WantedPermission[] {
   const { gains } = difference(before, effectivePermissions(after));
   return gains.flatMap(({ resource, action, conditional }) =>

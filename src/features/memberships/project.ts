@@ -118,8 +118,9 @@ export async function changeProjectRoles(
 }
 
 /**
- * Takes the user out of the project, with his roles, tags, keys and sessions there; a managed user who is nowhere else ends
- * with it. Everybody may leave who frees himself of no condition by it; to remove another takes holding what he holds.
+ * Takes the user out of the project, with their roles, tags, keys and sessions there; a managed user who is nowhere
+ * else ends with it. Users may leave by themselves unless they free themselves of a condition by it; to remove another
+ * user, the caller must hold all that the user holds.
  * @throws NOT_FOUND, PRIVILEGE_ESCALATION
  */
 export async function leaveProject(ctx: MembershipRun, userId: string): Promise<void> {
@@ -136,9 +137,10 @@ export async function leaveProject(ctx: MembershipRun, userId: string): Promise<
 }
 
 /**
- * What the project says of a user lies over what its organization says, and goes with him: whoever stays a member, or the
- * owner of the account, would change what conditions read of himself.
- * @throws PRIVILEGE_ESCALATION when he does not hold all that goes on counting, as he is now
+ * Metadata that the project keeps about a user overrides that of its organization, and is deleted when the user leaves.
+ * A user who stays a member of the organization, or owns the account, would thereby change what conditions read of
+ * themselves.
+ * @throws PRIVILEGE_ESCALATION when they do not hold, with their present metadata, all that they keep after leaving
  */
 async function assertMayShedMetadata({ tx, scope, rights }: MembershipRun, userId: string): Promise<void> {
   const standing = await loadStanding(tx, scope, userId);

@@ -73,8 +73,8 @@ export async function prepareRaise(
 }
 
 /**
- * Raises this session, and only this one, to `aal2`. It counts as signed in now (identity §6), and among the full ones,
- * of which the least recently used ends if there are too many.
+ * Raises this session, and only this one, to `aal2`. It counts as signed in at this moment (identity §6), and as a full
+ * session from now on; if there are too many of these, the least recently used one ends.
  */
 export async function raise(
   ctx: Run,

@@ -272,7 +272,7 @@ const ofUser =
 async function methodsChanged({ event }: At): Told {
   const id = idIn(event, 'id');
   const { change, provider, label } = event.body.data as Partial<Words['sign_in_methods_changed']>;
-  // Erased meanwhile.
+  // The user was erased meanwhile, and with them the data of the event.
   if (!change || !provider || label === undefined) return undefined;
   const words = { change, provider, label };
   return { type: 'sign_in_methods_changed', userIds: [id], words, target: { type: 'User', id } };

@@ -189,7 +189,7 @@ export async function accept(
   });
   const user = known ?? (await registerInvited(ctx, prepared as PreparedInvited));
   const role = { id: invitation.roleId, tenantId: invitation.roleTenantId };
-  // Who took part in one of its projects already holds more there from now on.
+  // A member of one of its projects holds more there once they join the organization.
   const endOutgrownKeys = await watchKeysOfOthers(tx, services.builtIns.nouns, scope.nodeId);
   await joinOrganization(ctx, { organizationId: scope.nodeId, userId: user.id, role, field: 'token' });
   (await endOutgrownKeys(given.touch)).forEach(given.record);

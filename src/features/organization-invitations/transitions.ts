@@ -83,7 +83,8 @@ export async function resend(ctx: InvitingRun, id: string): Promise<InvitationRo
 }
 
 /**
- * The same offer anew: with a new link and the whole time. To offer ownership for longer is to offer it.
+ * Sends the invitation again, with a new link and the full time. The caller needs the same rights as for a new
+ * invitation, also to offer ownership.
  * @throws NOT_FOUND, INVALID_STATE, STEP_UP_REQUIRED, CONFLICT
  */
 export async function renew(ctx: InvitingRun, id: string): Promise<InvitationRow> {

@@ -18,7 +18,9 @@ const Act = z
     scope: ScopeOutput.describe('Where it happened.'),
     operation: z.string().describe('Name of the operation.'),
     event: z.string().nullable().describe('The event that it caused.'),
-    outcome: z.enum(['success', 'denied', 'failed']).describe('How it went.'),
+    outcome: z
+      .enum(['success', 'denied', 'failed'])
+      .describe('Whether the operation succeeded, was denied or failed.'),
     code: z.string().nullable().describe('Why it was refused.'),
     reason: z.string().nullable().describe('The reason of a denied decision.'),
     actor: z
@@ -45,8 +47,8 @@ const PAGE = 500;
 const ofUser = sql`${auditLog.target}->>'type' = 'User'`;
 
 /**
- * Through a key of his own. The acts of a project's key are the project's, whoever made it: they go on when its maker has
- * left, who is nobody to be told what becomes of the project.
+ * Acts through a key of the user. Acts of a project key belong to the project, whoever made the key: it goes on working
+ * when its maker has left, and must not tell them what happens in the project.
  */
 const byOwnKey = (userId: string): SQL => sql`(${auditLog.actor}->>'type' = 'apiKey' and exists (
   select from ${apiKeys} where ${apiKeys.id}::text = ${auditLog.actor}->>'id'
@@ -60,9 +62,9 @@ const belongsThere = (userId: string): SQL => sql`exists (
     or exists (select from ${projectUsers} p where p.tenant_id = n.id and p.user_id = ${userId})))`;
 
 /**
- * What he did, in order of time; ids are drawn in that order, and an index of actor and id leads from page to page. What
- * he changed of other people is theirs, and what he changed in a tenant that he has left is the tenant's: of that the
- * entry says only that it was changed.
+ * What the user did, in order of time; ids are drawn in that order, and an index of actor and id leads from page to
+ * page. What they changed of other people belongs to those people, and what they changed in a tenant that they have
+ * left belongs to the tenant: of such changes the entry says only that they were made.
  */
 export const acts = pages(Act, async function* ({ tx, userId }) {
   const isHis = sql`${auditLog.actor}->>'userId' = ${userId}

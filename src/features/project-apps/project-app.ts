@@ -26,7 +26,7 @@ export const projectApps = pgTable(
     /** Null: not restricted. Empty: nothing may be done with a token of the app. */
     scopes: textColumn('scopes').array(),
     enabledProviders: textColumn('enabled_providers', { enum: appProviders }).array().notNull(),
-    /** Whose scripts may read what is answered to the app (`transport/cors.ts`). */
+    /** Origins whose scripts may read the answers to the app (`transport/cors.ts`). */
     allowedOrigins: textColumn('allowed_origins').array().notNull().default([]),
     allowSignUp: boolean('allow_sign_up').notNull(),
     signUpRoleId: uuidColumn('sign_up_role_id'),
@@ -70,7 +70,7 @@ const redirectUri = z
       'https, or http for 127.0.0.1, [::1] (any port matches) and localhost, or a scheme of the app (com.example:/callback).',
   });
 
-/** Kept as browsers write it. */
+/** Stored as browsers send it. */
 const webOrigin = z
   .string()
   .max(255)

@@ -63,9 +63,9 @@ export async function begin(ctx: Run, request: Request): Promise<BareReply> {
 }
 
 /**
- * Whether a browser may be led there although nobody has signed in or agreed to anything. Whoever makes an app of his own
- * could use our address as that of his page with a request that is wrong on purpose (RFC 9700 §4.11.2); so its user is
- * asked, unless the address is the operator's or on the user's own machine.
+ * Whether a browser may be led there although nobody has signed in or agreed to anything. The maker of an app could use
+ * our address as a disguise for their own page, with a request that is wrong on purpose (RFC 9700 §4.11.2). So the user
+ * is asked first, unless the address belongs to the operator or is on the machine of the user.
  */
 function isTrusted({ security }: Config, redirectUri: string): boolean {
   const { protocol, hostname, origin } = new URL(redirectUri);
@@ -91,7 +91,10 @@ export const unknownRedirect = () =>
     fix: 'Send one of the redirectUris of the app, character by character; only the port of a loopback IP may differ.',
   });
 
-/** Only what cannot be a parameter of ours is left unnamed: it was sent, and what is sent is never repeated. */
+/**
+ * The fault names a parameter only if its name has this form. Any other name may be arbitrary text of the caller, which
+ * is never repeated.
+ */
 const parameterForm = /^[a-z_]{1,32}$/;
 
 function faultOf([repeated]: readonly string[]): Fault | undefined {
@@ -100,7 +103,10 @@ function faultOf([repeated]: readonly string[]): Fault | undefined {
   return new Fault('invalid_request', `${name} was sent more than once`);
 }
 
-/** Null: none was sent, and none is needed, since every request has a challenge. Undefined for one that cannot be repeated. */
+/**
+ * Null: no state was sent, and none is needed, since every request has a challenge. Undefined: the state that was sent
+ * cannot be sent back.
+ */
 function stateOf({ state }: Request): string | null | undefined {
   if (!state) return null;
   return stateForm.test(state) ? state : undefined;

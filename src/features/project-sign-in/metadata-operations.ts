@@ -77,7 +77,10 @@ async function answerMetadata(
   return bare(document, { 'cache-control': `public, max-age=${tokens.jwksMaxAgeSeconds}`, etag: '' });
 }
 
-/** Of session tokens, which no app gets by OAuth: where their keys are, so that verifiers need be told the issuer alone. */
+/**
+ * Metadata of the issuer of session tokens, which no app gets by OAuth. It says where the keys are, so that a verifier
+ * needs to know the issuer only.
+ */
 const SystemMetadata = z
   .object({
     issuer: z.url().describe('The `iss` of session tokens.'),

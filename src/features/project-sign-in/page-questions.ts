@@ -31,7 +31,7 @@ interface Person {
   readonly pictureUrl: string | null;
 }
 
-/** A name that an app gives itself can be anybody's; these are where it was made. */
+/** The project and owner of the app, because its name is free text and can imitate any other. */
 interface Maker {
   readonly project: string;
   readonly organization: string | null;
@@ -48,7 +48,7 @@ export interface Standing {
   readonly mailedTo: string | null;
   /** At the question for consent only. */
   readonly user: Person | null;
-  /** Whose app it is; at the question for consent only. */
+  /** The owner of the app; only on the page that asks for consent. */
   readonly maker: Maker | null;
   /** Null: the app is not restricted, so it may do what the user may in its project. */
   readonly scopes: readonly NamedScope[] | null;

@@ -49,7 +49,9 @@ const texts: Record<Language, (app: string) => Texts> = {
   }),
 };
 
-/** Of the name of an app: enough to recognise it, too little for a message of its maker's. */
+/**
+ * The most characters of the name of an app in a mail: enough to recognise the app, too few for a message of its maker.
+ */
 const MAX_NAME = 60;
 
 function nameInMail(name: string): string {

@@ -127,9 +127,9 @@ export async function turnBack(ctx: Run, { handle, asked }: ProjectFlow, app: Li
 const noAddress = () => fail('VALIDATION_ERROR', { details: [{ path: 'email', code: 'format' }] });
 
 /**
- * Mails a link, whoever's the address is: neither the answer nor its time tells whether somebody is known, and what
- * becomes of him is told to who opens the mail. When the address may get no more mails the answer is the same, and the
- * link that was mailed before goes on proving the address that it was mailed to.
+ * Mails a link, whoever owns the address. Neither the answer nor its time tells whether the address is known; only the
+ * reader of the mail learns what happens next. When the address may get no more mails, the answer is the same, and the
+ * link that was mailed before still proves its address.
  */
 export async function mailLink(
   ctx: Run,

@@ -14,8 +14,9 @@ export const isPending = and(
 ) as SQL;
 
 /**
- * Sessions of an app are counted by themselves, so that it pushes out nobody's but its own; and so are those that have
- * yet to give their second factor, for which the password alone is enough. The session `id` itself stays.
+ * Ends the least recently used sessions above the limit. Sessions of an app are counted by themselves, so that an app
+ * ends no sessions but its own. So are sessions that wait for the second factor, because the password alone opens them.
+ * The session `id` itself stays.
  */
 export async function endLeastUsed(
   ctx: Run,

@@ -3,8 +3,8 @@ import type { RateClass } from '../../kernel/operation.ts';
 import type { Services } from '../../kernel/context.ts';
 
 /**
- * What a mail is for. Each purpose has a bucket of its own for each address, so that nobody who asks for mails of one
- * kind keeps those of another kind from their reader: a password is reset by mail when all else is shut.
+ * The purpose of a mail. Each purpose has its own bucket for each address, so that requests for mails of one kind
+ * cannot block mails of another: the mail that resets a password is sent even if all other buckets are empty.
  */
 export type MailPurpose = 'verification' | 'reset' | 'signIn' | 'invitation' | 'notification';
 
@@ -15,14 +15,17 @@ export type MailPurpose = 'verification' | 'reset' | 'signIn' | 'invitation' | '
 export const mayMail = (services: Services, purpose: MailPurpose, address: string): Promise<boolean> =>
   isLeft(services, 'mail', `${purpose} ${address}`);
 
-/** So many calls weighs a mail to a stranger in the bucket of its app: at the defaults it sends 20 in a minute. */
+/**
+ * The number of calls that one mail to a stranger counts as in the bucket of its app: with the default limits, 20 mails
+ * a minute.
+ */
 const WEIGHT = 50;
 
 /**
- * Whether an app may have one more mail sent to an address that nobody here owns. Whoever makes an app chooses its name,
- * and anybody can ask for its mails: without these buckets, of the asking network and of the app, the service would
- * carry their messages to strangers. That of the app is full again within a minute, so whoever signs up in a rush only
- * has to ask again.
+ * Whether an app may have one more mail sent to an address that no user has. Whoever makes an app chooses its name, and
+ * anybody can ask for its mails: without these buckets, of the network and of the app, the service would carry messages
+ * of the maker to strangers. The bucket of the app is full again within a minute, so a user who signs up during a rush
+ * only has to ask again.
  */
 export const mayMailStranger = async (
   services: Services,
@@ -31,7 +34,7 @@ export const mayMailStranger = async (
   (await isLeft(services, 'auth', `mailToStranger ${network}`)) &&
   (await isLeft(services, 'general', `mailToStranger ${appId}`, WEIGHT));
 
-/** Whether the bucket had enough left for this, which it now has less. */
+/** Takes the points from the bucket; false when too few are left. */
 export async function isLeft(
   { limiter }: Services,
   cls: RateClass,

@@ -18,9 +18,10 @@ interface Change {
 }
 
 /**
- * Records that a user signs in otherwise from now on, and mails it to every address that they had verified before: who
- * got in for a moment must not be able to make a door of their own unseen, nor to close the one by which the user would
- * be told. The mails are queued here and not by the notification of the event, which knows of no address that is gone.
+ * Records a change of the ways in which a user signs in, and mails it to every address that they had verified before.
+ * So an attacker with short access can neither add a way to sign in unnoticed, nor remove the address to which the
+ * warning would go. The mails are queued here and not by the notification of the event, which no longer knows an
+ * address that was removed.
  */
 export async function recordMethodChange(
   ctx: Run,

@@ -5,7 +5,10 @@ import { users } from '../users/user.ts';
 import { accounts } from '../identity/account.ts';
 import type { UserRow } from '../identity/sign-in.ts';
 
-/** Whether the user's time to verify an address is over (authorization §8); until they do, they are let in nowhere. */
+/**
+ * Whether the time of the user to verify an address is over (authorization §8). Until they verify one, they cannot sign
+ * in anywhere.
+ */
 export const isOverdue = (user: UserRow, { clock }: Pick<Services, 'clock'>): boolean =>
   !user.emailVerified && user.verificationDeadline !== null && user.verificationDeadline <= clock.now();
 

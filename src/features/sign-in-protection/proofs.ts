@@ -6,11 +6,12 @@ import { projectCodes } from '../project-sign-in/project-code.ts';
 import { oneTimeTokens } from '../identity/one-time-token.ts';
 
 /**
- * Ends what the user has proved so far and what has not become a session yet: codes of command lines and apps, flows
- * that wait for an answer, and links that reset the password. Whoever got one by the old password would else come in
- * after it was replaced. Used codes stay, so that a second use is seen.
+ * Ends every proof of the user that has not become a session yet: codes of command lines and apps, flows that wait for
+ * an answer, and links that reset the password. Otherwise, whoever obtained one with the old password could still sign
+ * in after it was replaced. Used codes stay, so that a second use is noticed.
  *
- * The caller holds the user's row. Who makes a session of any of these locks it first, and finds nothing then.
+ * The caller has locked the row of the user. Whoever makes a session of such a proof locks the row first too, and then
+ * finds no proof.
  */
 export async function endProofs(tx: Executor, userId: string): Promise<void> {
   await tx.delete(signInFlows).where(eq(signInFlows.userId, userId));

@@ -17,7 +17,9 @@ export const SigningKey = entity('SigningKey', {
   fields: {
     kid: serverSet(z.string().describe('Its name in the header of tokens.')),
     algorithm: serverSet(z.literal('RS256').describe('How it signs.')),
-    status: serverSet(SigningKeyStatus.describe('What it is good for.')),
+    status: serverSet(
+      SigningKeyStatus.describe('Whether the key signs now, signs next, only verifies, or is revoked.'),
+    ),
     isActive: serverSet(z.boolean().describe('Whether it is the key that signs now.')),
     publicKeyPem: serverSet(z.string().describe('The public key as PEM.')),
     issuer: serverSet(z.string().describe('The `iss` of its tokens.')),

@@ -7,14 +7,15 @@ import { webhookSecrets } from '../webhook-subscriptions/subscription.ts';
 import type { Message } from './sender.ts';
 
 /**
- * Taking deliveries that are due. A claim is one statement: it gives each attempt its number and a lease. Nobody else
- * makes that attempt, and after the lease somebody makes the next one: the process that took it has died.
+ * Takes deliveries that are due. A claim is one statement: it gives each attempt its number and a lease. No other
+ * process makes that attempt. If the lease runs out, the process that took it has died, and another makes the next
+ * attempt.
  *
- * Workers are shared between projects, and the share of a project between its subscriptions: next is the project with
- * the fewest workers, among equals the lot decides. So neither a backlog nor its age gives precedence. Of each
- * subscription a few deliveries are taken, and none while this process is sending earlier ones of it. Receivers that
- * fail or are slow have workers of their own, and one delivery each while others wait for those. Which subscriptions
- * wait at all is found by leaps along an index, whatever is piled up for one of them.
+ * Workers are shared between projects, and the share of a project between its subscriptions. The project with the
+ * fewest workers comes next; among equals the choice is random. So neither the size nor the age of a backlog gives
+ * precedence. A claim takes a few deliveries of one subscription, and none while this process is sending earlier ones
+ * of it. Receivers that fail or are slow have workers of their own, and one delivery each while others wait for those
+ * workers. The subscriptions that wait are found by skipping along an index, whatever is queued for one of them.
  */
 export interface Claimed extends Message {
   readonly deliveryId: string;
@@ -38,7 +39,7 @@ export interface Room {
 
 /** How many of one subscription are sent side by side. */
 const AT_ONCE = 10;
-/** Workers of one process for one project, so that one that was quiet finds some that are free. */
+/** The most workers of one process for one project, so that a project that was quiet finds some that are free. */
 const RELIABLE_OF_A_PROJECT = 8;
 const UNRELIABLE_OF_A_PROJECT = 4;
 
@@ -72,7 +73,8 @@ export function createClaim(options: QueueOptions): Claim {
     const until = sql`${new Date(now.getTime() + leaseMs).toISOString()}::timestamptz`;
     const isDue = sql`d.status = 'pending' and d.next_attempt_at <= ${at}
       and (d.claimed_until is null or d.claimed_until <= ${at})`;
-    // What another process has in hand is among the first that are due, so it is not looked for behind them.
+    // Deliveries that another process has leased are among the first that are due, so they are not looked for further
+    // behind.
     const isWithAnother = sql`exists (select from (select d.claimed_until from ${webhookDeliveries} d
       where d.subscription_id = s.id and d.status = 'pending' order by d.next_attempt_at, d.id limit ${AT_ONCE}) d
       where d.claimed_until > ${at})`;

@@ -6,10 +6,10 @@ import type { Claim, Claimed } from './queue.ts';
 import type { Outcome, Send } from './sender.ts';
 
 /**
- * The workers of one process: each takes what is due for one subscription, sends it outside of any transaction, and has
- * written down what came of it. Most are for receivers that answer in time. A worker whose receiver has not answered
- * within a second counts among those for the others from then on, and somebody else has its place: receivers can hang
- * as long as they like, the others still get through.
+ * The workers of one process: each takes what is due for one subscription, sends it outside of any transaction, and
+ * then records the result. Most are for receivers that answer in time. A worker whose receiver has not answered within
+ * a second counts as one for slow receivers from then on, and its slot is free for another. So receivers that hang do
+ * not hold up the others.
  */
 export interface Workers {
   /** Starts what is due and resolves when it was looked for; never rejects. */
@@ -40,7 +40,7 @@ interface Worker {
 
 const RELIABLE = 64;
 const UNRELIABLE = 32;
-/** With those that have become unreliable: a bound for sockets and for bodies in memory. */
+/** The limit with those that have become unreliable: it bounds sockets, and bodies in memory. */
 const MOST = 512;
 
 export function createWorkers({ claim, send, settle, release, clock, log }: WorkersOptions): Workers {

@@ -47,7 +47,7 @@ function byStatus(op: NamedOperation): [status: number, codes: Code[]][] {
 const answersForms = ({ takesForm }: NamedOperation): boolean =>
   typeof takesForm === 'object' && takesForm.failure !== undefined;
 
-/** Codes that go together: a name that has them says so in a word. */
+/** Codes that usually come together: the name of a set that has them contains one word for them. */
 const groups: readonly (readonly [name: string, codes: readonly Code[]])[] = [
   ['InvalidInScope', ['VALIDATION_ERROR', 'SCOPE_REQUIRED', 'SCOPE_CONFLICT', 'TENANT_NOT_ALLOWED']],
   ['Invalid', ['VALIDATION_ERROR']],
@@ -111,7 +111,7 @@ function headersOf(status: number): object {
 export const headerRefs = (names: readonly string[]): Record<string, object> =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-/** What stands in the holes of messages. */
+/** Example values for the placeholders of messages. */
 const samples: Readonly<Record<string, string>> = {
   place: '`scope` in the body',
   tenant: 'projectUser',

@@ -40,8 +40,8 @@ export function successes(op: NamedOperation, schemas: OperationSchemas): Record
 }
 
 /**
- * A range, because of all answers that are written out generators of clients take the first one for the type of the
- * call: that is the entity, not what a dry run of it tells.
+ * A range (`2XX`), because generators of clients take the first status that is written out as the type of the call.
+ * That must be the entity, not the answer of its dry run.
  */
 const ofDryRun = '200, if `dryRun` is true: nothing was changed. Whose permissions the change would affect.';
 
