@@ -25,6 +25,7 @@ const pure: readonly string[] = [
   'src/access/cidrs.test.ts',
   'src/access/guard.test.ts',
   'src/access/credentials.test.ts',
+  'src/access/caller-watch.test.ts',
   'src/access/built-in.test.ts',
   'src/kernel/scope.test.ts',
   'src/transport/network.test.ts',
@@ -37,8 +38,12 @@ const onDatabase: Readonly<Record<string, readonly string[]>> = {
   'src/access/resolve.test.ts': ['resolve', 'grants', 'holdings'],
   'src/access/loading.test.ts': ['credentials', 'giving', 'grants', 'holdings', 'known-keys'],
   'src/access/surroundings.test.ts': ['surroundings', 'grants'],
-  'src/access/rehearsal.test.ts': ['rehearsal', 'reach', 'grants'],
-  'src/features/authorization/explanation.test.ts': ['surroundings'],
+  'src/access/rehearsal.test.ts': ['rehearsal', 'reach', 'grants', 'grants-of-many'],
+  'src/access/role-paths.test.ts': ['role-paths'],
+  'src/access/related.test.ts': ['guard'],
+  'src/features/authorization/explanation.test.ts': ['surroundings', 'unknown-pair'],
+  'src/features/memberships/outgrown-keys.test.ts': ['grants-of-many'],
+  'src/transport/cors.test.ts': ['app-origins'],
   'src/features/project-sign-in/app-rights.test.ts': ['credentials', 'resolve'],
 };
 
