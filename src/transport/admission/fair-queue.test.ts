@@ -187,6 +187,17 @@ it('counts a large body like many requests: what waits keeps a bounded room in m
   expect([queue.waiting, queue.running]).toEqual([0, 0]);
 });
 
+it('lets no large body take the place of many who wait for little', async () => {
+  const { queue, refused, ask, endAll } = start({ maxQueue: 1000 });
+  for (let credential = 0; credential < 1001; credential++) ask(`small/${credential}`);
+  ask('large/1', undefined, 1024 * 1024);
+  expect(refused).toEqual(['large/1']);
+  ask('quiet/1');
+  await nextTurn();
+  expect([queue.waiting, refused.length]).toEqual([1000, 2]);
+  await endAll();
+});
+
 it('loses nobody and gives every slot back, whatever comes', async () => {
   const act = fc.oneof(
     fc.record({ tenant: fc.integer({ min: 0, max: 3 }), credential: fc.integer({ min: 0, max: 3 }) }),

@@ -96,7 +96,7 @@ export class FairQueue {
     if (!onEventLoop && this.waiting === 0 && this.running < slots) return this.#begin(share, false);
     const weight = weightOf(bodyLength);
     while (this.#weight > 0 && this.#weight + weight > maxQueue)
-      if (!this.#makeRoom(share)) throw this.#refusal();
+      if (!this.#makeRoom(share, weight)) throw this.#refusal();
     return this.#wait(share, onGone, weight);
   }
 
@@ -244,9 +244,10 @@ export class FairQueue {
     return fail('UNAVAILABLE', { headers: { 'Retry-After': '1' } });
   }
 
-  /** Refuses the newest of the credential with the most waiting, unless the newcomer has as much. */
-  #makeRoom(share: Share): boolean {
-    const own = this.#tenants.get(share.tenant)?.credentials.get(share.credential)?.weight ?? 0;
+  /** Refuses the newest of the credential with the most waiting, unless the newcomer would have as much. */
+  #makeRoom(share: Share, weight: number): boolean {
+    const waiting = this.#tenants.get(share.tenant)?.credentials.get(share.credential)?.weight ?? 0;
+    const own = waiting + weight - 1;
     let most: Credential | null = null;
     for (const { credentials } of this.#tenants.values())
       for (const credential of credentials.values())
