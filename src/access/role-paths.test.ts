@@ -24,14 +24,14 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 /** A role of so many groups, each with the same so many permissions. @returns its id */
-async function role(groups: number, permissions: number, condition = '{}'): Promise<string> {
+async function role(groups: number, permissions: number, condition = '{}', metadata = '{}'): Promise<string> {
   const [id, mark] = [randomUUID(), randomUUID()];
   const run = (statement: ReturnType<typeof sql>) => app.owner.execute(statement);
   await run(
     sql`insert into roles (id, tenant_id, name, level) values (${id}::uuid, ${tenantId}::uuid, ${mark}, 'project')`,
   );
-  await run(sql`insert into groups (id, tenant_id, name)
-    select gen_random_uuid(), ${tenantId}::uuid, ${mark} from generate_series(1, ${groups}::int)`);
+  await run(sql`insert into groups (id, tenant_id, name, metadata)
+    select gen_random_uuid(), ${tenantId}::uuid, ${mark}, ${metadata}::text::jsonb from generate_series(1, ${groups}::int)`);
   await run(sql`insert into permissions (id, tenant_id, name, resource_id, resource_tenant_id, action, condition)
     select gen_random_uuid(), ${tenantId}::uuid, ${mark}, ${resourceId}::uuid, ${tenantId}::uuid, 'read', ${condition}::text::jsonb
     from generate_series(1, ${permissions}::int)`);
@@ -71,6 +71,16 @@ it('counts so much text and no more', async () => {
   expect(paths.length).toBeGreaterThan(900);
   const bytes = paths.reduce((sum, path) => sum + JSON.stringify(path.condition).length, 0);
   expect(bytes).toBeLessThan(8 * 1024 * 1024);
+});
+
+it('keeps what is built in, however much text other roles of the subject bring', async () => {
+  const metadata = JSON.stringify({ filler: 'x'.repeat(8000) });
+  const wide = await role(1300, 1, '{}', metadata);
+  const builtIn = roleIdOf('Project Admin');
+  const own = (await load(builtIn)).paths.length;
+  const { paths, complete } = await load(wide, builtIn);
+  expect(complete).toBe(false);
+  expect(paths.filter(({ role: one }) => one.id === builtIn)).toHaveLength(own);
 });
 
 it('leads nowhere without a role', async () => {

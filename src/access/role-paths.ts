@@ -45,7 +45,7 @@ export async function loadRolePaths(db: Executor, roleIds: readonly string[]): P
   rows.add(first);
   for (const kind of kinds) {
     const missing = rows.missing(kind, ids);
-    for (let at = 0; at < missing.length && rows.bytes() < MAX_BYTES; at += BATCH) {
+    for (let at = 0; at < missing.length && !rows.isFull(); at += BATCH) {
       const some = sql`= ${anyOf(missing.slice(at, at + BATCH))}`;
       rows.add(await preparedRowsOf<Read>(db, rowsOfKind[kind](some)));
     }
@@ -60,11 +60,16 @@ const kinds: readonly Kind[] = ['role', 'group', 'permission'];
 function keptRows() {
   const kept: Record<Kind, Map<string, Row>> = { role: new Map(), group: new Map(), permission: new Map() };
   let bytes = 0;
+  let isFull = false;
   return {
-    bytes: () => bytes,
+    isFull: () => isFull,
     add(read: readonly Read[]): void {
       for (const { kind, value, bytes: own } of read) {
-        if (kind === 'paths' || bytes + own > MAX_BYTES) continue;
+        if (kind === 'paths') continue;
+        if (bytes + own > MAX_BYTES) {
+          isFull = true;
+          continue;
+        }
         const row = value as Row;
         kept[kind].set('permission' in row ? row.permission.id : row.id, row);
         bytes += own;
@@ -83,8 +88,12 @@ function keptRows() {
   };
 }
 
+/** Built-in rows are few, and always kept: no role that somebody assigns to an owner can take their own rights away. */
+const bytesOf = (text: SQL): SQL =>
+  sql`case when x.is_system then 0 else coalesce(octet_length(${text}::text), 0) end as bytes`;
+
 const carrier = (table: SQL, which: SQL): SQL => sql`
-  json_build_object('id', x.id, 'name', x.name, 'metadata', x.metadata) as value, octet_length(x.metadata::text) as bytes
+  json_build_object('id', x.id, 'name', x.name, 'metadata', x.metadata) as value, ${bytesOf(sql`x.metadata`)}
   from ${table} x where x.id ${which}`;
 
 const rowsOfKind: Readonly<Record<Kind, (which: SQL) => SQL>> = {
@@ -93,17 +102,19 @@ const rowsOfKind: Readonly<Record<Kind, (which: SQL) => SQL>> = {
   permission: (which) => sql`
     select 'permission' as kind, json_build_object('permission', json_build_object('id', x.id, 'name', x.name,
         'action', x.action, 'resource', s.slug, 'managementPlane', s.is_system), 'condition', x.condition) as value,
-      coalesce(octet_length(x.condition::text), 0) as bytes
+      ${bytesOf(sql`x.condition`)}
     from permissions x join resources s on s.id = x.resource_id where x.id ${which}`,
 };
 
 /** One statement is enough for all but the widest roles. */
 const pathsAndRows = (roleIds: readonly string[]): SQL => {
   const some = (kind: string): SQL =>
-    sql`in (select distinct ${sql.raw(`${kind}_id`)} from paths limit ${sql.raw(String(BATCH))})`;
+    sql`in (select ${sql.raw(`${kind}_id`)} from paths group by 1 order by bool_or(built_in) desc
+      limit ${sql.raw(String(BATCH))})`;
   return sql`
     with paths as materialized (
-      select r.id as role_id, g.id as group_id, p.id as permission_id, p.created_at
+      select r.id as role_id, g.id as group_id, p.id as permission_id, p.created_at,
+        r.tenant_id = ${SYSTEM_NODE}::uuid as built_in
       from roles r
       join role_groups rg on rg.role_id = r.id
       join groups g on g.id = rg.group_id and g.deleted_at is null
