@@ -1,0 +1,13 @@
+/**
+ * Whether JSON parsing may have rounded a number: beyond ±(2^53−1) several whole numbers become the same one, so two
+ * different 64-bit ids would be equal. Such ids must be text.
+ */
+export const isInexact = (value: unknown): value is number =>
+  Number.isInteger(value) && !Number.isSafeInteger(value);
+
+/** Whether a value that a comparison reads, or any item of it, is inexact. */
+export const readsInexact = (value: unknown): boolean =>
+  Array.isArray(value) ? value.some(isInexact) : isInexact(value);
+
+/** The detail code for an inexact number in a condition. */
+export const inexactCode = (value: number): 'too_big' | 'too_small' => (value > 0 ? 'too_big' : 'too_small');

@@ -1,0 +1,15 @@
+import type { HeldPermission } from '../evaluate.ts';
+
+/** Nouns about an organization itself; their permissions have no effect in a project (authorization §3). */
+export const organizationNouns: ReadonlySet<string> = new Set([
+  'Organization',
+  'OrganizationInvitation',
+  'OrganizationMember',
+]);
+
+/** Whether a permission has effect in projects. */
+export const hasEffectInProject = ({
+  managementPlane,
+  resource,
+}: Pick<HeldPermission['permission'], 'managementPlane' | 'resource'>): boolean =>
+  !(managementPlane && organizationNouns.has(resource));

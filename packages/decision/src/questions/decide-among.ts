@@ -1,0 +1,95 @@
+import {
+  decideByConditions,
+  type Candidate,
+  type Decision,
+  type MatchedPermission,
+  type Target,
+} from '../evaluate.ts';
+import type { Graph } from '../policy/graph.ts';
+import { comparePaths } from '../policy/nodes.ts';
+import { compareTexts } from '../policy/text-order.ts';
+import { noPermission } from '../reasons.ts';
+
+/** The attributes of a question that do not depend on a path. */
+interface PathlessAttributes {
+  readonly user: Record<string, unknown>;
+  readonly organization?: Record<string, unknown> | undefined;
+  readonly scope: Record<string, unknown>;
+  readonly resource: unknown;
+}
+
+/**
+ * Decides by the indexes of single roles, with the same result as `evaluate` over all paths of the subject. It is
+ * for sets of roles that have no index of their own (`SetIndexes`).
+ */
+export function decideAmong(
+  graph: Graph,
+  roleIds: readonly string[],
+  { management, resource, action }: Target,
+  attributes: PathlessAttributes,
+): Decision {
+  let allowed: Decision | undefined;
+  let list: readonly Candidate[] | undefined;
+  let lists: (readonly Candidate[])[] | undefined;
+  for (const id of roleIds) {
+    const index = graph.roles.get(id)?.index;
+    const candidates = (management ? index?.management : index?.project)?.get(resource)?.get(action);
+    if (!candidates) continue;
+    if (candidates.allowed) allowed = earlier(graph, allowed, candidates.allowed);
+    else if (list) (lists ??= [list]).push(candidates.conditional);
+    else list = candidates.conditional;
+  }
+  if (allowed || !list) return allowed ?? noPermission;
+  return decideByConditions(
+    attributes,
+    attributes.resource,
+    lists ? [decidingCandidate(graph, lists, attributes)] : list,
+  );
+}
+
+/** Of several ordered lists together: the first candidate whose condition is met, else the first candidate. */
+function decidingCandidate(
+  graph: Graph,
+  lists: readonly (readonly Candidate[])[],
+  { user, organization, scope, resource }: PathlessAttributes,
+): Candidate {
+  let met: Candidate | undefined;
+  let first: Candidate | undefined;
+  for (const list of lists) {
+    for (const candidate of list) {
+      if (met && compareCandidates(graph, met, candidate) < 0) break;
+      // Several roles often contain the same group, and the same condition has the same answer.
+      if (first && haveSameAnswer(first, candidate)) continue;
+      const { compiled, role, group } = candidate;
+      if (compiled.evaluate({ user, role, group, organization, scope, resource }) === 'true') {
+        met = candidate;
+        break;
+      }
+      if (!first || compareCandidates(graph, candidate, first) < 0) first = candidate;
+    }
+  }
+  return (met ?? first) as Candidate;
+}
+
+/** Whether two candidates have the same permission, and cannot have different answers. */
+const haveSameAnswer = (a: Candidate, b: Candidate): boolean =>
+  a.permission.id === b.permission.id &&
+  (!a.compiled.readsRole || a.role.id === b.role.id) &&
+  (!a.compiled.readsGroup || a.group.id === b.group.id);
+
+const compareCandidates = (graph: Graph, a: Candidate, b: Candidate): number =>
+  compareTimes(graph, a.permission, b.permission) || comparePaths(a, b);
+
+/** Of two decisions by unconditional permissions, the one that comes first in order. */
+function earlier(graph: Graph, a: Decision | undefined, b: Decision): Decision {
+  const [ofA, ofB] = [a?.matchedPermission, b.matchedPermission];
+  if (!a || !ofA || !ofB) return b;
+  return (compareTimes(graph, ofA, ofB) || compareTexts(ofA.id, ofB.id)) < 0 ? a : b;
+}
+
+const compareTimes = (
+  { permissions }: Graph,
+  { id: a }: MatchedPermission,
+  { id: b }: MatchedPermission,
+): number =>
+  a === b ? 0 : (permissions.get(a)?.row.createdAt ?? 0) - (permissions.get(b)?.row.createdAt ?? 0);

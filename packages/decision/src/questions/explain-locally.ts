@@ -1,0 +1,32 @@
+import { locate } from '../evaluate.ts';
+import { limits, outcomeOf, reasonsWithPaths, type Outcome } from '../explain.ts';
+import { decide, nothing, pairOf, type LocalQuestion } from './decide.ts';
+import { rolesOf } from './effective.ts';
+import { pathsOf } from '../policy/nodes.ts';
+import type { Policy } from '../policy/policy.ts';
+import { consentOf, holderOf } from './subject.ts';
+
+/**
+ * The paths by which the subject holds the resource and action, at most 50, and what the condition of each answers:
+ * the `candidates` that the service explains a decision with. Empty if no path led to the decision.
+ *
+ * @example explainLocally(policy, question).find(({ result }) => result === 'notMet')?.failedAt // the comparison that failed
+ */
+export function explainLocally(policy: Policy, question: LocalQuestion): Outcome[] {
+  const { subject, permission, context, now } = question ?? nothing;
+  const holder = holderOf(policy, subject, now);
+  const pair = pairOf(permission);
+  if (!holder || !pair || !reasonsWithPaths.has(decide(policy, question).reason)) return [];
+  const { management, resource, action } = locate(policy.graph.names, pair.resource, pair.action);
+  if (management && consentOf(policy, subject).projectPlaneOnly === true) return [];
+  const attributes = { attributes: (context?.resource ?? null) as Record<string, unknown> | null };
+  return pathsOf(rolesOf(policy, holder))
+    .filter(
+      ({ permission: held }) =>
+        held.managementPlane === management &&
+        held.resource === resource &&
+        held.action.toLowerCase() === action,
+    )
+    .slice(0, limits.candidates)
+    .map((path) => outcomeOf(path, { ...policy, user: holder.user }, attributes));
+}

@@ -1,0 +1,112 @@
+import { commonScopes } from '../app-scopes.ts';
+import type { Holder, Policy } from '../policy/policy.ts';
+
+/**
+ * Whose rights decide: a user, an API key by its id (the `jti` of its tokens), or an app for a user, with the `scopes` of its
+ * token; null or absent if the token has none.
+ */
+export type Subject = UserSubject | KeySubject | AppSubject;
+
+export interface UserSubject {
+  readonly userId: string;
+  readonly apiKeyId?: undefined;
+  readonly clientId?: undefined;
+  readonly scopes?: undefined;
+}
+
+export interface KeySubject {
+  readonly apiKeyId: string;
+  readonly userId?: undefined;
+  readonly clientId?: undefined;
+  readonly scopes?: undefined;
+}
+
+export interface AppSubject {
+  readonly userId: string;
+  readonly clientId: string;
+  readonly scopes?: readonly string[] | null | undefined;
+  readonly apiKeyId?: undefined;
+}
+
+/**
+ * Whether decisions about the subject are those of the service. They are not for users outside of the policy's
+ * filter, nor for keys with the rights of such a user.
+ *
+ * @example covers(policy, { userId }) ? decide(policy, question) : await askService(question)
+ */
+export function covers(policy: Policy, subject: Subject): boolean {
+  const { userId, apiKeyId } = subject;
+  if (apiKeyId === undefined) return listsUser(policy, userId);
+  const key = policy.keys.get(apiKeyId);
+  return key?.ofUser !== true || listsUser(policy, key.userId);
+}
+
+const listsUser = ({ userFilter }: Policy, userId: string): boolean =>
+  typeof userFilter === 'string' ? userFilter === 'all' : userFilter.has(userId);
+
+/** The rights of the subject at `now`; undefined if it is not active. Never throws, whatever a question contains. */
+export function holderOf(policy: Policy, subject: unknown, now: unknown): Holder | undefined {
+  if (typeof subject !== 'object' || subject === null) return undefined;
+  const { userId, apiKeyId, clientId, scopes } = subject as Partial<Record<string, unknown>>;
+  if (apiKeyId !== undefined) {
+    // A subject of two kinds is a mistake of the caller, and so has no rights.
+    if (userId !== undefined || clientId !== undefined) return undefined;
+    return holderOfKey(policy, apiKeyId, now);
+  }
+  if (clientId === undefined ? scopes !== undefined : !policy.apps.has(clientId as string)) return undefined;
+  return policy.users.get(userId as string);
+}
+
+function holderOfKey(policy: Policy, apiKeyId: unknown, now: unknown): Holder | undefined {
+  const key = policy.keys.get(apiKeyId as string);
+  if (!key || !isBefore(now, key.expiresAt)) return undefined;
+  return key.holder ?? policy.users.get(key.userId);
+}
+
+/** False for a time that is no number, unless there is no end. */
+const isBefore = (now: unknown, end: number | null): boolean =>
+  end === null || (typeof now === 'number' && now < end);
+
+/** What an app may use of the rights of its user, as the service would apply the scopes of its token now. */
+export interface Consent {
+  readonly consented?: ReadonlySet<string>;
+  readonly projectPlaneOnly?: boolean;
+}
+
+const everything: Consent = {};
+const projectPlane: Consent = { projectPlaneOnly: true };
+
+/** The consent of a subject for which `holderOf` has returned rights. */
+export function consentOf(policy: Policy, subject: Subject): Consent {
+  if (subject.clientId === undefined) return everything;
+  const consented = consentedBy(subject)?.filter((scope) => typeof scope === 'string') ?? null;
+  const common = commonScopes(scopesOf(policy, subject), consented);
+  return common ? { consented: new Set(common) } : projectPlane;
+}
+
+/**
+ * Whether both app and token list the pair in its usual spelling. For most questions this saves making a set of
+ * scopes.
+ */
+export function isNamed(policy: Policy, subject: Subject, { resource, action }: Pair): boolean {
+  if (subject.clientId === undefined) return true;
+  const name = `${resource}:${action}`;
+  return consentedBy(subject)?.includes(name) === true && scopesOf(policy, subject)?.includes(name) !== false;
+}
+
+interface Pair {
+  readonly resource: string;
+  readonly action: string;
+}
+
+const scopesOf = ({ apps }: Policy, { clientId }: AppSubject): readonly string[] | null =>
+  apps.get(clientId)?.scopes ?? null;
+
+/**
+ * Null if the token has no scopes. A value that is no list counts as an empty list, because absent scopes allow
+ * more.
+ */
+function consentedBy({ scopes }: AppSubject): readonly string[] | null {
+  if (scopes === undefined || scopes === null) return null;
+  return Array.isArray(scopes) ? (scopes as readonly string[]) : [];
+}
