@@ -1,0 +1,54 @@
+import type { components } from '../client/openapi.ts';
+import { canonicalJson } from './canonical-json.ts';
+import type { ReadCheckpoint } from './checkpoint-reader.ts';
+
+/** What one entry proves of itself (events §7): shared by the proof of a list and that of an exported file. */
+
+/** An entry as lists and exports have it. */
+export type AuditEntry = components['schemas']['AuditLogEntry'];
+
+/** `unsalted`: its personal part should be erased, and is there. */
+type ContentFault = 'changed' | 'personal' | 'unsalted';
+
+/** Compares the hashes of an entry with its content. */
+export async function contentFaultOf(entry: AuditEntry): Promise<ContentFault | null> {
+  const { previousHash, hash, personalDigest, salt, ipAddress, userAgent, changes, actor, ...plain } = entry;
+  // GraphQL answers null where there is no impersonator.
+  const { name, impersonator, ...self } = actor as typeof actor & { readonly impersonator?: unknown };
+  const caller = impersonator ? { ...self, impersonator } : self;
+  const isPerson = entry.target?.type === 'User';
+  const covered = { ...plain, ...(isPerson ? {} : { changes }), actor: caller, personalDigest, previousHash };
+  if ((await sha256(previousHash + canonicalJson(covered))) !== hash) return 'changed';
+  const personal = [name, ipAddress, userAgent, isPerson ? changes : null];
+  if (salt === null) return personal.every((value) => value === null) ? null : 'unsalted';
+  return (await sha256(salt + canonicalJson(personal))) === personalDigest ? null : 'personal';
+}
+
+type CheckpointFault = 'badSignature' | 'otherSigned' | 'otherEntry';
+
+/** The entry that a checkpoint proves; null if that one is not at hand; or what is wrong with it. */
+export async function checkpointOf(
+  { metadata, scope }: AuditEntry,
+  hashes: ReadonlyMap<number, string>,
+  read: ReadCheckpoint,
+): Promise<number | null | CheckpointFault> {
+  const { sequence, hash, jws } = metadata;
+  const claims = typeof jws === 'string' ? await read(jws) : null;
+  if (!claims) return 'badSignature';
+  const signed = (claims['scope'] ?? {}) as Readonly<Record<string, unknown>>;
+  const isOfThisLog =
+    claims['type'] === 'auditCheckpoint' &&
+    signed['tenant'] === scope.tenant &&
+    signed['id'] === scope.id &&
+    claims['sequence'] === sequence &&
+    claims['hash'] === hash;
+  if (!isOfThisLog) return 'otherSigned';
+  const actual = hashes.get(sequence as number);
+  if (actual === undefined) return null;
+  return actual === hash ? (sequence as number) : 'otherEntry';
+}
+
+async function sha256(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

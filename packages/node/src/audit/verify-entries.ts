@@ -1,0 +1,74 @@
+import type { ReadCheckpoint } from './checkpoint-reader.ts';
+import { checkpointOf, contentFaultOf, type AuditEntry } from './entry-proof.ts';
+
+/**
+ * Verifies entries of an audit log, as a list has them (events §7): the hash of each, that each follows the one before it,
+ * and what signed checkpoints say.
+ */
+export type EntryFaultKind =
+  'changed' | 'personal' | 'missing' | 'repeated' | 'replaced' | 'badSignature' | 'otherSigned';
+
+export interface EntryFault {
+  readonly kind: EntryFaultKind;
+  readonly entry: AuditEntry;
+}
+
+export interface EntriesProof {
+  /** The first fault, beginning with the oldest entry; null: there is none. */
+  readonly fault: EntryFault | null;
+  readonly count: number;
+  readonly first: number;
+  readonly last: number;
+  /** Entries whose personal part was erased, and so cannot be checked. */
+  readonly erased: number;
+  /** The last entry that a checkpoint among these signs; null: none. */
+  readonly signedUpTo: number | null;
+}
+
+const START = '0'.repeat(64);
+
+/** `isFiltered`: each entry is verified in itself, and what lies between them is not looked for. */
+export async function verifyEntries(
+  entries: readonly AuditEntry[],
+  { isFiltered, readCheckpoint }: { readonly isFiltered: boolean; readonly readCheckpoint: ReadCheckpoint },
+): Promise<EntriesProof> {
+  const sorted = [...entries].sort((a, b) => a.sequence - b.sequence);
+  const proof = {
+    count: sorted.length,
+    first: sorted[0]?.sequence ?? 0,
+    last: sorted.at(-1)?.sequence ?? 0,
+    erased: sorted.filter(({ salt }) => salt === null).length,
+  };
+  const hashes = new Map<number, string>();
+  let signedUpTo: number | null = null;
+  let before: AuditEntry | null = null;
+  for (const entry of sorted) {
+    if (!before) hashes.set(entry.sequence - 1, entry.previousHash);
+    const content = await contentFaultOf(entry);
+    const kind = content === 'unsalted' ? 'personal' : (content ?? orderFault(before, entry, isFiltered));
+    if (kind) return { ...proof, fault: { kind, entry }, signedUpTo };
+    hashes.set(entry.sequence, entry.hash);
+    if (entry.operation === 'auditCheckpoint') {
+      const covered = await checkpointOf(entry, hashes, readCheckpoint);
+      if (typeof covered === 'string') {
+        const fault = { kind: covered === 'badSignature' ? covered : 'otherSigned', entry } as const;
+        return { ...proof, fault, signedUpTo };
+      }
+      signedUpTo = covered ?? signedUpTo;
+    }
+    before = entry;
+  }
+  return { ...proof, fault: null, signedUpTo };
+}
+
+function orderFault(
+  before: AuditEntry | null,
+  entry: AuditEntry,
+  isFiltered: boolean,
+): EntryFaultKind | null {
+  if (entry.sequence === 1 && entry.previousHash !== START) return 'replaced';
+  if (!before) return null;
+  if (entry.sequence === before.sequence) return 'repeated';
+  if (entry.sequence > before.sequence + 1) return isFiltered ? null : 'missing';
+  return entry.previousHash === before.hash ? null : 'replaced';
+}

@@ -1,0 +1,104 @@
+import type { Fetch } from '../types.ts';
+
+/** One HTTP exchange, limited in time and size. It throws only `Failure`. */
+
+export type FailureKind = 'UNREACHABLE' | 'TIMEOUT' | 'ABORTED' | 'BAD_ANSWER';
+
+/** Why an attempt has no answer. It carries a code of the system, never an address, a header or a body. */
+export class Failure extends Error {
+  readonly kind: FailureKind;
+  /** For example `ECONNREFUSED`. */
+  readonly system: string | undefined;
+
+  constructor(kind: FailureKind, system?: string) {
+    super(kind);
+    this.kind = kind;
+    this.system = system;
+  }
+
+  /** The request certainly did not arrive. */
+  get isUnsent(): boolean {
+    return /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/.test(
+      this.system ?? '',
+    );
+  }
+}
+
+interface Attempt {
+  readonly url: string;
+  readonly init: RequestInit;
+  /** From the request until the body was read. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  /** False: the body is left to the caller, and the time-out ends with the headers. */
+  readonly readsBody: boolean;
+}
+
+export interface Answer {
+  readonly response: Response;
+  /** Null if it was not read. */
+  readonly text: string | null;
+}
+
+/** The service answers at most 8 MiB; a longer body is not from the service. */
+const MAX_CHARACTERS = 16 * 1024 * 1024;
+
+/** @throws Failure */
+export async function attempt(fetch: Fetch, { url, init, ...bounds }: Attempt): Promise<Answer> {
+  const controller = new AbortController();
+  const { signal, timeoutMs } = bounds;
+  let end: (failure: Failure) => void = () => undefined;
+  // A `fetch` of the caller may ignore the signal, so time-out and abort also end the attempt here.
+  const ended = new Promise<never>((_, reject) => (end = reject));
+  ended.catch(() => undefined);
+  const stop = (failure: Failure): void => {
+    end(failure);
+    controller.abort();
+  };
+  const abort = (): void => stop(new Failure('ABORTED'));
+  const timer = setTimeout(() => stop(new Failure('TIMEOUT')), timeoutMs);
+  if (signal?.aborted) abort();
+  else signal?.addEventListener('abort', abort);
+  try {
+    const exchange = answerOf(fetch, url, { ...init, signal: controller.signal }, bounds.readsBody);
+    exchange.catch(() => undefined);
+    return await Promise.race([ended, exchange]);
+  } catch (error) {
+    throw error instanceof Failure ? error : new Failure('UNREACHABLE', codeOf(error));
+  } finally {
+    clearTimeout(timer);
+    // The signal of the caller still ends a body that the caller reads.
+    if (bounds.readsBody) signal?.removeEventListener('abort', abort);
+  }
+}
+
+async function answerOf(fetch: Fetch, url: string, init: RequestInit, readsBody: boolean): Promise<Answer> {
+  const response = await fetch(url, init);
+  return { response, text: readsBody || !response.ok ? await textOf(response) : null };
+}
+
+async function textOf(response: Response): Promise<string> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    text += decoder.decode(part.value as Uint8Array, { stream: true });
+    if (text.length > MAX_CHARACTERS) {
+      reader?.cancel().catch(() => undefined);
+      throw new Failure('BAD_ANSWER', 'TOO_LONG');
+    }
+  }
+  return text + decoder.decode();
+}
+
+/** The code of a system error, or the name of the error; messages can contain addresses and header values. */
+function codeOf(error: unknown): string | undefined {
+  const { cause, code, name } = (error ?? {}) as {
+    cause?: { code?: unknown };
+    code?: unknown;
+    name?: unknown;
+  };
+  return [cause?.code, code, name].find(
+    (text): text is string => typeof text === 'string' && /^\w{1,64}$/.test(text),
+  );
+}

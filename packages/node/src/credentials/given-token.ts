@@ -1,0 +1,38 @@
+import type { Credential } from '../calls/credential.ts';
+import { ConfigError } from '../errors.ts';
+import { isTokenText } from './token-text.ts';
+
+/** A token that the caller gives: a text, or a function that is called for each call. */
+export class GivenToken implements Credential {
+  readonly isGiven = true;
+  readonly #give: string | (() => string | Promise<string>);
+
+  constructor(give: string | (() => string | Promise<string>)) {
+    this.#give = give;
+  }
+
+  async token(): Promise<string> {
+    const text: unknown = typeof this.#give === 'function' ? await this.#give() : this.#give;
+    if (!isTokenText(text)) throw new ConfigError('`token` must give a JWT of at most 8 KiB.', ['token']);
+    return text;
+  }
+
+  /** A function may give another token at the next call; a text does not change. */
+  refuse(): boolean {
+    return typeof this.#give === 'function';
+  }
+}
+
+/** A client without a credential: public operations, and questions about tokens. */
+export const noCredential: Credential = {
+  isGiven: false,
+  token: () =>
+    Promise.reject(
+      new ConfigError(
+        'This call needs a credential.',
+        ['clientId', 'clientSecret', 'token'],
+        'Give `clientId` and `clientSecret`, or `token`.',
+      ),
+    ),
+  refuse: () => false,
+};

@@ -1,0 +1,77 @@
+import type { NextFunction, Request, Response } from 'express';
+import { admit, type Requirement } from './middleware/admit.ts';
+import { nodeCall } from './middleware/node-call.ts';
+import type { GuardOptions, PermissionOptions, SignInOptions } from './middleware/options.ts';
+import { requirementOf } from './middleware/requirement.ts';
+import { REVISION_HEADER, revisionsOf } from './middleware/revisions.ts';
+import type { Doorward, Permission, Principal } from './types.ts';
+
+export { principalOf } from './middleware/principal.ts';
+export type { GuardOptions, PermissionOptions, SignInOptions } from './middleware/options.ts';
+
+declare global {
+  // Express declares this namespace for the members that libraries add to its requests.
+  // eslint-disable-next-line @typescript-eslint/no-namespace
+  namespace Express {
+    interface Request {
+      /** Set by the guards of `@doorward/node/express`. */
+      principal?: Principal;
+    }
+  }
+}
+
+/** Middleware that keeps the types which Express infers from the path of the route. */
+export type GuardHandler = <P, ResBody, ReqBody, Query, Locals extends Record<string, unknown>>(
+  request: Request<P, ResBody, ReqBody, Query, Locals>,
+  response: Response<ResBody, Locals>,
+  next: NextFunction,
+) => void;
+
+type Params = Record<string, string>;
+
+/** The guards of an application; `Params` are those of the route's path. */
+export interface ExpressGuard {
+  /** Answers 401, 403, 404 or 503 unless the caller has the permission. */
+  readonly requirePermission: <P = Params>(
+    permission: Permission,
+    options?: PermissionOptions<Request<P>>,
+  ) => GuardHandler;
+  /** Answers 401 or 503 unless the request has a valid token. Compares no networks of keys. */
+  readonly requireSignedIn: <P = Params>(options?: SignInOptions<Request<P>>) => GuardHandler;
+}
+
+/**
+ * Guards for routes of Express 4 and 5. Make one for the application.
+ *
+ * @example
+ * const { requirePermission } = guard(doorward);
+ * const context = ({ params }) => ({ resource: orders.get(params.id) });
+ * app.get('/orders/:id', requirePermission('order:read', { context }), (request, response) => …);
+ */
+export function guard(doorward: Doorward, defaults: GuardOptions<Request> = {}): ExpressGuard {
+  const followRevisions = revisionsOf(doorward);
+
+  const handlerOf =
+    (requirement: Requirement<never>): GuardHandler =>
+    (request, response, next) => {
+      const call = nodeCall(request as never, request, response);
+      const answered = admit(doorward, requirement, call).finally(call.settle);
+      answered
+        .then((answer) => {
+          if (answer)
+            return void response
+              .status(answer.status)
+              .set(answer.headers)
+              .json(answer.body as never);
+          followRevisions(response, (revision) => void response.set(REVISION_HEADER, revision));
+          next();
+        })
+        .catch(next);
+    };
+
+  return {
+    requirePermission: (permission, options = {}) =>
+      handlerOf(requirementOf<never>(permission, defaults, options)),
+    requireSignedIn: (options = {}) => handlerOf(requirementOf<never>(undefined, defaults, options)),
+  };
+}

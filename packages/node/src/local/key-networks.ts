@@ -1,0 +1,22 @@
+import type { Policy } from '@doorward/decision';
+import { decodeJwt } from 'jose';
+import { isInNetworks } from './networks.ts';
+
+/**
+ * Whether the token is of a key whose networks certainly do not contain the address. The token is not proven first, which
+ * may need the service: a forged one is refused sooner, and with a right one the claims are right.
+ */
+export function isExcluded(policy: Policy, token: string, address: string): boolean {
+  const { iss, jti } = unprovenClaims(token);
+  const key = iss === policy.iss && jti !== undefined ? policy.keys.get(jti) : undefined;
+  if (!key || key.allowedCidrs.length === 0) return false;
+  return isInNetworks(key.allowedCidrs, address) === false;
+}
+
+function unprovenClaims(token: string): { readonly iss?: string; readonly jti?: string } {
+  try {
+    return decodeJwt(token);
+  } catch {
+    return {};
+  }
+}

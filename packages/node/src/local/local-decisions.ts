@@ -1,0 +1,126 @@
+import { covers, decide, type Policy, type Subject } from '@doorward/decision';
+import { TokenError } from '../errors.ts';
+import type { FallbackReason } from '../hooks.ts';
+import type { LocalDecisions } from '../questions/create-questions.ts';
+import type { PreparedQuestion } from '../questions/question.ts';
+import type { QuestionSubject } from '../questions/subject.ts';
+import { tokenError, type VerifiedToken } from '../tokens/verify-token.ts';
+import type { Decision, QuestionOptions, Scope } from '../types.ts';
+import { resourceAsJson } from './context.ts';
+import type { HeldPolicy } from './held-policy.ts';
+import { isExcluded } from './key-networks.ts';
+import type { ProvenTokens } from './proven-tokens.ts';
+import type { Synchronization } from './synchronization.ts';
+import { subjectOfToken } from './token-subject.ts';
+
+/** What local decisions read. */
+interface LocalSources {
+  readonly held: HeldPolicy;
+  readonly synchronization: Synchronization;
+  readonly tokens: ProvenTokens;
+  readonly scope: Scope;
+  readonly maxStalenessMs: number;
+  readonly onStale: 'remote' | 'deny';
+  /** The token of the client itself. */
+  readonly ownToken: () => Promise<string>;
+  /** The change that answers must contain; undefined: none. */
+  readonly ownRevision: () => string | undefined;
+  readonly isClosed: () => boolean;
+}
+
+/**
+ * Throws for a forged or expired token. A token of another issuer or type may be valid for the service, which then
+ * decides.
+ */
+function judge(error: unknown): null {
+  const isCertain = error instanceof TokenError && /(?:MALFORMED|SIGNATURE|EXPIRED)$/.test(error.code);
+  if (isCertain) throw error;
+  return null;
+}
+
+/** For so long a snapshot says the networks of keys although decisions need a newer one: the life of its document. */
+const LIFE_MS = 86_400_000;
+
+const stale: Decision = Object.freeze({ authorized: false, reason: 'STALE' });
+
+/** Decides in this process whenever the service would decide the same, and else says why it does not (packages §8.3). */
+export function createLocalDecisions(sources: LocalSources): LocalDecisions {
+  const { held, tokens, scope, maxStalenessMs, onStale, ownToken } = sources;
+
+  /** The policy if it can be used for a question now. */
+  function usable(options: QuestionOptions): Policy | FallbackReason {
+    const { policy } = held;
+    if (sources.isClosed()) return 'closed';
+    if (sources.synchronization.isOff) return 'off';
+    if (!policy) return 'loading';
+    if (options.scope && (options.scope.tenant !== scope.tenant || options.scope.id !== scope.id))
+      return 'scope';
+    // Both: an earlier revision that a request names must not hide a later change of this client.
+    for (const revision of [options.minRevision, sources.ownRevision()])
+      if (revision !== undefined && !sources.synchronization.covers(revision)) return 'ownWrite';
+    return held.ageMs > maxStalenessMs ? 'stale' : policy;
+  }
+
+  return {
+    decide(subject, question, options) {
+      const policy = usable(options);
+      if (policy === 'stale' && onStale === 'deny') return stale;
+      if (typeof policy === 'string') return policy;
+      if (subject.kind === 'user') return answer(policy, { userId: subject.userId }, question);
+      const proof = subject.kind === 'token' ? tokens.get(subject.token) : undefined;
+      if (proof) return ofToken(policy, proof, question, options);
+      return proveFirst(subject, question, options);
+    },
+
+    assertInNetworks(subject, { address }) {
+      const { policy, ageMs } = held;
+      if (subject.kind !== 'token' || address === undefined || !policy || ageMs > LIFE_MS) return;
+      if (isExcluded(policy, subject.token, address)) throw tokenError('TOKEN_REVOKED');
+    },
+  };
+
+  async function proveFirst(
+    subject: Exclude<QuestionSubject, { kind: 'user' }>,
+    question: PreparedQuestion,
+    options: QuestionOptions,
+  ): Promise<Decision | FallbackReason> {
+    const token = subject.kind === 'token' ? subject.token : await ownToken().catch(() => null);
+    if (token === null) return 'token';
+    const proof = tokens.get(token) ?? (await tokens.prove(token, held.serviceNow).catch(judge));
+    if (!proof) return 'token';
+    const policy = usable(options);
+    if (policy === 'stale' && onStale === 'deny') return stale;
+    if (typeof policy === 'string') return policy;
+    try {
+      return ofToken(policy, proof, question, options);
+    } catch (error) {
+      // The call to the service gets a new own token if there is one.
+      if (subject.kind === 'own') return 'token';
+      throw error;
+    }
+  }
+
+  function ofToken(
+    policy: Policy,
+    proof: VerifiedToken,
+    question: PreparedQuestion,
+    { address }: QuestionOptions,
+  ): Decision | FallbackReason {
+    const subject = subjectOfToken(policy, proof, { now: held.serviceNow, address });
+    if (subject === 'ended') throw tokenError('TOKEN_REVOKED');
+    if (subject === 'expired') throw tokenError('TOKEN_EXPIRED');
+    if (typeof subject === 'string') return subject;
+    const decision = answer(policy, subject, question);
+    // The service may refuse the token of such a subject altogether.
+    return typeof decision === 'object' && decision.reason === 'SUBJECT_INACTIVE' ? 'token' : decision;
+  }
+
+  function answer(policy: Policy, subject: Subject, question: PreparedQuestion): Decision | FallbackReason {
+    if (!covers(policy, subject)) return 'user';
+    const given = question.context?.resource;
+    const resource = given ? resourceAsJson(given) : given;
+    if (given && !resource) return 'context';
+    const { permission } = question;
+    return decide(policy, { subject, permission, context: { resource }, now: held.serviceNow }) as Decision;
+  }
+}

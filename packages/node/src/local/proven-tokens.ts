@@ -1,0 +1,26 @@
+import { verifyOffline, type TokenChecks, type VerifiedToken } from '../tokens/verify-token.ts';
+
+/** Proofs of tokens, so that a signature is verified once. Whether a token has ended is checked at each use. */
+const MOST_TOKENS = 20_000;
+
+export class ProvenTokens {
+  readonly #checks: (now: number) => TokenChecks;
+  readonly #proofs = new Map<string, VerifiedToken>();
+
+  constructor(checks: (now: number) => TokenChecks) {
+    this.#checks = checks;
+  }
+
+  /** A proof that was made before. */
+  get(token: string): VerifiedToken | undefined {
+    return this.#proofs.get(token);
+  }
+
+  /** @throws TokenError unless the token is valid now */
+  async prove(token: string, now: number): Promise<VerifiedToken> {
+    const proof = await verifyOffline(token, this.#checks(now));
+    if (this.#proofs.size >= MOST_TOKENS) this.#proofs.delete(this.#proofs.keys().next().value as string);
+    this.#proofs.set(token, proof);
+    return proof;
+  }
+}

@@ -1,0 +1,66 @@
+import type { Policy, Subject } from '@doorward/decision';
+import type { FallbackReason } from '../hooks.ts';
+import type { VerifiedToken } from '../tokens/verify-token.ts';
+import { isInNetworks } from './networks.ts';
+
+/** What a policy knows about the bearer of a proven token of its project. */
+
+interface TokenUse {
+  /** Time of the service in milliseconds. */
+  readonly now: number;
+  readonly address: string | undefined;
+}
+
+/** Whether what the token was issued for has certainly ended. */
+function hasEnded(policy: Policy, { claims, kid }: VerifiedToken): boolean {
+  return policy.ended.kids.has(kid) || policy.ended.jti.has(String(claims.jti));
+}
+
+/** What the policy says about a token: ended for certain, live when the policy was made, or unknown. */
+export function stateOf(policy: Policy, token: VerifiedToken, now: number): 'ended' | 'live' | 'unknown' {
+  const { iss, sub = '', jti = '', iat = 0 } = token.claims;
+  if (iss !== policy.iss) return 'unknown';
+  if (hasEnded(policy, token)) return 'ended';
+  if (policy.ended.issuedBefore !== null && iat < policy.ended.issuedBefore) return 'unknown';
+  const key = policy.keys.get(jti);
+  const isListed =
+    token.claims['type'] === 'ApiKey'
+      ? key !== undefined && (key.expiresAt === null || key.expiresAt > now)
+      : policy.apps.has(String(token.claims['client_id'])) && policy.users.has(sub);
+  return isListed ? 'live' : 'unknown';
+}
+
+/**
+ * The subject of the token. `ended` and `expired`: the token is not valid. Any other text: why the service must
+ * decide.
+ */
+export function subjectOfToken(
+  policy: Policy,
+  token: VerifiedToken,
+  { now, address }: TokenUse,
+): Subject | FallbackReason | 'ended' | 'expired' {
+  const { claims } = token;
+  const { iss, sub = '', jti = '', iat = 0, exp = 0 } = claims;
+  if (iss !== policy.iss) return 'token';
+  if (hasEnded(policy, token)) return 'ended';
+  if (exp * 1000 <= now) return 'expired';
+  // The policy does not list everything that has ended since the token was issued.
+  if (policy.ended.issuedBefore !== null && iat < policy.ended.issuedBefore) return 'token';
+  if (claims['type'] === 'ApiKey') {
+    const key = policy.keys.get(jti);
+    // A key that is newer than the policy, or has ended.
+    if (!key || key.userId !== sub || (key.expiresAt !== null && key.expiresAt <= now)) return 'token';
+    if (key.allowedCidrs.length > 0) {
+      const isInside = address === undefined ? undefined : isInNetworks(key.allowedCidrs, address);
+      if (isInside === undefined) return 'address';
+      if (!isInside) return 'ended';
+    }
+    return { apiKeyId: jti };
+  }
+  const clientId = String(claims['client_id']);
+  const app = policy.apps.get(clientId);
+  // The policy does not list the app, or a change after the token was issued may have narrowed its scopes.
+  if (!app || iat <= app.updatedAt) return 'token';
+  const scopes = claims['scopes'];
+  return { userId: sub, clientId, ...(Array.isArray(scopes) ? { scopes: scopes.map(String) } : {}) };
+}

@@ -1,0 +1,40 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Principal } from '../types.ts';
+import type { Call } from './admit.ts';
+
+/** A call on Node's own server, which Express, Fastify and NestJS share. */
+interface NodeCall<Request> extends Call<Request> {
+  readonly signal: AbortSignal;
+  /** Stops waiting for the caller to go away: the route can do that itself. */
+  readonly settle: () => void;
+}
+
+export function nodeCall<Request extends { principal?: Principal }>(
+  request: Request,
+  raw: IncomingMessage,
+  response: ServerResponse,
+): NodeCall<Request> {
+  const aborting = new AbortController();
+  const abort = (): void => aborting.abort();
+  response.once('close', abort);
+  return {
+    request,
+    header: (name) => headerOf(raw, name),
+    address: raw.socket?.remoteAddress,
+    signal: aborting.signal,
+    settle: () => void response.off('close', abort),
+    signIn: (principal) => void (request.principal = principal),
+  };
+}
+
+/**
+ * Joins headers that were sent twice, as `fetch` does, so that two `Authorization` headers are no valid token. Node
+ * would keep the first.
+ */
+function headerOf(raw: IncomingMessage, name: string): string | undefined {
+  // Simulated requests, as Fastify's `inject` makes them, have only `headers`.
+  const values = (raw as { readonly headersDistinct?: NodeJS.Dict<string[]> }).headersDistinct?.[name];
+  return (
+    (values ?? [raw.headers[name]].flat()).filter((value) => value !== undefined).join(', ') || undefined
+  );
+}

@@ -1,0 +1,23 @@
+import type { Doorward, Principal } from '../types.ts';
+import type { Answer } from './answer.ts';
+import type { Call } from './admit.ts';
+
+/** Requests and responses of the Fetch standard, which Hono and Next.js use. */
+
+export function webCall<Request>(
+  request: Request,
+  { headers, signal }: { readonly headers: Headers; readonly signal?: AbortSignal | undefined },
+  address: string | undefined,
+  signIn: (principal: Principal) => void,
+): Call<Request> {
+  return { request, header: (name) => headers.get(name), address, signal, signIn };
+}
+
+export const responseOf = ({ status, headers, body }: Answer): Response =>
+  Response.json(body, { status, headers });
+
+/** Remembers the revision; the returned function gives a newer one, if a change was made since. */
+export function revisionSince(doorward: Doorward): () => string | null {
+  const before = doorward.revision;
+  return () => (doorward.revision === before ? null : doorward.revision);
+}

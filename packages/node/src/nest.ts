@@ -1,0 +1,194 @@
+import {
+  applyDecorators,
+  createParamDecorator,
+  HttpException,
+  Inject,
+  mixin,
+  UseGuards,
+  type CanActivate,
+  type DynamicModule,
+  type ExecutionContext,
+  type InjectionToken,
+  type ModuleMetadata,
+  type OptionalFactoryDependency,
+  type Type,
+} from '@nestjs/common';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { admit } from './middleware/admit.ts';
+import { nodeCall } from './middleware/node-call.ts';
+import type { GuardOptions, PermissionOptions, SignInOptions } from './middleware/options.ts';
+import { principalOf } from './middleware/principal.ts';
+import { requirementOf } from './middleware/requirement.ts';
+import { REVISION_HEADER, revisionsOf, type FollowRevisions } from './middleware/revisions.ts';
+import type { Context, Doorward, Permission, Principal as PrincipalOfToken } from './types.ts';
+
+export type { GuardOptions, PermissionOptions, SignInOptions } from './middleware/options.ts';
+
+/** Injects the client into a service: `constructor(@Inject(DOORWARD) private doorward: Doorward)`. */
+export const DOORWARD = 'doorward.client';
+
+const SETUP = 'doorward.setup';
+
+/** What Express and Fastify requests have in common. */
+export interface NestRequest {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly headers: IncomingMessage['headers'];
+  principal?: PrincipalOfToken;
+}
+
+/** A provider that loads what is decided about, so that it can have services injected. */
+export interface ContextSource {
+  contextOf(
+    request: NestRequest,
+    principal: PrincipalOfToken | null,
+  ): Context | null | Promise<Context | null>;
+}
+
+/** `context` may be the class of a provider of the controller's module. */
+export interface NestPermissionOptions extends Omit<PermissionOptions<NestRequest>, 'context'> {
+  readonly context?: PermissionOptions<NestRequest>['context'] | Type<ContextSource>;
+}
+
+interface Setup {
+  readonly doorward: Doorward;
+  readonly defaults: GuardOptions<NestRequest>;
+  readonly followRevisions: FollowRevisions;
+}
+
+/** How `forRootAsync` gets the client. */
+export interface DoorwardModuleOptions extends Pick<ModuleMetadata, 'imports'> {
+  readonly useFactory: (...dependencies: never[]) => Doorward | Promise<Doorward>;
+  readonly inject?: (InjectionToken | OptionalFactoryDependency)[];
+  /** For all routes. An option of a route replaces the one with the same name. */
+  readonly defaults?: GuardOptions<NestRequest>;
+}
+
+/** Gives the client to the guards and, as `DOORWARD`, to all modules. */
+export class DoorwardModule {
+  /** @example imports: [DoorwardModule.forRoot(createDoorward())] */
+  static forRoot(doorward: Doorward, defaults: GuardOptions<NestRequest> = {}): DynamicModule {
+    return DoorwardModule.forRootAsync({ useFactory: () => doorward, defaults });
+  }
+
+  static forRootAsync({
+    useFactory,
+    inject = [],
+    imports = [],
+    defaults = {},
+  }: DoorwardModuleOptions): DynamicModule {
+    return {
+      module: DoorwardModule,
+      global: true,
+      imports,
+      providers: [
+        { provide: DOORWARD, useFactory: useFactory as (...dependencies: unknown[]) => unknown, inject },
+        {
+          provide: SETUP,
+          useFactory: (doorward: Doorward): Setup => ({
+            doorward,
+            defaults,
+            followRevisions: revisionsOf(doorward),
+          }),
+          inject: [DOORWARD],
+        },
+      ],
+      exports: [DOORWARD, SETUP],
+    };
+  }
+}
+
+/**
+ * The caller of the route, or of all routes of the controller, needs the permission. Without `DoorwardModule` the
+ * application does not start.
+ *
+ * @example
+ * ```ts
+ * class Orders {
+ *   @Get(':id')
+ *   @RequirePermission('order:read', { context: OrderContext })
+ *   read(@Principal() principal: Principal) {}
+ * }
+ * ```
+ */
+export const RequirePermission = (
+  permission: Permission,
+  options: NestPermissionOptions = {},
+): MethodDecorator & ClassDecorator => guarded(permission, options);
+
+/** The caller needs a valid token. Compares no networks of keys. */
+export const RequireSignedIn = (options: SignInOptions<NestRequest> = {}): MethodDecorator & ClassDecorator =>
+  guarded(undefined, options);
+
+/** The principal of the request, as a parameter of a guarded route. */
+export const Principal = (): ParameterDecorator =>
+  createParamDecorator((_data: unknown, context: ExecutionContext) =>
+    principalOf(context.switchToHttp().getRequest<NestRequest>()),
+  )();
+export type Principal = PrincipalOfToken;
+
+const isSource = (context: NestPermissionOptions['context']): context is Type<ContextSource> =>
+  typeof (context?.prototype as Partial<ContextSource> | undefined)?.contextOf === 'function';
+
+/** Nest makes one guard for each use, in the module of the controller; `Inject` is called as a plain function. */
+function guarded(permission: Permission | undefined, options: NestPermissionOptions) {
+  const { context } = options;
+  requirementOf(permission, {}, {});
+
+  class DoorwardGuard implements CanActivate {
+    readonly #setup: Setup;
+    readonly #source: ContextSource | undefined;
+
+    constructor(setup: Setup, source?: ContextSource) {
+      this.#setup = setup;
+      this.#source = source;
+    }
+
+    canActivate(execution: ExecutionContext): Promise<true> {
+      const source = this.#source;
+      return canActivate(
+        this.#setup,
+        permission,
+        {
+          ...(options as PermissionOptions<NestRequest>),
+          ...(source && { context: (request, principal) => source.contextOf(request, principal) }),
+        },
+        execution,
+      );
+    }
+  }
+  Inject(SETUP)(DoorwardGuard, undefined, 0);
+  if (isSource(context)) Inject(context)(DoorwardGuard, undefined, 1);
+  return applyDecorators(UseGuards(mixin(DoorwardGuard)));
+}
+
+/** Fastify's replies and Express's responses both have this. */
+interface NestResponse {
+  readonly raw?: ServerResponse;
+  header(name: string, value: string): unknown;
+}
+
+async function canActivate(
+  { doorward, defaults, followRevisions }: Setup,
+  permission: Permission | undefined,
+  options: PermissionOptions<NestRequest>,
+  execution: ExecutionContext,
+): Promise<true> {
+  if (execution.getType() !== 'http')
+    throw new Error('RequirePermission and RequireSignedIn guard HTTP routes only.');
+  const http = execution.switchToHttp();
+  const request = http.getRequest<NestRequest & { readonly raw?: IncomingMessage }>();
+  const response = http.getResponse<NestResponse>();
+  const raw = response.raw ?? (response as unknown as ServerResponse);
+  const call = nodeCall<NestRequest>(request, request.raw ?? (request as unknown as IncomingMessage), raw);
+  const answer = await admit(doorward, requirementOf(permission, defaults, options), call).finally(
+    call.settle,
+  );
+  if (answer) {
+    for (const [name, value] of Object.entries(answer.headers)) response.header(name, value);
+    throw new HttpException({ ...answer.body }, answer.status);
+  }
+  followRevisions(raw, (revision) => void response.header(REVISION_HEADER, revision));
+  return true;
+}

@@ -1,0 +1,166 @@
+import { admit, type Requirement } from './middleware/admit.ts';
+import type { Answer, AnswerBody } from './middleware/answer.ts';
+import type { GuardOptions, PermissionOptions, SignInOptions } from './middleware/options.ts';
+import { requirementOf } from './middleware/requirement.ts';
+import { REVISION_HEADER } from './middleware/revisions.ts';
+import { responseOf, revisionSince, webCall } from './middleware/web-call.ts';
+import type { Doorward, Permission, Principal } from './types.ts';
+
+export type { GuardOptions, PermissionOptions, SignInOptions } from './middleware/options.ts';
+
+/** What options see in pages and server actions. */
+export interface PageRequest {
+  readonly headers: Headers;
+}
+
+/** What options see in route handlers; `params` as Next.js gives them, since version 15 as a promise. */
+export interface RouteRequest<Params> extends PageRequest {
+  readonly request: Request;
+  readonly params: Params;
+}
+
+/** A guarded route handler. There is no principal if `who` named a user and no token. */
+export type GuardedRoute<Params> = (
+  request: Request,
+  context: { readonly params: Params; readonly principal: Principal },
+) => Response | Promise<Response>;
+
+/** What Next.js calls. */
+export type Route<Params> = (request: Request, context: { readonly params: Params }) => Promise<Response>;
+
+/** What a page does in place of its content. */
+export interface PageOptions {
+  /** Leaves the page, for example with `redirect('/sign-in')`. Default: `notFound()` for 404, else `RefusedError`. */
+  readonly refused?: (refusal: RefusedError) => never;
+}
+
+/** A page or server action is refused; `status` and `body` are as a route would answer. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+  readonly status: number;
+  readonly body: AnswerBody;
+
+  constructor({ status, body }: Pick<Answer, 'status' | 'body'>) {
+    super(`${status} ${body.code}`);
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/** The guards of an application. */
+export interface NextGuard {
+  /** A route handler that answers 401, 403, 404 or 503 unless the caller has the permission. */
+  readonly withPermission: <Params = Promise<Record<string, string>>>(
+    permission: Permission,
+    route: GuardedRoute<Params>,
+    options?: PermissionOptions<RouteRequest<Params>>,
+  ) => Route<Params>;
+  /** A route handler that answers 401 or 503 unless the request has a valid token. Compares no networks of keys. */
+  readonly withSignedIn: <Params = Promise<Record<string, string>>>(
+    route: GuardedRoute<Params>,
+    options?: SignInOptions<RouteRequest<Params>>,
+  ) => Route<Params>;
+  /** In a server component or server action: the principal, if the caller has the permission. */
+  readonly requirePermission: (
+    permission: Permission,
+    options?: PermissionOptions<PageRequest> & PageOptions,
+  ) => Promise<Principal>;
+  /** In a server component or server action: the principal of a valid token. Compares no networks of keys. */
+  readonly requireSignedIn: (options?: SignInOptions<PageRequest> & PageOptions) => Promise<Principal>;
+  /** In a server component: the principal, or null without a valid token. @throws RefusedError if it cannot be verified */
+  readonly principal: (options?: SignInOptions<PageRequest>) => Promise<Principal | null>;
+}
+
+/**
+ * Guards for the App Router of Next.js. Make one for the application, and say where the token is: pages get no
+ * `Authorization` header.
+ *
+ * @example
+ * const token = async () => (await cookies()).get('token')?.value;
+ * export const { withPermission, requirePermission, principal } = guard(doorward, { token });
+ */
+export function guard(doorward: Doorward, defaults: GuardOptions<PageRequest> = {}): NextGuard {
+  const routeOf =
+    <Params>(requirement: Requirement<RouteRequest<Params>>, route: GuardedRoute<Params>): Route<Params> =>
+    async (request, { params }) => {
+      const box: { principal?: Principal } = {};
+      const facts = { request, params, headers: request.headers };
+      const call = webCall(facts, request, undefined, (principal) => (box.principal = principal));
+      const answer = await admit(doorward, requirement, call);
+      if (answer) return responseOf(answer);
+      const newRevision = revisionSince(doorward);
+      const response = await route(request, { params, principal: box.principal as Principal });
+      const revision = newRevision();
+      return revision === null ? response : withHeader(response, REVISION_HEADER, revision);
+    };
+
+  const enter = async (requirement: Requirement<PageRequest>): Promise<Principal | RefusedError> => {
+    const { headers } = await nextHeaders();
+    const request = { headers: await headers() };
+    const box: { principal?: Principal } = {};
+    const call = webCall(request, request, undefined, (principal) => (box.principal = principal));
+    const answer = await admit(doorward, requirement, call);
+    return answer ? new RefusedError(answer) : (box.principal as Principal);
+  };
+  const enterOrLeave = async (requirement: Requirement<PageRequest>, { refused }: PageOptions) => {
+    const principal = await enter(requirement);
+    return principal instanceof RefusedError ? leave(principal, refused) : principal;
+  };
+
+  return {
+    withPermission: (permission, route, options = {}) =>
+      routeOf(requirementOf(permission, defaults, options), route),
+    withSignedIn: (route, options = {}) => routeOf(requirementOf(undefined, defaults, options), route),
+    requirePermission: (permission, options = {}) =>
+      enterOrLeave(requirementOf(permission, defaults, options), options),
+    requireSignedIn: (options = {}) => enterOrLeave(requirementOf(undefined, defaults, options), options),
+    async principal(options = {}) {
+      const principal = await enter(requirementOf(undefined, defaults, options));
+      if (!(principal instanceof RefusedError)) return principal;
+      if (principal.status !== 401) throw principal;
+      return null;
+    },
+  };
+}
+
+/**
+ * Types of Next.js, which is not installed where this package is built. Its modules are imported when they are
+ * needed, by literal names that bundlers see.
+ */
+interface NextHeaders {
+  readonly headers: () => Headers | Promise<Headers>;
+}
+interface NextNavigation {
+  readonly notFound: () => never;
+}
+
+const nextHeaders = async () =>
+  // eslint-disable-next-line @typescript-eslint/ban-ts-comment
+  // @ts-ignore
+  (await import('next/headers')) as NextHeaders;
+const nextNavigation = async () =>
+  // eslint-disable-next-line @typescript-eslint/ban-ts-comment
+  // @ts-ignore
+  (await import('next/navigation')) as NextNavigation;
+
+/** Never returns. If `refused` returns, this throws, so that the page does not go on. */
+async function leave(refusal: RefusedError, refused: PageOptions['refused']): Promise<never> {
+  refused?.(refusal);
+  if (!refused && refusal.status === 404) {
+    const { notFound } = await nextNavigation();
+    notFound();
+  }
+  throw refusal;
+}
+
+/** Some responses, such as those of `fetch`, have headers that cannot be changed. */
+function withHeader(response: Response, name: string, value: string): Response {
+  try {
+    response.headers.set(name, value);
+    return response;
+  } catch {
+    const copy = new Response(response.body, response);
+    copy.headers.set(name, value);
+    return copy;
+  }
+}

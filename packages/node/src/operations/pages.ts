@@ -1,0 +1,35 @@
+/** Iterates over the items of pages, and reads one page ahead at most. */
+
+export interface Page<T = unknown> {
+  readonly items: readonly T[];
+  /** Missing where the cursor alone says whether more follows (whoCan). The feed always has a cursor. */
+  readonly hasNextPage?: boolean;
+  readonly nextCursor: string | null;
+}
+
+/** @param read gives the page at a cursor; undefined: the first */
+export async function* eachItem<T>(
+  read: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<T> {
+  const ended = new AbortController();
+  const end = (): void => ended.abort();
+  if (signal?.aborted) end();
+  signal?.addEventListener('abort', end);
+  const start = (cursor: string | undefined): Promise<Page<T>> => {
+    const page = read(cursor, ended.signal);
+    // The loop gets the error when it awaits this page. If the loop ends before, the error must not be unhandled.
+    page.catch(() => undefined);
+    return page;
+  };
+  try {
+    for (let next: Promise<Page<T>> | null = start(undefined); next;) {
+      const { items, hasNextPage = true, nextCursor }: Page<T> = await next;
+      next = hasNextPage && nextCursor !== null ? start(nextCursor) : null;
+      yield* items;
+    }
+  } finally {
+    signal?.removeEventListener('abort', end);
+    end();
+  }
+}

@@ -1,0 +1,49 @@
+import { ConfigError } from '../errors.ts';
+import type { Scope, Tenant } from '../types.ts';
+
+const uuid = '[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}';
+const single = new RegExp(`^${uuid}$`);
+const pair = new RegExp(`^${uuid}:${uuid}$`);
+
+const forms: Readonly<Record<Tenant, RegExp>> = {
+  account: single,
+  organization: single,
+  accountProject: pair,
+  organizationProject: pair,
+  projectUser: pair,
+  installation: single,
+};
+
+/** `OrganizationProject` and `organizationProject` are the same (conventions §6). */
+function tenantOf(text: unknown): Tenant | undefined {
+  if (typeof text !== 'string') return undefined;
+  const name = text.charAt(0).toLowerCase() + text.slice(1);
+  return Object.hasOwn(forms, name) ? (name as Tenant) : undefined;
+}
+
+/** @returns undefined for what is no scope */
+export function scopeOf(value: unknown): Scope | undefined {
+  const { tenant, id } = (value ?? {}) as Record<string, unknown>;
+  const name = tenantOf(tenant);
+  return name && typeof id === 'string' && forms[name].test(id)
+    ? { tenant: name, id: id.toLowerCase() }
+    : undefined;
+}
+
+/** Reads `<tenant>:<id>`, as DOORWARD_SCOPE has it. */
+export function parseScope(text: string): Scope | undefined {
+  const colon = text.indexOf(':');
+  return scopeOf({ tenant: text.slice(0, colon), id: text.slice(colon + 1) });
+}
+
+/** The option `scope`, or the text of DOORWARD_SCOPE. @throws ConfigError if it is no scope */
+export function scopeOption(value: unknown, fromEnvironment: string | undefined): Scope | null {
+  const scope = value === undefined && fromEnvironment ? parseScope(fromEnvironment) : scopeOf(value);
+  if (scope) return scope;
+  if (value === undefined && !fromEnvironment) return null;
+  throw new ConfigError(
+    '`scope` is no scope.',
+    ['scope'],
+    "Give { tenant: 'organizationProject', id: '<organization id>:<project id>' }, or DOORWARD_SCOPE=<tenant>:<id>.",
+  );
+}

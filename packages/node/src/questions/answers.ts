@@ -1,0 +1,50 @@
+import { ConnectionError } from '../errors.ts';
+import type { Page } from '../operations/pages.ts';
+import type { AllowedSubject, BatchDecision, ExplainedDecision, HeldPermissions } from '../types.ts';
+
+/** Checks that an answer has the right form: any other answer is a failure, and never a yes. */
+
+const badAnswer = (operation: string): ConnectionError =>
+  new ConnectionError('BAD_ANSWER', 'The answer is not from the service.', {
+    operation,
+    attempts: 1,
+    status: 200,
+  });
+
+const isDecision = (value: unknown): value is ExplainedDecision => {
+  const { authorized, reason } = (value ?? {}) as Record<string, unknown>;
+  return typeof authorized === 'boolean' && typeof reason === 'string';
+};
+
+export function decisionOf(data: unknown): ExplainedDecision {
+  if (!isDecision(data)) throw badAnswer('isAuthorized');
+  return data;
+}
+
+export function decisionsOf(data: unknown, count: number): readonly BatchDecision[] {
+  const items = (data as { items?: unknown } | null)?.items;
+  if (!Array.isArray(items) || items.length !== count || !items.every(isDecision))
+    throw badAnswer('isAuthorizedBatch');
+  return items;
+}
+
+export function permissionsOf(data: unknown): HeldPermissions {
+  const { version, permissions } = (data ?? {}) as Record<string, unknown>;
+  if (typeof version !== 'string' || !Array.isArray(permissions)) throw badAnswer('myPermissions');
+  return { version, permissions: permissions as HeldPermissions['permissions'] };
+}
+
+const isAllowedSubject = (value: unknown): value is AllowedSubject => {
+  const { subject, reason } = (value ?? {}) as { subject?: { id?: unknown } | null; reason?: unknown };
+  return typeof subject?.id === 'string' && typeof reason === 'string';
+};
+
+/** A page without a cursor counts as the last one only if it says that it is. */
+export function allowedSubjectsOf(data: unknown): Page<AllowedSubject> {
+  const { items, nextCursor, complete } = (data ?? {}) as Record<string, unknown>;
+  const isLast = complete === true && nextCursor === null;
+  const goesOn = complete === false && typeof nextCursor === 'string';
+  if (!Array.isArray(items) || !items.every(isAllowedSubject) || !(isLast || goesOn))
+    throw badAnswer('whoCan');
+  return { items, nextCursor: nextCursor };
+}

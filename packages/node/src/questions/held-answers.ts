@@ -1,0 +1,37 @@
+import type { HeldPermissions } from '../types.ts';
+
+/**
+ * Lists of permissions by token and scope, so that an unchanged list is not sent again. The least recently used
+ * list is dropped first.
+ */
+const MOST_PAIRS = 200_000;
+const MOST_LISTS = 1000;
+
+export class HeldAnswers {
+  readonly #lists = new Map<string, HeldPermissions>();
+  #pairs = 0;
+
+  get(key: string): HeldPermissions | undefined {
+    const list = this.#lists.get(key);
+    if (list) {
+      this.#lists.delete(key);
+      this.#lists.set(key, list);
+    }
+    return list;
+  }
+
+  set(key: string, list: HeldPermissions): void {
+    this.#remove(key);
+    this.#lists.set(key, list);
+    this.#pairs += list.permissions.length;
+    for (const oldest of this.#lists.keys()) {
+      if (this.#pairs <= MOST_PAIRS && this.#lists.size <= MOST_LISTS) break;
+      this.#remove(oldest);
+    }
+  }
+
+  #remove(key: string): void {
+    this.#pairs -= this.#lists.get(key)?.permissions.length ?? 0;
+    this.#lists.delete(key);
+  }
+}

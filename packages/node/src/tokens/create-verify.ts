@@ -1,0 +1,65 @@
+import type { Clock } from '../calls/transport.ts';
+import { ConfigError } from '../errors.ts';
+import type { RemoteQuestions } from '../questions/remote-questions.ts';
+import { scopeOption } from '../options/scope.ts';
+import type { Doorward, Principal, Scope, VerifyOptions } from '../types.ts';
+import { projectIssuer, systemIssuer, type Issuer } from './issuer.ts';
+import type { KeySets } from './key-sets.ts';
+import { principalOf } from './principal.ts';
+import { tokenError, typesOf, verifyOffline, type VerifiedToken } from './verify-token.ts';
+
+interface VerifySettings {
+  readonly url: string;
+  readonly keySets: KeySets;
+  readonly scope: Scope | null;
+  readonly clock: Clock;
+  readonly clockToleranceSeconds: number;
+  readonly remote: RemoteQuestions;
+  /** What the local policy says about a proven token: its end is certain, or it has not ended, or nothing is known. */
+  readonly localState: (token: VerifiedToken) => 'ended' | 'live' | 'unknown';
+}
+
+/** `verifyToken` of a client. */
+export function createVerify(settings: VerifySettings): Doorward['verifyToken'] {
+  const { url, keySets, clock, clockToleranceSeconds, remote } = settings;
+
+  return async function verifyToken(token: string, options: VerifyOptions = {}): Promise<Principal> {
+    const types = typesOf(options);
+    const scope = scopeOption(options.scope, undefined) ?? settings.scope;
+    const issuers = issuersOf(url, scope, types);
+    const audience = options.audience ?? url;
+    const verified = await verifyOffline(token, {
+      ...{ types, issuers, audience, clockToleranceSeconds, keyOf: keySets.key, now: clock.now },
+    });
+    const { claims } = verified;
+    const state = settings.localState(verified);
+    if (state === 'ended') throw tokenError('TOKEN_REVOKED');
+    if (options.live) {
+      await assertLive(remote, token, options);
+      return principalOf(token, claims, 'service');
+    }
+    return principalOf(token, claims, state === 'live' ? 'list' : 'none');
+  };
+}
+
+function issuersOf(url: string, scope: Scope | null, types: readonly string[]): Issuer[] {
+  const ofProject = types.some((type) => type !== 'session');
+  const project = scope ? projectIssuer(url, scope) : undefined;
+  if (ofProject && !project)
+    throw new ConfigError(
+      'Tokens of keys and apps belong to a project, and `scope` names none.',
+      ['scope'],
+      "Give `scope` with the tenant 'organizationProject' or 'accountProject', or types: ['session'].",
+    );
+  const system = types.includes('session') ? [systemIssuer(url)] : [];
+  return ofProject && project ? [project, ...system] : system;
+}
+
+/** Any question shows whether the service accepts the token. @throws TokenError if it does not */
+async function assertLive(remote: RemoteQuestions, token: string, options: VerifyOptions): Promise<void> {
+  const { signal, timeoutMs, scope } = options;
+  const subject = { kind: 'token', token, principal: null } as const;
+  const question = { permission: { resource: 'doorward', action: 'verify-token' } };
+  const { reason } = await remote.decision(subject, question, { signal, timeoutMs, scope });
+  if (reason === 'SUBJECT_INACTIVE') throw tokenError('TOKEN_REVOKED');
+}

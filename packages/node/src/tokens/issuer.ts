@@ -1,0 +1,22 @@
+import type { Scope, TokenType } from '../types.ts';
+
+/** Who may have signed a token, and which types of tokens that issuer signs (identity §10). */
+export interface Issuer {
+  readonly id: string;
+  readonly jwksPath: string;
+  readonly types: readonly TokenType[];
+}
+
+const jwks = '/.well-known/jwks.json';
+
+/** The issuer of the keys and apps of a project; undefined for a scope that is no project. */
+export function projectIssuer(url: string, { tenant, id }: Scope): Issuer | undefined {
+  const [owner = '', project = ''] = id.split(':');
+  const prefix = { accountProject: 'acc', organizationProject: 'org' }[tenant as string];
+  if (prefix === undefined) return undefined;
+  const path = `/${prefix}/${owner}/prj/${project}`;
+  return { id: `${url}${path}`, jwksPath: `${path}${jwks}`, types: ['ApiKey', 'projectApp'] };
+}
+
+/** The issuer of sessions. */
+export const systemIssuer = (url: string): Issuer => ({ id: url, jwksPath: jwks, types: ['session'] });

@@ -1,0 +1,112 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { WebhookError } from '../errors.ts';
+import type { DoorwardEvent, EventOf, EventType } from '../operations/operation-types.ts';
+import {
+  assertWebhookSecrets,
+  verifyWebhook,
+  type WebhookBody,
+  type WebhookHeaders,
+} from './verify-webhook.ts';
+
+export interface WebhookHandlerOptions {
+  /** During a rotation a list of both secrets. */
+  readonly secret: string | readonly string[];
+  /** By type; `'*'` gets every event that has no function of its own. Other events are acknowledged. */
+  readonly on: { readonly [T in EventType]?: (event: EventOf<T>) => unknown } & {
+    readonly '*'?: (event: DoorwardEvent) => unknown;
+  };
+  /** Whether an event was processed before: every event can arrive more than once, with the same id. */
+  readonly seen?: ((id: string) => boolean | Promise<boolean>) | undefined;
+  /** Sees why a request was refused or failed, for logs. */
+  readonly onError?: ((error: unknown) => void) | undefined;
+}
+
+/** Takes requests of `fetch` style (Hono, Next.js) and of Node (http, Express). */
+export interface WebhookHandler {
+  (request: Request): Promise<Response>;
+  (request: IncomingMessage, response: ServerResponse): Promise<void>;
+}
+
+/** An event has less than 20 KB. */
+const MAX_BYTES = 65_536;
+
+/**
+ * Verifies and dispatches the requests of a webhook subscription. An error of a function answers 500, so that the service
+ * sends the event again.
+ *
+ * @throws ConfigError if a secret has not the form `whsec_…`
+ * @example
+ * app.post('/hooks', webhookHandler({ secret, on: { 'api_key.revoked': ({ data }) => forget(data.id) } }));
+ */
+export function webhookHandler(options: WebhookHandlerOptions): WebhookHandler {
+  assertWebhookSecrets(options.secret);
+  const handle = async (
+    request: IncomingMessage | Request,
+    response?: ServerResponse,
+  ): Promise<Response | void> => {
+    const read = response
+      ? () => bodyOfNode(request as IncomingMessage)
+      : () => bodyOfFetch(request as Request);
+    const status = await statusOf(options, request.headers, read);
+    if (!response) return new Response(null, { status });
+    response.statusCode = status;
+    response.end();
+  };
+  return handle as WebhookHandler;
+}
+
+async function statusOf(
+  { secret, on, seen, onError }: WebhookHandlerOptions,
+  headers: WebhookHeaders,
+  read: () => Promise<WebhookBody | null>,
+): Promise<number> {
+  try {
+    const body = await read();
+    if (body === null) return 413;
+    const event = verifyWebhook(body, headers, secret);
+    if (await seen?.(event.id)) return 200;
+    const own = Object.hasOwn(on, event.type) ? on[event.type] : on['*'];
+    await (own as ((event: DoorwardEvent) => unknown) | undefined)?.(event);
+    return 200;
+  } catch (error) {
+    report(onError, error);
+    // A body that was parsed before is a mistake of this server: the event comes again when it is corrected.
+    return error instanceof WebhookError && error.code !== 'BODY' ? 400 : 500;
+  }
+}
+
+function report(onError: WebhookHandlerOptions['onError'], error: unknown): void {
+  try {
+    onError?.(error);
+  } catch {
+    // A broken log must not change the answer.
+  }
+}
+
+/** The body that a parser has read before, else the stream. */
+async function bodyOfNode(request: IncomingMessage & { body?: unknown }): Promise<WebhookBody | null> {
+  if (request.body !== undefined) return request.body as WebhookBody;
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of request as AsyncIterable<Uint8Array>) {
+    size += part.length;
+    if (size > MAX_BYTES) return null;
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+async function bodyOfFetch(request: Request): Promise<WebhookBody | null> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  const reader = request.body?.getReader();
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    size += (part.value as Uint8Array).length;
+    if (size > MAX_BYTES) {
+      await reader?.cancel();
+      return null;
+    }
+    parts.push(part.value as Uint8Array);
+  }
+  return Buffer.concat(parts);
+}

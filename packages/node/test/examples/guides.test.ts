@@ -1,0 +1,106 @@
+import { build } from 'esbuild';
+import { once } from 'node:events';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openShop, type Shop } from '../middleware/support/shop.ts';
+import { webListener } from '../middleware/support/web-listener.ts';
+
+/** The programs of docs/guides run as they are printed, against the real service. */
+const root = join(import.meta.dirname, '../../../..');
+// Below node_modules, so that Node finds the frameworks.
+const directory = join(root, 'node_modules/.cache/doorward-guides');
+
+let shop: Shop;
+const variables = ['DOORWARD_URL', 'DOORWARD_CLIENT_ID', 'DOORWARD_CLIENT_SECRET', 'DOORWARD_SCOPE', 'PORT'];
+const before = variables.map((name) => process.env[name]);
+
+beforeAll(async () => {
+  await mkdir(directory, { recursive: true });
+  shop = await openShop();
+  const { url, credentials, scope } = shop;
+  const { clientId, clientSecret } = credentials;
+  const values = [url, clientId, clientSecret, `${scope.tenant}:${scope.id}`, '0'];
+  variables.forEach((name, index) => (process.env[name] = values[index]));
+});
+afterAll(async () => {
+  variables.forEach((name, index) => {
+    if (before[index] === undefined) delete process.env[name];
+    else process.env[name] = before[index];
+  });
+  await rm(directory, { recursive: true, force: true });
+  await shop.close();
+});
+
+/** The program of a guide, compiled as its reader would. */
+async function run(guide: string): Promise<Record<string, unknown>> {
+  const text = await readFile(join(root, 'docs/guides', `${guide}.md`), 'utf8');
+  const [, contents = ''] = /^```ts\n([\s\S]*?)^```$/m.exec(text) ?? [];
+  const { outputFiles } = await build({
+    stdin: { contents, loader: 'ts', resolveDir: import.meta.dirname },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    write: false,
+    tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
+    plugins: [
+      {
+        name: 'libraries',
+        setup: (bundler) =>
+          bundler.onResolve({ filter: /^[^./]/ }, ({ path }) =>
+            path.startsWith('@doorward/') ? undefined : { path, external: true },
+          ),
+      },
+    ],
+  });
+  const file = join(directory, `${guide}.mjs`);
+  await writeFile(file, outputFiles[0]?.text ?? '');
+  return (await import(/* @vite-ignore */ pathToFileURL(file).href)) as Record<string, unknown>;
+}
+
+const serve = async (listener: RequestListener): Promise<Server> => {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+};
+type Fetch = (request: Request) => Promise<Response>;
+type Route = (request: Request, context: { params: Promise<{ id: string }> }) => Promise<Response>;
+
+const guides: Readonly<Record<string, (program: Record<string, unknown>) => Promise<Server>>> = {
+  express: async ({ server }) => server as Server,
+  fastify: async ({ server }) => server as Server,
+  hono: ({ app }) => serve(webListener((app as { fetch: Fetch }).fetch)),
+  nestjs: async ({ server }) => server as Server,
+  nextjs: ({ GET }) =>
+    serve(
+      webListener((request) =>
+        (GET as Route)(request, { params: Promise.resolve({ id: request.url.split('/').at(-1) ?? '' }) }),
+      ),
+    ),
+};
+
+describe.each(Object.entries(guides))('docs/guides/%s.md', (guide, serverOf) => {
+  it('runs, and decides about orders', async () => {
+    const server = await serverOf(await run(guide));
+    if (!server.listening) await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const statusOf = async (path: string, token?: string): Promise<number> => {
+      const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+      const response = await fetch(`http://localhost:${port}${path}`, { headers });
+      await response.text();
+      return response.status;
+    };
+    expect(await statusOf('/orders/1', shop.tokens.clerk)).toBe(200);
+    expect(await statusOf('/orders/1', shop.tokens.stranger)).toBe(403);
+    expect(await statusOf('/orders/2', shop.tokens.clerk)).toBe(404);
+    expect(await statusOf('/orders/1')).toBe(401);
+    if (guide !== 'nextjs') expect(await statusOf('/me', shop.tokens.stranger)).toBe(200);
+    await new Promise<void>((closed) => {
+      server.close(() => closed());
+      server.closeAllConnections();
+    });
+  });
+});

@@ -1,0 +1,53 @@
+import { freePort } from '../../../../scripts/service.ts';
+import { startApp, type TestApp } from '../../../server/test/support/app.ts';
+import { appInProject, type AppInProject } from '../../../server/test/support/project-app.ts';
+import { roleWith } from '../../../server/test/support/project-app.ts';
+import type { Scope } from '../../src/types.ts';
+
+/** The real service on a real socket, in this process. */
+export interface ServiceUnderTest {
+  readonly app: TestApp;
+  readonly url: string;
+  readonly close: () => Promise<void>;
+}
+
+export async function serveApp(env: Record<string, string> = {}): Promise<ServiceUnderTest> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const app = await startApp({ APP_URL: url, ...env });
+  await app.app.server.listen({ host: '127.0.0.1', port });
+  return { app, url, close: () => app.close() };
+}
+
+export interface ProjectUnderTest extends AppInProject {
+  readonly scope: Scope;
+  readonly key: { readonly id: string; readonly clientId: string; readonly clientSecret: string };
+  readonly roleId: string;
+  /** What a client with the key of the project is made with. */
+  readonly options: {
+    readonly url: string;
+    readonly clientId: string;
+    readonly clientSecret: string;
+    readonly scope: Scope;
+  };
+}
+
+/** A project with the resource `board`, and a key whose role has these actions of it, or a built-in role. */
+export async function projectWithKey(
+  { app, url }: ServiceUnderTest,
+  role: readonly string[] | { readonly roleId: string } = ['read'],
+): Promise<ProjectUnderTest> {
+  const project = await appInProject(app);
+  const as = { token: project.owner.token };
+  const roleId = 'roleId' in role ? role.roleId : await roleWith(app, project, role);
+  const scope = project.scope as Scope;
+  const key = await app.must('createApiKey', { scope: project.scope, name: 'backend', roleId }, as);
+  const { clientId, clientSecret } = key as { clientId: string; clientSecret: string };
+  return {
+    ...project,
+    scope,
+    key: { id: key.id, clientId, clientSecret },
+    roleId,
+    options: { url, clientId, clientSecret, scope },
+  };
+}
