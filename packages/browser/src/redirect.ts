@@ -1,0 +1,113 @@
+import { configError, DoorwardError } from './errors.ts';
+import type { Settings } from './options.ts';
+
+/**
+ * The redirect to the hosted pages and back: authorization code with PKCE (RFC 7636) and issuer (RFC 9207). Until the
+ * browser is back, `sessionStorage` keeps the verifier, which no other tab and no other origin reads.
+ */
+
+/** How a sign-in starts. */
+export interface SignInOptions {
+  /** Where the user continues: an address of this origin. Default: the current one. */
+  readonly returnTo?: string;
+  /** The provider to start with, such as `github`. Default: the user chooses. */
+  readonly provider?: string;
+}
+
+/** A sign-in of this tab that has left for the hosted pages. */
+interface Pending {
+  readonly state: string;
+  readonly verifier: string;
+  readonly returnTo: string;
+}
+
+/** The answer of the hosted pages, after all checks in this page. */
+export interface Callback {
+  readonly code: string;
+  readonly verifier: string;
+  readonly returnTo: string;
+}
+
+const keyOf = ({ issuer, clientId }: Settings): string => `doorward:${issuer}:${clientId}`;
+
+/**
+ * The path of an address of this origin. A path that starts with two slashes is refused too: a router that gets it as
+ * an address would leave the origin. @throws DoorwardError `CONFIG`
+ */
+function ownPath(address: string): string {
+  const { origin, pathname, search, hash } = new URL(address, location.href);
+  if (origin !== location.origin || pathname.startsWith('//'))
+    throw configError('returnTo: must be an address of this origin');
+  return pathname + search + hash;
+}
+
+/** Remembers the sign-in in this tab, and returns the query of the authorization endpoint. */
+export async function beginSignIn(settings: Settings, options: SignInOptions): Promise<URLSearchParams> {
+  const { clientId, redirectUri, scopes } = settings;
+  if (new URL(redirectUri).origin !== location.origin)
+    throw configError('redirectUri: must be of the origin of this page');
+  const returnTo = ownPath(options.returnTo ?? (isCallback(settings) ? '/' : location.href));
+  const pending: Pending = { state: randomText(), verifier: randomText(), returnTo };
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(pending.verifier));
+  sessionStorage.setItem(keyOf(settings), JSON.stringify(pending));
+  return new URLSearchParams({
+    response_type: 'code',
+    client_id: clientId,
+    redirect_uri: redirectUri,
+    state: pending.state,
+    code_challenge: base64url(new Uint8Array(digest)),
+    code_challenge_method: 'S256',
+    ...(scopes === undefined ? {} : { scope: scopes.join(' ') }),
+    ...(options.provider === undefined ? {} : { provider: options.provider }),
+  });
+}
+
+const isCallback = ({ redirectUri }: Settings): boolean => {
+  const { origin, pathname } = new URL(redirectUri);
+  return origin === location.origin && pathname === location.pathname;
+};
+
+/**
+ * Takes the answer of the hosted pages out of the address of this page, so that no link, history or later request
+ * contains the code. Undefined: the page was opened in another way.
+ * @throws DoorwardError for an answer that must not be used
+ */
+export function takeCallback(settings: Settings): Callback | undefined {
+  const url = new URL(location.href);
+  const answer = (name: string) => url.searchParams.get(name);
+  const [code, state, issuer, error] = ['code', 'state', 'iss', 'error'].map(answer);
+  if (!isCallback(settings) || !(code || error)) return undefined;
+  const description = answer('error_description');
+  for (const name of ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'])
+    url.searchParams.delete(name);
+  history.replaceState(history.state, '', url);
+
+  const pending = readPending(settings);
+  // An answer to a request that this tab never sent may carry the code of an attacker. A sign-in of this tab that
+  // still waits can go on.
+  if (pending === undefined || state !== pending.state)
+    throw new DoorwardError('STATE', 'This tab did not start the sign-in that came back.', {
+      fix: 'Start the sign-in again, in this tab.',
+    });
+  sessionStorage.removeItem(keyOf(settings));
+  if (issuer !== settings.issuer)
+    throw new DoorwardError('ISSUER', 'Another server answered the sign-in.', {
+      fix: 'Compare the option issuer with the issuer of the project.',
+    });
+  if (error) throw new DoorwardError(error, description ?? 'The user did not sign in.');
+  return { code: code ?? '', verifier: pending.verifier, returnTo: ownPath(pending.returnTo) };
+}
+
+function readPending(settings: Settings): Pending | undefined {
+  try {
+    return (JSON.parse(sessionStorage.getItem(keyOf(settings)) ?? 'null') as Pending | null) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** 256 random bits in 43 characters, as RFC 7636 §4.1 recommends for a verifier. */
+const randomText = (): string => base64url(crypto.getRandomValues(new Uint8Array(32)));
+
+const base64url = (bytes: Uint8Array): string =>
+  btoa(String.fromCharCode(...bytes)).replace(/[+/=]/g, (char) => ({ '+': '-', '/': '_' })[char] ?? '');

@@ -1,0 +1,13 @@
+'use client';
+
+import type { BrowserClient } from '@doorward/browser';
+import { createContext, useContext } from 'react';
+
+export const ClientContext = createContext<BrowserClient | null>(null);
+
+/** The client of the nearest `<DoorwardProvider>`. @throws Error without one */
+export function useDoorward(): BrowserClient {
+  const client = useContext(ClientContext);
+  if (client === null) throw new Error('This component must be inside of <DoorwardProvider>.');
+  return client;
+}

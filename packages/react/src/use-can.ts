@@ -1,0 +1,73 @@
+'use client';
+
+import type { Context, Permission, Permissions } from '@doorward/browser';
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import { useDoorward } from './context.ts';
+import { useSession } from './use-session.ts';
+
+/** Whether the user may do something. For display only: the server decides. */
+export interface Allowance {
+  /** False while `pending`, and with an `error`. */
+  readonly allowed: boolean;
+  readonly pending: boolean;
+  /** Why there is no answer. */
+  readonly error: unknown;
+}
+
+interface Answer {
+  readonly key: string;
+  readonly allowed: boolean;
+  readonly error: unknown;
+}
+
+const notLoaded: Permissions = { version: null };
+const no: Allowance = { allowed: false, pending: false, error: null };
+const yes: Allowance = { ...no, allowed: true };
+const pending: Allowance = { ...no, pending: true };
+
+/**
+ * Whether the user may do something, kept current. The service is asked only about a permission that the user holds
+ * under a condition, and only with a context; without one such a permission is not allowed. Equal contexts are one
+ * question, so a new object on each render does no harm.
+ */
+export function useCan(permission: Permission, context?: Context): Allowance {
+  const client = useDoorward();
+  const session = useSession();
+  const permissions = useSyncExternalStore(
+    client.subscribe,
+    () => client.permissions,
+    () => notLoaded,
+  );
+  // While React hydrates the HTML of a server, the client may already be ahead of what is shown.
+  const state = permissions === notLoaded ? 'unknown' : client.state(permission);
+  const question = { permission, context, user: session.user?.id, version: permissions.version };
+  const key =
+    state === 'conditional' && session.status === 'signedIn' && context !== undefined
+      ? JSON.stringify(question)
+      : null;
+  const [answer, setAnswer] = useState<Answer | null>(null);
+
+  useEffect(() => {
+    if (key === null) return undefined;
+    let isCurrent = true;
+    const show = (allowed: boolean, error: unknown = null) => {
+      if (isCurrent) setAnswer({ key, allowed, error });
+    };
+    const { permission, context } = JSON.parse(key) as typeof question;
+    client.ask(permission, context).then(
+      ({ authorized }) => show(authorized),
+      (error: unknown) => show(false, error),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [client, key]);
+
+  if (session.status === 'loading') return pending;
+  if (session.status === 'signedOut' || state === 'no') return no;
+  if (state === 'yes') return yes;
+  if (state === 'unknown') return permissions.error ? { ...no, error: permissions.error } : pending;
+  if (key === null) return no;
+  // An answer to another question never counts, not even for one render.
+  return answer?.key === key ? { allowed: answer.allowed, pending: false, error: answer.error } : pending;
+}
