@@ -1,0 +1,90 @@
+import type { Explanation, ExplainedDecision, Doorward } from '@doorward/node';
+import type { Command } from '../command.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { visible } from '../output/text.ts';
+import { scopeText } from '../settings/scope-text.ts';
+import { contextOf, contextOption } from './question.ts';
+import { permissionOf, subjectArgument, subjectOf } from './subject.ts';
+
+export const explain: Command = {
+  path: ['explain'],
+  summary: 'Why may a subject do something, or not, and what would change it?',
+  description: 'Needs Authorization:Explain. Exit code 0: allowed; 1: refused.',
+  arguments: { '<subject>': subjectArgument, '<permission>': '<resource>:<action>' },
+  options: contextOption,
+  async run({ connection, terminal }, [subject = '', permission = ''], options) {
+    const asked = permissionOf(permission);
+    const context = await contextOf(options);
+    const doorward = await connection.inScope();
+    const decision = await doorward.explain(await subjectOf(doorward, subject), asked, context);
+    if (terminal.isJson) terminal.json(decision);
+    else for (const line of await linesOf(doorward, asked, decision)) terminal.raw(line);
+    return decision.authorized ? exitCodes.done : exitCodes.no;
+  },
+};
+
+async function linesOf(doorward: Doorward, asked: string, decision: ExplainedDecision): Promise<string[]> {
+  const { authorized, reason, explanation, matchedPermission } = decision;
+  const lines = [`${authorized ? 'allowed' : 'refused'} ${reason} ${visible(asked)}`];
+  if (!explanation) return lines;
+  const { roles, candidates, nearest, unknown, subject } = explanation;
+  lines.push(`subject     ${subject.type}:${visible(subject.id)}`);
+  lines.push(`roles       ${roles.map(({ name }) => visible(name)).join(', ') || 'none'}`);
+  if (matchedPermission) lines.push(`matched     ${visible(matchedPermission.name)} ${matchedPermission.id}`);
+  const nameOf = (id: string) => visible(roles.find((role) => role.id === id)?.name ?? id);
+  for (const candidate of candidates)
+    lines.push(
+      `candidate   ${candidate.permissionId} of role ${nameOf(candidate.roleId)}: ${resultOf(candidate)}`,
+    );
+  if (unknown)
+    lines.push(
+      `unknown     ${unknown.part}${unknown.nearest ? `, the nearest is ${visible(unknown.nearest)}` : ''}`,
+    );
+  for (const change of nearest) lines.push(...(await commandsOf(doorward, explanation, change)));
+  return lines;
+}
+
+function resultOf({ result, failedAt }: Explanation['candidates'][number]): string {
+  if (result !== 'notMet' || !failedAt) return result === 'notMet' ? 'its condition is not met' : result;
+  const { operator, path, actual, expected, outcome } = failedAt;
+  const present = outcome === 'unknown' ? 'is not known' : `is ${json(actual)}`;
+  return `${visible(path)} ${present}, ${visible(operator)} ${json(expected)} is needed`;
+}
+
+const json = (value: unknown): string => visible(JSON.stringify(value) ?? 'nothing');
+
+type Change = {
+  readonly kind?: unknown;
+  readonly roleId?: unknown;
+  readonly groupId?: unknown;
+  readonly permissionId?: unknown;
+  readonly path?: unknown;
+  readonly expected?: unknown;
+};
+
+/** A change as a command that can be pasted; it keeps what the role or group already has. */
+async function commandsOf(
+  { api }: Doorward,
+  { subject, scope, roles }: Explanation,
+  change: Change,
+): Promise<string[]> {
+  const at = `-s ${scopeText(scope as Parameters<typeof scopeText>[0])}`;
+  const id = (value: unknown): string => visible(String(value)).replace(/[^\w-]/g, '');
+  if (change.kind === 'assignRole' && subject.type === 'user') {
+    const ids = [...roles.map((role) => role.id), id(change.roleId)];
+    return [`change      doorward users set-roles ${id(subject.id)} ${ids.map(id).join(' ')} ${at}`];
+  }
+  if (change.kind === 'addPermissionToGroup') {
+    const group = await api
+      .group({ id: id(change.groupId), relations: ['permissions'] })
+      .catch(() => undefined);
+    if (!group?.permissions) return [];
+    const ids = [...group.permissions.map((permission) => permission.id), id(change.permissionId)];
+    return [
+      `change      doorward groups update ${id(change.groupId)} --set permissionIds=${ids.join(',')} ${at}`,
+    ];
+  }
+  if (change.kind === 'setAttribute')
+    return [`change      set ${visible(String(change.path))} to ${json(change.expected)}`];
+  return [];
+}

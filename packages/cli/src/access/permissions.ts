@@ -1,0 +1,22 @@
+import type { Command } from '../command.ts';
+import type { Column } from '../output/table.ts';
+import { subjectArgument, subjectOf } from './subject.ts';
+
+export const heldColumns: readonly Column[] = [
+  { name: 'permission', of: ({ resource, action }) => `${resource as string}:${action as string}` },
+  { name: 'condition', of: ({ conditional }) => (conditional ? 'under a condition' : '') },
+];
+
+/** `doorward permissions [<subject>]`; the words list, get, … after it are of the noun. */
+export const heldPermissions: Command = {
+  path: ['permissions'],
+  summary: 'What a subject may do in the scope; and the permissions of roles (list, get, …)',
+  arguments: { '[subject]': `${subjectArgument}; default: me` },
+  async run({ connection, terminal }, [subject = 'me']) {
+    const doorward = await connection.inScope();
+    const who = await subjectOf(doorward, subject);
+    const held = who ? await doorward.api.userPermissions({ id: who.userId }) : await doorward.permissions();
+    if (terminal.isJson) terminal.json(held);
+    else terminal.list(held.permissions, heldColumns, null);
+  },
+};

@@ -1,0 +1,26 @@
+import type { Command } from '../command.ts';
+import type { Column } from '../output/table.ts';
+import { contextOf, contextOption } from './question.ts';
+import { permissionOf } from './subject.ts';
+
+const columns: readonly Column[] = [
+  { name: 'user', of: (row) => (row['subject'] as { id: string }).id, kind: 'id' },
+  { name: 'reason' },
+  { name: 'permission', of: (row) => (row['matchedPermission'] as { name: string }).name },
+];
+
+export const whoCan: Command = {
+  path: ['who-can'],
+  summary: 'Every user who may do something in the scope now',
+  description: 'Needs Authorization:Check and User:Query.',
+  arguments: { '<permission>': '<resource>:<action>' },
+  options: contextOption,
+  async run({ connection, terminal, signal }, [permission = ''], options) {
+    const asked = permissionOf(permission);
+    const context = await contextOf(options);
+    const doorward = await connection.inScope();
+    const items = [];
+    for await (const item of doorward.whoCan(asked, context, { signal })) items.push(item);
+    terminal.list(items as unknown as Record<string, unknown>[], columns, null);
+  },
+};

@@ -1,0 +1,66 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import { usageFault } from '../fault.ts';
+
+/** The last whole entry of a file that was cut. */
+export interface LastEntry {
+  readonly sequence: number;
+  readonly occurredAt: string;
+  readonly hash: string;
+  /** `<tenant>:<id>`. */
+  readonly scope: string;
+}
+
+const STEP = 64 * 1024;
+
+/**
+ * Opens the file of an export. What is there is kept; a line that was cut is removed.
+ * @throws Fault if the file is no export
+ */
+export async function openExport(
+  path: string,
+): Promise<{ readonly file: FileHandle; readonly last: LastEntry | null }> {
+  const file = await open(path, 'a+', 0o600).catch((error: NodeJS.ErrnoException) => {
+    throw usageFault(`${path} cannot be written (${error.code ?? error.name}).`);
+  });
+  try {
+    const { size } = await file.stat();
+    const end = await endOfLine(file, size);
+    if (end < size) await file.truncate(end);
+    if (end === 0) {
+      if (size > STEP) throw usageFault(`${path} is no export: it has no whole line.`);
+      return { file, last: null };
+    }
+    const start = await endOfLine(file, end - 1);
+    const text = Buffer.alloc(end - 1 - start);
+    await file.read(text, 0, text.length, start);
+    return { file, last: entryOf(path, text.toString()) };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** The position after the last line feed before `before`; 0 if there is none. */
+async function endOfLine(file: FileHandle, before: number): Promise<number> {
+  for (let end = before; end > 0; end -= STEP) {
+    const start = Math.max(0, end - STEP);
+    const piece = Buffer.alloc(end - start);
+    await file.read(piece, 0, piece.length, start);
+    const at = piece.lastIndexOf(10);
+    if (at >= 0) return start + at + 1;
+  }
+  return 0;
+}
+
+function entryOf(path: string, line: string): LastEntry {
+  try {
+    const { sequence, occurredAt, hash, scope } = JSON.parse(line) as LastEntry & {
+      readonly scope: { readonly tenant: string; readonly id: string };
+    };
+    if (Number.isSafeInteger(sequence) && typeof hash === 'string' && !Number.isNaN(Date.parse(occurredAt)))
+      return { sequence, occurredAt, hash, scope: `${scope.tenant}:${scope.id}` };
+  } catch {
+    // The same fault as JSON that is no entry.
+  }
+  throw usageFault(`${path} exists, and does not end with an entry of an export.`);
+}

@@ -1,0 +1,41 @@
+import type { Run } from './run.ts';
+
+/** What a command declares: the program, its help and its completion are derived from the list of these. */
+export interface Command {
+  /** The words that name it: `['keys', 'create']`. */
+  readonly path: readonly string[];
+  readonly summary: string;
+  /** More than the summary, for its own help. */
+  readonly description?: string;
+  /** `<subject>`, `[file]`, each with one sentence. */
+  readonly arguments?: Readonly<Record<string, string>>;
+  /** `-o, --out <file>`, each with one sentence. `--set <name=value...>` may be given several times. */
+  readonly options?: Readonly<Record<string, string>>;
+  /** Lines that can be pasted, for its help. */
+  readonly examples?: readonly string[];
+  /** Answers the exit code; nothing: 0. */
+  readonly run: (run: Run, args: readonly string[], options: Options) => Promise<number | void>;
+}
+
+/** Options of one command, by their name in camel case. */
+export class Options {
+  readonly #values: Readonly<Record<string, unknown>>;
+
+  constructor(values: Readonly<Record<string, unknown>>) {
+    this.#values = values;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#values[name];
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  flag(name: string): boolean {
+    return this.#values[name] === true;
+  }
+
+  list(name: string): readonly string[] {
+    const value = this.#values[name];
+    return Array.isArray(value) ? (value as string[]) : [];
+  }
+}

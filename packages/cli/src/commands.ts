@@ -1,0 +1,39 @@
+import { check } from './access/check.ts';
+import { explain } from './access/explain.ts';
+import { heldPermissions } from './access/permissions.ts';
+import { whoCan } from './access/who-can.ts';
+import { eventsTail } from './audit/events-tail.ts';
+import { auditExport } from './audit/export.ts';
+import { auditVerify } from './audit/verify.ts';
+import type { Command } from './command.ts';
+import { keyCommands } from './nouns/key-commands.ts';
+import { commandsOf } from './nouns/noun-commands.ts';
+import { allNouns } from './nouns/nouns.ts';
+import { userCommands } from './nouns/user-commands.ts';
+import { webhookCommands } from './nouns/webhook-commands.ts';
+import { login } from './session/login.ts';
+import { logout } from './session/logout.ts';
+import { profileCommands } from './session/profile-commands.ts';
+import { whoami } from './session/whoami.ts';
+import { api } from './shell/api.ts';
+import { completionCommands } from './shell/completion.ts';
+
+/** Every command, in the order of the help. */
+export const commands: readonly Command[] = [
+  ...[login, logout, whoami, ...profileCommands],
+  ...[check, explain, whoCan, heldPermissions],
+  ...allNouns.flatMap((noun) => [
+    ...commandsOf(noun),
+    ...[...keyCommands, ...userCommands, ...webhookCommands].filter(({ path }) => path[0] === noun.word),
+  ]),
+  ...[auditExport, auditVerify, eventsTail, api],
+  ...completionCommands(() => commands),
+];
+
+/** What is said of a word with commands below it. */
+export const groups: Readonly<Record<string, string>> = {
+  profile: 'Addresses, scopes and sign-ins of this computer',
+  audit: 'The audit log: export it, prove it',
+  events: 'What happens in the scope',
+  ...Object.fromEntries(allNouns.map(({ word, summary }) => [word, summary])),
+};

@@ -1,0 +1,21 @@
+/** How a run ends, for scripts (docs/cli.md). */
+export const exitCodes = {
+  done: 0,
+  /** The answer is no. */
+  no: 1,
+  usage: 2,
+  notSignedIn: 3,
+  forbidden: 4,
+  notFound: 5,
+  conflict: 6,
+  notReached: 7,
+  interrupted: 130,
+} as const;
+
+export function exitCodeOfStatus(status: number): number {
+  if (status === 401) return exitCodes.notSignedIn;
+  if (status === 403) return exitCodes.forbidden;
+  if (status === 404) return exitCodes.notFound;
+  if (status === 409 || status === 422) return exitCodes.conflict;
+  return status === 429 || status >= 500 ? exitCodes.notReached : exitCodes.usage;
+}

@@ -1,0 +1,76 @@
+import { exitCodeOfStatus, exitCodes } from './exit-codes.ts';
+
+/** Why a run ends without its result: one sentence, a code, what to do. */
+export class Fault extends Error {
+  readonly exitCode: number;
+  readonly code: string;
+  readonly hint: string | undefined;
+
+  constructor(exitCode: number, code: string, message: string, hint?: string) {
+    super(message);
+    this.exitCode = exitCode;
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+export const usageFault = (message: string, hint?: string): Fault =>
+  new Fault(exitCodes.usage, 'USAGE', message, hint);
+
+export const notSignedIn = (message = 'You are not signed in.'): Fault =>
+  new Fault(
+    exitCodes.notSignedIn,
+    'NOT_SIGNED_IN',
+    message,
+    'doorward login, or set DOORWARD_TOKEN, or DOORWARD_CLIENT_ID and DOORWARD_CLIENT_SECRET',
+  );
+
+/** What is shown of an error, of this program or of the client. */
+export interface ShownFault {
+  readonly exitCode: number;
+  readonly code: string;
+  readonly message: string;
+  readonly status?: number | undefined;
+  readonly reason?: string | undefined;
+  readonly hint?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly details: readonly { readonly path: string; readonly message: string; readonly code: string }[];
+}
+
+/** Recognizes errors of the client by their members, so that nothing needs the client only to show an error. */
+export function shownFault(error: unknown): ShownFault {
+  if (error instanceof Fault) {
+    const { exitCode, code, message, hint } = error;
+    return { exitCode, code, message, hint, details: [] };
+  }
+  const facts = (error ?? {}) as Readonly<Record<string, unknown>>;
+  if (!(error instanceof Error) || typeof facts['code'] !== 'string' || !('retryable' in facts))
+    return { exitCode: exitCodes.notReached, code: 'UNEXPECTED', message: `${String(error)}`, details: [] };
+  const { code, message } = error as Error & { code: string };
+  const text = (name: string) => (typeof facts[name] === 'string' ? facts[name] : undefined);
+  const status = typeof facts['status'] === 'number' ? facts['status'] : undefined;
+  return {
+    exitCode: exitCodeOf(code, status),
+    ...{ code, message, status, reason: text('reason'), requestId: text('requestId') },
+    hint: hintOf(code, status) ?? text('fix'),
+    details: (facts['details'] ?? []) as ShownFault['details'],
+  };
+}
+
+function exitCodeOf(code: string, status: number | undefined): number {
+  if (code === 'CONFIG') return exitCodes.usage;
+  if (code === 'BAD_ANSWER') return exitCodes.notReached;
+  if (code === 'ABORTED') return exitCodes.interrupted;
+  if (code === 'SECRET_LOST') return exitCodes.conflict;
+  return status === undefined ? exitCodes.notReached : exitCodeOfStatus(status);
+}
+
+/** Hints that speak of this program rather than of the API. */
+function hintOf(code: string, status: number | undefined): string | undefined {
+  if (code === 'SCOPE_REQUIRED')
+    return 'name a scope: -s <tenant>:<id>, --org <slug>, --account, --project <slug>';
+  if (code === 'UNREACHABLE') return 'check --url, and that the service runs';
+  if (code === 'TIMEOUT') return 'check --url, or give more time: --timeout 60';
+  if (code === 'MFA_REQUIRED') return 'doorward login asks for the second factor';
+  return status === 401 ? 'doorward whoami says who the service takes you for; doorward login' : undefined;
+}

@@ -1,0 +1,51 @@
+import type { Options } from '../command.ts';
+import { usageFault } from '../fault.ts';
+import { fileText, parsedObject } from '../input/json-input.ts';
+import { readStdin } from '../input/prompt.ts';
+import { suggestion } from '../input/nearest.ts';
+import type { FieldKind, Noun } from './noun.ts';
+
+export const fieldOptions = {
+  '--set <name=value...>': 'a field; lists are separated by commas, null empties',
+  '--from <file>': 'fields from a JSON file, or - for stdin',
+};
+
+export const fieldsText = ({ fields }: Noun): string =>
+  `Fields: ${Object.entries(fields)
+    .map(([name, kind]) => (kind === 'text' ? name : `${name} (${kind})`))
+    .join(', ')}.`;
+
+/** The fields of --from and --set. @throws Fault for a field that there is not */
+export async function readFields({ fields }: Noun, options: Options): Promise<Record<string, unknown>> {
+  const from = options.text('from');
+  const given = from === undefined ? {} : parsedObject('--from', await sourceOf(from));
+  const names = Object.keys(fields);
+  const assertField = (name: string): void => {
+    if (!Object.hasOwn(fields, name)) throw usageFault(`There is no field ${name}.`, suggestion(name, names));
+  };
+  Object.keys(given).forEach(assertField);
+  for (const text of options.list('set')) {
+    const [, name = '', value = ''] = /^([^=]+)=([\s\S]*)$/.exec(text) ?? [];
+    if (name === '') throw usageFault('--set takes name=value.');
+    assertField(name);
+    given[name] = valueOf(name, fields[name] ?? 'text', value);
+  }
+  return given;
+}
+
+function valueOf(name: string, kind: FieldKind, text: string): unknown {
+  if (text === 'null') return null;
+  if (kind === 'list') return text === '' ? [] : text.split(',').map((item) => item.trim());
+  if (kind === 'flag') {
+    if (text === 'true' || text === 'false') return text === 'true';
+    throw usageFault(`${name} is true or false.`);
+  }
+  if (kind === 'text') return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw usageFault(`${name} is JSON.`);
+  }
+}
+
+const sourceOf = (from: string): Promise<string> => (from === '-' ? readStdin() : fileText('--from', from));

@@ -1,0 +1,67 @@
+import type { Doorward } from '@doorward/node';
+import { exitCodes } from '../exit-codes.ts';
+import { Fault, usageFault } from '../fault.ts';
+import type { Row } from '../output/table.ts';
+import type { Run } from '../run.ts';
+import { isId } from '../settings/scope-text.ts';
+import { operationOf } from './invoke.ts';
+import { targetOf, type Noun } from './noun.ts';
+
+/** The argument that names one of them. */
+export const nameOf = ({ singular, namedBy }: Noun): string =>
+  namedBy === undefined
+    ? `id of the ${singular}`
+    : `id of the ${singular}, or its ${typeof namedBy === 'string' ? wordOf(namedBy) : 'address'}`;
+const wordOf = (member: string): string => (member === 'email' ? 'address' : member);
+
+export const idOfRow = ({ idOf }: Noun, row: Row): string => (idOf ? idOf(row) : String(row['id']));
+
+/** @throws Fault for a text that is no id */
+export function assertId(text: string): string {
+  if (isId(text)) return text.toLowerCase();
+  throw usageFault('This is no id.', 'lists show ids in their first column');
+}
+
+/** The id that an argument means. @throws Fault if it means none, or several */
+export async function findId(run: Run, doorward: Doorward, noun: Noun, text: string): Promise<string> {
+  if (isId(text)) return text.toLowerCase();
+  return idOfRow(noun, await findNamed(run, doorward, noun, text));
+}
+
+/** The row that an argument means. */
+export async function findRow(run: Run, doorward: Doorward, noun: Noun, text: string): Promise<Row> {
+  const { get } = noun;
+  if (isId(text) && get)
+    return (await operationOf(doorward, get)(targetOf(noun, text.toLowerCase()), run)) as Row;
+  if (isId(text)) {
+    for await (const row of operationOf(doorward, noun.list).each?.({}, run) ?? [])
+      if (idOfRow(noun, row) === text.toLowerCase()) return row;
+    throw missing(noun);
+  }
+  return findNamed(run, doorward, noun, text);
+}
+
+async function findNamed(run: Run, doorward: Doorward, noun: Noun, text: string): Promise<Row> {
+  const { namedBy, list } = noun;
+  if (namedBy === undefined) throw usageFault(`${text} is no id.`, `doorward ${noun.word} list`);
+  const named = (row: Row): unknown => (typeof namedBy === 'string' ? row[namedBy] : namedBy(row));
+  const matches: Row[] = [];
+  for await (const row of operationOf(doorward, list).each?.({ search: text }, run) ?? [])
+    if (String(named(row)).toLowerCase() === text.toLowerCase()) matches.push(row);
+  const [row, ...others] = matches;
+  if (!row) throw missing(noun);
+  if (others.length > 0)
+    throw usageFault(
+      `Several ${noun.word} have this name.`,
+      `give an id: ${matches.map((match) => idOfRow(noun, match)).join(', ')}`,
+    );
+  return row;
+}
+
+const missing = ({ singular, word }: Noun): Fault =>
+  new Fault(
+    exitCodes.notFound,
+    'NOT_FOUND',
+    `There is no such ${singular} in the scope.`,
+    `doorward ${word} list`,
+  );

@@ -1,0 +1,33 @@
+import type { components } from '@doorward/node';
+import { visible } from '../output/text.ts';
+import { scopeText } from '../settings/scope-text.ts';
+
+export type Impact = components['schemas']['Impact'];
+
+/** Who gains and who loses what, one line for each of them. */
+export function impactLines({ affected, truncated }: Impact): string[] {
+  if (affected.length === 0) return ['No user gains or loses anything.'];
+  return [
+    ...affected.flatMap(({ subject, scope, gains, loses, changes }) => {
+      const who = `${visible(String(subject.type))}:${visible(String(subject.id))} in ${visible(scopeText(scope))}`;
+      return [
+        ...(gains.length > 0 ? [`${who} gains ${listed(gains)}`] : []),
+        ...(loses.length > 0 ? [`${who} loses ${listed(loses)}`] : []),
+        ...(changes.length > 0 ? [`${who} changes ${listed(changes)}`] : []),
+      ];
+    }),
+    ...(truncated ? ['… and more'] : []),
+  ];
+}
+
+const SHOWN = 8;
+type Pair = Impact['affected'][number]['gains'][number];
+
+function listed(pairs: readonly Pair[]): string {
+  const names = pairs
+    .slice(0, SHOWN)
+    .map(({ resource, action, conditional }) =>
+      visible(`${resource}:${action}${conditional ? ' (conditional)' : ''}`),
+    );
+  return [...names, ...(pairs.length > SHOWN ? [`${pairs.length - SHOWN} more`] : [])].join(', ');
+}

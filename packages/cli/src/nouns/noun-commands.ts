@@ -1,0 +1,152 @@
+import type { Command, Options } from '../command.ts';
+import { usageFault } from '../fault.ts';
+import { visible } from '../output/text.ts';
+import type { Row } from '../output/table.ts';
+import { assertCanConfirm } from '../input/confirm.ts';
+import { makeChange } from './change.ts';
+import { fieldOptions, fieldsText, readFields } from './fields.ts';
+import { findId, findRow, idOfRow, nameOf } from './find.ts';
+import { operationOf, type Page } from './invoke.ts';
+import { targetOf, type Noun } from './noun.ts';
+import { openSecretTarget, secretOptions } from './secret-output.ts';
+
+/** The commands of a noun, derived from its declaration. */
+export function commandsOf(noun: Noun): Command[] {
+  return [
+    listCommand(noun),
+    ...(noun.get ? [getCommand(noun)] : []),
+    ...(noun.create ? [createCommand(noun)] : []),
+    ...(noun.update ? [updateCommand(noun)] : []),
+    ...(noun.delete ? [deleteCommand(noun)] : []),
+  ];
+}
+
+export const pageOptions = {
+  '--limit <n>': 'rows, 1 to 100; default 50',
+  '--all': 'all pages',
+  '--cursor <cursor>': 'continue where a page ended',
+  '--search <text>': 'rows with this text',
+  '--sort <field:order>': 'such as name:desc',
+};
+
+/** @throws Fault for a number or an order that there is not */
+export function pageInput(options: Options): Row {
+  const limit = options.text('limit') ?? '50';
+  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > 100)
+    throw usageFault('--limit must be 1 to 100.');
+  const [cursor, search, sort] = [options.text('cursor'), options.text('search'), options.text('sort')];
+  const [sortField, order = 'asc', ...more] = sort?.split(':') ?? [];
+  if (more.length > 0 || !/^(asc|desc)$/i.test(order))
+    throw usageFault('--sort takes <field>, <field>:asc or <field>:desc.');
+  return {
+    limit: Number(limit),
+    ...(cursor === undefined ? {} : { cursor }),
+    ...(search === undefined ? {} : { search }),
+    ...(sortField === undefined ? {} : { sortField, sortOrder: order.toUpperCase() }),
+  };
+}
+
+const listCommand = (noun: Noun): Command => ({
+  path: [noun.word, 'list'],
+  summary: `${noun.summary}: a page, or all`,
+  options: pageOptions,
+  async run(run, _args, options) {
+    const input = pageInput(options);
+    const doorward = await run.connection.inScope();
+    const operation = operationOf(doorward, noun.list);
+    if (options.flag('all')) {
+      const rows: Row[] = [];
+      for await (const row of operation.each?.(input, run) ?? []) rows.push(row);
+      return run.terminal.list(rows, noun.columns, null);
+    }
+    const { items, nextCursor } = (await operation(input, run)) as Page;
+    run.terminal.list(items, noun.columns, nextCursor);
+  },
+});
+
+const getCommand = (noun: Noun): Command => ({
+  path: [noun.word, 'get'],
+  summary: `Show one ${noun.singular}`,
+  arguments: { [`<${noun.singular.replace(/^API /, '')}>`]: nameOf(noun) },
+  async run(run, [name = '']) {
+    run.terminal.record(await findRow(run, await run.connection.inScope(), noun, name), noun.columns);
+  },
+});
+
+const createCommand = (noun: Noun): Command => ({
+  path: [noun.word, 'create'],
+  summary: `Create a ${noun.singular}`,
+  description: fieldsText(noun),
+  options: { ...fieldOptions, ...(noun.secret ? secretOptions : {}) },
+  async run(run, _args, options) {
+    if (!noun.create) return;
+    const input = await readFields(noun, options);
+    const doorward = await run.connection.inScope({ changes: true });
+    const target = noun.secret && !run.flags.dryRun ? await openSecretTarget(run, options) : null;
+    const row = await makeChange(run, doorward, { change: noun.create, input }).catch(
+      async (error: unknown) => {
+        await target?.discard();
+        throw error;
+      },
+    );
+    if (row && target && noun.secret && typeof row[noun.secret] === 'string')
+      await target.deliver(row, noun.secret, noun.columns);
+    else if (row) {
+      await target?.discard();
+      run.terminal.record(row, noun.columns);
+    }
+  },
+});
+
+const updateCommand = (noun: Noun): Command => ({
+  path: [noun.word, 'update'],
+  summary: `Change a ${noun.singular}`,
+  description: fieldsText(noun),
+  arguments: { [`<${noun.singular}>`]: nameOf(noun) },
+  options: fieldOptions,
+  async run(run, [name = ''], options) {
+    if (!noun.update) return;
+    const fields = await readFields(noun, options);
+    if (Object.keys(fields).length === 0)
+      throw usageFault('What should change?', '--set name=value, or --from file.json');
+    const doorward = await run.connection.inScope({ changes: true });
+    const id = await findId(run, doorward, noun, name);
+    const input = { ...fields, ...targetOf(noun, id) };
+    const row = await makeChange(run, doorward, { change: noun.update, input });
+    if (row) run.terminal.record(row, noun.columns);
+  },
+});
+
+const deleteCommand = (noun: Noun): Command => {
+  const word = noun.deleteWord ?? 'delete';
+  return {
+    path: [noun.word, word],
+    summary: `${word === 'remove' ? 'Remove' : 'Delete'} a ${noun.singular}, after a question`,
+    arguments: { [`<${noun.singular.replace(/^API /, '')}>`]: nameOf(noun) },
+    async run(run, [name = '']) {
+      if (!noun.delete) return;
+      assertCanConfirm(run);
+      const doorward = await run.connection.inScope({ changes: true });
+      const row = await findRow(run, doorward, noun, name);
+      const label = labelOf(noun, row);
+      const done = await makeChange(run, doorward, {
+        change: noun.delete,
+        input: targetOf(noun, idOfRow(noun, row)),
+        question: `${word === 'remove' ? 'Remove' : 'Delete'} the ${noun.singular} ${label}?`,
+        word: noun.isLarge ? String(row['slug']) : undefined,
+      });
+      if (done)
+        run.terminal.answer(
+          `${word === 'remove' ? 'Removed' : 'Deleted'} the ${noun.singular} ${label}.`,
+          done,
+        );
+    },
+  };
+};
+
+/** A row as questions name it. */
+export function labelOf(noun: Noun, row: Row): string {
+  const user = row['user'] as Row | undefined;
+  const name = row['name'] ?? user?.['name'] ?? row['url'];
+  return `${typeof name === 'string' ? `${visible(name)} ` : ''}${idOfRow(noun, row)}`;
+}

@@ -1,0 +1,83 @@
+import type { components } from '@doorward/node';
+import type { Column, Row } from '../output/table.ts';
+
+type Inputs = components['schemas']['OperationInputs'];
+export type OperationName = keyof Inputs;
+
+/** How `--set name=value` reads a value. `list`: separated by commas. `nullable` text: empty means none. */
+export type FieldKind = 'text' | 'flag' | 'list' | 'json' | 'number';
+
+/** Members of an input that are no fields: where, and how. */
+type NoField = 'id' | 'scope' | 'dryRun';
+type FieldsOf<N extends OperationName> = N extends 'updateOrganizationMember'
+  ? Exclude<keyof Inputs[N], NoField | 'userId'>
+  : Exclude<keyof Inputs[N], NoField>;
+
+type WithDryRun<N extends OperationName> = N extends OperationName
+  ? 'dryRun' extends keyof Inputs[N]
+    ? N
+    : never
+  : never;
+
+/** Operations that show their impact without a change. */
+type Foreseeable = WithDryRun<OperationName>;
+
+/** A change; those that can show their impact must say so. */
+export interface Change<N extends OperationName = OperationName> {
+  readonly operation: N;
+  readonly hasImpact: boolean;
+}
+
+/** For operations that take `dryRun`. */
+export const foreseen = <N extends Foreseeable>(operation: N): Change<N> => ({ operation, hasImpact: true });
+/** For the others. */
+export const plain = <N extends Exclude<OperationName, Foreseeable>>(operation: N): Change<N> => ({
+  operation,
+  hasImpact: false,
+});
+
+export interface NounParts<C extends OperationName, U extends OperationName> {
+  /** The word of the command: `roles`. */
+  readonly word: string;
+  /** One of them, in a sentence: `role`. */
+  readonly singular: string;
+  readonly summary: string;
+  readonly list: OperationName;
+  readonly get?: OperationName;
+  readonly create?: Change<C>;
+  readonly update?: Change<U>;
+  readonly delete?: Change;
+  /** What takes it away: `delete`, or another word such as `remove`. */
+  readonly deleteWord?: string;
+  readonly columns: readonly Column[];
+  /** Fields that can be set: those of both operations, and no other. */
+  readonly fields: Readonly<Record<FieldsOf<C> | FieldsOf<U>, FieldKind>>;
+  /** Beside the id, what one can be named by. */
+  readonly namedBy?: string | ((row: Row) => unknown);
+  /** The member of an input that has the id. Default `id`. */
+  readonly idMember?: 'id' | 'userId';
+  readonly idOf?: (row: Row) => string;
+  /** It is its own scope, and is shown and changed there. */
+  readonly ownScope?: 'organization';
+  /** Its slug must be typed before it goes. */
+  readonly isLarge?: boolean;
+  /** Members of an answer that are shown once. */
+  readonly secret?: string;
+}
+
+export type Noun = NounParts<never, never> & {
+  readonly create?: Change;
+  readonly update?: Change;
+  readonly fields: Readonly<Record<string, FieldKind>>;
+};
+
+/** Holds the fields of a noun against the types of its operations. */
+export const noun = <C extends OperationName = never, U extends OperationName = never>(
+  parts: NounParts<C, U>,
+): Noun => parts as unknown as Noun;
+
+/** The members of an input that say which one is meant. */
+export const targetOf = ({ idMember = 'id', ownScope }: Noun, id: string): Row => ({
+  [idMember]: id,
+  ...(ownScope ? { scope: { tenant: ownScope, id } } : {}),
+});

@@ -1,0 +1,232 @@
+import type { Row } from '../output/table.ts';
+import { foreseen, noun, plain, type Noun } from './noun.ts';
+
+/** What can be listed, shown and changed. The commands of each are derived (noun-commands.ts). */
+
+const id = { name: 'id', kind: 'id' } as const;
+const created = { name: 'created', of: 'createdAt', kind: 'time' } as const;
+const member = (part: string, name: string) => (row: Row) => (row[part] as Row | undefined)?.[name];
+const joined = (first: unknown, second: unknown): string => `${String(first)}:${String(second)}`;
+
+export const keys = noun({
+  word: 'keys',
+  singular: 'API key',
+  summary: 'API keys',
+  list: 'apiKeys',
+  get: 'apiKey',
+  delete: plain('deleteApiKey'),
+  columns: [
+    id,
+    { name: 'name' },
+    { name: 'status' },
+    { name: 'client id', of: 'clientId', kind: 'id' },
+    { name: 'expires', of: 'expiresAt', kind: 'time' },
+    { name: 'last used', of: 'lastUsedAt', kind: 'time' },
+  ],
+  fields: {},
+  namedBy: 'name',
+});
+
+export const users = noun({
+  word: 'users',
+  singular: 'user',
+  summary: 'Users of the scope',
+  list: 'users',
+  get: 'user',
+  create: foreseen('createUser'),
+  delete: foreseen('deleteUser'),
+  deleteWord: 'remove',
+  columns: [
+    id,
+    { name: 'name' },
+    { name: 'address', of: 'email' },
+    { name: 'kind' },
+    { name: 'status' },
+    created,
+  ],
+  fields: {
+    ...{ kind: 'text', name: 'text', userId: 'text', pictureUrl: 'text', metadata: 'json' },
+    ...{ roleIds: 'list', tagIds: 'list' },
+  },
+  namedBy: 'email',
+});
+
+export const webhooks = noun({
+  word: 'webhooks',
+  singular: 'webhook',
+  summary: 'Webhooks of a project',
+  list: 'webhookSubscriptions',
+  get: 'webhookSubscription',
+  create: plain('createWebhookSubscription'),
+  update: plain('updateWebhookSubscription'),
+  delete: plain('deleteWebhookSubscription'),
+  columns: [
+    id,
+    { name: 'url' },
+    { name: 'active' },
+    { name: 'events', of: 'eventTypes' },
+    { name: 'delivered', of: 'lastDeliveredAt', kind: 'time' },
+  ],
+  fields: { url: 'text', eventTypes: 'list', description: 'text', active: 'flag' },
+  secret: 'secret',
+});
+
+const organizations = noun({
+  word: 'orgs',
+  singular: 'organization',
+  summary: 'Organizations',
+  list: 'organizations',
+  get: 'organization',
+  create: plain('createOrganization'),
+  update: plain('updateOrganization'),
+  delete: plain('deleteOrganization'),
+  columns: [id, { name: 'name' }, { name: 'slug' }, created],
+  fields: {
+    ...{ name: 'text', slug: 'text', requireMfaForSensitiveActions: 'flag', supportAccess: 'flag' },
+    ...{ metadata: 'json', tagIds: 'list' },
+  },
+  namedBy: 'slug',
+  isLarge: true,
+  ownScope: 'organization',
+});
+
+const projects = noun({
+  word: 'projects',
+  singular: 'project',
+  summary: 'Projects of an account or organization',
+  list: 'projects',
+  get: 'project',
+  create: plain('createProject'),
+  update: plain('updateProject'),
+  delete: plain('deleteProject'),
+  columns: [
+    id,
+    { name: 'name' },
+    { name: 'slug' },
+    {
+      name: 'scope',
+      of: (row) => joined(member('scope', 'tenant')(row), member('scope', 'id')(row)),
+      kind: 'id',
+    },
+    created,
+  ],
+  fields: { name: 'text', slug: 'text', description: 'text', metadata: 'json', tagIds: 'list' },
+  namedBy: 'slug',
+  isLarge: true,
+});
+
+const members = noun({
+  word: 'members',
+  singular: 'member',
+  summary: 'Members of an organization',
+  list: 'organizationMembers',
+  update: foreseen('updateOrganizationMember'),
+  delete: foreseen('removeOrganizationMember'),
+  columns: [
+    { name: 'user', of: member('user', 'id'), kind: 'id' },
+    { name: 'name', of: member('user', 'name') },
+    { name: 'address', of: member('user', 'email') },
+    { name: 'role', of: member('role', 'name') },
+    { name: 'joined', of: 'joinedAt', kind: 'time' },
+  ],
+  fields: { roleId: 'text' },
+  namedBy: member('user', 'email'),
+  idMember: 'userId',
+  idOf: (row) => String(member('user', 'id')(row)),
+});
+
+const roles = noun({
+  word: 'roles',
+  singular: 'role',
+  summary: 'Roles',
+  list: 'roles',
+  get: 'role',
+  create: foreseen('createRole'),
+  update: foreseen('updateRole'),
+  delete: foreseen('deleteRole'),
+  columns: [id, { name: 'name' }, { name: 'built-in', of: 'isSystem' }, { name: 'description' }],
+  fields: { name: 'text', description: 'text', metadata: 'json', groupIds: 'list', tagIds: 'list' },
+  namedBy: 'name',
+});
+
+const groups = noun({
+  word: 'groups',
+  singular: 'group',
+  summary: 'Groups of permissions',
+  list: 'groups',
+  get: 'group',
+  create: foreseen('createGroup'),
+  update: foreseen('updateGroup'),
+  delete: foreseen('deleteGroup'),
+  columns: [id, { name: 'name' }, { name: 'built-in', of: 'isSystem' }, { name: 'description' }],
+  fields: { name: 'text', description: 'text', metadata: 'json', permissionIds: 'list', tagIds: 'list' },
+  namedBy: 'name',
+});
+
+const permissions = noun({
+  word: 'permissions',
+  singular: 'permission',
+  summary: 'Permissions',
+  list: 'permissions',
+  get: 'permission',
+  create: foreseen('createPermission'),
+  update: foreseen('updatePermission'),
+  delete: foreseen('deletePermission'),
+  columns: [
+    id,
+    { name: 'permission', of: (row) => joined(member('resource', 'slug')(row), row['action']) },
+    { name: 'name' },
+    { name: 'condition' },
+  ],
+  fields: {
+    ...{ name: 'text', description: 'text', resourceId: 'text', action: 'text' },
+    ...{ condition: 'json', metadata: 'json', tagIds: 'list' },
+  },
+  namedBy: 'name',
+});
+
+const resources = noun({
+  word: 'resources',
+  singular: 'resource',
+  summary: 'Resources of a project, with their actions',
+  list: 'resources',
+  get: 'resource',
+  create: plain('createResource'),
+  update: plain('updateResource'),
+  delete: plain('deleteResource'),
+  columns: [id, { name: 'slug' }, { name: 'name' }, { name: 'actions' }, { name: 'active', of: 'isActive' }],
+  fields: {
+    ...{ name: 'text', slug: 'text', description: 'text', actions: 'list', isActive: 'flag' },
+    ...{ metadata: 'json', createPermissions: 'flag', tagIds: 'list' },
+  },
+  namedBy: 'slug',
+});
+
+const apps = noun({
+  word: 'apps',
+  singular: 'app',
+  summary: 'Apps of a project, to which people sign in',
+  list: 'projectApps',
+  get: 'projectApp',
+  create: plain('createProjectApp'),
+  update: plain('updateProjectApp'),
+  delete: plain('deleteProjectApp'),
+  columns: [
+    id,
+    { name: 'name' },
+    { name: 'client id', of: 'clientId', kind: 'id' },
+    { name: 'confidential' },
+    created,
+  ],
+  fields: {
+    ...{ name: 'text', logoUrl: 'text', homepageUrl: 'text', primaryColor: 'text', redirectUris: 'list' },
+    ...{ scopes: 'list', enabledProviders: 'list', allowSignUp: 'flag', signUpRoleId: 'text' },
+    ...{ confidential: 'flag', allowedOrigins: 'list', tagIds: 'list' },
+  },
+  namedBy: 'name',
+  secret: 'clientSecret',
+});
+
+export const allNouns: readonly Noun[] = [
+  ...[keys, users, organizations, projects, members, roles, groups, permissions, resources, apps, webhooks],
+];

@@ -1,0 +1,53 @@
+import { open } from 'node:fs/promises';
+import type { Options } from '../command.ts';
+import { usageFault } from '../fault.ts';
+import type { Column, Row } from '../output/table.ts';
+import type { Run } from '../run.ts';
+
+export const secretOptions = {
+  '--secret-only': 'print the secret and nothing else',
+  '-o, --out <file>': 'write the secret to a new file that only you can read',
+};
+
+/** Where a secret goes, which is shown once. It is settled before the secret exists. */
+interface SecretTarget {
+  /** Prints the answer, and puts the secret in its place. */
+  readonly deliver: (row: Row, secret: string, columns: readonly Column[]) => Promise<void>;
+  /** The change was not made. */
+  readonly discard: () => Promise<void>;
+}
+
+/** @throws Fault if the file exists: it is never overwritten */
+export async function openSecretTarget({ terminal }: Run, options: Options): Promise<SecretTarget> {
+  const path = options.text('out');
+  if (path === undefined) return onTerminal(terminal, options.flag('secretOnly'));
+  const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EEXIST'
+      ? usageFault(`${path} exists, and is not overwritten.`)
+      : usageFault(`${path} cannot be written (${error.code ?? error.name}).`);
+  });
+  return {
+    async deliver(row, secret, columns) {
+      await file.writeFile(`${String(row[secret])}\n`);
+      await file.close();
+      terminal.record({ ...row, [secret]: null }, columns);
+      terminal.note(`The secret is in ${path}.`);
+    },
+    async discard() {
+      await file.close();
+      const { rm } = await import('node:fs/promises');
+      await rm(path);
+    },
+  };
+}
+
+function onTerminal(terminal: Run['terminal'], isAlone: boolean): SecretTarget {
+  return {
+    async deliver(row, secret, columns) {
+      if (isAlone) return terminal.raw(String(row[secret]));
+      terminal.record(row, [...columns, { name: 'secret', of: secret, kind: 'id' }]);
+      terminal.note('The secret is shown once: store it now.');
+    },
+    discard: async () => undefined,
+  };
+}

@@ -1,0 +1,135 @@
+import { errorJson, errorLines } from './error-form.ts';
+import { record, separated, table, type Column, type Row } from './table.ts';
+import { visible, visibleJson } from './text.ts';
+import type { ShownFault } from '../fault.ts';
+
+interface OutputFlags {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly color: 'auto' | 'always' | 'never';
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+/** Everything that a run prints: results on stdout, everything else on stderr. */
+export class Terminal {
+  readonly isJson: boolean;
+  readonly #isQuiet: boolean;
+  readonly #env: Env;
+  readonly #color: OutputFlags['color'];
+  #spinner: NodeJS.Timeout | null = null;
+  #spins = false;
+
+  constructor({ json, quiet, color }: OutputFlags, env: Env) {
+    this.isJson = json;
+    this.#isQuiet = quiet;
+    this.#env = env;
+    this.#color = color;
+  }
+
+  /** A person is there who can answer. */
+  get canAsk(): boolean {
+    return process.stdin.isTTY && process.stderr.isTTY && !this.#env['CI'];
+  }
+
+  /** A result in words, or as JSON. */
+  answer(text: string, data: unknown): void {
+    if (this.isJson) this.json(data);
+    else this.#out(text);
+  }
+
+  json(data: unknown): void {
+    this.#out(visibleJson(data, process.stdout.isTTY ? 2 : undefined));
+  }
+
+  /** One row. */
+  record(row: Row, columns: readonly Column[]): void {
+    if (this.isJson) this.json(row);
+    else if (process.stdout.isTTY) record(row, columns, Date.now()).forEach((line) => this.#out(line));
+    else columns.forEach((column) => this.#out(`${column.name}\t${separated([column], row)}`));
+  }
+
+  /** A list, or one page of it. */
+  list(rows: readonly Row[], columns: readonly Column[], nextCursor: string | null): void {
+    if (this.isJson) return this.json({ items: rows, nextCursor });
+    if (!process.stdout.isTTY) return rows.forEach((row) => this.#out(separated(columns, row)));
+    if (rows.length === 0) return this.note('Nothing found.');
+    for (const line of table(columns, rows, process.stdout.columns, Date.now())) this.#out(line);
+    if (nextCursor !== null) this.note(`More follow: --all, or --cursor ${visible(nextCursor)}`);
+  }
+
+  /** One item of a stream without an end. */
+  item(row: Row, columns: readonly Column[]): void {
+    if (this.isJson) return this.#out(visibleJson(row));
+    this.#out(columns.map((column) => separated([column], row)).join(process.stdout.isTTY ? '  ' : '\t'));
+  }
+
+  /** As it is, to stdout: a file, a script, a secret. */
+  raw(text: string): void {
+    this.#out(text);
+  }
+
+  /** For people, on stderr; not with --quiet. */
+  note(text: string): void {
+    if (!this.#isQuiet) this.#err(text);
+  }
+
+  /** On stderr, also with --quiet: what a person must see. */
+  say(text: string): void {
+    this.#err(text);
+  }
+
+  fault(fault: ShownFault): void {
+    if (this.isJson) this.#err(errorJson(fault));
+    else errorLines(fault, (text) => this.paint(text, 31, process.stderr)).forEach((line) => this.#err(line));
+  }
+
+  /** Colour, where it may be; the text says the same without it. */
+  paint(text: string, color: number, stream: NodeJS.WriteStream = process.stdout): string {
+    const { NO_COLOR: none, FORCE_COLOR: force, CI: ci, TERM: term } = this.#env;
+    const auto = force ? force !== '0' : !none && !ci && term !== 'dumb' && stream.isTTY;
+    const isOn = this.#color === 'always' || (this.#color === 'auto' && auto);
+    return isOn ? `\u001b[${color}m${text}\u001b[0m` : text;
+  }
+
+  /** Shows that something is going on, when it takes longer than a glance. */
+  async waiting<T>(work: Promise<T>): Promise<T> {
+    this.#startSpinner();
+    try {
+      return await work;
+    } finally {
+      this.stopSpinner();
+    }
+  }
+
+  stopSpinner(): void {
+    if (this.#spinner) clearInterval(this.#spinner);
+    this.#spinner = null;
+    if (this.#spins) process.stderr.write('\r\u001b[K');
+    this.#spins = false;
+  }
+
+  #startSpinner(): void {
+    const isShown = process.stderr.isTTY && process.stdout.isTTY && !this.#isQuiet && !this.#env['CI'];
+    if (!isShown || this.isJson || this.#spinner) return;
+    let tick = 0;
+    this.#spinner = setInterval(() => {
+      if (++tick < 4) return;
+      this.#spins = true;
+      process.stderr.write(`\r${frames[tick % frames.length]}`);
+    }, 100);
+    this.#spinner.unref();
+  }
+
+  #out(text: string): void {
+    this.stopSpinner();
+    process.stdout.write(`${text}\n`);
+  }
+
+  #err(text: string): void {
+    this.stopSpinner();
+    process.stderr.write(`${text}\n`);
+  }
+}

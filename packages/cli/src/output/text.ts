@@ -1,0 +1,56 @@
+/**
+ * Text of the service on a terminal. Names come from other people: control characters could move the cursor or set
+ * colours, and bidirectional ones could show a name other than it is.
+ */
+const unsafe =
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+/** Shows such characters as `\u{…}`. */
+export const visible = (text: string): string =>
+  text.replace(unsafe, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+
+/** JSON that a terminal shows as it is, and that means the same. */
+export const visibleJson = (value: unknown, indent?: number): string =>
+  JSON.stringify(value, null, indent).replace(unsafe, (character) =>
+    character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+/** Cells of any value; objects are JSON. */
+export function cellText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (Array.isArray(value) && value.every((item) => typeof item !== 'object' || item === null))
+    return visible(value.join(', '));
+  return visible(typeof value === 'object' ? JSON.stringify(value) : `${value as string | number | boolean}`);
+}
+
+const segmenter = new Intl.Segmenter();
+const wide =
+  /\p{Extended_Pictographic}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
+
+const widthOfGrapheme = (grapheme: string): number => (wide.test(grapheme) ? 2 : 1);
+
+const isPlain = (text: string): boolean => /^[ -~]*$/.test(text);
+
+/** Columns that a text takes. */
+export function widthOf(text: string): number {
+  if (isPlain(text)) return text.length;
+  let width = 0;
+  for (const { segment } of segmenter.segment(text)) width += widthOfGrapheme(segment);
+  return width;
+}
+
+/** Cuts a text to a number of columns, with `…` in place of the rest. */
+export function cut(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  let result = '';
+  let width = 1;
+  for (const { segment } of segmenter.segment(text)) {
+    width += widthOfGrapheme(segment);
+    if (width > columns) break;
+    result += segment;
+  }
+  return `${result}…`;
+}
+
+export const padded = (text: string, columns: number): string =>
+  text + ' '.repeat(Math.max(0, columns - widthOf(text)));

@@ -1,0 +1,99 @@
+import { Command as Program, CommanderError, Option } from 'commander';
+import { Options, type Command } from './command.ts';
+import { usageFault } from './fault.ts';
+import { globalOptions } from './settings/flags.ts';
+
+/** The command that was asked for, with its arguments and options. */
+interface Invocation {
+  readonly command: Command;
+  readonly args: readonly string[];
+  readonly options: Options;
+}
+
+interface ProgramParts {
+  readonly commands: readonly Command[];
+  /** Summaries of words that have commands below them. */
+  readonly groups: Readonly<Record<string, string>>;
+  readonly version: () => string;
+}
+
+/** The parser for all declared commands. */
+function buildProgram(
+  { commands, groups }: Omit<ProgramParts, 'version'>,
+  choose: (invocation: Invocation) => void,
+): Program {
+  const program = new Program('doorward')
+    .description('The command line of Doorward.')
+    .configureOutput({ writeErr: () => undefined })
+    .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
+    .exitOverride()
+    .helpCommand('help [command]', 'help of a command');
+  for (const [flags, about] of Object.entries(globalOptions)) program.addOption(new Option(flags, about));
+  program.helpOption('-h, --help', 'help of a command');
+  for (const command of commands) addCommand(parentOf(program, command, groups), command, choose);
+  return program;
+}
+
+function parentOf(program: Program, { path }: Command, groups: ProgramParts['groups']): Program {
+  let parent = program;
+  for (const word of path.slice(0, -1)) {
+    parent =
+      parent.commands.find((child) => child.name() === word) ??
+      parent
+        .command(word)
+        .summary(groups[word] ?? '')
+        .description(groups[word] ?? '');
+  }
+  return parent;
+}
+
+function addCommand(parent: Program, command: Command, choose: (invocation: Invocation) => void): void {
+  const { path, summary, description, examples = [] } = command;
+  const name = path.at(-1) ?? '';
+  const child =
+    parent.commands.find((existing) => existing.name() === name) ??
+    parent.command(name, { hidden: summary === '' });
+  child.summary(summary).description(description ? `${summary}\n\n${description}` : summary);
+  for (const [argument, about] of Object.entries(command.arguments ?? {})) child.argument(argument, about);
+  for (const [flags, about] of Object.entries(command.options ?? {})) child.addOption(optionOf(flags, about));
+  if (examples.length > 0)
+    child.addHelpText('after', `\nExamples:\n${examples.map((line) => `  ${line}`).join('\n')}`);
+  child.action((...given: unknown[]) => {
+    const args = given
+      .slice(0, -2)
+      .filter((value) => typeof value === 'string' || Array.isArray(value))
+      .flat() as string[];
+    choose({ command, args, options: new Options(child.optsWithGlobals()) });
+  });
+}
+
+/** `<name=value...>` collects what several flags give, one value each. */
+function optionOf(flags: string, about: string): Option {
+  const option = new Option(flags.replace('...', ''), about);
+  if (flags.includes('...'))
+    option.argParser((value: string, before: string[] | undefined) => [...(before ?? []), value]);
+  return option;
+}
+
+/** @returns null if help or the version was printed. @throws Fault for unknown commands and flags */
+export async function parse(argv: readonly string[], parts: ProgramParts): Promise<Invocation | null> {
+  let invocation: Invocation | null = null;
+  const program = buildProgram(parts, (chosen) => (invocation = chosen));
+  if (argv.some((word) => word === '-V' || word === '--version'))
+    program.version(parts.version(), '-V, --version', 'the version');
+  else program.addOption(new Option('-V, --version', 'the version'));
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return null;
+    if (error.code === 'commander.help') throw usageFault('Which command?', 'doorward --help lists them');
+    const [message = '', ...hints] = error.message.replace(/^error: /, '').split('\n');
+    const hint = /\(Did you mean (.+)\?\)/s.exec(hints.join(' '))?.[1];
+    throw usageFault(
+      `${message.charAt(0).toUpperCase()}${message.slice(1)}.`,
+      hint === undefined ? 'doorward --help lists what there is' : `did you mean ${hint}?`,
+    );
+  }
+  return invocation;
+}

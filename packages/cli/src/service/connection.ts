@@ -1,0 +1,90 @@
+import type { Doorward, Scope } from '@doorward/node';
+import type { Client } from '@doorward/node/client';
+import { notSignedIn } from '../fault.ts';
+import type { Flags } from '../settings/flags.ts';
+import type { Identity, Settings } from '../settings/settings.ts';
+import { tokensOf, type Protect, type TokenSource } from '../session/tokens.ts';
+import type { RequestLog } from './request-log.ts';
+import { lookUpScope } from './scope-lookup.ts';
+
+interface ConnectionParts {
+  readonly flags: Flags;
+  readonly settings: Settings;
+  readonly log: RequestLog;
+  readonly protect: Protect;
+}
+
+/** The service as one run uses it. Loads the client when the first command needs it, so that help is quick. */
+export class Connection {
+  readonly #parts: ConnectionParts;
+  #tokens: TokenSource | null = null;
+  #scope: Promise<Scope | undefined> | null = null;
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts;
+  }
+
+  /** A client without a credential. */
+  async public(url?: string): Promise<Client> {
+    const { createClient } = await import('@doorward/node/client');
+    return createClient({ url: url ?? (await this.#parts.settings.url()), ...this.#bounds(), retries: 0 });
+  }
+
+  /** The token of this run. @throws Fault if there is none */
+  async token(): Promise<string> {
+    const identity = await this.identity();
+    if (!identity) throw notSignedIn();
+    const { settings, protect } = this.#parts;
+    this.#tokens ??= tokensOf(identity, {
+      client: await this.public(),
+      profiles: settings.profiles,
+      protect,
+    });
+    return this.#tokens();
+  }
+
+  identity(): Promise<Identity | undefined> {
+    return this.#parts.settings.identity();
+  }
+
+  /** The scope that flags, environment or profile name. */
+  scope(): Promise<Scope | undefined> {
+    const { flags, settings } = this.#parts;
+    return (this.#scope ??= lookUpScope(flags, settings, async () => (await this.client({})).api));
+  }
+
+  /**
+   * A client with the credential and scope of this run. `changes`: it sends nothing twice, because only the service
+   * could tell whether the first attempt arrived.
+   */
+  async client({
+    scope,
+    changes = false,
+  }: {
+    readonly scope?: Scope | undefined;
+    readonly changes?: boolean;
+  }): Promise<Doorward> {
+    const { settings } = this.#parts;
+    const { createDoorward } = await import('@doorward/node');
+    return createDoorward({
+      url: await settings.url(),
+      token: () => this.token(),
+      scope: scope ?? undefined,
+      ...this.#bounds(),
+      ...(changes ? { retries: 0 } : {}),
+    });
+  }
+
+  /** The same in the scope of this run. */
+  async inScope(options: { readonly changes?: boolean } = {}): Promise<Doorward> {
+    return this.client({ ...options, scope: await this.scope() });
+  }
+
+  #bounds() {
+    const { timeoutMs } = this.#parts.flags;
+    return {
+      fetch: this.#parts.log.fetch,
+      ...(timeoutMs === undefined ? {} : { timeoutMs, deadlineMs: timeoutMs }),
+    };
+  }
+}

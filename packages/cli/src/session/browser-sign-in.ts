@@ -1,0 +1,117 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exitCodes } from '../exit-codes.ts';
+import { Fault } from '../fault.ts';
+
+/**
+ * Sign-in in the browser (identity §9). The service sends the browser back to a loopback address with a code. Another
+ * program of this computer could open that address too, so it has a random port, a random path and a state; and a
+ * code is worth nothing without the verifier, which stays in this process.
+ */
+
+const WAIT_MS = 5 * 60_000;
+
+interface Attempt {
+  /** Where the browser begins. */
+  readonly address: string;
+  readonly codeVerifier: string;
+  /** Resolves with the code that the browser brings. @throws Fault if the person refuses or does not come */
+  readonly code: Promise<string>;
+  readonly close: () => void;
+}
+
+export async function beginAttempt(url: string, signal: AbortSignal): Promise<Attempt> {
+  const path = `/${randomBytes(16).toString('base64url')}`;
+  const state = randomBytes(24).toString('base64url');
+  const codeVerifier = randomBytes(32).toString('base64url');
+  const { promise: code, resolve, reject } = withResolvers<string>();
+  code.catch(() => undefined);
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
+    if (request.method !== 'GET' || pathname !== path || !isEqual(searchParams.get('state') ?? '', state))
+      return void response.writeHead(404, { connection: 'close' }).end();
+    const given = searchParams.get('code');
+    const error = searchParams.get('error');
+    response
+      .writeHead(200, pageHeaders)
+      .end(pageOf(given === null ? 'You are not signed in.' : 'You are signed in.'));
+    if (given !== null) resolve(given);
+    else reject(refusal(error));
+  });
+  await new Promise<void>((listening, failed) =>
+    server.once('error', failed).listen(0, '127.0.0.1', listening),
+  );
+  const { port } = server.address() as AddressInfo;
+  const query = new URLSearchParams({
+    redirect: `http://127.0.0.1:${port}${path}`,
+    state,
+    code_challenge: createHash('sha256').update(codeVerifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  });
+  const timer = setTimeout(() => reject(late()), WAIT_MS);
+  signal.addEventListener('abort', () => reject(signal.reason as Error));
+  const close = (): void => {
+    clearTimeout(timer);
+    server.close();
+    server.closeIdleConnections();
+  };
+  return { address: `${url}/api/auth/github?${query.toString()}`, codeVerifier, code, close };
+}
+
+const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': "default-src 'none'",
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  connection: 'close',
+};
+const pageOf = (text: string): string =>
+  `<!doctype html><html lang="en"><title>Doorward</title><p>${text} You can close this page and go back to the command line.</p></html>`;
+
+function refusal(error: string | null): Fault {
+  const isDenied = error === 'accessDenied';
+  const message = isDenied ? 'The sign-in was refused in the browser.' : 'The sign-in failed in the browser.';
+  return new Fault(
+    exitCodes.notSignedIn,
+    'NOT_SIGNED_IN',
+    message,
+    error ? `reason: ${error.slice(0, 64)}` : undefined,
+  );
+}
+const late = (): Fault =>
+  new Fault(
+    exitCodes.notSignedIn,
+    'NOT_SIGNED_IN',
+    'No sign-in came within five minutes.',
+    'doorward login again',
+  );
+
+function isEqual(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+function withResolvers<T>() {
+  let resolve: (value: T) => void = () => undefined;
+  let reject: (error: Error) => void = () => undefined;
+  const promise = new Promise<T>((yes, no) => ([resolve, reject] = [yes, no]));
+  return { promise, resolve, reject };
+}
+
+/** Opens the address if this computer shows pages; whether it did is not known. */
+export function openBrowser(address: string, env: Readonly<Record<string, string | undefined>>): void {
+  const [program = '', ...args] = browserOf(env);
+  if (program === '') return;
+  const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true });
+  child.on('error', () => undefined);
+  child.unref();
+}
+
+function browserOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  if (env['BROWSER']) return [env['BROWSER']];
+  if (process.platform === 'darwin') return ['open'];
+  if (process.platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler'];
+  return env['DISPLAY'] || env['WAYLAND_DISPLAY'] ? ['xdg-open'] : [];
+}

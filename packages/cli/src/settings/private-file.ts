@@ -1,0 +1,50 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { usageFault } from '../fault.ts';
+
+/** Files of the configuration: private ones are read only if no other user can read them, and are never half written. */
+
+const OTHERS = 0o077;
+const isWindows = process.platform === 'win32';
+
+/** The JSON of a file; undefined if there is none. @throws Fault if others may read it, or it is no JSON */
+export async function readPrivate(path: string): Promise<unknown> {
+  await assertPrivate(path);
+  return readJson(path);
+}
+
+export async function readJson(path: string): Promise<unknown> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw usageFault(`${path} cannot be read (${error.code ?? error.name}).`);
+  });
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw usageFault(`${path} is no JSON.`, 'correct it, or delete it and sign in again');
+  }
+}
+
+async function assertPrivate(path: string): Promise<void> {
+  const stats = await stat(path).catch(() => undefined);
+  if (!stats || isWindows || (stats.mode & OTHERS) === 0) return;
+  throw usageFault(`Others may read ${path}, which has secrets.`, `chmod 600 ${path}`);
+}
+
+/** Writes beside and renames, so that a reader finds the old file or the new one. */
+export async function writePrivate(path: string, value: unknown): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const beside = `${path}.${randomBytes(6).toString('hex')}`;
+  try {
+    const file = await open(beside, 'wx', 0o600);
+    await file.writeFile(`${JSON.stringify(value, null, 2)}\n`);
+    await file.sync();
+    await file.close();
+    await rename(beside, path);
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw usageFault(`${path} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown'}).`);
+  }
+}

@@ -1,0 +1,64 @@
+import type { Command } from '../command.ts';
+import { usageFault } from '../fault.ts';
+import { assertCanConfirm, confirm } from '../input/confirm.ts';
+import { jsonObject } from '../input/json-input.ts';
+import { suggestion } from '../input/nearest.ts';
+import { operationOf } from '../nouns/invoke.ts';
+import type { OperationName } from '../nouns/noun.ts';
+import type { Run } from '../run.ts';
+
+export const api: Command = {
+  path: ['api'],
+  summary: 'Any operation of the service, by its name',
+  description:
+    'The input is flat: parameters of path, query and body together. The answer is JSON. The names are in the reference of the API.',
+  arguments: { '<operation>': 'such as createTag' },
+  options: { '--input <json>': 'JSON, @file or - for stdin' },
+  examples: [`doorward api createTag --input '{"name": "urgent"}'`],
+  async run(run, [name = ''], options) {
+    const names = await operationNames();
+    if (!names.includes(name)) throw usageFault(`There is no operation ${name}.`, hintOf(name, names));
+    const text = options.text('input');
+    const input = text === undefined ? {} : await jsonObject('--input', text);
+    await confirmLoss(run, name, input);
+    const hasIdentity = (await run.connection.identity()) !== undefined;
+    const client = hasIdentity
+      ? await run.connection.inScope({ changes: true })
+      : await run.connection.public();
+    const call = operationOf(client as Parameters<typeof operationOf>[0], name as OperationName);
+    const answer = await call(input, run).catch((error: unknown) => {
+      throw error instanceof TypeError ? usageFault(`${error.message}.`, `--input '{"id": "…"}'`) : error;
+    });
+    if (answer instanceof Response) await pipe(answer);
+    else run.terminal.json(answer ?? null);
+  },
+};
+
+/** What takes something away asks first, as the commands of nouns do. */
+async function confirmLoss(run: Run, name: string, input: Readonly<Record<string, unknown>>): Promise<void> {
+  if (input['dryRun'] === true || !/^(delete|remove|revoke|rotate)/.test(name)) return;
+  if (run.flags.dryRun)
+    throw usageFault(
+      '--dry-run is for commands of nouns.',
+      `some operations take it: --input '{"dryRun": true, …}'`,
+    );
+  assertCanConfirm(run);
+  await confirm(run, `Send ${name}?`);
+}
+
+/** Names of all operations, from the catalogue of the client. */
+export async function operationNames(): Promise<readonly string[]> {
+  const { createClient } = await import('@doorward/node/client');
+  return Object.keys(createClient({ url: 'http://127.0.0.1' }).api);
+}
+
+function hintOf(name: string, names: readonly string[]): string {
+  const same = names.filter((candidate) => candidate.toLowerCase().includes(name.toLowerCase()));
+  return same.length > 0 && same.length < 10
+    ? `one of: ${same.join(', ')}`
+    : suggestion(name, names).slice(0, 200);
+}
+
+async function pipe(answer: Response): Promise<void> {
+  for await (const piece of answer.body ?? []) process.stdout.write(piece as Uint8Array);
+}

@@ -1,0 +1,275 @@
+import { chmod, readFile, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eq } from 'drizzle-orm';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { auditLog } from '../../server/src/events/tables.ts';
+import { startGithub, type GithubDouble } from '../../server/test/support/github.ts';
+import { doorward, emptyFolder, startDoorward, type How } from './support/doorward.ts';
+import { startWorld, type World } from './support/world.ts';
+
+let world: World;
+let github: GithubDouble;
+let folder: string;
+
+beforeAll(async () => {
+  github = await startGithub();
+  world = await startWorld(github.env);
+});
+afterAll(async () => {
+  await world.service.close();
+  await github.close();
+});
+beforeEach(async () => (folder = await emptyFolder()));
+
+/** With the profiles of this test, and nothing else. */
+const run = (args: readonly string[], how: How = {}) =>
+  doorward(args, { ...how, env: { DOORWARD_CONFIG_DIR: folder, ...how.env } });
+const stored = async (name: string): Promise<string> => readFile(join(folder, `${name}.json`), 'utf8');
+
+/** A browser on the way from the printed address back to the command line. */
+async function browse(address: string, decision: 'approve' | 'deny'): Promise<string> {
+  const cookies = new Map<string, string>();
+  const send = async (url: string, form?: Record<string, string>): Promise<Response> => {
+    const headers = { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') };
+    const body = form ? { method: 'POST', body: new URLSearchParams(form) } : {};
+    const origin = form ? { origin: world.service.url } : {};
+    const answer = await fetch(url, { redirect: 'manual', headers: { ...headers, ...origin }, ...body });
+    for (const cookie of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      cookies.set(name, value);
+    }
+    return answer;
+  };
+  const next = async (url: string): Promise<string> => (await send(url)).headers.get('location') ?? '';
+  const callback = await github.visit(await next(address));
+  const page = await (await send(await next(callback))).text();
+  const formToken = /name="formToken" value="([^"]+)"/.exec(page)?.[1] ?? '';
+  const answer = await send(`${world.service.url}/api/auth/cli/confirm`, { decision, formToken });
+  return answer.headers.get('location') ?? '';
+}
+
+async function signIn(decision: 'approve' | 'deny' = 'approve') {
+  github.account = github.newAccount();
+  const env = { DOORWARD_CONFIG_DIR: folder };
+  const command = await startDoorward(['login', '--url', world.service.url, '-v'], { env });
+  const [, address = ''] = await command.printed(/Sign in here: (http\S+)/);
+  const back = await browse(address, decision);
+  return { command, back, account: github.account };
+}
+
+describe('in the browser', () => {
+  test('gives a session that is renewed, and ends', async () => {
+    const { command, back, account } = await signIn();
+    const page = await (await fetch(back)).text();
+    expect(page).toContain('You are signed in.');
+    const { code, stdout, stderr } = await command.ended;
+    const address = account.emails[1]?.email ?? '';
+    expect([code, stdout]).toEqual([
+      0,
+      `Signed in to ${world.service.url} as ${address}, profile default.\n`,
+    ]);
+    expect(stderr).not.toMatch(/eyJ|code=|codeVerifier/);
+
+    const { refreshToken } = (
+      JSON.parse(await stored('credentials')) as { default: { refreshToken: string } }
+    ).default;
+    expect((await stat(join(folder, 'credentials.json'))).mode & 0o777).toBe(0o600);
+    expect(await stored('config')).not.toContain(refreshToken);
+    expect([stdout, stderr].join('')).not.toContain(refreshToken);
+
+    const me = await run(['whoami', '--json']);
+    expect(me.stderr).toBe('');
+    expect(JSON.parse(me.stdout)).toMatchObject({
+      name: address,
+      method: 'session',
+      profile: 'default',
+      url: world.service.url,
+    });
+    const before = JSON.parse(await stored('credentials')) as { default: { renewAt: number } };
+    expect(before.default.renewAt).toBeGreaterThan(Date.now());
+    before.default.renewAt = 0;
+    await writeFile(join(folder, 'credentials.json'), JSON.stringify(before), { mode: 0o600 });
+    const three = await Promise.all([run(['whoami']), run(['whoami']), run(['users', 'sessions'])]);
+    expect(three.map(({ code, stderr }) => [code, stderr])).toEqual([0, 0, 0].map((none) => [none, '']));
+    const recorded = await world.service.app.database.pool
+      .select()
+      .from(auditLog)
+      .where(eq(auditLog.operation, 'refreshSession'));
+    expect(recorded).toHaveLength(1);
+    expect(await stored('credentials')).not.toContain(refreshToken);
+    expect((await run(['users', 'sessions'])).stdout).toMatch(/\tcli\tcurrent\t/);
+
+    const elsewhere = await run(['whoami', '--url', 'http://127.0.0.1:9']);
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([3, expect.stringContaining('sent nowhere else')]);
+    const last = (
+      JSON.parse(await stored('credentials')) as { default: { accessToken: string; refreshToken: string } }
+    ).default;
+    const out = await run(['logout']);
+    expect(out).toEqual({ code: 0, stdout: '', stderr: 'Signed out of the profile default.\n' });
+    expect(
+      (
+        await world.service.app.call('refreshSession', {
+          accessToken: last.accessToken,
+          refreshToken: last.refreshToken,
+        })
+      ).status,
+    ).toBe(401);
+    expect((await run(['whoami'])).code).toBe(3);
+    expect((await run(['logout'])).code).toBe(3);
+  }, 60_000);
+
+  test('ends when another sign-in takes its place', async () => {
+    const { command, back } = await signIn();
+    await fetch(back);
+    expect((await command.ended).code).toBe(0);
+    const { accessToken, refreshToken } = (
+      JSON.parse(await stored('credentials')) as { default: { accessToken: string; refreshToken: string } }
+    ).default;
+    const { clientId, clientSecret } = world.project.options;
+    const args = ['login', '--key', '--client-id', clientId, '-s', world.scope];
+    expect((await run(args, { stdin: clientSecret })).code).toBe(0);
+    const { app } = world.service;
+    expect((await app.call('refreshSession', { accessToken, refreshToken })).status).toBe(401);
+  });
+
+  test('is over when the person refuses', async () => {
+    const { command, back } = await signIn('deny');
+    expect(await (await fetch(back)).text()).toContain('You are not signed in.');
+    const { code, stderr } = await command.ended;
+    expect([code, stderr]).toEqual([3, expect.stringContaining('refused in the browser')]);
+    await expect(stored('credentials')).rejects.toThrow();
+  });
+
+  test('takes the answer at its own address with its own state only', async () => {
+    const env = { DOORWARD_CONFIG_DIR: folder };
+    const command = await startDoorward(['login', '--url', world.service.url], { env });
+    const [, address = ''] = await command.printed(/Sign in here: (http\S+)/);
+    const redirect = new URL(address).searchParams.get('redirect') ?? '';
+    const [port, state] = [new URL(redirect).port, new URL(address).searchParams.get('state') ?? ''];
+    for (const url of [
+      `${redirect}?code=forged&state=wrong`,
+      `${redirect}?code=forged`,
+      `http://127.0.0.1:${port}/?code=forged&state=${state}`,
+    ])
+      expect((await fetch(url)).status).toBe(404);
+    expect(command.child.exitCode).toBeNull();
+    command.child.kill('SIGINT');
+    expect((await command.ended).code).toBe(130);
+  });
+
+  test('says when the service has none', async () => {
+    const other = await startWorld();
+    const { code, stderr } = await run(['login', '--url', other.service.url]);
+    await other.service.close();
+    expect([code, stderr]).toEqual([5, expect.stringContaining('PROVIDER_NOT_CONFIGURED')]);
+    expect(stderr).toContain('login --key');
+  });
+});
+
+describe('with a key', () => {
+  const login = (stdin: string, args: readonly string[] = []) =>
+    run(
+      [
+        'login',
+        '--key',
+        '--client-id',
+        world.project.options.clientId,
+        '--url',
+        world.service.url,
+        '-s',
+        world.scope,
+        ...args,
+      ],
+      { stdin },
+    );
+
+  test('stores it after it was tried', async () => {
+    const { clientSecret } = world.project.options;
+    const wrong = await login(`dwk_${'x'.repeat(52)}\n`);
+    expect(wrong.code).toBe(3);
+    await expect(stored('credentials')).rejects.toThrow();
+    const { code, stdout, stderr } = await login(`${clientSecret}\n`);
+    expect(code, stderr).toBe(0);
+    expect(stdout + stderr + (await stored('config'))).not.toContain(clientSecret);
+    const me = await run(['whoami', '--json', '--permissions']);
+    expect(JSON.parse(me.stdout)).toMatchObject({
+      method: 'key',
+      apiKeyId: world.project.key.id,
+      scope: world.scope,
+    });
+    expect((await run(['roles', 'list'])).stdout).toContain('Project Admin');
+    expect((await run(['logout'])).stderr).toBe('Forgot the sign-in of the profile default.\n');
+  });
+
+  test('asks for it on a terminal without an echo', async () => {
+    const { clientSecret } = world.project.options;
+    const args = [
+      'login',
+      '--key',
+      '--client-id',
+      world.project.options.clientId,
+      '--url',
+      world.service.url,
+      '-s',
+      world.scope,
+    ];
+    const command = await startDoorward(args, { env: { DOORWARD_CONFIG_DIR: folder }, columns: 100 });
+    await command.printed(/Client secret: /);
+    command.child.stdin?.write(`${clientSecret}\n`);
+    const { code, stdout } = await command.ended;
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Signed in to')]);
+    expect(stdout).not.toContain(clientSecret);
+  });
+
+  test('is refused while others may read it', async () => {
+    await login(world.project.options.clientSecret);
+    const path = join(folder, 'credentials.json');
+    await chmod(path, 0o644);
+    const { code, stderr } = await run(['whoami']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`chmod 600 ${path}`)]);
+  });
+
+  test('waits for a lock, and breaks that of a process that is gone', async () => {
+    const { clientSecret } = world.project.options;
+    await writeFile(join(folder, 'credentials.json.lock'), '999999999');
+    expect((await login(clientSecret)).code).toBe(0);
+    const path = join(folder, 'credentials.json.lock');
+    await writeFile(path, String(process.pid));
+    await utimes(path, new Date(), new Date(Date.now() - 120_000));
+    expect((await login(clientSecret)).code).toBe(0);
+    await expect(stat(path)).rejects.toThrow();
+  });
+});
+
+describe('profiles', () => {
+  test('are stored, chosen and removed', async () => {
+    expect(
+      (await run(['profile', 'set', 'work', '--url', `${world.service.url}/`, '-s', world.scope])).code,
+    ).toBe(0);
+    expect((await run(['profile', 'set', 'home', '--url', 'https://home.example'])).code).toBe(0);
+    expect((await run(['profile', 'list'])).stdout).toBe(
+      `home\t\thttps://home.example\t\t\nwork\tcurrent\t${world.service.url}\t${world.scope}\t\n`,
+    );
+    expect((await run(['profile', 'use', 'home'])).code).toBe(0);
+    const env = { DOORWARD_TOKEN: world.project.owner.token };
+    expect((await run(['roles', 'list', '--profile', 'work'], { env })).stdout).toContain('Project Admin');
+    const byVariable = await run(['roles', 'list'], { env: { ...env, DOORWARD_PROFILE: 'work' } });
+    expect(byVariable.code).toBe(0);
+    expect((await run(['profile', 'remove', 'work'])).code).toBe(0);
+    expect((await run(['roles', 'list', '--profile', 'work'], { env })).code).toBe(2);
+    expect((await run(['profile', 'remove', 'work'])).code).toBe(5);
+    for (const name of ['../x', '', '__proto__', 'a b'])
+      expect((await run(['profile', 'set', name, '--url', 'https://x.example'])).code, name).toBe(2);
+  });
+
+  test('yield to the environment, and that to flags', async () => {
+    await run(['profile', 'set', '--url', 'http://127.0.0.1:9']);
+    const env = { DOORWARD_TOKEN: world.project.owner.token };
+    expect((await run(['whoami'], { env })).code).toBe(7);
+    expect((await run(['whoami'], { env: { ...env, DOORWARD_URL: world.service.url } })).code).toBe(0);
+    const flag = await run(['whoami', '--url', 'http://127.0.0.1:9'], {
+      env: { ...env, DOORWARD_URL: world.service.url },
+    });
+    expect(flag.code).toBe(7);
+  });
+});
