@@ -1,0 +1,100 @@
+import { useState } from 'react';
+import { useRead } from '../api/use-api.ts';
+import { common } from '../i18n/common.ts';
+import { formatNumber } from '../i18n/format.ts';
+import { useTexts } from '../i18n/language.ts';
+import { useScope } from '../scopes/use-scope.ts';
+import { ErrorBox } from '../ui/error-box.tsx';
+import { targetOf } from './entity.ts';
+import type { Choice, FormField } from './form-field.ts';
+import { formTexts } from './form-texts.ts';
+
+/** Rows to choose from: boxes to tick, or a list for a single one, with a search above when there are many. */
+export function RowChoice({
+  field,
+  value,
+  problem,
+  onChange,
+}: {
+  readonly field: Extract<FormField, { readonly kind: 'rows' | 'row' }>;
+  readonly value: unknown;
+  readonly problem: string | undefined;
+  readonly onChange: (value: unknown) => void;
+}) {
+  const t = useTexts(common);
+  const f = useTexts(formTexts);
+  const scope = useScope();
+  const [search, setSearch] = useState('');
+  const [start] = useState(value);
+  const {
+    data = [],
+    error,
+    isPending,
+    refetch,
+  } = useRead([field.noun, scope, 'choices', search], (api) =>
+    field.source(api, { ...targetOf(scope), ...(search.length > 1 ? { search } : {}) }),
+  );
+  const chosen: readonly string[] = Array.isArray(value)
+    ? (value as string[])
+    : typeof value === 'string'
+      ? [value]
+      : [];
+  // What was chosen when the form opened comes first, so that it is not far down in a long list.
+  const wasChosen = (id: string): boolean => Array.isArray(start) && start.includes(id);
+  const rows = [...data.filter(({ id }) => wasChosen(id)), ...data.filter(({ id }) => !wasChosen(id))];
+  const isFolded = ({ id, isBuiltIn = false }: Choice): boolean => isBuiltIn && !wasChosen(id);
+  const own = rows.filter((row) => !isFolded(row));
+  const builtIn = rows.filter(isFolded);
+  const toggle = (id: string): void => {
+    if (field.kind === 'row') onChange(id);
+    else onChange(chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id]);
+  };
+  const choice = ({ id, name }: Choice) => (
+    <label key={id}>
+      <input
+        type={field.kind === 'row' ? 'radio' : 'checkbox'}
+        checked={chosen.includes(id)}
+        onChange={() => toggle(id)}
+      />{' '}
+      {name}
+    </label>
+  );
+  return (
+    <fieldset className="field choice">
+      <legend>{field.label}</legend>
+      {field.hint && <small className="hint">{field.hint}</small>}
+      {(search !== '' || data.length > 8) && (
+        <input
+          type="search"
+          aria-label={`${t.search}: ${field.label}`}
+          placeholder={t.search}
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+        />
+      )}
+      {error && <ErrorBox error={error} onRetry={() => refetch()} />}
+      <div className="choices">
+        {field.kind === 'row' && !field.isRequired && (
+          <label>
+            <input type="radio" checked={chosen.length === 0} onChange={() => onChange(null)} /> {t.none}
+          </label>
+        )}
+        {own.map(choice)}
+        {builtIn.length > 0 && (
+          // What a search found is open.
+          <details
+            key={search}
+            open={search.length > 1 || own.length === 0 || builtIn.some(({ id }) => chosen.includes(id))}
+          >
+            <summary>{f.builtIn(formatNumber(builtIn.length))}</summary>
+            {builtIn.map(choice)}
+          </details>
+        )}
+        {data.length === 0 && !error && (
+          <small className="hint">{isPending ? t.loading : search ? t.noMatch : t.nothingToChoose}</small>
+        )}
+      </div>
+      {problem && <small className="problem">{problem}</small>}
+    </fieldset>
+  );
+}

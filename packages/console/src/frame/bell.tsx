@@ -1,0 +1,32 @@
+import { Link } from '@tanstack/react-router';
+import { useRead } from '../api/use-api.ts';
+import { formatNumber } from '../i18n/format.ts';
+import { useTexts } from '../i18n/language.ts';
+import { frameTexts } from './frame-texts.ts';
+
+export const unreadKey = ['Notification', 'unread'] as const;
+const EVERY_MS = 60_000;
+
+/** How many notifications the user has not read; asked for once a minute and when they come back to the tab. */
+export function Bell() {
+  const t = useTexts(frameTexts);
+  const { data } = useRead(
+    unreadKey,
+    (api, signal) => api.myNotifications({ limit: 1, unreadOnly: true }, { signal }),
+    { everyMs: EVERY_MS },
+  );
+  const count = data?.unreadCount ?? 0;
+  return (
+    <Link
+      to="/me/$page"
+      params={{ page: 'notifications' }}
+      className="bell"
+      aria-label={t.unread(formatNumber(count))}
+    >
+      <svg viewBox="0 0 24 24" aria-hidden="true">
+        <path d="M12 3a6 6 0 0 0-6 6v4l-2 4h16l-2-4V9a6 6 0 0 0-6-6zM10 20h4" />
+      </svg>
+      {count > 0 && <span className="count">{count > 99 ? '99+' : formatNumber(count)}</span>}
+    </Link>
+  );
+}

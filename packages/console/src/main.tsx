@@ -1,0 +1,51 @@
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { DoorwardError } from '@doorward/node/client';
+// First, because the router keeps the address that it begins with.
+import './pages/first-user/first-user-link.ts';
+import './styles/base.css';
+import './styles/controls.css';
+import './styles/frame.css';
+import { Crash } from './frame/crash.tsx';
+import { applyTheme } from './frame/theme.ts';
+import { router } from './router.tsx';
+import { SessionGate } from './session/session-gate.tsx';
+import { readAgainAfterSignIn } from './session/read-again.ts';
+import { demandSecondFactor, endSession, isRefused, renew } from './session/session.ts';
+
+const queries = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error) => {
+      if (isRefused(error)) endSession();
+      if (error instanceof DoorwardError && error.code === 'MFA_REQUIRED') demandSecondFactor();
+    },
+  }),
+  mutationCache: new MutationCache({
+    // A wrong password or code is refused like a token, and says nothing about the session.
+    onError: (error, _input, _result, { meta }) => {
+      if (isRefused(error) && meta?.['isProof'] !== true) endSession();
+    },
+  }),
+  defaultOptions: {
+    // The client repeats what can be repeated, and an error of the service says what to do.
+    queries: { retry: false, staleTime: 10_000 },
+    mutations: { retry: false },
+  },
+});
+
+applyTheme();
+readAgainAfterSignIn(queries);
+void renew().catch(() => undefined);
+createRoot(document.getElementById('console') as HTMLElement).render(
+  <StrictMode>
+    <Crash>
+      <QueryClientProvider client={queries}>
+        <SessionGate>
+          <RouterProvider router={router} />
+        </SessionGate>
+      </QueryClientProvider>
+    </Crash>
+  </StrictMode>,
+);

@@ -1,0 +1,62 @@
+import type { components } from '@doorward/node/client';
+import type { FormField, Values } from '../../entities/form-field.ts';
+import { useTexts } from '../../i18n/language.ts';
+import { useRights, useScope } from '../../scopes/use-scope.ts';
+import { Act } from '../keys/act.tsx';
+import { grantTexts } from './grant-texts.ts';
+
+type Grant = components['schemas']['ProjectGrant'];
+
+/** The reason is not needed, and an empty one is none. */
+const withReason = ({ reason, ...input }: Values): Values =>
+  typeof reason === 'string' && reason.trim() ? { ...input, reason } : input;
+
+/** What the owner can do to a customer, by the state of the grant. */
+export function CustomerActions({ grant }: { readonly grant: Grant }) {
+  const t = useTexts(grantTexts);
+  const { can } = useRights(useScope());
+  const { id, name, status } = grant;
+  const reason: FormField = { kind: 'text', name: 'reason', label: t.reason, initial: '' };
+  const mayUpdate = can('ProjectGrant:Update');
+  return (
+    <>
+      {mayUpdate && status === 'pending' && (
+        <Act
+          label={t.resend}
+          name={name}
+          about={t.resendAbout}
+          save={(api, input) => api.resendProjectGrant({ ...input, id })}
+        />
+      )}
+      {mayUpdate && status === 'active' && (
+        <Act
+          label={t.suspend}
+          name={name}
+          about={t.suspendAbout}
+          fields={[reason]}
+          isDangerous
+          save={(api, input) => api.suspendProjectGrant({ ...withReason(input), id })}
+        />
+      )}
+      {mayUpdate && status === 'suspended' && (
+        <Act
+          label={t.resume}
+          name={name}
+          about={t.resumeAbout}
+          isMain
+          save={(api, input) => api.resumeProjectGrant({ ...input, id })}
+        />
+      )}
+      {can('ProjectGrant:Revoke') && ['pending', 'active', 'suspended'].includes(status) && (
+        <Act
+          label={t.revoke}
+          name={name}
+          about={t.revokeAbout}
+          fields={[reason]}
+          isDangerous
+          save={(api, input) => api.revokeProjectGrant({ ...withReason(input), id })}
+        />
+      )}
+    </>
+  );
+}

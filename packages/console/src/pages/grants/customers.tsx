@@ -1,0 +1,84 @@
+import type { components } from '@doorward/node/client';
+import { chipsColumn, createdColumn, nameColumn, textColumn } from '../../entities/columns.tsx';
+import { EntityPage } from '../../entities/entity-page.tsx';
+import type { Entity } from '../../entities/entity.ts';
+import { metadataField, nameField } from '../../entities/fields.ts';
+import type { ChoiceSource } from '../../entities/form-field.ts';
+import { formatNumber } from '../../i18n/format.ts';
+import { CustomerActions } from './customer-actions.tsx';
+import { CustomerDetails } from './customer-details.tsx';
+import { grantTexts, type GrantTexts } from './grant-texts.ts';
+
+type Grant = components['schemas']['ProjectGrant'];
+
+/** Built-in roles are of the owner alone: a customer gives only those of the project itself. */
+const ownRoles: ChoiceSource = async (api, input) =>
+  (await api.roles({ ...input, isSystem: false, limit: 100 })).items.map(({ id, name }) => ({ id, name }));
+
+const isOver = ({ status }: Grant): boolean => ['declined', 'revoked', 'expired'].includes(status);
+
+const customers: Entity<Grant, GrantTexts> = {
+  noun: 'ProjectGrant',
+  texts: grantTexts,
+  name: ({ name }) => name,
+  columns: (t, c) => [
+    nameColumn(c),
+    textColumn('status', c.status, ({ status }) => t.statuses[status], {
+      cell: ({ status }) => (
+        <span className={status === 'active' ? 'gain' : status === 'pending' ? '' : 'problem'}>
+          {t.statuses[status]}
+        </span>
+      ),
+    }),
+    chipsColumn('roles', t.roles, ({ roles = [] }) => roles.map(({ name }) => name)),
+    textColumn('users', t.users, ({ userCount, maxUsers }) =>
+      maxUsers === null ? formatNumber(userCount) : `${formatNumber(userCount)} / ${formatNumber(maxUsers)}`,
+    ),
+    createdColumn(c),
+  ],
+  list: (api, input, signal) => api.projectGrants({ ...input, relations: ['roles'] }, { signal }),
+  read: (api, input, signal) => api.projectGrant({ ...input, relations: ['roles'] }, { signal }),
+  isFixed: isOver,
+  fields: (t, grant, c) => [
+    { ...nameField(c, grant?.name), hint: t.nameHint },
+    ...(grant === null
+      ? [
+          {
+            kind: 'email' as const,
+            name: 'email',
+            label: c.email,
+            hint: t.emailHint,
+            isRequired: true,
+            initial: '',
+          },
+        ]
+      : []),
+    {
+      kind: 'rows',
+      name: 'roleIds',
+      label: t.roles,
+      hint: t.rolesHint,
+      noun: 'Role',
+      isRequired: true,
+      source: ownRoles,
+      initial: grant?.roleIds ?? [],
+    },
+    {
+      kind: 'number',
+      name: 'maxUsers',
+      label: t.maxUsers,
+      hint: t.maxUsersHint,
+      min: 1,
+      max: 1_000_000,
+      initial: grant?.maxUsers ?? null,
+    },
+    { ...metadataField(c, grant?.metadata), hint: t.metadataHint },
+  ],
+  create: (api, { maxUsers = null, ...input }) => api.createProjectGrant({ ...input, maxUsers } as never),
+  update: (api, { maxUsers = null, ...input }) => api.updateProjectGrant({ ...input, maxUsers } as never),
+  details: (grant) => <CustomerDetails grant={grant} />,
+  actions: (grant) => <CustomerActions grant={grant} />,
+};
+
+const CustomersPage = () => <EntityPage entity={customers} />;
+export default CustomersPage;

@@ -1,0 +1,49 @@
+import type { Values } from '../../entities/form-field.ts';
+import { useTexts } from '../../i18n/language.ts';
+import { useRights, useScope } from '../../scopes/use-scope.ts';
+import { Act } from '../keys/act.tsx';
+import { grantedTexts } from './granted-texts.ts';
+
+/** The token of an offer, from the link in its mail or alone. */
+const tokenIn = (text: unknown): string | null =>
+  /(?:^|[?&]token=)([\w-]{20,128})$/.exec(String(text).trim())?.[1] ?? null;
+
+const withToken = ({ link, ...input }: Values) => ({ ...input, token: tokenIn(link) });
+
+/** An offer comes by mail, and its holder chooses here for which organization they answer. */
+export function OfferAnswers() {
+  const t = useTexts(grantedTexts);
+  const { can } = useRights(useScope());
+  if (!can('ProjectGrant:Accept')) return null;
+  const answer = {
+    name: t.link,
+    fields: [
+      {
+        kind: 'text' as const,
+        name: 'link',
+        label: t.link,
+        hint: t.linkHint,
+        isRequired: true,
+        check: (value: unknown) => (tokenIn(value) === null ? t.noLink : null),
+        initial: '',
+      },
+    ],
+  };
+  return (
+    <span className="row">
+      <Act
+        {...answer}
+        label={t.accept}
+        about={t.acceptAbout}
+        isMain
+        save={(api, input) => api.acceptProjectGrant(withToken(input) as never)}
+      />
+      <Act
+        {...answer}
+        label={t.decline}
+        about={t.declineAbout}
+        save={(api, input) => api.declineProjectGrant(withToken(input) as never)}
+      />
+    </span>
+  );
+}

@@ -1,0 +1,42 @@
+import { useQuestion } from '../../api/use-api.ts';
+import { targetOf } from '../../entities/entity.ts';
+import { useTexts } from '../../i18n/language.ts';
+import { idOf } from '../../scopes/scope.ts';
+import { useScope } from '../../scopes/use-scope.ts';
+import { ErrorBox } from '../../ui/error-box.tsx';
+import { download } from '../../ui/secret-dialog.tsx';
+import { auditTexts } from './audit-texts.ts';
+
+const types = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
+type Format = keyof typeof types;
+
+/** Downloads the entries that the filters choose, all of them and not only those loaded. The service records it. */
+export function AuditExport({ filters }: { readonly filters: Readonly<Record<string, string>> }) {
+  const t = useTexts(auditTexts);
+  const scope = useScope();
+  const question = useQuestion(async (api, format: Format) => {
+    const answer = await api.exportAuditLogs(
+      { ...filters, ...targetOf(scope), format },
+      { timeoutMs: 15_000 },
+    );
+    download(`audit-${scope.tenant}-${idOf(scope)}.${format}`, await answer.text(), types[format]);
+  });
+  return (
+    <>
+      <p className="row">
+        {t.download}
+        {(['csv', 'ndjson'] as const).map((format) => (
+          <button
+            key={format}
+            type="button"
+            disabled={question.isPending}
+            onClick={() => question.mutate(format)}
+          >
+            {format}
+          </button>
+        ))}
+      </p>
+      {question.error && <ErrorBox error={question.error} />}
+    </>
+  );
+}

@@ -1,0 +1,24 @@
+import { EntityPage } from '../../entities/entity-page.tsx';
+import type { Entity } from '../../entities/entity.ts';
+import { onlyRow } from '../../entities/only-row.ts';
+import { auditEntries, type Entry } from '../history/audit-entries.tsx';
+import type { AuditTexts } from '../history/audit-texts.ts';
+import { Verification } from '../history/verification.tsx';
+
+/** What operators did and looked at. */
+const audit: Entity<Entry, AuditTexts> = {
+  ...auditEntries,
+  noun: 'InstallationAudit',
+  list: (api, input, signal) => api.installationAuditLogs(input, { signal }),
+  read: async (api, { id, ...input }, signal) =>
+    onlyRow(await api.installationAuditLogs({ ...input, ids: [id] }, { signal })),
+  footer: (entries, filters) => (
+    <Verification
+      entries={entries}
+      isFiltered={Object.keys(filters).some((name) => name !== 'from' && name !== 'to')}
+    />
+  ),
+};
+
+const AuditPage = () => <EntityPage entity={audit} />;
+export default AuditPage;

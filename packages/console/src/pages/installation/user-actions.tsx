@@ -1,0 +1,85 @@
+import type { components } from '@doorward/node/client';
+import { useTexts } from '../../i18n/language.ts';
+import { useRights, useScope } from '../../scopes/use-scope.ts';
+import { Act } from '../keys/act.tsx';
+import { actTexts } from './act-texts.ts';
+import { reasonField } from './reason-field.ts';
+
+type User = components['schemas']['InstallationUser'];
+
+/** What an operator can do to a user: each with a reason, which the user reads. */
+export function UserActions({ user }: { readonly user: User }) {
+  const t = useTexts(actTexts);
+  const { can } = useRights(useScope());
+  const { id, name } = user;
+  const isPerson = user.kind === 'person' && !user.isManaged;
+  const isActive = user.status === 'active';
+  const about = { name, fields: [reasonField(t)] };
+  return (
+    <>
+      {can('InstallationUser:EndSessions') && isPerson && (
+        <Act
+          {...about}
+          label={t.endSessions}
+          about={t.endSessionsAbout}
+          save={(api, input) => api.endUserSessions({ ...input, id } as never)}
+        />
+      )}
+      {can('InstallationUser:SendReset') && isPerson && isActive && (
+        <Act
+          {...about}
+          label={t.sendReset}
+          about={t.sendResetAbout}
+          save={(api, input) => api.sendUserPasswordReset({ ...input, id } as never)}
+        />
+      )}
+      {can('InstallationUser:ResetFactor') && isPerson && (
+        <Act
+          {...about}
+          label={t.resetFactor}
+          about={t.resetFactorAbout}
+          fields={[
+            reasonField(t),
+            {
+              kind: 'switch',
+              name: 'immediately',
+              label: t.immediately,
+              hint: t.immediatelyHint,
+              initial: false,
+            },
+          ]}
+          isDangerous
+          save={(api, input) => api.resetUserSecondFactor({ ...input, id } as never)}
+        />
+      )}
+      {can('InstallationUser:Impersonate') && isPerson && isActive && (
+        <Act
+          {...about}
+          label={t.impersonate}
+          about={t.impersonateAbout}
+          isDangerous
+          save={(api, input) => api.impersonateUser({ ...input, id } as never)}
+          secretOf={({ accessToken }) => accessToken}
+        />
+      )}
+      {can('InstallationUser:Suspend') && user.status !== 'suspended' && (
+        <Act
+          {...about}
+          label={t.suspend}
+          about={t.suspendAbout}
+          isDangerous
+          save={(api, input) => api.suspendUser({ ...input, id } as never)}
+        />
+      )}
+      {can('InstallationUser:Reactivate') && user.status === 'suspended' && (
+        <Act
+          {...about}
+          label={t.reactivate}
+          about={t.reactivateAbout}
+          isMain
+          save={(api, input) => api.reactivateUser({ ...input, id } as never)}
+        />
+      )}
+    </>
+  );
+}

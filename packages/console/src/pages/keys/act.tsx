@@ -1,0 +1,64 @@
+import { useState } from 'react';
+import type { Api } from '@doorward/node/client';
+import { EntityForm } from '../../entities/entity-form.tsx';
+import { targetOf, type Target } from '../../entities/entity.ts';
+import type { FormField, Values } from '../../entities/form-field.ts';
+import { useScope } from '../../scopes/use-scope.ts';
+import { SecretDialog } from '../../ui/secret-dialog.tsx';
+
+/** A button of a row, whose act is confirmed in a form. A secret that the answer holds is shown once. */
+export function Act<A>({
+  label,
+  name,
+  about,
+  fields = [],
+  isDangerous = false,
+  isMain = false,
+  save,
+  secretOf,
+  nameOf,
+}: {
+  readonly label: string;
+  /** What it acts on, as the heading of the form and the secret say it. */
+  readonly name: string;
+  readonly about: string;
+  readonly fields?: readonly FormField[];
+  readonly isDangerous?: boolean;
+  readonly isMain?: boolean;
+  readonly save: (api: Api, input: Target & Values) => Promise<A>;
+  readonly secretOf?: (answer: A) => string | null;
+  /** Whose secret it is, if not that of what it acts on. */
+  readonly nameOf?: (answer: A) => string;
+}) {
+  const scope = useScope();
+  const [isOpen, setOpen] = useState(false);
+  const [shown, setShown] = useState<{ readonly name: string; readonly secret: string } | null>(null);
+  return (
+    <>
+      <button
+        type="button"
+        className={isDangerous ? 'bad' : isMain ? 'main' : ''}
+        onClick={() => setOpen(true)}
+      >
+        {label}
+      </button>
+      {isOpen && (
+        <EntityForm
+          title={`${label}: ${name}`}
+          about={about}
+          fields={fields}
+          submitLabel={label}
+          isDangerous={isDangerous}
+          save={(api, values) => save(api, { ...targetOf(scope), ...values })}
+          onDone={(answer) => {
+            setOpen(false);
+            const secret = secretOf?.(answer) ?? null;
+            setShown(secret === null ? null : { secret, name: nameOf?.(answer) ?? name });
+          }}
+          onClose={() => setOpen(false)}
+        />
+      )}
+      {shown && <SecretDialog {...shown} onClose={() => setShown(null)} />}
+    </>
+  );
+}

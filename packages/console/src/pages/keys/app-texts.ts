@@ -1,0 +1,205 @@
+import type { EntityTexts } from '../../entities/entity.ts';
+import type { Texts } from '../../i18n/language.ts';
+
+export interface AppTexts extends EntityTexts {
+  readonly nameHint: string;
+  readonly clientId: string;
+  readonly redirects: string;
+  readonly redirectsHint: string;
+  readonly providers: string;
+  readonly email: string;
+  readonly github: string;
+  readonly restrict: string;
+  readonly restrictHint: string;
+  readonly scopes: string;
+  readonly scopesHint: string;
+  readonly all: string;
+  readonly signUp: string;
+  readonly signUpHint: string;
+  readonly role: string;
+  readonly logo: string;
+  readonly homepage: string;
+  readonly color: string;
+  readonly colorHint: string;
+  readonly origins: string;
+  readonly originsHint: string;
+  readonly confidential: string;
+  readonly confidentialHint: string;
+  /** The same two as headings of columns. */
+  readonly signUpColumn: string;
+  readonly confidentialColumn: string;
+  readonly rotate: string;
+  readonly rotateAbout: string;
+  readonly openSignIn: string;
+  readonly openSignInHint: string;
+}
+
+export const appTexts: Texts<AppTexts> = {
+  en: {
+    title: 'Apps',
+    about:
+      'People sign in to an app on pages of this service. The app then acts for them, as far as they agree.',
+    create: 'New app',
+    empty: 'There are no apps yet. Add one, and people of this project can sign in to it.',
+    removal: 'Nobody can sign in to the app any more, and its sessions end.',
+    nameHint: 'The sign-in pages call the app so.',
+    clientId: 'Client id',
+    redirects: 'Redirect addresses',
+    redirectsHint: 'Where people go after the sign-in; one on each line, exactly as the app sends it.',
+    providers: 'Ways to sign in',
+    email: 'Link by e-mail',
+    github: 'GitHub',
+    restrict: 'Restrict what the app may do',
+    restrictHint: 'Otherwise it may do all that the person may do who signed in.',
+    scopes: 'Permissions',
+    scopesHint: 'One on each line, such as invoice:read. Without any, the app may do nothing.',
+    all: 'all that the person may do',
+    signUp: 'New people may join',
+    signUpHint: 'Whoever signs in becomes a user of this project.',
+    role: 'They join with the role',
+    logo: 'Address of the logo',
+    homepage: 'Web site',
+    color: 'Colour of the sign-in pages',
+    colorHint: 'Such as #1f3a5f.',
+    origins: 'Allowed origins',
+    originsHint:
+      'Web pages that may read the answers to this app; one on each line, such as https://app.example.com.',
+    confidential: 'The app keeps a secret',
+    confidentialHint: 'For apps on a server. Apps in a browser or on a phone cannot keep one.',
+    signUpColumn: 'Sign-up',
+    confidentialColumn: 'Secret',
+    rotate: 'New secret',
+    rotateAbout:
+      'The old secret ends at once: the app gets no tokens until it has the new one. Sessions go on.',
+    openSignIn: 'Open the sign-in page',
+    openSignInHint:
+      'A trial: the sign-in leads to the first redirect address, with a code that the app cannot use.',
+  },
+  de: {
+    title: 'Apps',
+    about:
+      'Bei einer App melden sich Menschen auf Seiten dieses Dienstes an. Die App handelt dann für sie, soweit sie zustimmen.',
+    create: 'Neue App',
+    empty:
+      'Es gibt noch keine Apps. Legen Sie eine an, dann können sich die Personen dieses Projekts bei ihr anmelden.',
+    removal: 'Niemand kann sich mehr bei der App anmelden, und ihre Sitzungen enden.',
+    nameHint: 'So nennen die Anmeldeseiten die App.',
+    clientId: 'Client-ID',
+    redirects: 'Rücksprungadressen',
+    redirectsHint: 'Wohin es nach der Anmeldung geht; eine je Zeile, genau so, wie die App sie sendet.',
+    providers: 'Wege der Anmeldung',
+    email: 'Link per E-Mail',
+    github: 'GitHub',
+    restrict: 'Einschränken, was die App darf',
+    restrictHint: 'Sonst darf sie alles, was die angemeldete Person darf.',
+    scopes: 'Berechtigungen',
+    scopesHint: 'Eine je Zeile, etwa invoice:read. Ohne Angabe darf die App nichts.',
+    all: 'alles, was die Person darf',
+    signUp: 'Neue Personen dürfen beitreten',
+    signUpHint: 'Wer sich anmeldet, gehört danach zu diesem Projekt.',
+    role: 'Sie treten bei mit der Rolle',
+    logo: 'Adresse des Logos',
+    homepage: 'Website',
+    color: 'Farbe der Anmeldeseiten',
+    colorHint: 'Etwa #1f3a5f.',
+    origins: 'Erlaubte Ursprünge',
+    originsHint:
+      'Webseiten, die Antworten an diese App lesen dürfen; einer je Zeile, etwa https://app.example.com.',
+    confidential: 'Die App bewahrt ein Geheimnis',
+    confidentialHint:
+      'Für Apps auf einem Server. Apps im Browser oder auf dem Telefon können keines bewahren.',
+    signUpColumn: 'Beitritt',
+    confidentialColumn: 'Geheimnis',
+    rotate: 'Neues Geheimnis',
+    rotateAbout:
+      'Das alte Geheimnis endet sofort: Die App erhält keine Tokens, bis sie das neue hat. Sitzungen laufen weiter.',
+    openSignIn: 'Anmeldeseite öffnen',
+    openSignInHint:
+      'Zur Probe: Die Anmeldung führt zur ersten Rücksprungadresse, mit einem Code, den die App nicht verwenden kann.',
+  },
+  es: {
+    title: 'Aplicaciones',
+    about:
+      'Las personas inician sesión en una aplicación en páginas de este servicio. La aplicación actúa por ellas hasta donde lo permiten.',
+    create: 'Nueva aplicación',
+    empty:
+      'Aún no hay aplicaciones. Añada una y las personas de este proyecto podrán iniciar sesión en ella.',
+    removal: 'Nadie puede volver a iniciar sesión en la aplicación, y sus sesiones terminan.',
+    nameHint: 'Así llaman a la aplicación las páginas de inicio de sesión.',
+    clientId: 'Id de cliente',
+    redirects: 'Direcciones de retorno',
+    redirectsHint:
+      'Adónde se va tras iniciar sesión; una por línea, exactamente como la envía la aplicación.',
+    providers: 'Formas de iniciar sesión',
+    email: 'Enlace por correo',
+    github: 'GitHub',
+    restrict: 'Limitar lo que la aplicación puede hacer',
+    restrictHint: 'Si no, puede hacer todo lo que puede la persona que inició sesión.',
+    scopes: 'Permisos',
+    scopesHint: 'Uno por línea, como invoice:read. Sin ninguno, la aplicación no puede hacer nada.',
+    all: 'todo lo que puede la persona',
+    signUp: 'Pueden unirse personas nuevas',
+    signUpHint: 'Quien inicia sesión pasa a ser usuario de este proyecto.',
+    role: 'Se unen con el rol',
+    logo: 'Dirección del logotipo',
+    homepage: 'Sitio web',
+    color: 'Color de las páginas de inicio de sesión',
+    colorHint: 'Como #1f3a5f.',
+    origins: 'Orígenes permitidos',
+    originsHint:
+      'Páginas web que pueden leer las respuestas a esta aplicación; una por línea, como https://app.example.com.',
+    confidential: 'La aplicación guarda un secreto',
+    confidentialHint:
+      'Para aplicaciones en un servidor. Las de un navegador o un teléfono no pueden guardarlo.',
+    signUpColumn: 'Registro',
+    confidentialColumn: 'Secreto',
+    rotate: 'Nuevo secreto',
+    rotateAbout:
+      'El secreto anterior termina de inmediato: la aplicación no recibe tokens hasta tener el nuevo. Las sesiones siguen.',
+    openSignIn: 'Abrir la página de inicio de sesión',
+    openSignInHint:
+      'Una prueba: el inicio de sesión lleva a la primera dirección de retorno, con un código que la aplicación no puede usar.',
+  },
+  fr: {
+    title: 'Applications',
+    about:
+      'On se connecte à une application sur des pages de ce service. L’application agit ensuite pour la personne, dans la mesure où elle l’accepte.',
+    create: 'Nouvelle application',
+    empty:
+      'Il n’y a pas encore d’applications. Ajoutez-en une, et les utilisateurs de ce projet pourront s’y connecter.',
+    removal: 'Plus personne ne peut se connecter à l’application, et ses sessions prennent fin.',
+    nameHint: 'Les pages de connexion nomment ainsi l’application.',
+    clientId: 'Id de client',
+    redirects: 'Adresses de retour',
+    redirectsHint: 'Où l’on va après la connexion ; une par ligne, exactement comme l’application l’envoie.',
+    providers: 'Moyens de connexion',
+    email: 'Lien par e-mail',
+    github: 'GitHub',
+    restrict: 'Limiter ce que l’application peut faire',
+    restrictHint: 'Sinon, elle peut faire tout ce que peut la personne connectée.',
+    scopes: 'Permissions',
+    scopesHint: 'Une par ligne, comme invoice:read. Sans aucune, l’application ne peut rien faire.',
+    all: 'tout ce que peut la personne',
+    signUp: 'De nouvelles personnes peuvent rejoindre le projet',
+    signUpHint: 'Quiconque se connecte devient utilisateur de ce projet.',
+    role: 'Elles rejoignent avec le rôle',
+    logo: 'Adresse du logo',
+    homepage: 'Site web',
+    color: 'Couleur des pages de connexion',
+    colorHint: 'Comme #1f3a5f.',
+    origins: 'Origines autorisées',
+    originsHint:
+      'Pages web qui peuvent lire les réponses à cette application ; une par ligne, comme https://app.example.com.',
+    confidential: 'L’application garde un secret',
+    confidentialHint:
+      'Pour les applications sur un serveur. Dans un navigateur ou un téléphone, elles ne le peuvent pas.',
+    signUpColumn: 'Inscription',
+    confidentialColumn: 'Secret',
+    rotate: 'Nouveau secret',
+    rotateAbout:
+      'L’ancien secret prend fin aussitôt : l’application n’obtient plus de jetons avant d’avoir le nouveau. Les sessions continuent.',
+    openSignIn: 'Ouvrir la page de connexion',
+    openSignInHint:
+      'Un essai : la connexion mène à la première adresse de retour, avec un code que l’application ne peut pas utiliser.',
+  },
+};

@@ -1,0 +1,94 @@
+import type { components } from '@doorward/node/client';
+import { chipsColumn, nameColumn, textColumn, updatedColumn } from '../../entities/columns.tsx';
+import { EntityPage } from '../../entities/entity-page.tsx';
+import type { Entity } from '../../entities/entity.ts';
+import { metadataField, nameField } from '../../entities/fields.ts';
+import { common } from '../../i18n/common.ts';
+import { useTexts } from '../../i18n/language.ts';
+import { useRights, useScope } from '../../scopes/use-scope.ts';
+import { Act } from '../keys/act.tsx';
+import { nameOfKey, variablesOf } from '../keys/api-key-actions.tsx';
+import { lifetimeFields } from '../keys/api-key-fields.ts';
+import { apiKeyTexts } from '../keys/api-key-texts.ts';
+import { MayDoLink } from '../subjects/may-do-link.tsx';
+import { machineRoleChoices } from './machine-role-choices.ts';
+import { machineTexts, type MachineTexts } from './machine-texts.ts';
+
+type User = components['schemas']['User'];
+
+/** The service takes a list, of which a service user has exactly one. */
+const withRole = ({ roleIds, ...input }: Readonly<Record<string, unknown>>) => ({
+  ...input,
+  roleIds: [roleIds],
+});
+
+const machines: Entity<User, MachineTexts> = {
+  noun: 'User',
+  texts: machineTexts,
+  name: ({ name }) => name,
+  columns: (t, c) => [
+    nameColumn(c),
+    textColumn('status', c.status, ({ status }) => t[status]),
+    chipsColumn('roles', t.role, ({ roles = [] }) => roles.map(({ name }) => name)),
+    updatedColumn(c),
+  ],
+  list: (api, input, signal) => api.users({ ...input, kind: 'service', relations: ['roles'] }, { signal }),
+  read: (api, input, signal) => api.user({ ...input, relations: ['roles'] }, { signal }),
+  fields: (t, machine, c) => [
+    nameField(c, machine?.name),
+    {
+      kind: 'row',
+      name: 'roleIds',
+      label: t.role,
+      hint: t.roleHint,
+      noun: 'Role',
+      isRequired: true,
+      source: machineRoleChoices,
+      initial: machine?.roles?.[0]?.id ?? null,
+    },
+    ...(machine === null
+      ? []
+      : [
+          {
+            kind: 'option' as const,
+            name: 'status',
+            label: c.status,
+            options: (['active', 'disabled'] as const).map((id) => ({ id, name: t[id] })),
+            initial: machine.status,
+          },
+        ]),
+    metadataField(c, machine?.metadata),
+  ],
+  create: (api, input) => api.createUser({ ...withRole(input), kind: 'service' } as never),
+  update: (api, input) => api.updateUser(withRole(input) as never),
+  remove: (api, input) => api.deleteUser(input),
+  hasImpact: true,
+  actions: (machine) => <MachineActions machine={machine} />,
+};
+
+function MachineActions({ machine }: { readonly machine: User }) {
+  const t = useTexts(machineTexts);
+  const k = useTexts(apiKeyTexts);
+  const c = useTexts(common);
+  const scope = useScope();
+  const { can } = useRights(scope);
+  return (
+    <>
+      {can('ApiKey:Create') && machine.status === 'active' && (
+        <Act
+          label={t.newKey}
+          name={machine.name}
+          about={t.newKeyAbout}
+          fields={[nameField(c), ...lifetimeFields(k)]}
+          save={(api, input) => api.createApiKey({ ...input, userId: machine.id })}
+          secretOf={variablesOf}
+          nameOf={nameOfKey}
+        />
+      )}
+      {scope.tenant === 'organization' && <MayDoLink userId={machine.id} />}
+    </>
+  );
+}
+
+const MachinesPage = () => <EntityPage entity={machines} />;
+export default MachinesPage;

@@ -1,0 +1,141 @@
+import { useState } from 'react';
+import type { Api, components } from '@doorward/node/client';
+import { useRead } from '../../api/use-api.ts';
+import { EntityForm } from '../../entities/entity-form.tsx';
+import { plural } from '../../i18n/format.ts';
+import { useTexts } from '../../i18n/language.ts';
+import { Chip } from '../../ui/chips.tsx';
+import { SecretDialog } from '../../ui/secret-dialog.tsx';
+import { Failure, Skeleton } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Confirmation } from './confirmation.tsx';
+import { ownTexts } from './own-texts.ts';
+import { secondFactorTexts } from './second-factor-texts.ts';
+import { FactorSetUp } from './factor-set-up.tsx';
+
+type Status = components['schemas']['MfaStatus'];
+type Factor = components['schemas']['MfaFactor'];
+
+type Act =
+  | { readonly kind: 'add' }
+  | { readonly kind: 'setUp'; readonly created: components['schemas']['CreatedMfaFactor'] }
+  | { readonly kind: 'remove'; readonly factor: Factor }
+  | { readonly kind: 'newCodes' }
+  | { readonly kind: 'codes'; readonly codes: readonly string[] };
+
+/** The authenticator apps of the user, and their recovery codes. */
+export function SecondFactors() {
+  const t = useTexts(secondFactorTexts);
+  const { data, error, refetch } = useRead(['MfaFactor', 'mine'], (api, signal) => api.myMfa({}, { signal }));
+  const [act, setAct] = useState<Act | null>(null);
+  const close = (): void => setAct(null);
+  return (
+    <section>
+      <h2>{t.title}</h2>
+      <p>{t.about}</p>
+      {error && <Failure error={error} onRetry={() => refetch()} />}
+      {!data && !error && <Skeleton rows={2} />}
+      {data && <FactorList status={data} onAct={setAct} />}
+      {act?.kind === 'add' && (
+        <EntityForm
+          title={t.setUp}
+          submitLabel={t.next}
+          fields={[{ kind: 'text', name: 'name', label: t.name, isRequired: true, initial: t.nameInitial }]}
+          save={(api: Api, { name }) => api.createMfaFactor({ name: String(name) })}
+          onDone={(created) => setAct({ kind: 'setUp', created })}
+          onClose={close}
+        />
+      )}
+      {act?.kind === 'setUp' && (
+        <FactorSetUp
+          created={act.created}
+          onDone={(codes) => setAct(codes ? { kind: 'codes', codes } : null)}
+          onClose={close}
+        />
+      )}
+      {act?.kind === 'remove' && (
+        <Confirmation
+          title={t.removeLabel(act.factor.name)}
+          consequence={isLast(data, act.factor) ? t.removalOfLast : t.removal}
+          submitLabel={t.removeLabel(act.factor.name)}
+          act={(api) => api.deleteMfaFactor({ id: act.factor.id })}
+          onClose={close}
+        />
+      )}
+      {act?.kind === 'newCodes' && (
+        <EntityForm
+          title={t.newCodes}
+          about={t.newCodesText}
+          submitLabel={t.newCodes}
+          fields={[]}
+          save={(api: Api) => api.regenerateMfaRecoveryCodes({})}
+          onDone={({ recoveryCodes }) => setAct({ kind: 'codes', codes: recoveryCodes })}
+          onClose={close}
+        />
+      )}
+      {act?.kind === 'codes' && <SecretDialog name={t.codes} secret={act.codes.join('\n')} onClose={close} />}
+    </section>
+  );
+}
+
+const isLast = (status: Status | undefined, factor: Factor): boolean =>
+  factor.isEnabled && status?.factors.filter(({ isEnabled }) => isEnabled).length === 1;
+
+function FactorList({ status, onAct }: { readonly status: Status; readonly onAct: (act: Act) => void }) {
+  const t = useTexts(secondFactorTexts);
+  const own = useTexts(ownTexts);
+  const { factors, enabled, recoveryCodesLeft } = status;
+  return (
+    <>
+      {factors.length > 0 && (
+        <Table
+          label={t.title}
+          rows={factors}
+          columns={[
+            {
+              key: 'name',
+              label: t.name,
+              cell: ({ name, isEnabled }) => (
+                <>
+                  <bdi>{name}</bdi> {!isEnabled && <Chip>{t.pending}</Chip>}
+                </>
+              ),
+            },
+            { key: 'createdAt', label: t.added, cell: ({ createdAt }) => <Time iso={createdAt} /> },
+            {
+              key: 'lastUsedAt',
+              label: own.lastUsed,
+              cell: ({ lastUsedAt }) => (lastUsedAt === null ? own.never : <Time iso={lastUsedAt} />),
+            },
+            {
+              key: 'remove',
+              label: own.remove,
+              cell: (factor) => (
+                <button
+                  type="button"
+                  className="quiet"
+                  aria-label={t.removeLabel(factor.name)}
+                  onClick={() => onAct({ kind: 'remove', factor })}
+                >
+                  {own.remove}
+                </button>
+              ),
+            },
+          ]}
+        />
+      )}
+      {enabled && <p className="table-foot">{plural(recoveryCodesLeft, t.codesLeft)}</p>}
+      <div className="buttons">
+        <button type="button" className={enabled ? '' : 'main'} onClick={() => onAct({ kind: 'add' })}>
+          {enabled ? t.another : t.setUp}
+        </button>
+        {enabled && (
+          <button type="button" onClick={() => onAct({ kind: 'newCodes' })}>
+            {t.newCodes}
+          </button>
+        )}
+      </div>
+    </>
+  );
+}

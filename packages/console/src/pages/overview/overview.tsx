@@ -1,0 +1,19 @@
+import { isProject } from '../../scopes/scope.ts';
+import { useScope } from '../../scopes/use-scope.ts';
+import { InstallationOverview } from '../installation/overview.tsx';
+import { AccountOverview } from './account-overview.tsx';
+import { OrganizationOverview } from './organization-overview.tsx';
+import { ProjectOverview } from './project-overview.tsx';
+
+/** What a scope is, and what to do in it first. */
+function Overview() {
+  const scope = useScope();
+  if (isProject(scope)) return <ProjectOverview scope={scope} />;
+  if (scope.tenant === 'installation') return <InstallationOverview scope={scope} />;
+  return scope.tenant === 'account' ? (
+    <AccountOverview scope={scope} />
+  ) : (
+    <OrganizationOverview scope={scope} />
+  );
+}
+export default Overview;

@@ -1,0 +1,71 @@
+import { useEffect, useState } from 'react';
+import type { components } from '@doorward/node/client';
+import { useList } from '../../api/use-api.ts';
+import { targetOf } from '../../entities/entity.ts';
+import { useScope } from '../../scopes/use-scope.ts';
+import type { Thing } from '../why/question.ts';
+import { readNames } from './user-names.ts';
+import type { PermissionPair } from '../why/permission-fields.tsx';
+
+export interface AllowedUser extends Omit<components['schemas']['AllowedSubject'], 'subject'> {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The number of users that are shown before more are asked for. */
+const PAGE = 50;
+
+/**
+ * The users who may do it. The service ends a page before it is full if it takes too long; the next one is read by itself
+ * then, until there are enough rows, the list is complete, or the reader stops it.
+ */
+export function useWhoCan({ resource, action }: PermissionPair, thing: Thing | null) {
+  const scope = useScope();
+  const [wanted, setWanted] = useState(PAGE);
+  const [isStopped, setStopped] = useState(false);
+  const { data, error, hasNextPage, isFetching, fetchNextPage, refetch } = useList(
+    ['who-can', scope, resource, action, thing],
+    async (api, cursor, signal) => {
+      const { items, nextCursor, complete } = await api.whoCan(
+        {
+          ...targetOf(scope),
+          permission: { resource, action },
+          ...(thing ? { context: { resource: thing } } : {}),
+          limit: PAGE,
+          ...(cursor === undefined ? {} : { cursor }),
+        },
+        { signal },
+      );
+      const ids = items.map(({ subject }) => subject.id);
+      const names = await readNames(api, scope, ids, signal);
+      return {
+        items: items.map(({ subject: { id }, ...others }): AllowedUser => ({
+          ...others,
+          id,
+          name: names.get(id) ?? id,
+        })),
+        totalCount: 0,
+        hasNextPage: !complete,
+        nextCursor,
+      };
+    },
+  );
+  const users = data?.pages.flatMap(({ items }) => items) ?? [];
+  const goesOn = hasNextPage && users.length < wanted && !isStopped && !error;
+  useEffect(() => {
+    if (goesOn && !isFetching) void fetchNextPage();
+  }, [goesOn, isFetching, fetchNextPage]);
+  return {
+    users,
+    error,
+    hasAnswer: data !== undefined,
+    isComplete: data !== undefined && !hasNextPage,
+    isRunning: isFetching || goesOn,
+    retry: () => (data ? fetchNextPage() : refetch()),
+    stop: () => setStopped(true),
+    goOn: () => {
+      setStopped(false);
+      setWanted(users.length + PAGE);
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { useLanguage, useTexts } from '../../i18n/language.ts';
+import { useScope } from '../../scopes/use-scope.ts';
+import { offeredPages } from '../offered.ts';
+import { pagesOf } from '../pages.ts';
+import { mayDoTexts } from './may-do-texts.ts';
+
+/** The pages of this scope, by the rule of the navigation: those that the holder of these permissions sees come first. */
+export function VisiblePages({ can }: { readonly can: (permission: string) => boolean }) {
+  const t = useTexts(mayDoTexts);
+  const language = useLanguage();
+  const { tenant } = useScope();
+  const offered = offeredPages(tenant, can);
+  const hidden = pagesOf(tenant).filter((page) => !offered.includes(page));
+  return (
+    <section>
+      <h2>{t.pages}</h2>
+      <ul className="chips" aria-label={t.pages}>
+        {offered.map(({ name, label }) => (
+          <li key={name} className="chip">
+            {label[language]}
+          </li>
+        ))}
+      </ul>
+      {hidden.length > 0 && (
+        <details className="hidden-pages">
+          <summary>{t.hiddenPages}</summary>
+          <ul>
+            {hidden.map(({ name, label, needs }) => (
+              <li key={name}>
+                {label[language]} <small className="hint">{t.lacks}</small>{' '}
+                <code>{needs.filter((permission) => !can(permission)).join(', ')}</code>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,58 @@
+import { useState, type FormEvent } from 'react';
+import { formTexts } from '../../entities/form-texts.ts';
+import { useTexts } from '../../i18n/language.ts';
+import { Field } from '../../ui/field.tsx';
+import { PermissionFields, type PermissionPair } from '../why/permission-fields.tsx';
+import { thingOf, type Thing } from '../why/question.ts';
+import { whyTexts } from '../why/why-texts.ts';
+
+/** Which permission and, if conditions read it, on which thing. */
+export function WhoCanForm({
+  initial,
+  onAsk,
+}: {
+  readonly initial: PermissionPair;
+  readonly onAsk: (permission: PermissionPair, thing: Thing | null) => void;
+}) {
+  const t = useTexts(whyTexts);
+  const f = useTexts(formTexts);
+  const [permission, setPermission] = useState(initial);
+  const [context, setContext] = useState('');
+  const [problems, setProblems] = useState<{ readonly [part in keyof PermissionPair | 'context']?: string }>(
+    {},
+  );
+
+  function submit(event: FormEvent): void {
+    event.preventDefault();
+    const trimmed = { resource: permission.resource.trim(), action: permission.action.trim() };
+    const thing = thingOf(context);
+    const wrong = {
+      ...(trimmed.resource ? {} : { resource: f.required }),
+      ...(trimmed.action ? {} : { action: f.required }),
+      ...(thing === undefined ? { context: t.noObject } : {}),
+    };
+    setProblems(wrong);
+    if (Object.keys(wrong).length === 0) onAsk(trimmed, thing ?? null);
+  }
+
+  return (
+    <form className="subject-form" onSubmit={submit} noValidate>
+      <PermissionFields permission={permission} problems={problems} onChange={setPermission} />
+      <Field label={t.context} hint={t.contextHint} problem={problems.context}>
+        {(attributes) => (
+          <textarea
+            {...attributes}
+            className="code"
+            rows={3}
+            spellCheck={false}
+            value={context}
+            onChange={(event) => setContext(event.target.value)}
+          />
+        )}
+      </Field>
+      <button type="submit" className="main">
+        {t.ask}
+      </button>
+    </form>
+  );
+}

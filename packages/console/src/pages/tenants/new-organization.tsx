@@ -1,0 +1,18 @@
+import { NewRow } from '../../entities/new-row.tsx';
+import { ScopeContext } from '../../scopes/use-scope.ts';
+import { organizations } from './organizations.tsx';
+
+/** The form of a new organization of an account, for pages outside of the account. */
+export default function NewOrganization({
+  accountId,
+  onClose,
+}: {
+  readonly accountId: string;
+  readonly onClose: () => void;
+}) {
+  return (
+    <ScopeContext value={{ tenant: 'account', id: accountId }}>
+      <NewRow entity={organizations} isOpen onClose={onClose} />
+    </ScopeContext>
+  );
+}

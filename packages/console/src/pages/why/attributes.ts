@@ -1,0 +1,43 @@
+import { compileCondition } from '@doorward/decision';
+import type { TruthOf } from '../../entities/condition-tree.tsx';
+import type { Scope } from '../../scopes/scope.ts';
+import type { Candidate, Thing } from './question.ts';
+import type { ExplainedRows, NamedRow } from './rows.ts';
+
+/**
+ * Whether each part of the condition of a candidate holds, by the code that the service decides with. Null if the caller
+ * may not read what the condition reads, or if the result is not that of the service: then only its answer is shown.
+ */
+export function truthOfCandidate(
+  { roleId, groupId, permissionId, result }: Candidate,
+  { user, roles, groups, permissions }: ExplainedRows,
+  scope: Scope,
+  resource: Thing | null,
+): TruthOf | null {
+  const condition = permissions.get(permissionId)?.condition;
+  const role = roles.get(roleId);
+  const group = groups.get(groupId);
+  if (!condition || !user || !role || !group) return null;
+  const { id, name, email, emailVerified, metadata } = user;
+  const attributes = {
+    user: { id, name, email, emailVerified, metadata },
+    role: rowAttributes(role),
+    group: rowAttributes(group),
+    scope: scopeAttributes(scope),
+    ...(resource ? { resource } : {}),
+  };
+  const truth: TruthOf = (part) => compileCondition(part).evaluate(attributes);
+  return (truth(condition) === 'true') === (result === 'met') ? truth : null;
+}
+
+const rowAttributes = ({ id, name, metadata }: NamedRow): Thing => ({ id, name, metadata });
+
+function scopeAttributes({ tenant, id }: Scope): Thing {
+  const [owner, project] = id.split(':');
+  return {
+    tenant,
+    id,
+    ...(tenant.startsWith('account') ? { accountId: owner } : { organizationId: owner }),
+    ...(project ? { projectId: project } : {}),
+  };
+}

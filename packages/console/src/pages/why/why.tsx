@@ -1,0 +1,74 @@
+import '../../styles/why.css';
+import { useState } from 'react';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useTexts } from '../../i18n/language.ts';
+import { useRights, useScope } from '../../scopes/use-scope.ts';
+import { Empty, Failure, Forbidden, Skeleton } from '../../ui/states.tsx';
+import { Answer } from './answer.tsx';
+import type { Question, Thing } from './question.ts';
+import { WhyForm } from './why-form.tsx';
+import { whyTexts } from './why-texts.ts';
+
+/**
+ * May somebody do something here, and why? Who and what stand in the address, so that a question can be passed on; the
+ * attributes of the thing do not: they are data of the product.
+ */
+export default function WhyPage() {
+  const t = useTexts(whyTexts);
+  const scope = useScope();
+  const rights = useRights(scope);
+  const navigate = useNavigate();
+  const { user, resource = '', action = '' } = useSearch({ strict: false });
+  const [thing, setThing] = useState<Thing | null>(null);
+  const [round, setRound] = useState(0);
+  const question: Question = { user: user ?? null, resource, action };
+  const [draft, setDraft] = useState(question);
+  const [context, setContext] = useState('');
+  const ask = (next: Question): void => {
+    setDraft(next);
+    setRound((before) => before + 1);
+    void navigate({
+      to: '.',
+      search: {
+        ...(next.user === null ? {} : { user: next.user }),
+        resource: next.resource,
+        action: next.action,
+      },
+      replace: true,
+    });
+  };
+
+  if (rights.isLoading) return <Skeleton />;
+  if (rights.error) return <Failure error={rights.error} onRetry={rights.readAgain} />;
+  if (!rights.can('Authorization:Explain')) return <Forbidden permission="Authorization:Explain" />;
+  return (
+    <>
+      <header className="page-head">
+        <div>
+          <h1>{t.title}</h1>
+          <p>{t.about}</p>
+        </div>
+      </header>
+      <WhyForm
+        question={draft}
+        context={context}
+        onChange={setDraft}
+        onContext={setContext}
+        onAsk={(next, asked) => {
+          setThing(asked);
+          ask(next);
+        }}
+      />
+      {resource && action ? (
+        <Answer
+          question={question}
+          thing={thing}
+          round={round}
+          onAsk={(part) => ask({ ...question, ...part })}
+        />
+      ) : (
+        <Empty title={t.start} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,7 @@
+/** Whether a permission such as `Role:Create` is in a list of the service; under a condition counts too. */
+export function canOf(
+  permissions: readonly { readonly resource: string; readonly action: string }[] = [],
+): (permission: string) => boolean {
+  const held = new Set(permissions.map(({ resource, action }) => `${resource}:${action}`));
+  return (permission) => held.has(permission);
+}

@@ -1,0 +1,75 @@
+import { useQueries } from '@tanstack/react-query';
+import { client } from '../session/session.ts';
+import { useRead } from '../api/use-api.ts';
+import type { FrameTexts } from '../frame/frame-texts.ts';
+import { installation, type Scope } from './scope.ts';
+
+/** A scope with the name by which the user knows it. */
+export interface NamedScope {
+  readonly scope: Scope;
+  readonly name: string;
+  readonly owner: string | null;
+}
+
+export const useMe = () => useRead(['me'], (api, signal) => api.me({}, { signal }));
+
+/** The projects of others that an organization uses, up to a hundred. */
+async function grantedTo(
+  scope: { readonly tenant: 'organization'; readonly id: string },
+  signal: AbortSignal,
+) {
+  const { items } = await client()
+    .api.organizationGrants({ scope, status: 'active', limit: 100 }, { signal })
+    .catch(() => ({ items: [] }));
+  return items.map((granted) => ({ scope: granted.scope, name: granted.project.name }));
+}
+
+/** The accounts and organizations of the user, up to a hundred projects of each, and for operators the installation. */
+export function useScopes({
+  personalAccount,
+  installation: installationName,
+}: Pick<FrameTexts, 'personalAccount' | 'installation'>): {
+  readonly scopes: readonly NamedScope[];
+  readonly isLoading: boolean;
+  readonly error: Error | null;
+  readonly refetch: () => unknown;
+} {
+  const { data: me, isPending, error, refetch } = useMe();
+  const owners = [
+    ...(me?.accounts ?? []).map(({ id }) => ({
+      scope: { tenant: 'account' as const, id },
+      name: personalAccount,
+      owner: null,
+    })),
+    ...(me?.memberships ?? []).map(({ organizationId, organizationName }) => ({
+      scope: { tenant: 'organization' as const, id: organizationId },
+      name: organizationName,
+      owner: null,
+    })),
+  ];
+  const projects = useQueries({
+    queries: owners.map(({ scope, name }) => ({
+      queryKey: ['Project', scope, 'names'],
+      queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
+        const page = await client()
+          .api.projects({ scope, limit: 100 }, { signal })
+          .catch(() => ({ items: [] }));
+        const granted = scope.tenant === 'organization' ? await grantedTo(scope, signal) : [];
+        return [...page.items, ...granted].map((project): NamedScope => ({
+          scope: project.scope as Scope,
+          name: project.name,
+          owner: name,
+        }));
+      },
+    })),
+  });
+  return {
+    scopes: [
+      ...owners.flatMap((owner, index) => [owner, ...(projects[index]?.data ?? [])]),
+      ...(me?.isOperator ? [{ scope: installation, name: installationName, owner: null }] : []),
+    ],
+    error: me ? null : error,
+    refetch,
+    isLoading: isPending || projects.some((query) => query.isPending),
+  };
+}

@@ -1,0 +1,54 @@
+import { DoorwardError } from '@doorward/node/client';
+
+/** What the service may demand before it carries out a change. A dialog of the frame satisfies the demand. */
+export type Demand = 'STEP_UP_REQUIRED' | 'MFA_REQUIRED' | 'EMAIL_VERIFICATION_REQUIRED';
+
+export interface OpenDemand {
+  readonly code: Demand;
+  /** True: satisfied; false: the user closed the dialog. */
+  readonly settle: (isSatisfied: boolean) => void;
+}
+
+const demands: readonly string[] = ['STEP_UP_REQUIRED', 'MFA_REQUIRED', 'EMAIL_VERIFICATION_REQUIRED'];
+let open: OpenDemand | null = null;
+const listeners = new Set<() => void>();
+
+export const openDemand = (): OpenDemand | null => open;
+export const onDemandChange = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+function set(next: OpenDemand | null): void {
+  open = next;
+  for (const listener of listeners) listener();
+}
+
+/** Opens the dialog for a demand. */
+export const askFor = (code: Demand): Promise<boolean> =>
+  new Promise((resolve) => {
+    open?.settle(false);
+    const demand: OpenDemand = {
+      code,
+      settle: (isSatisfied) => {
+        // A late answer to an earlier demand must not close the dialog of a later one.
+        if (open === demand) set(null);
+        resolve(isSatisfied);
+      },
+    };
+    set(demand);
+  });
+
+/** Whether a refusal says that the service demands something first. */
+export const isDemand = (error: unknown): boolean =>
+  error instanceof DoorwardError && demands.includes(error.code);
+
+/** Calls, and after a demand that the user satisfied calls once more. */
+export async function satisfied<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!isDemand(error) || !(await askFor((error as DoorwardError).code as Demand))) throw error;
+    return call();
+  }
+}

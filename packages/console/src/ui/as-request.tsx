@@ -1,0 +1,36 @@
+import { useState } from 'react';
+import { useScope } from '../scopes/use-scope.ts';
+import { serviceUrl } from '../session/session.ts';
+import { CopyButton } from './copy-button.tsx';
+import { useTexts, type Texts } from '../i18n/language.ts';
+
+const texts: Texts<{ readonly asRequest: string }> = {
+  en: { asRequest: 'As request' },
+  de: { asRequest: 'Als Anfrage' },
+  es: { asRequest: 'Como solicitud' },
+  fr: { asRequest: 'En requête' },
+};
+
+/** The list as a request of curl, which takes the token from the environment. */
+export function AsRequest({ noun }: { readonly noun: string }) {
+  const t = useTexts(texts);
+  const scope = useScope();
+  const [isOpen, setOpen] = useState(false);
+  const query = new URLSearchParams({ tenant: scope.tenant, scopeId: scope.id }).toString();
+  const command = `curl -H "Authorization: Bearer $DOORWARD_TOKEN" '${serviceUrl}/api/${pathOf(noun)}?${query}'`;
+  return (
+    <span className="as-request">
+      <button type="button" className="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {t.asRequest}
+      </button>
+      {isOpen && (
+        <span className="row">
+          <code>{command}</code> <CopyButton text={command} />
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** `ApiKey` → `api-keys`. */
+const pathOf = (noun: string): string => `${noun.replace(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}s`;

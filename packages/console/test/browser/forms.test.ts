@@ -1,0 +1,170 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Watched } from '../../../server/test/browser/watched.ts';
+import { setUpConsole, signedIn, visit, type ConsoleSetup } from '../support/console.ts';
+
+/** What forms and dialogs keep, say and ask. */
+let setup: ConsoleSetup;
+let view: Watched;
+let page: Page;
+let organization: { readonly tenant: 'organization'; readonly id: string };
+
+beforeAll(async () => {
+  setup = await setUpConsole();
+  const [id = ''] = setup.demo.key.scope.id.split(':');
+  organization = { tenant: 'organization', id };
+  view = await signedIn(setup, `${setup.project}/roles`);
+  ({ page } = view);
+}, 180_000);
+afterAll(() => setup?.close());
+
+/** Each test begins with a list, and without a dialog. */
+beforeEach(async () => {
+  await visit(page, `${setup.project}/roles`);
+  await page.getByRole('heading', { name: 'Roles', level: 1 }).waitFor();
+  await expect.poll(() => page.locator('dialog').count()).toBe(0);
+});
+
+const button = (name: string) => page.getByRole('button', { name, exact: true });
+
+test('the question about unsaved changes keeps what was typed, even half of some JSON', async () => {
+  await button('New role').click();
+  await page.getByLabel('Metadata').fill('{"team": ');
+  await button('Cancel').click();
+  await page.getByText('Your changes are not saved.').waitFor();
+  await button('Continue editing').click();
+  expect(await page.getByLabel('Metadata').inputValue()).toBe('{"team": ');
+  // Escape asks too, and a second one goes back to the form.
+  await page.keyboard.press('Escape');
+  await page.getByText('Your changes are not saved.').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByText('Your changes are not saved.').waitFor({ state: 'detached' });
+  expect(await page.getByLabel('Metadata').inputValue()).toBe('{"team": ');
+  await button('Cancel').click();
+  await button('Discard changes').click();
+});
+
+test('a result is said where a screen reader can read it: in the dialog that is open', async () => {
+  await page.getByRole('link', { name: 'Invoice reader' }).click();
+  const panel = page.getByRole('dialog', { name: 'Invoice reader' });
+  await view.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  await panel.getByRole('button', { name: 'Copy id' }).click();
+  await panel.getByRole('status').filter({ hasText: 'Copied' }).waitFor();
+  await page.keyboard.press('Escape');
+  // The region of the page takes the text over.
+  await page.locator('.frame > [role=status]').filter({ hasText: 'Copied' }).waitFor();
+});
+
+test('the tab is called as its page and its scope', async () => {
+  await expect.poll(() => page.title()).toBe('Roles – Bookshop – Doorward');
+  await visit(page, '/console/me/sessions');
+  await expect.poll(() => page.title()).toBe('Sessions – Doorward');
+  await visit(page, '/console/account/x');
+  await expect.poll(() => page.title()).toBe('Not found – Doorward');
+});
+
+test('an empty choice says that there is nothing to choose', async () => {
+  await visit(page, `${setup.project}/resources`);
+  await button('New resource').click();
+  await page.getByRole('group', { name: 'Tags' }).getByText('There is nothing to choose from yet.').waitFor();
+  await page.keyboard.press('Escape');
+});
+
+test('the own row of a member offers no change of the role', async () => {
+  const { user } = await setup.api.me({});
+  await visit(page, `/console/organization/${organization.id}/members/${user.id}`);
+  await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).waitFor();
+  expect(await page.getByRole('dialog').getByRole('button', { name: 'Edit' }).count()).toBe(0);
+  await page.keyboard.press('Escape');
+});
+
+test('words of the API are shown in the language of the user', async () => {
+  await setup.api.createUser({ scope: setup.demo.key.scope, name: 'Grace' });
+  await page.evaluate(`localStorage.setItem('doorward.console.language', 'de')`);
+  await page.goto(`${setup.service.base}${setup.project}/users`);
+  expect(await page.locator('tbody tr', { hasText: 'Grace' }).innerText()).toContain('aktiv, verwaltet');
+  await visit(page, `${setup.project}/roles`);
+  await page
+    .locator('tbody tr', { hasText: 'Invoice reader' })
+    .getByText('Projekt', { exact: true })
+    .waitFor();
+  await page.evaluate(`localStorage.removeItem('doorward.console.language')`);
+  await page.goto(`${setup.service.base}${setup.project}/roles`);
+});
+
+test('a demand that the user declines is not made again for the other addresses', async () => {
+  const path = '/api/organization-invitations/invite';
+  let calls = 0;
+  await page.route(`**${path}`, async (route) => {
+    calls++;
+    return route.fulfill({
+      status: 403,
+      contentType: 'application/json',
+      body: JSON.stringify({ error: 'Sign in again first.', code: 'STEP_UP_REQUIRED', requestId: 'x' }),
+    });
+  });
+  await visit(page, `/console/organization/${organization.id}/invitations`);
+  await button('Invite people').click();
+  const form = page.getByRole('dialog', { name: 'Invite people' });
+  await form.getByRole('textbox').first().fill('one@example.com\ntwo@example.com\nthree@example.com');
+  await form.getByLabel('Organization Viewer').click();
+  await form.getByRole('button', { name: 'Invite', exact: true }).click();
+  const demand = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  await demand.getByRole('button', { name: 'Close' }).click();
+  await form.getByText('Sign in again first.').waitFor();
+  await expect.poll(() => form.getByRole('button', { name: 'Invite', exact: true }).isEnabled()).toBe(true);
+  expect(calls).toBe(1);
+  expect(await form.getByRole('textbox').first().inputValue()).toContain('three@example.com');
+  await page.unroute(`**${path}`);
+  await form.getByRole('button', { name: 'Close' }).last().click();
+});
+
+test('a rename is shown at once; refused, it is put back, and the form says why', async () => {
+  const { scope } = setup.demo.key;
+  const { id } = await setup.api.createTag({ scope, name: 'Pilot' });
+  await visit(page, `${setup.project}/tags/${id}`);
+  let release = (): void => undefined;
+  const waiting = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(`**/api/tags/${id}*`, async (route) => {
+    if (route.request().method() !== 'PATCH') return route.fallback();
+    await waiting;
+    return route.fulfill({
+      status: 409,
+      contentType: 'application/json',
+      body: JSON.stringify({ error: 'This name is taken.', code: 'CONFLICT', requestId: 'x' }),
+    });
+  });
+  await button('Edit').click();
+  await page.getByLabel('Name', { exact: true }).fill('Trial');
+  await button('Save').click();
+  // The service has not answered yet.
+  await page.getByRole('dialog', { name: 'Trial' }).waitFor();
+  await page.locator('tbody').getByRole('link', { name: 'Trial', includeHidden: true }).waitFor();
+  release();
+  const form = page.getByRole('dialog', { name: 'Pilot' });
+  await form.getByText('This name is taken.', { exact: true }).waitFor();
+  expect(await form.getByLabel('Name', { exact: true }).inputValue()).toBe('Trial');
+  await page.locator('tbody').getByRole('link', { name: 'Pilot', includeHidden: true }).waitFor();
+  await page.unroute(`**/api/tags/${id}*`);
+  await form.getByLabel('Name', { exact: true }).fill('Trial run');
+  await button('Save').click();
+  await expect.poll(async () => (await setup.api.tag({ scope, id })).name).toBe('Trial run');
+  await page.getByRole('dialog', { name: 'Trial run' }).waitFor();
+  await page.keyboard.press('Escape');
+});
+
+test('a question about rights carries the revision of the last change', async () => {
+  const { scope } = setup.demo.key;
+  await visit(page, `${setup.project}/tags`);
+  await page.getByRole('button', { name: 'New tag' }).first().click();
+  await page.getByLabel('Name', { exact: true }).fill('Revision');
+  const asked = page.waitForRequest((request) => request.url().includes('/api/me/permissions'));
+  const changed = page.waitForResponse((response) => response.request().method() === 'POST');
+  await button('Create').click();
+  const revision = (await changed).headers()['x-doorward-revision'];
+  expect(revision).toMatch(/./);
+  expect(new URL((await asked).url()).searchParams.get('minRevision')).toBe(revision);
+  expect((await setup.api.tags({ scope, search: 'Revision' })).totalCount).toBe(1);
+});

@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { operationTable } from '../../node/src/client/table.ts';
+
+/** What the sources of the console must and must not contain, whatever its pages show. */
+const root = join(import.meta.dirname, '../src');
+const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  .filter((path) => /\.tsx?$/.test(path))
+  .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+
+const filesWith = (pattern: RegExp): string[] =>
+  sources.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
+
+describe('the sources', () => {
+  it('insert no HTML and no styles, which the policy of the page refuses', () => {
+    expect(filesWith(/dangerouslySetInnerHTML|innerHTML|insertAdjacentHTML|document\.write|<style/)).toEqual(
+      [],
+    );
+  });
+
+  it('reach the service through the client only', () => {
+    // The client of a former session leaves out the cookie, which is that of the new one.
+    expect(filesWith(/\bfetch\(|XMLHttpRequest|WebSocket|EventSource|sendBeacon/)).toEqual([
+      'session/session.ts',
+    ]);
+  });
+
+  it('keep nothing in the browser but settings', () => {
+    expect(filesWith(/localStorage|sessionStorage|indexedDB|document\.cookie/)).toEqual(['settings.ts']);
+  });
+
+  it('write nothing to the log of the browser', () => {
+    expect(filesWith(/console\.(?:log|info|debug|warn|error)/)).toEqual([]);
+  });
+
+  it('have each page in one section of the navigation', () => {
+    const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+    const pages = [...read('pages/pages.ts').matchAll(/^ {2}page\(\s*'([a-z-]+)'/gm)].map(([, name]) => name);
+    const listed = [...read('pages/sections.ts').matchAll(/names: \[(.*?)\]/gs)].flatMap(([, names = '']) =>
+      [...names.matchAll(/'([a-z-]+)'/g)].map(([, name]) => name),
+    );
+    expect(pages.length).toBeGreaterThan(20);
+    expect([...listed].sort()).toEqual([...new Set(pages)].sort());
+  });
+
+  it('are small files with one idea', () => {
+    const large = sources
+      .filter(({ path, text }) => !/texts?\.ts$|i18n\//.test(path) && text.split('\n').length > 320)
+      .map(({ path }) => path);
+    expect(large).toEqual([]);
+  });
+});
+
+/** Changes that the console does not offer, and why. */
+const notOffered: Readonly<Record<string, string>> = {
+  exchangeApiKey: 'for machines',
+  exchangeCliCode: 'for command lines',
+  projectToken: 'for the back end of an app',
+  revokeProjectToken: 'for the back end of an app',
+  projectUserInfoByPost: 'for the back end of an app',
+  endImpersonation:
+    'it ends after 15 minutes, with the session of the operator, and in the sessions of the user; programs end it earlier',
+  isAuthorizedBatch: 'for programs; the page "Why?" explains one question at a time',
+  acceptInvitation: 'the page of the mailed link does',
+  verifyEmail: 'the page of the mailed link does',
+  resetPassword: 'the page of the mailed link does',
+};
+
+describe('each change of the API', () => {
+  const changes = Object.entries(operationTable)
+    .filter(([, form]) => /^(?:POST|PUT|PATCH|DELETE) /.test(form))
+    .map(([name]) => name);
+  const all = sources.map(({ text }) => text).join('\n');
+
+  it.each(changes)('%s is offered, or left out for a reason', (name) => {
+    const isOffered = new RegExp(`\\.${name}\\(`).test(all);
+    expect(isOffered ? 'offered' : (notOffered[name] ?? 'missing')).toBe(
+      isOffered ? 'offered' : notOffered[name],
+    );
+  });
+
+  it('that is left out exists, and is not offered', () => {
+    const wrong = Object.keys(notOffered).filter(
+      (name) => !changes.includes(name) || new RegExp(`\\.${name}\\(`).test(all),
+    );
+    expect(wrong).toEqual([]);
+  });
+});

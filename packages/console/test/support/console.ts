@@ -1,0 +1,128 @@
+import { readFile, rm } from 'node:fs/promises';
+import { availableParallelism, loadavg } from 'node:os';
+import { join } from 'node:path';
+import { createClient, type Client } from '@doorward/node/client';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { expect, vi } from 'vitest';
+import { buildService, startService, type Service } from '../../../../scripts/service.ts';
+import { launch, watched, type Watched } from '../../../server/test/browser/watched.ts';
+import { openEmbedded } from '../../../server/src/db/connection/open.ts';
+import type { Executor } from '../../../server/src/kernel/scoped-db.ts';
+import { preparedDataDir } from '../../../server/test/support/prepared-data.ts';
+
+/** The built service with its console, the demo data, and a browser. */
+export interface ConsoleSetup {
+  readonly service: Service;
+  readonly browser: Browser;
+  readonly demo: Demo;
+  /** Where the console shows the project of the demo data. */
+  readonly project: string;
+  /** The API with a session of the demo user. */
+  readonly api: Client['api'];
+  readonly close: () => Promise<void>;
+}
+
+export interface Demo {
+  readonly email: string;
+  readonly password: string;
+  readonly account: string;
+  readonly key: { readonly scope: { readonly tenant: 'organizationProject'; readonly id: string } };
+}
+
+/** `fill` may write into the database, while no service uses it. */
+export async function setUpConsole(
+  env: Record<string, string> = {},
+  fill?: (database: Executor, demo: Demo) => Promise<unknown>,
+): Promise<ConsoleSetup> {
+  await buildService();
+  const dataDir = await preparedDataDir();
+  const options = {
+    dataDir,
+    env: {
+      DEV_SEED: 'true',
+      SECURITY_RATE_LIMIT_AUTH_MAX: '100000',
+      SECURITY_RATE_LIMIT_GENERAL_MAX: '1000000',
+      ...env,
+    },
+  };
+  let service = await startService(options);
+  await vi.waitFor(() => expect(service.output()).toMatch(/answers ALLOWED/), 60_000);
+  const demo = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8')) as Demo;
+  if (fill) {
+    await service.stop();
+    const database = await openEmbedded(dataDir);
+    await fill(database.pool, demo);
+    await database.close();
+    service = await startService(options);
+  }
+  const browser = await launch();
+  return {
+    service,
+    browser,
+    demo,
+    project: `/console/${demo.key.scope.tenant}/${demo.key.scope.id}`,
+    api: await apiOf(service.base, demo),
+    async close() {
+      await browser.close();
+      await service.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+type Credentials = Pick<Demo, 'email' | 'password'>;
+
+async function apiOf(url: string, { email, password }: Credentials): Promise<Client['api']> {
+  const { accessToken } = await createClient({ url, allowHttp: true }).api.login({
+    provider: 'email',
+    providerId: email,
+    providerData: { password },
+  });
+  return createClient({ url, allowHttp: true, token: accessToken }).api;
+}
+
+/** How much longer everything takes because other programs use the machine too; 1 on a free one. */
+export const crowding = (): number => Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
+
+/** Without a session the first renewal is refused, and so may be what a test does. */
+export const refusals = (url: string): boolean => url.includes('/api/');
+
+/** A page of the console, signed in as the demo user. */
+export async function signedIn(
+  { browser, service, demo }: Pick<ConsoleSetup, 'browser' | 'service' | 'demo'>,
+  path = '/console/',
+  options: BrowserContextOptions = {},
+): Promise<Watched> {
+  const view = await watched(browser, service.base, refusals, { locale: 'en-GB', ...options });
+  // The cookie of a session, as a sign-in in another tab leaves it.
+  await view.context.request.post(`${service.base}/api/auth/login`, {
+    data: { provider: 'email', providerId: demo.email, providerData: { password: demo.password } },
+    failOnStatusCode: true,
+  });
+  await view.page.goto(`${service.base}${path}`);
+  await view.page.locator('#content').waitFor();
+  return view;
+}
+
+/** Goes to another address as a link does: the document stays, with all that was read. */
+export const visit = (page: Page, path: string): Promise<unknown> =>
+  page.evaluate(`history.pushState({}, '', ${JSON.stringify(path)})`);
+
+/** Fills the form of the sign-in, whatever the language of the page. */
+export async function signIn(page: Page, { email, password }: Credentials): Promise<void> {
+  const form = page.locator('form.sign-in');
+  await form.locator('input[type=email]').fill(email);
+  await form.locator('input[type=password]').fill(password);
+  await form.locator('button[type=submit]').click();
+}
+
+/** What the pages of a context keep in the browser, apart from cookies that scripts cannot read. */
+export const stored = (context: BrowserContext): Promise<string> =>
+  Promise.all(
+    context.pages().map((page) =>
+      page.evaluate<string>(`(async () => JSON.stringify([
+        { ...localStorage }, { ...sessionStorage }, document.cookie, location.href,
+        await indexedDB.databases(), await caches.keys(),
+      ]))()`),
+    ),
+  ).then((texts) => texts.join('\n'));
