@@ -3,6 +3,10 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages/console/package.json ./packages/console/
+COPY packages/decision/package.json ./packages/decision/
+COPY packages/node/package.json ./packages/node/
+COPY packages/server/package.json ./packages/server/
 RUN npm ci
 COPY . .
 RUN npm run build && npm prune --omit=dev
@@ -10,10 +14,10 @@ RUN npm run build && npm prune --omit=dev
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 DATA_DIR=/data
 WORKDIR /app
-COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
-COPY --from=build /app/migrations ./migrations
-COPY --from=build /app/dist ./dist
+COPY --from=build /app/packages/server/package.json ./packages/server/
+COPY --from=build /app/packages/server/migrations ./packages/server/migrations
+COPY --from=build /app/packages/server/dist ./packages/server/dist
 # Only the embedded database, and mails that are written to files, are kept here.
 RUN install -d -o node -g node -m 700 /data
 USER node
@@ -22,4 +26,4 @@ EXPOSE 4000
 # Whatever it answers to this Host header: SECURITY_ALLOWED_HOSTS need not name it.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/live`).then(({ status }) => process.exit(status < 500 ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--enable-source-maps", "dist/main.js"]
+CMD ["node", "--enable-source-maps", "packages/server/dist/main.js"]

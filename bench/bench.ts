@@ -1,5 +1,5 @@
 /**
- * The promises of speed, as shipped and varied, each beside what it is compared with: `npm run bench`.
+ * Measures the speed goals and what they are compared with: `npm run bench`.
  *
  *   -- --quick             short rounds and 10,000 rows instead of a million
  *   -- --rows=100000       the size of the large table
@@ -8,14 +8,14 @@
  *   -- --dir=<checkout>    measures the service of another checkout
  *   -- --json=<file>       raw figures there instead of bench/results/speed.json
  *
- * Sender, service and PostgreSQL share the cores. It asserts nothing, because figures of a busy machine are no verdict.
+ * Sender, service and PostgreSQL share the cores. The bench asserts nothing, because figures of a busy machine vary.
  */
 import { checkRows, processRows } from './checks.ts';
 import { findingCells, findingHead, isMet, type Finding } from './findings.ts';
 import { listRows } from './lists.ts';
 import { memoryRow, startRow } from './processes.ts';
 import { printTable, readOptions, say } from './report.ts';
-import { build, inPlace, start, type Backend } from './service.ts';
+import { build, withPlace, start, type Backend } from './service.ts';
 import type { Setting } from './setting.ts';
 import { newPolicy, newTenant } from './tenant.ts';
 import { exchangeRow, sessionRows } from './tokens.ts';
@@ -28,14 +28,14 @@ const pace = quick
 const rows = options.number('rows', quick ? 10_000 : 1_000_000);
 const findings: Finding[] = [];
 
-function found(finding: Finding): void {
+function report(finding: Finding): void {
   findings.push(finding);
   say(`  ${findingCells(finding).slice(0, 4).join('  ')}`);
 }
 
 async function measureServing(setting: Setting): Promise<void> {
   const isEmbedded = setting.backend === 'embedded';
-  // First, while the tables hold little else.
+  // Lists come first, while the tables contain little else.
   if (!isEmbedded && (wants('list') || wants('rows'))) await listRows(setting);
   if (wants('is-authorized')) await checkRows(setting);
   if (isEmbedded) return;
@@ -47,16 +47,16 @@ async function measureServing(setting: Setting): Promise<void> {
 
 async function measureBackend(backend: Backend): Promise<void> {
   say(backend);
-  await inPlace(dir, backend, async (place) => {
+  await withPlace(dir, backend, async (place) => {
     const service = await start(place);
     try {
       const tenant = await newTenant(service, 'ada');
       const policy = await newPolicy(service, tenant, 'Asked');
-      await measureServing({ backend, service, place, tenant, policy, pace, rows, wants, found });
+      await measureServing({ backend, service, place, tenant, policy, pace, rows, wants, report });
     } finally {
       await service.stop();
     }
-    if (wants('start')) await startRow({ place, backend, found });
+    if (wants('start')) await startRow({ place, backend, report });
   });
 }
 
@@ -66,4 +66,6 @@ printTable(`As shipped, medians of ${pace.rounds} rounds of ${pace.seconds} s:`,
   findingHead,
   ...findings.map(findingCells),
 ]);
-await options.write('speed', { findings: findings.map((one) => ({ ...one, isMet: isMet(one) })) });
+await options.write('speed', {
+  findings: findings.map((finding) => ({ ...finding, isMet: isMet(finding) })),
+});

@@ -1,8 +1,8 @@
 /**
- * Bursts: 10, 60, 200 and 1,000 calls of one caller at one moment, each on a connection of its own that is open already.
- * `npm run bench:bursts` (`-- --quick` leaves 200 out; `--busy` keeps both cores busy with other work; `--only=me,list`;
- * `--on=embedded`; `--dir=<checkout>`). A cell tells how the calls were answered and how long the slowest one waited;
- * the goal is no 503. The next burst waits until the service is quiet.
+ * Bursts: 10, 60, 200 and 1,000 calls of one caller at once, each on its own open connection: `npm run bench:bursts`
+ * (`-- --quick` omits 200; `--busy` keeps both cores busy with other work; `--only=me,list`; `--on=embedded`;
+ * `--dir=<checkout>`). A cell contains the answers by status and the longest wait. The goal is no 503. The next burst
+ * starts when the service is idle.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { countsOf, milliseconds } from './figures.ts';
@@ -27,7 +27,7 @@ const options = readOptions();
 const SIZES = options.quick ? [10, 60, 1000] : [10, 60, 200, 1000];
 const LOGINS = 20;
 const KEYS = 20;
-/** A service that takes less than a tenth of a core has finished what it was asked. */
+/** A service that uses less than a tenth of a core is idle. */
 const QUIET_MS = 300;
 const QUIET_SHARE = 0.1;
 const PATIENCE_MS = 30_000;
@@ -107,7 +107,7 @@ printTable(
     ...kinds.map((kind) => [
       kind,
       ...columns.map((size) => {
-        const cell = cells.find((one) => `${one.backend}: ${one.what}` === kind && one.size === size);
+        const cell = cells.find((cell) => `${cell.backend}: ${cell.what}` === kind && cell.size === size);
         return cell ? written(cell) : '';
       }),
     ]),

@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { measure, ratioOf } from './load.ts';
 import { fillRoles } from './lists.ts';
-import { buildScript, must, spawnChild, start } from './service.ts';
+import { buildScript, callOrThrow, spawnChild, start } from './service.ts';
 import { loadOf, type Setting } from './setting.ts';
 import { checks, newPolicy, newRoleList } from './tenant.ts';
 
 const CONNECTIONS = 64;
 const MANY_ROLES = 10_000;
 
-/** Row `is-authorized`: against a bare echo that takes turns with it, and again in a tenant with 10,000 roles. */
+/** Row `is-authorized`: compared with a bare echo in alternating rounds, and again in a tenant with 10,000 roles. */
 export async function checkRows(setting: Setting): Promise<void> {
-  const { backend, service, tenant, policy, pace, found, place } = setting;
+  const { backend, service, tenant, policy, pace, report, place } = setting;
   const cases = [
     { what: 'a backend asks about 200 users', requests: await checks(service, policy, 'named') },
     { what: '200 tokens ask for themselves', requests: await checks(service, policy, 'own') },
@@ -31,10 +31,10 @@ export async function checkRows(setting: Setting): Promise<void> {
       pace,
     );
     if (!bare) return;
-    found({ what: `bare Fastify echo, beside ${backend}`, value: bare.perSecond, unit: '/s', ...bare });
-    for (const [index, one] of measured.entries()) {
+    report({ what: `bare Fastify echo, beside ${backend}`, value: bare.perSecond, unit: '/s', ...bare });
+    for (const [index, item] of measured.entries()) {
       const what = `is-authorized, ${backend}: ${cases[index]?.what}`;
-      found({ what, value: ratioOf(one, bare), unit: 'of the echo', is: '≥', goal: 0.5, ...one });
+      report({ what, value: ratioOf(item, bare), unit: 'of the echo', is: '≥', goal: 0.5, ...item });
     }
   } finally {
     await echo.stop();
@@ -43,7 +43,7 @@ export async function checkRows(setting: Setting): Promise<void> {
 
 async function answerBytes({ service, policy }: Setting): Promise<number> {
   const body = { permission: { resource: 'invoice', action: 'action-1' }, scope: policy.scope };
-  const data = await must(`${service.base}/api/auth/is-authorized`, {
+  const data = await callOrThrow(`${service.base}/api/auth/is-authorized`, {
     token: policy.keyTokens[0] ?? '',
     body,
   });
@@ -63,26 +63,26 @@ async function startEcho(responseBytes: number) {
 }
 
 /**
- * Row `processes`: two processes on one database. The sender has to have a part of the two cores, so requests a second
- * cannot double here; what a request costs tells what two processes would do on cores of their own.
+ * Row `processes`: two processes on one database. The sender needs a part of the two cores, so requests per second cannot
+ * double here. The processor time of a request shows what two processes would achieve on separate cores.
  */
 export async function processRows(setting: Setting): Promise<void> {
-  const { service, place, policy, pace, found } = setting;
+  const { service, place, policy, pace, report } = setting;
   const second = await start(place);
   try {
-    const one = loadOf(setting, await checks(service, policy, 'named'), CONNECTIONS);
-    const two = { ...one, ports: [service.port, second.port], pids: [service.pid, second.pid] };
-    const [alone, both] = await measure([one, two], pace);
+    const load = loadOf(setting, await checks(service, policy, 'named'), CONNECTIONS);
+    const two = { ...load, ports: [service.port, second.port], pids: [service.pid, second.pid] };
+    const [alone, both] = await measure([load, two], pace);
     if (!alone || !both) return;
     const what = 'two processes, is-authorized';
-    found({
+    report({
       what: `${what}: rate, the load on the same cores`,
       value: ratioOf(both, alone),
       unit: '× one',
       ...both,
     });
     const value = (2 * alone.cpuMicros) / both.cpuMicros;
-    found({ what: `${what}: by processor time for a request`, value, unit: '× one', is: '≥', goal: 1.7 });
+    report({ what: `${what}: by processor time for a request`, value, unit: '× one', is: '≥', goal: 1.7 });
   } finally {
     await second.stop();
   }

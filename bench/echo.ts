@@ -1,6 +1,6 @@
 /**
- * What is-authorized is compared with: Fastify with nothing of ours, JSON in and JSON out. It answers what it was sent,
- * filled up to RESPONSE_BYTES. Prints its port when it listens.
+ * The reference for is-authorized: plain Fastify, JSON in and JSON out. It answers the request body, padded to
+ * RESPONSE_BYTES. It prints its port when it listens.
  */
 import fastify from 'fastify';
 

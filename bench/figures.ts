@@ -1,4 +1,4 @@
-/** Figures and how they are written. */
+/** Quantiles of measured values. */
 export interface Quantiles {
   readonly count: number;
   readonly p50: number;

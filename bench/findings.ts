@@ -1,11 +1,11 @@
 import type { Measured } from './load.ts';
 import { milliseconds } from './figures.ts';
 
-/** A line of the table of `npm run bench`: what was measured, the figure that counts, and its goal. */
+/** A row of the table of `npm run bench`: what was measured, the decisive figure, and its goal. */
 export interface Finding extends Partial<Measured> {
   readonly what: string;
   readonly value: number;
-  /** What the figure is: requests a second, a ratio to something, milliseconds, megabytes. */
+  /** The unit of the figure: requests per second, milliseconds, megabytes, or a ratio to something. */
   readonly unit: '/s' | 'ms' | 'MB' | `of ${string}` | `× ${string}`;
   readonly is?: '≥' | '≤';
   readonly goal?: number;

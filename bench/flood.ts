@@ -1,9 +1,9 @@
 /**
  * Ten times the capacity: `npm run bench:flood` (`-- --seconds=60`, `--times=10`, `--only=writes` or `lists`,
- * `--on=embedded`, `--dir=<checkout>`). The capacity is the best rate of closed loops. Then so many times that arrive
- * each second, from a process of its own, whether or not others were answered; a client waits for 30 s at most. The
- * goals: goodput of at least 70 % of the capacity, no failure of `/health/live`, bounded memory, and a single call
- * within 100 ms again at most 5 s after the flood.
+ * `--on=embedded`, `--dir=<checkout>`). The capacity is the best rate of closed loops. Then a separate process sends ten
+ * times as many requests per second, whether or not earlier ones were answered; a client waits for at most 30 s. The
+ * goals: goodput of at least 70 % of the capacity, no failure of `/health/live`, bounded memory, and a single call within
+ * 100 ms at most 5 s after the flood.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { call } from '../scripts/service.ts';
@@ -17,7 +17,7 @@ const options = readOptions();
 const SECONDS = options.number('seconds', options.quick ? 15 : 60);
 const TIMES = options.number('times', 10);
 const CAPACITY_SECONDS = options.quick ? 4 : 8;
-/** Under way at a time while the capacity is looked for. */
+/** Concurrent requests while the capacity is measured. */
 const AT_A_TIME = [8, 32, 64];
 const CONNECTIONS = 4000;
 const LIVE_PER_SECOND = 20;
@@ -43,9 +43,9 @@ async function capacityOf(ports: readonly number[], requests: readonly string[])
 async function untilQuick(url: string, token: string): Promise<number> {
   const began = performance.now();
   while (performance.now() - began < PATIENCE_MS) {
-    const asked = performance.now();
+    const requested = performance.now();
     const { status } = await call(url, { token });
-    if (status === 200 && performance.now() - asked <= QUICK_MS) return performance.now() - began;
+    if (status === 200 && performance.now() - requested <= QUICK_MS) return performance.now() - began;
     await sleep(20);
   }
   return PATIENCE_MS;
@@ -59,7 +59,7 @@ const runs: object[] = [];
 interface Flood {
   readonly what: string;
   readonly requests: readonly string[];
-  /** A single call, to see whether the service is at ease. */
+  /** Repeats a single call until it is fast again. Answers the milliseconds. */
   readonly single: () => Promise<number>;
 }
 

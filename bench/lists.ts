@@ -1,5 +1,5 @@
 import { measure, ratioOf, request } from './load.ts';
-import { must, sql, withService } from './service.ts';
+import { callOrThrow, sql, withService } from './service.ts';
 import { loadOf, type Setting } from './setting.ts';
 import {
   graphqlList,
@@ -13,14 +13,14 @@ import {
 
 const CONNECTIONS = 16;
 const FEW_ROWS = 1000;
-/** Pages that a load asks for, spread over the whole table. */
+/** Number of pages that a load requests, spread over the table. */
 const PAGES = 20;
 
 type Where = Pick<Setting, 'service' | 'place' | 'tenant'>;
 
 /** Rows `list` and `rows`: pages of 50 roles with two groups and two tags each, by cursors. */
 export async function listRows(setting: Setting): Promise<void> {
-  const { place, pace, rows, wants, found } = setting;
+  const { place, pace, rows, wants, report } = setting;
   const few = await filledList(setting, FEW_ROWS);
   const small = loadOf(setting, await restPages(setting, few), CONNECTIONS);
   if (wants('list')) {
@@ -30,7 +30,7 @@ export async function listRows(setting: Setting): Promise<void> {
     const graphql = loadOf(setting, await graphqlPages(setting, few), CONNECTIONS);
     const [rest, same] = await measure([small, graphql], pace);
     if (!before || !rest || !same) return;
-    found({
+    report({
       what: `${what}, before ANALYZE ran`,
       value: before.perSecond,
       unit: '/s',
@@ -38,8 +38,8 @@ export async function listRows(setting: Setting): Promise<void> {
       goal: 600,
       ...before,
     });
-    found({ what, value: rest.perSecond, unit: '/s', is: '≥', goal: 600, ...rest });
-    found({
+    report({ what, value: rest.perSecond, unit: '/s', is: '≥', goal: 600, ...rest });
+    report({
       what: `${what}, GraphQL`,
       value: ratioOf(same, rest),
       unit: 'of REST',
@@ -56,10 +56,10 @@ export async function listRows(setting: Setting): Promise<void> {
     const list = await filledList(where, rows);
     await sql(itsPlace.databaseUrl ?? '', 'vacuum analyze');
     const large = loadOf(where, await restPages(where, list), CONNECTIONS);
-    const [one, many] = await measure([small, large], pace);
-    if (!one || !many) return;
+    const [measured, many] = await measure([small, large], pace);
+    if (!measured || !many) return;
     const what = `list of 50 at ${rows.toLocaleString('en')} rows, p50`;
-    found({ what, value: many.p50 / one.p50, unit: '× at 1,000', is: '≤', goal: 1.25, ...many });
+    report({ what, value: many.p50 / measured.p50, unit: '× at 1,000', is: '≤', goal: 1.25, ...many });
   });
 }
 
@@ -67,20 +67,20 @@ async function filledList({ service, place, tenant }: Where, rows: number): Prom
   const { scope } = await newProject(tenant, `With ${rows} roles`);
   const list = await newRoleList(tenant, scope);
   await fillRoles(place.databaseUrl ?? '', list, rows);
-  // A change by the API tells the service that the tenant is another one now.
+  // A change over the API invalidates the caches of the tenant.
   await tenant.post('tags', { scope, name: 'Filled' });
   const { totalCount } = await page({ service, tenant }, list, 1);
   if (totalCount < rows) throw new Error(`the list has ${totalCount} rows and not ${rows}`);
   return list;
 }
 
-/** Straight into the tables, because a million calls would take an hour; without statistics. */
+/** Inserts roles with SQL, because a million calls would take an hour. It does not run ANALYZE. */
 export async function fillRoles(
   url: string,
   { scope, groupIds, tagIds }: RoleList,
   rows: number,
 ): Promise<void> {
-  // Checks of foreign keys, which these rows pass, take two thirds of the time.
+  // `replica` skips the checks of foreign keys, which take two thirds of the time.
   const search = '?options=-c session_replication_role=replica';
   await sql(
     Object.assign(new URL(url), { search }).href,
@@ -107,24 +107,24 @@ const page = (
   { service, tenant }: { service: Setting['service']; tenant: Tenant },
   { scope }: RoleList,
   number: number,
-) => must<Page>(`${service.base}${listPath(scope)}&page=${number}`, { token: tenant.token });
+) => callOrThrow<Page>(`${service.base}${listPath(scope)}&page=${number}`, { token: tenant.token });
 
-async function cursors(where: Where, list: RoleList): Promise<string[]> {
+async function readCursors(where: Where, list: RoleList): Promise<string[]> {
   const { totalCount } = await page(where, list, 1);
-  const found: string[] = [];
+  const cursors: string[] = [];
   for (let count = 0; count < PAGES; count++) {
     const { nextCursor } = await page(where, list, 1 + Math.floor((count * (totalCount / 50 - 1)) / PAGES));
-    found.push(nextCursor);
+    cursors.push(nextCursor);
   }
-  return found;
+  return cursors;
 }
 
 const restPages = async (where: Where, list: RoleList): Promise<string[]> =>
-  (await cursors(where, list)).map((cursor) =>
+  (await readCursors(where, list)).map((cursor) =>
     request(`${listPath(list.scope)}&cursor=${encodeURIComponent(cursor)}`, { token: where.tenant.token }),
   );
 
 const graphqlPages = async (where: Where, list: RoleList): Promise<string[]> =>
-  (await cursors(where, list)).map((cursor) =>
+  (await readCursors(where, list)).map((cursor) =>
     request('/graphql', { token: where.tenant.token, body: graphqlList(list.scope, cursor) }),
   );

@@ -4,15 +4,16 @@ import { median, successesOf } from './figures.ts';
 import type { Report, Task } from './sender.ts';
 import { buildScript, spawnChild, sql } from './service.ts';
 
+/** A load that is being sent. */
 export interface Sending {
-  /** Everything was sent; answers may be missing yet. */
+  /** Resolves when everything is sent; answers may still be missing. */
   readonly sent: Promise<void>;
   readonly report: Promise<Report>;
 }
 
 let script: Promise<string> | undefined;
 
-/** Sends a load from a process of its own. */
+/** Sends a load from a separate process. */
 export async function send(task: Task): Promise<Sending> {
   const { child, output } = spawnChild(process.execPath, [await (script ??= buildScript('sender'))]);
   child.stdin.end(JSON.stringify(task));
@@ -35,9 +36,9 @@ interface RequestOptions {
   readonly headers?: readonly string[];
 }
 
-/** A request as it goes over the wire. `{n}` in the body becomes a number of ten digits (bench/sender.ts). */
+/** The text of an HTTP request. The sender replaces `{n}` in the body by a number of ten digits. */
 export function request(path: string, { token, body, method, headers = [] }: RequestOptions): string {
-  // A placeholder of ten bytes, so that the length is right.
+  // The placeholder has ten bytes, so that `content-length` is right.
   const text = body === undefined ? '' : JSON.stringify(body).replaceAll('{n}', '{n}       ');
   const head = [
     `${method ?? (body === undefined ? 'GET' : 'POST')} ${path} HTTP/1.1`,
@@ -51,7 +52,7 @@ export function request(path: string, { token, body, method, headers = [] }: Req
   return `${head.join('\r\n')}\r\n\r\n${text}`;
 }
 
-/** A load whose rate is measured, and the processes whose time it takes. */
+/** A load whose rate is measured, and the processes whose processor time is measured. */
 export interface Load extends Pick<Task, 'ports' | 'requests'> {
   readonly kind?: Task['kind'];
   readonly connections: number;
@@ -60,16 +61,16 @@ export interface Load extends Pick<Task, 'ports' | 'requests'> {
 }
 
 export interface Measured {
-  /** Successes. */
+  /** Successful answers per second. */
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
   /** Microseconds of processor time for each answer. */
   readonly cpuMicros: number;
   readonly databaseCpuMicros: number | null;
-  /** Share of the answers that were no success. */
+  /** Share of the answers without success. */
   readonly failed: number;
-  /** Of each round. */
+  /** `perSecond` of each round. */
   readonly rates: readonly number[];
 }
 
@@ -80,8 +81,8 @@ export interface Pace {
 }
 
 /**
- * Loads take turns in rounds, so that whatever else the machine does meets all of them, and the median of the rounds
- * counts. `eachRound` takes a turn too.
+ * Measures loads alternately in rounds, so that other work of the machine affects all of them, and answers the medians of
+ * the rounds. `eachRound` runs at the start of each round.
  */
 export async function measure(
   loads: readonly Load[],
@@ -96,7 +97,7 @@ export async function measure(
   }
   return all.map((each, index) => {
     const middle = (name: 'perSecond' | 'p50' | 'p99' | 'cpuMicros' | 'databaseCpuMicros' | 'failed') =>
-      median(each.map((one) => one[name] ?? 0));
+      median(each.map((item) => item[name] ?? 0));
     return {
       perSecond: middle('perSecond'),
       p50: middle('p50'),
@@ -109,9 +110,9 @@ export async function measure(
   });
 }
 
-/** Of rounds that took turns, so that both met the same machine. */
-export const ratioOf = (one: Measured, other: Measured): number =>
-  median(one.rates.map((rate, round) => rate / (other.rates[round] ?? rate)));
+/** The median ratio of alternating rounds, in which the machine was equally busy for both. */
+export const ratioOf = (measured: Measured, other: Measured): number =>
+  median(measured.rates.map((rate, round) => rate / (other.rates[round] ?? rate)));
 
 export async function fire(load: Load, seconds: number): Promise<Omit<Measured, 'rates'>> {
   const { ports, requests, connections, kind = 'closed', pids, databaseUrl } = load;
@@ -140,7 +141,7 @@ async function spent(pids: readonly number[], databaseUrl: string | null) {
   };
 }
 
-/** Processes of PostgreSQL that serve the connections of a database, but for the one that asks. */
+/** PostgreSQL processes of the connections to a database, without the connection of this query. */
 async function connectionsOf(url: string): Promise<number[]> {
   const rows = await sql(
     url,
@@ -150,10 +151,10 @@ async function connectionsOf(url: string): Promise<number[]> {
   return rows.map(({ pid }) => Number(pid));
 }
 
-/** In steps of 10 ms, as the kernel counts; 0 for a process that is gone or runs on another machine. */
+/** Processor time in steps of 10 ms, as the kernel counts; 0 for a process that ended or runs on another machine. */
 export async function cpuSeconds(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  // The name in brackets may contain blanks; the third field is the first behind it.
+  // The name in parentheses may contain blanks, so the fields are counted from behind it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / 100;
 }
@@ -165,5 +166,5 @@ export async function memoryOf(pid: number): Promise<{ now: number; peak: number
   return { now: of('VmRSS'), peak: of('VmHWM') };
 }
 
-/** From now on the peak is that of what follows. */
+/** Resets the peak of `memoryOf`. */
 export const forgetPeak = (pid: number): Promise<void> => writeFile(`/proc/${pid}/clear_refs`, '5');

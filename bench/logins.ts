@@ -1,6 +1,6 @@
 /**
- * A flood of wrong sign-ins, each from a network of its own, half of them for addresses that exist, and how others are
- * served meanwhile: `npm run bench:logins` (`-- --times=200` a second, `--seconds=10`, `--on=embedded`).
+ * A flood of wrong sign-ins from different networks, half of them for existing addresses, and the service for others
+ * meanwhile: `npm run bench:logins` (`-- --times=200` per second, `--seconds=10`, `--on=embedded`).
  */
 import { countsOf, milliseconds } from './figures.ts';
 import { request, send } from './load.ts';
@@ -24,7 +24,7 @@ await onServices(
     for (let count = 0; count < USERS; count++) await newPerson(service, `user-${count}`);
     const scope = { tenant: 'account', id: accountId };
     const guesses = Array.from({ length: NETWORKS }, (_, n) => {
-      const email = n % 2 ? `nobody-${n}@example.test` : `user-${n % USERS}@example.test`;
+      const email = n % 2 ? `missing-${n}@example.test` : `user-${n % USERS}@example.test`;
       const body = { ...credentialsOf(email), providerData: { password: 'wrong {n}' } };
       return request('/api/auth/login', { body, headers: [`x-forwarded-for: 10.0.${n >> 8}.${n & 255}`] });
     });

@@ -1,16 +1,16 @@
 /**
- * A noisy neighbour: `npm run bench:neighbours` (`-- --seconds=30`, `--on=embedded`, `--dir=<checkout>`). One API key of
- * tenant A sends the dearest write, a resource with 50 actions and a permission for each, on 100 connections. A member
- * of A does the same with their session, and after a third of the time an owner of A removes them. Tenant B meanwhile
- * makes five calls a second: a list, a write, a check, a list with relations, a read of oneself. Goals: no 503 for B,
- * and 99 of 100 of its calls answered within 1.5 s.
+ * A noisy neighbour: `npm run bench:neighbours` (`-- --seconds=30`, `--on=embedded`, `--dir=<checkout>`). An API key of
+ * tenant A sends the most expensive write, a resource with 50 actions and a permission for each, on 100 connections. A
+ * member of A does the same with their session, and after a third of the time an owner of A removes them. Meanwhile tenant
+ * B makes five calls per second: a list, a write, a check, a list with relations, and `me`. Goals: no 503 for B, and a p99
+ * of 1.5 s.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { call, mailedToken } from '../scripts/service.ts';
 import { countsOf, milliseconds } from './figures.ts';
 import { request, send, type Sending } from './load.ts';
 import { onServices, printTable, readOptions } from './report.ts';
-import { must, type Service } from './service.ts';
+import { callOrThrow, type Service } from './service.ts';
 import {
   addRoles,
   builtInRole,
@@ -35,7 +35,7 @@ const CALLS_PER_SECOND = 5;
 
 const ACTIONS = Array.from({ length: 50 }, (_, index) => `action-${index + 1}`);
 
-/** On connections that send again when they were answered. */
+/** Sends writes in closed loops: each connection sends again after its answer. */
 function flood(
   { port }: Service,
   token: string,
@@ -48,7 +48,7 @@ function flood(
   return send({ ports: [port], requests, kind: 'closed', connections, seconds: SECONDS });
 }
 
-/** Somebody who joins the organization by an invitation and may create resources there. */
+/** A user who accepts an invitation to the organization and may create resources there. */
 async function newMember(service: Service, { scope, token, post }: Tenant): Promise<Person> {
   const member = await newPerson(service, 'member');
   const roleId = await builtInRole(service, { token, scope }, 'Organization Developer');
@@ -57,14 +57,14 @@ async function newMember(service: Service, { scope, token, post }: Tenant): Prom
   await post('organization-invitations/invite', { scope, email: member.email, roleId });
   let invitation = verification;
   while (invitation === verification) invitation = await newestToken();
-  await must(`${service.base}/api/organization-invitations/accept`, {
+  await callOrThrow(`${service.base}/api/organization-invitations/accept`, {
     token: member.token,
     body: { token: invitation },
   });
   return member;
 }
 
-/** A list, a write, a check, a list with relations and a read of oneself, in turn at fixed times. */
+/** Sends a list, a write, a check, a list with relations and `me`, alternately at fixed times. */
 function callAsNeighbour({ port }: Service, { token, scope }: Tenant, listed: Scope): Promise<Sending> {
   const question = { permission: { resource: 'Tag', action: 'Create' }, scope };
   const requests = [
@@ -78,7 +78,7 @@ function callAsNeighbour({ port }: Service, { token, scope }: Tenant, listed: Sc
   return send({ ports: [port], requests, ...load });
 }
 
-/** @returns how long the owner had to try, and when it was done */
+/** Removes a member. @returns how long it took, the number of tries, and when it was done */
 async function remove({ base }: Service, { token, scope }: Tenant, userId: string) {
   const began = performance.now();
   for (let tries = 1; ; tries++) {

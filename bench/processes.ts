@@ -8,12 +8,12 @@ import { checks, listPath } from './tenant.ts';
 const STARTS = 5;
 const REST_SECONDS = 10;
 
-/** Row `start`, on data that is there. The service of the setting must have stopped when it is embedded. */
+/** Row `start`, on existing data. An embedded service of the setting must have stopped before. */
 export async function startRow({
   place,
   backend,
-  found,
-}: Pick<Setting, 'place' | 'backend' | 'found'>): Promise<void> {
+  report,
+}: Pick<Setting, 'place' | 'backend' | 'report'>): Promise<void> {
   const times: number[] = [];
   for (let count = 0; count < STARTS; count++) {
     const service = await start(place);
@@ -22,17 +22,17 @@ export async function startRow({
   }
   const goal = backend === 'embedded' ? 2500 : 1000;
   const what = `start to the first healthy answer, ${backend}`;
-  found({ what, value: median(times), unit: 'ms', is: '≤', goal });
+  report({ what, value: median(times), unit: 'ms', is: '≤', goal });
 }
 
-/** Row `memory`: of a process that just rests, and after checks, lists and exchanges of tokens. */
+/** Row `memory`: of an idle process, and after checks, lists and token exchanges. */
 export async function memoryRow(setting: Setting): Promise<void> {
-  const { place, tenant, policy, pace, found } = setting;
+  const { place, tenant, policy, pace, report } = setting;
   const service = await start(place);
   try {
     await sleep(REST_SECONDS * 1000);
     const { now } = await memoryOf(service.pid);
-    found({
+    report({
       what: `memory at rest, ${REST_SECONDS} s after the start`,
       value: now,
       unit: 'MB',
@@ -46,7 +46,7 @@ export async function memoryRow(setting: Setting): Promise<void> {
     ];
     for (const requests of loads) await fire(loadOf({ service, place }, requests, 64), pace.seconds * 4);
     const after = await memoryOf(service.pid);
-    found({ what: 'memory right after a load', value: after.now, unit: 'MB', is: '≤', goal: 300 });
+    report({ what: 'memory right after a load', value: after.now, unit: 'MB', is: '≤', goal: 300 });
   } finally {
     await service.stop();
   }

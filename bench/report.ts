@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { backends, build, root, withService, type Backend, type Service } from './service.ts';
 
-/** What the tools of this folder have in common: options, figures, a table for people and JSON for machines. */
+/** The command-line options that the benches share. */
 export interface Options {
   /** `--dir`: the checkout whose service is measured; default: this one. */
   readonly dir: string;
@@ -12,7 +12,7 @@ export interface Options {
   readonly busy: boolean;
   readonly backends: readonly Backend[];
   readonly wants: (row: string) => boolean;
-  /** A number of an option that only one tool has. */
+  /** The value of a numeric option. */
   readonly number: (name: 'rows' | 'seconds' | 'times', otherwise: number) => number;
   /** Writes the raw figures to bench/results, or to the file of `--json`. */
   readonly write: (tool: string, figures: object) => Promise<void>;
@@ -64,7 +64,7 @@ export function readOptions(): Options {
   };
 }
 
-/** Works with a service on each backend in turn, each time with empty data. */
+/** Runs `work` with a service on each backend, one after the other, with empty data. */
 export async function onServices(
   options: Options,
   work: (backend: Backend, service: Service) => Promise<void>,
@@ -79,7 +79,7 @@ export async function onServices(
 
 export const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
-/** A table in Markdown, aligned for the terminal: it can be pasted into the documents as it is. */
+/** Prints a Markdown table that is aligned for the terminal. */
 export function printTable(title: string, lines: readonly (readonly string[])[]): void {
   const widths =
     lines[0]?.map((_, column) => Math.max(3, ...lines.map((line) => line[column]?.length ?? 0))) ?? [];

@@ -1,12 +1,12 @@
 /**
  * `DEV_SEED=true npm start` on fresh data with both cores busy, 20 times: `npm run bench:seed` (`-- --times=20`,
- * `--dir=<checkout>`). Tells how many starts printed their ready request, and how long each took.
+ * `--dir=<checkout>`). It reports how many starts printed their example request, and how long each took.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../scripts/service.ts';
 import { milliseconds, quantilesOf } from './figures.ts';
 import { printTable, readOptions, say } from './report.ts';
-import { build, inPlace, makeBusy, spawnChild } from './service.ts';
+import { build, withPlace, makeBusy, spawnChild } from './service.ts';
 
 const options = readOptions();
 const TIMES = options.number('times', options.quick ? 4 : 20);
@@ -14,13 +14,17 @@ const PATIENCE_MS = 60_000;
 
 /** Milliseconds until the request is printed; null when there is a warning instead, or nothing for a minute. */
 const seedOnce = (): Promise<number | null> =>
-  inPlace(options.dir, 'embedded', async ({ dir, dataDir }) => {
+  withPlace(options.dir, 'embedded', async ({ dir, dataDir }) => {
     const env = { DEV_SEED: 'true', HOST: '127.0.0.1', PORT: String(await freePort()), DATA_DIR: dataDir };
     const began = performance.now();
-    const { child, output, ended } = spawnChild(process.execPath, ['scripts/run.mjs', 'src/main.ts'], {
-      dir,
-      env,
-    });
+    const { child, output, ended } = spawnChild(
+      process.execPath,
+      ['scripts/run.mjs', 'packages/server/src/main.ts'],
+      {
+        dir,
+        env,
+      },
+    );
     const isOver = () => child.exitCode !== null || /A request that answers|DEV_SEED:/.test(output());
     while (!isOver() && performance.now() - began < PATIENCE_MS) await sleep(20);
     const ms = performance.now() - began;

@@ -1,9 +1,9 @@
 /**
- * A load in a process of its own, so that the bench neither delays it nor counts its cost. It reads one task from
- * standard input, prints `sent` when it has sent everything, and then its report, one line of JSON each.
+ * Sends a load from a separate process, so that the bench neither delays it nor counts its cost. It reads one task from
+ * standard input, prints `sent` when everything is sent, and then its report as one line of JSON.
  *
- * Autocannon does not fit here: it can neither send to a schedule that ignores answers nor many requests at one moment,
- * and it builds each varied request anew, which takes a good part of a core that the service needs.
+ * Autocannon does not fit here: it can neither send on a schedule that ignores answers nor many requests at one moment, and
+ * it rebuilds each varied request, which takes much of a core that the service needs.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -11,13 +11,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { quantilesOf, type Quantiles } from './figures.ts';
 
 export interface Task {
-  /** Connections are spread over them. */
+  /** Connections are distributed over these ports. */
   readonly ports: readonly number[];
-  /** Whole HTTP requests, in turn. `{n}` becomes a number of ten digits that no other request has. */
+  /** Complete HTTP requests, sent alternately. `{n}` becomes a unique number of ten digits. */
   readonly requests: readonly string[];
   /**
-   * closed: each connection sends when it was answered. open: so many a second, whether or not others were answered.
-   * burst: each connection sends once, all at one moment. refresh: closed, and each answer holds the next tokens.
+   * closed: each connection sends again after its answer. open: `perSecond` requests, whether or not others were answered.
+   * burst: each connection sends once, all at one moment. refresh: closed, and each answer contains the next tokens.
    */
   readonly kind: 'closed' | 'open' | 'burst' | 'refresh';
   readonly connections: number;
@@ -26,22 +26,22 @@ export interface Task {
 }
 
 export interface Report {
-  /** Answers by status; `lost` without an answer, `late` after 30 seconds. */
+  /** Answers by status; `lost`: no answer, `late`: no answer within 30 seconds. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Milliseconds from when a request was due to its whole answer: refusals (429, 503), and all that was decided. */
+  /** Milliseconds from when a request was due to its complete answer: refusals (429, 503), and other answers. */
   readonly served: Quantiles;
   readonly refused: Quantiles;
   readonly slowest: number;
   /** Requests that were due while all connections waited for answers. */
   readonly unsent: number;
-  /** Of the last request that succeeded: when it was sent, in the milliseconds of `Date.now`. */
+  /** When the last successful request was sent, in milliseconds of `Date.now`. */
   readonly lastSuccessSentAt: number;
 }
 
 const TIMEOUT_MS = 30_000;
 const task = JSON.parse(await read()) as Task;
 const templates = task.requests.map((text) => ({ bytes: Buffer.from(text), number: text.indexOf('{n}') }));
-// Numbers begin with the clock, so that a later load does not repeat those of an earlier one.
+// Numbers start at the clock, so that a later load does not repeat numbers of an earlier one.
 const firstNumber = (Date.now() % 1e7) * 1000;
 const statuses: Record<string, number> = {};
 const [served, refused, failed]: [number[], number[], number[]] = [[], [], []];
@@ -65,7 +65,7 @@ function send(socket: Socket, due: number, request = nextRequest()): void {
   else socket.write(request);
 }
 
-/** The answer to a refresh holds what the next one has to show. */
+/** The next refresh, with the tokens of the last answer. */
 function refreshRequest(answer: string, head: number): Buffer {
   const { data } = JSON.parse(answer.slice(head + 4)) as { data: Record<string, unknown> };
   const { accessToken, refreshToken } = data;
@@ -79,7 +79,7 @@ async function open(): Promise<Socket> {
   socket.setNoDelay(true);
   let text = '';
   socket.on('data', (chunk: Buffer) => {
-    // A connection that was idle for long is closed with an answer, which belongs to no request.
+    // The server closes an idle connection with an answer that belongs to no request.
     if (!dues.has(socket)) return;
     text += chunk.toString('latin1');
     const head = text.indexOf('\r\n\r\n');
@@ -112,7 +112,7 @@ async function open(): Promise<Socket> {
   return socket;
 }
 
-/** After a moment, because a service that takes no connection now will not take one at once. */
+/** Waits a moment before it opens a connection, because the service has just refused one. */
 async function reopen(): Promise<void> {
   await sleep(50);
   if (!isOver) send(await open(), performance.now());
@@ -139,7 +139,7 @@ const giveUp = (): void => {
   }
 };
 
-// Open connections are part of the setting and not of the load. An open loop opens more when it has to.
+// Connections are opened before the load starts. An open loop opens more when it needs them.
 const sockets: Socket[] = [];
 const first = task.kind === 'open' ? Math.min(task.connections, 500) : task.connections;
 while (sockets.length < first) sockets.push(await open());
@@ -150,7 +150,7 @@ if (task.kind === 'open') {
   const gap = 1000 / (task.perSecond ?? 1);
   for (let due = began; due < began + task.seconds * 1000; due += gap) {
     while (due > performance.now()) await sleep(1);
-    // The one that was idle for longest, because a server closes those that are never used.
+    // The connection that was idle longest, because the server closes unused ones.
     const socket = idle.shift();
     if (socket) send(socket, due);
     else if (opened < task.connections) void open().then((next) => send(next, due));

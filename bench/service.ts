@@ -9,8 +9,8 @@ import pg from 'pg';
 import { call, freePort, type CallOptions } from '../scripts/service.ts';
 
 /**
- * The service as shipped: built, in production mode, with its default log level and a reader behind its output, with
- * admission and rate limits on. Limits are raised, because one caller of a bench calls as often as thousands.
+ * Runs the service as shipped: built, in production mode, with the default log level, admission and rate limits. The
+ * limits are raised, because a bench sends the calls of thousands of callers as one.
  */
 export const root = join(import.meta.dirname, '..');
 
@@ -51,7 +51,7 @@ const children = new Set<ChildProcessWithoutNullStreams>();
 process.once('exit', () => children.forEach((child) => child.kill('SIGKILL')));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
-/** A child process that never outlives this one, with nothing of the caller's environment but its paths. */
+/** Starts a child process that never outlives this one. Of the caller's environment it gets only PATH and HOME. */
 export function spawnChild(
   command: string,
   args: readonly string[],
@@ -65,7 +65,7 @@ export function spawnChild(
   const child = spawn(command, args, { cwd: dir, env: { PATH, HOME, ...env } });
   children.add(child);
   let output = '';
-  // Only the end of what it prints, because a log line for each request fills the memory of a long run.
+  // Only the end of the output is kept, because the log of a long run would fill the memory.
   const read = (text: Buffer) =>
     (output = output.length > 100_000 ? text.toString() : output + text.toString());
   child.stdout.on('data', read);
@@ -84,7 +84,7 @@ async function run(command: string, args: readonly string[], dir: string): Promi
 
 export const build = (dir: string): Promise<void> => run('npm', ['run', '--silent', 'build'], dir);
 
-/** A script of this folder as one file, to run in a process of its own. */
+/** Builds a script of this folder as one file, to run in a separate process. */
 export async function buildScript(name: string): Promise<string> {
   await run(process.execPath, ['scripts/run.mjs', '--build-only', `bench/${name}.ts`], root);
   return join(root, 'dist', `${name}.js`);
@@ -97,7 +97,7 @@ export async function start(
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
   const began = performance.now();
-  const { child, output, ended } = spawnChild(process.execPath, ['dist/main.js'], {
+  const { child, output, ended } = spawnChild(process.execPath, ['packages/server/dist/main.js'], {
     dir,
     env: {
       ...shipped,
@@ -127,8 +127,8 @@ async function isReady(base: string): Promise<boolean> {
   }
 }
 
-/** Work on an empty database and an empty directory, both removed afterwards. */
-export async function inPlace<T>(
+/** Runs `work` with an empty database and an empty directory, which are removed afterwards. */
+export async function withPlace<T>(
   dir: string,
   backend: Backend,
   work: (place: Place) => Promise<T>,
@@ -143,14 +143,14 @@ export async function inPlace<T>(
   }
 }
 
-/** The same with a service in it. */
+/** Like `withPlace`, with a running service. */
 export const withService = <T>(
   dir: string,
   backend: Backend,
   work: (service: Service, place: Place) => Promise<T>,
   env: Readonly<Record<string, string>> = {},
 ): Promise<T> =>
-  inPlace(dir, backend, async (place) => {
+  withPlace(dir, backend, async (place) => {
     const service = await start(place, env);
     try {
       return await work(service, place);
@@ -184,8 +184,8 @@ export async function sql(
   }
 }
 
-/** The data of what must succeed; a 503 is asked again, as its `Retry-After` invites to. */
-export async function must<D = { id: string }>(url: string, options?: CallOptions): Promise<D> {
+/** The data of a call that must succeed. A 503 is repeated. */
+export async function callOrThrow<D = { id: string }>(url: string, options?: CallOptions): Promise<D> {
   for (let tries = 0; ; tries++) {
     const { status, data, text } = await call<D>(url, options);
     if (status < 400) return data;
@@ -194,7 +194,7 @@ export async function must<D = { id: string }>(url: string, options?: CallOption
   }
 }
 
-/** Both cores busy with other work, until it is ended. */
+/** Keeps both cores busy until the returned function is called. */
 export function makeBusy(): () => Promise<void> {
   const loops = [1, 2].map(() => spawnChild(process.execPath, ['-e', 'for (;;);']));
   return async () => {

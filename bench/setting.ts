@@ -3,7 +3,7 @@ import type { Load, Pace } from './load.ts';
 import type { Backend, Place, Service } from './service.ts';
 import type { Policy, Tenant } from './tenant.ts';
 
-/** What each row of `npm run bench` gets: a service with a tenant in it, and where its figures go. */
+/** The input of each row of `npm run bench`: a service with a tenant, and the function that takes its figures. */
 export interface Setting {
   readonly backend: Backend;
   readonly service: Service;
@@ -14,10 +14,10 @@ export interface Setting {
   /** Rows of the large table of roles. */
   readonly rows: number;
   readonly wants: (row: string) => boolean;
-  readonly found: (finding: Finding) => void;
+  readonly report: (finding: Finding) => void;
 }
 
-/** Requests of a load, sent to the service of the setting. */
+/** A load for the service of the setting. */
 export const loadOf = (
   { service, place }: Pick<Setting, 'service' | 'place'>,
   requests: readonly string[],

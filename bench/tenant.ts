@@ -1,8 +1,8 @@
 import { mailedToken } from '../scripts/service.ts';
 import { request } from './load.ts';
-import { must, type Service } from './service.ts';
+import { callOrThrow, type Service } from './service.ts';
 
-/** Tenants as customers make them, over the API, and the requests that are sent to them. */
+/** A scope of the API. */
 export interface Scope {
   readonly tenant: string;
   readonly id: string;
@@ -20,7 +20,7 @@ export interface Person {
 export interface Tenant extends Person {
   readonly organizationId: string;
   readonly scope: Scope;
-  /** Something made by the API as the owner. */
+  /** Creates something over the API as the owner. */
   readonly post: <D = { id: string }>(path: string, body: Readonly<Record<string, unknown>>) => Promise<D>;
 }
 
@@ -48,15 +48,15 @@ export async function newPerson({ base, mailDir }: Service, name: string): Promi
     refreshToken,
     user,
     accounts,
-  } = await must<SignIn>(`${base}/api/auth/register`, { body });
-  await must(`${base}/api/auth/verify-email`, { body: { token: await mailedToken(mailDir, email) } });
+  } = await callOrThrow<SignIn>(`${base}/api/auth/register`, { body });
+  await callOrThrow(`${base}/api/auth/verify-email`, { body: { token: await mailedToken(mailDir, email) } });
   return { email, userId: user.id, token, refreshToken, accountId: accounts[0]?.id ?? '' };
 }
 
 export async function newTenant(service: Service, name: string): Promise<Tenant> {
   const person = await newPerson(service, name);
   const post: Tenant['post'] = (path, body) =>
-    must(`${service.base}/api/${path}`, { token: person.token, body });
+    callOrThrow(`${service.base}/api/${path}`, { token: person.token, body });
   const scope = { tenant: 'account', id: person.accountId };
   const { id } = await post('organizations', { scope, name: `${name} & co` });
   return { ...person, organizationId: id, scope: { tenant: 'organization', id }, post };
@@ -70,11 +70,11 @@ export async function builtInRole(
   { token, scope }: { token: string; scope: Scope },
   name: string,
 ) {
-  const { items } = await must<{ items: readonly { id: string; name: string }[] }>(
+  const { items } = await callOrThrow<{ items: readonly { id: string; name: string }[] }>(
     `${base}/api/roles?${inQuery(scope)}&isSystem=true&limit=100`,
     { token },
   );
-  const role = items.find((one) => one.name === name);
+  const role = items.find((item) => item.name === name);
   if (!role) throw new Error(`there is no built-in role ${name}`);
   return role.id;
 }
@@ -96,9 +96,9 @@ export async function newKey({ post }: Tenant, scope: Scope, roleId: string): Pr
 }
 
 export const exchange = async ({ base }: Service, body: Key): Promise<string> =>
-  (await must<{ accessToken: string }>(`${base}/api/auth/token`, { body })).accessToken;
+  (await callOrThrow<{ accessToken: string }>(`${base}/api/auth/token`, { body })).accessToken;
 
-/** A project that answers questions: 50 permissions on one resource, 200 users and 200 keys with one role. */
+/** A project to check access in: 50 permissions on one resource, 200 users and 200 API keys with one role. */
 export interface Policy {
   readonly scope: Scope;
   readonly projectId: string;
@@ -107,12 +107,12 @@ export interface Policy {
   readonly userIds: readonly string[];
   readonly keys: readonly Key[];
   readonly keyTokens: readonly string[];
-  /** Of a key that may ask about others. */
+  /** Token of an API key that may check other subjects. */
   readonly backendToken: string;
 }
 
 const ACTIONS = Array.from({ length: 50 }, (_, index) => `action-${index + 1}`);
-/** Of five permissions two count always, two for the owner of the resource; one is in no group. */
+/** Of five permissions, two are unconditional, two apply to the owner of the resource, and one is in no group. */
 const kindOf = (action: number) =>
   (['always', 'always', 'owner', 'owner', 'never'] as const)[action % 5] ?? 'never';
 
@@ -155,22 +155,22 @@ export async function newPolicy(
   };
 }
 
-/** A question, and what has to be answered. */
+/** A check and the expected decision. */
 interface Question {
   readonly token: string;
   readonly body: object;
   readonly isAllowed: boolean;
 }
 
-/** Each of 50 permissions for each of 200 subjects: `named` by a backend, or asking with `own` tokens. */
+/** Checks of 50 permissions for each of 200 subjects: `named` by a backend, or with their `own` tokens. */
 function questions({ scope, ownerId, ...policy }: Policy, whose: 'named' | 'own'): Question[] {
   const subjects = whose === 'named' ? policy.userIds : policy.keyTokens;
   return subjects.flatMap((subject, position) =>
     ACTIONS.map((action, index): Question => {
       const isOwner = (position + index) % 2 === 0;
-      // The user of a key is who made it.
+      // An API key acts for the user who created it.
       const user = whose === 'named' ? subject : ownerId;
-      const resource = { id: '00000000-0000-4000-8000-00{n}', ownerId: isOwner ? user : 'somebody else' };
+      const resource = { id: '00000000-0000-4000-8000-00{n}', ownerId: isOwner ? user : 'another user' };
       const permission = { resource: 'invoice', action };
       const kind = kindOf(index);
       return {
@@ -188,14 +188,16 @@ function questions({ scope, ownerId, ...policy }: Policy, whose: 'named' | 'own'
 }
 
 /**
- * Requests for is-authorized, each about another resource, in an order that repeats neither subject nor permission soon.
- * @throws when a question is answered otherwise than the policy says: then something else would be measured
+ * Requests for is-authorized, each about another resource, shuffled so that subjects and permissions do not repeat soon.
+ * @throws when a decision differs from the policy, because the bench would then measure something else
  */
 export async function checks({ base }: Service, policy: Policy, whose: 'named' | 'own'): Promise<string[]> {
   const all = questions(policy, whose);
-  const shuffled = all.map((_, index) => all[(index * 7919) % all.length]).filter((one) => one !== undefined);
+  const shuffled = all
+    .map((_, index) => all[(index * 7919) % all.length])
+    .filter((question) => question !== undefined);
   for (const { token, body, isAllowed } of shuffled.slice(0, 100)) {
-    const { authorized } = await must<{ authorized: boolean }>(`${base}/api/auth/is-authorized`, {
+    const { authorized } = await callOrThrow<{ authorized: boolean }>(`${base}/api/auth/is-authorized`, {
       token,
       body,
     });
@@ -238,7 +240,7 @@ const ROLE = 'id name description metadata level isSystem createdAt updatedAt de
 const GROUP = 'id name description metadata isSystem createdAt updatedAt deletedAt';
 const TAG = 'id name color metadata createdAt updatedAt deletedAt';
 
-/** The same rows with the same members over GraphQL. */
+/** A GraphQL request for the rows and members of `listPath`. */
 export const graphqlList = (scope: Scope, cursor: string | null) => ({
   query: `query List($input: RolesInput!) { roles(input: $input) {
     items { ${ROLE} groups { ${GROUP} } tags { ${TAG} } } totalCount hasNextPage nextCursor } }`,

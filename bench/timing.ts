@@ -1,18 +1,18 @@
 /**
- * Whether the time of an answer tells that an address is registered: the same call for addresses that exist and for
- * such that do not, in random order, one after the other. `npm run bench:timing` (`-- --quick`, `--on=embedded`).
+ * Measures whether response times reveal that an address is registered: the same calls for existing and for missing
+ * addresses, in random order, one after the other: `npm run bench:timing` (`-- --quick`, `--on=embedded`).
  */
 import { randomBytes } from 'node:crypto';
 import { call, mailedToken } from '../scripts/service.ts';
 import { milliseconds, quantilesOf } from './figures.ts';
 import { onServices, printTable, readOptions, say } from './report.ts';
-import { must, type Service } from './service.ts';
+import { callOrThrow, type Service } from './service.ts';
 
 const options = readOptions();
 const TRIES = options.quick ? 40 : 200;
 const USERS = 20;
 const GOAL_MS = 5;
-/** Above what the first call costs each user. */
+/** Higher than the failures that the measured calls cause for each user. */
 const LOCKOUT = TRIES / USERS + 1;
 
 const states = ['verified', 'unverified', 'locked out'] as const;
@@ -44,26 +44,26 @@ const bodyOf = ({ path }: Case, email: string) => (/login|register/.test(path) ?
 
 async function register({ base, mailDir }: Service, state: State): Promise<string> {
   const email = `${random()}@example.test`;
-  await must(`${base}/api/auth/register`, { body: signIn(email) });
+  await callOrThrow(`${base}/api/auth/register`, { body: signIn(email) });
   if (state === 'unverified') return email;
-  await must(`${base}/api/auth/verify-email`, { body: { token: await mailedToken(mailDir, email) } });
+  await callOrThrow(`${base}/api/auth/verify-email`, { body: { token: await mailedToken(mailDir, email) } });
   for (let count = 0; state === 'locked out' && count < LOCKOUT; count++)
     await call(`${base}/api/auth/login`, { body: signIn(email) });
   return email;
 }
 
-async function timesOf({ base }: Service, one: Case, users: readonly string[]) {
+async function timesOf({ base }: Service, item: Case, users: readonly string[]) {
   const times: Record<'existing' | 'missing', number[]> = { existing: [], missing: [] };
   for (let tries = 0; tries < TRIES; tries++) {
-    // What a call leaves to do in the background must not meet one kind alone.
+    // Random order, so that background work of a call does not delay only one kind.
     const kinds =
       Math.random() < 0.5 ? (['existing', 'missing'] as const) : (['missing', 'existing'] as const);
     for (const kind of kinds) {
       const email = kind === 'existing' ? (users[tries % users.length] ?? '') : `${random()}@example.test`;
       const began = performance.now();
-      const { status, text } = await call(`${base}/api/${one.path}`, { body: bodyOf(one, email) });
+      const { status, text } = await call(`${base}/api/${item.path}`, { body: bodyOf(item, email) });
       times[kind].push(performance.now() - began);
-      if (status !== one.status) throw new Error(`${one.path} answered ${status}: ${text}`);
+      if (status !== item.status) throw new Error(`${item.path} answered ${status}: ${text}`);
     }
   }
   return { existing: quantilesOf(times.existing).p50, missing: quantilesOf(times.missing).p50 };
@@ -76,11 +76,15 @@ await onServices(
     const users: Record<State, string[]> = { verified: [], unverified: [], 'locked out': [] };
     for (const state of states)
       while (users[state].length < USERS) users[state].push(await register(service, state));
-    for (const one of cases) {
-      const { existing, missing } = await timesOf(service, one, users[one.state]);
+    for (const case_ of cases) {
+      const { existing, missing } = await timesOf(service, case_, users[case_.state]);
       const difference = Math.abs(existing - missing);
       const cells = [existing, missing, difference].map(milliseconds);
-      rows.push([`${backend}: ${one.path}, ${one.state}`, ...cells, difference < GOAL_MS ? 'met' : 'missed']);
+      rows.push([
+        `${backend}: ${case_.path}, ${case_.state}`,
+        ...cells,
+        difference < GOAL_MS ? 'met' : 'missed',
+      ]);
       say(rows.at(-1)?.join('  ') ?? '');
     }
   },

@@ -3,16 +3,16 @@ import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { median } from './figures.ts';
 import { fire, measure, request } from './load.ts';
-import { must } from './service.ts';
+import { callOrThrow } from './service.ts';
 import { loadOf, type Setting } from './setting.ts';
 import { credentialsOf, newPerson, type Person } from './tenant.ts';
 
 const CONNECTIONS = 64;
 const PEOPLE = 20;
 
-/** Row `exchange`: 200 keys in turn, against the signatures that OpenSSL makes on the same cores in its own turn. */
+/** Row `exchange`: 200 API keys alternately, compared with the signatures of OpenSSL on the same cores in alternating rounds. */
 export async function exchangeRow(setting: Setting): Promise<void> {
-  const { policy, pace, found } = setting;
+  const { policy, pace, report } = setting;
   const requests = policy.keys.map((body) => request('/api/auth/token', { body }));
   const signs: number[] = [];
   const [measured] = await measure([loadOf(setting, requests, CONNECTIONS)], pace, async () => {
@@ -21,10 +21,10 @@ export async function exchangeRow(setting: Setting): Promise<void> {
   if (!measured) return;
   const value = median(measured.rates.map((rate, round) => rate / (signs[round] ?? rate)));
   const unit = `of openssl, ${Math.round(median(signs)).toLocaleString('en')}/s` as const;
-  found({ what: 'token exchange, 200 keys', value, unit, is: '≥', goal: 0.35, ...measured });
+  report({ what: 'token exchange, 200 keys', value, unit, is: '≥', goal: 0.35, ...measured });
 }
 
-/** RSA-2048 signatures a second on all cores, which the sender, the service and PostgreSQL share too. */
+/** RSA-2048 signatures per second on all cores. */
 async function opensslSigns(): Promise<number> {
   const args = ['speed', '-seconds', '1', '-multi', String(availableParallelism()), 'rsa2048'];
   const { stdout } = await promisify(execFile)('openssl', args);
@@ -34,28 +34,30 @@ async function opensslSigns(): Promise<number> {
   return Number(signs);
 }
 
-/** Rows `me` and `refresh`: of 20 people. */
+/** Rows `me` and `refresh`, with the sessions of 20 users. */
 export async function sessionRows(setting: Setting): Promise<void> {
-  const { service, pace, wants, found } = setting;
+  const { service, pace, wants, report } = setting;
   const people: Person[] = [];
   while (people.length < PEOPLE) people.push(await newPerson(service, `person-${people.length}`));
   if (wants('me')) {
     const requests = people.map(({ token }) => request('/api/me', { token }));
     const [measured] = await measure([loadOf(setting, requests, CONNECTIONS)], pace);
     if (measured)
-      found({ what: 'GET /me', value: measured.perSecond, unit: '/s', is: '≥', goal: 1500, ...measured });
+      report({ what: 'GET /me', value: measured.perSecond, unit: '/s', is: '≥', goal: 1500, ...measured });
   }
   if (!wants('refresh')) return;
   const sessions: string[] = [];
   for (let count = 0; count < 2 * PEOPLE; count++) {
     const body = credentialsOf(people[count % PEOPLE]?.email ?? '');
-    const { accessToken, refreshToken } = await must<Tokens>(`${service.base}/api/auth/login`, { body });
+    const { accessToken, refreshToken } = await callOrThrow<Tokens>(`${service.base}/api/auth/login`, {
+      body,
+    });
     sessions.push(request('/api/auth/refresh', { body: { accessToken, refreshToken } }));
   }
-  // One long round: a token that was used in a former one would end its session.
+  // One long round, because reusing a refresh token of an earlier round would end its session.
   const load = { ...loadOf(setting, sessions, sessions.length), kind: 'refresh' as const };
   const measured = await fire(load, pace.seconds * pace.rounds);
-  found({ what: 'refresh', value: measured.perSecond, unit: '/s', is: '≥', goal: 600, ...measured });
+  report({ what: 'refresh', value: measured.perSecond, unit: '/s', is: '≥', goal: 600, ...measured });
 }
 
 interface Tokens {

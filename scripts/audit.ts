@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { auditVerdict, productionPackages } from './production.ts';
 
 /**
- * Asks the registry for known vulnerabilities of what the service runs with. Exit code 1: there are high or critical ones.
- * A registry that does not answer such questions is told of and fails nothing.
+ * Asks the registry for known vulnerabilities of the production dependencies. Exit code 1: there are high or critical ones.
+ * A registry that does not support audits causes a warning and no failure.
  */
 const root = join(import.meta.dirname, '..');
 const { stdout } = spawnSync('npm', ['audit', '--json', '--fetch-retries=1', '--fetch-timeout=30000'], {

@@ -1,18 +1,18 @@
 /**
- * Tells which of the texts given look like secrets of API keys or project apps, and which of them are well formed, without asking any
- * service. Standard input is read when no text is given, so that a secret need not stand in the shell's history.
- * Ends with 0 when one is well formed, else with 1.
+ * Searches text for secrets of API keys or project apps and reports which are well formed. It needs no service. Without
+ * arguments it reads standard input, so that a secret does not enter the history of the shell. Exit code 0: at least one is
+ * well formed, else 1.
  *
  * @example npm run check-secret < suspicious.txt
  */
 import { text } from 'node:stream/consumers';
-import { isDoorwardSecret } from '../src/crypto/secrets.ts';
+import { isDoorwardSecret } from '../packages/server/src/crypto/tokens/secrets.ts';
 
 const given = process.argv.slice(2).join('\n') || (await text(process.stdin));
 const candidates = given.match(/(?<![\w-])dw[ks]_[\w-]+/g) ?? [];
-for (const found of candidates) {
-  const verdict = isDoorwardSecret(found) ? 'well formed' : 'not a secret of Doorward';
-  // Enough to find it again, and no second copy of it.
-  console.log(`${found.slice(0, 12)}… ${verdict}`);
+for (const candidate of candidates) {
+  const verdict = isDoorwardSecret(candidate) ? 'well formed' : 'not a secret of Doorward';
+  // The start is enough to find the secret; the complete secret must not be copied into the output.
+  console.log(`${candidate.slice(0, 12)}… ${verdict}`);
 }
 process.exitCode = candidates.some(isDoorwardSecret) ? 0 : 1;

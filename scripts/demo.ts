@@ -1,22 +1,22 @@
 /**
- * The main job of Doorward as one story over HTTP: `npm run demo`. It starts a service of its own on an empty
- * temporary directory, or talks to DOORWARD_URL (then MAIL_FILE_DIR says where its mails are files).
+ * The main use of Doorward as a sequence of HTTP calls: `npm run demo`. It starts a service on an empty temporary
+ * directory, or uses the one at DOORWARD_URL (then MAIL_FILE_DIR is the directory of its mails).
  *
- * What it prints is a shell script: whatever is no comment can be pasted, line by line, against `npm start`. The
- * printed call and the call that was made come from the same few lines below, so they cannot differ.
+ * The output is a shell script: lines that are no comments can be pasted into bash while `npm start` runs. Printed calls
+ * and executed calls come from the same definitions, so they cannot differ.
  */
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { inspect } from 'node:util';
 import { buildService, mailedToken, startService, type Service } from './service.ts';
 
-/** An answer that the story did not expect. */
-class Surprise extends Error {
+/** The service gave another answer than the demo expects. */
+class UnexpectedAnswer extends Error {
   override readonly name = 'Surprise';
 }
 
 interface Step {
   readonly title: string;
-  /** One or two sentences: what this is good for. */
+  /** One or two sentences about the purpose of the step. */
   readonly why: string;
   readonly path: string;
   /** JSON in which `$NAME` stands for a variable of the shell. */
@@ -24,11 +24,11 @@ interface Step {
   /** Variable that holds the bearer token. */
   readonly as?: string;
   readonly status: number;
-  /** Variables for later steps: name → where it stands in the answer's data. */
+  /** Variables for later steps: name → path in the data of the answer. */
   readonly keep?: Readonly<Record<string, string>>;
-  /** Members of the answer that are worth reading; the rest is left out. */
+  /** Members of the answer to print. Default: all. */
   readonly show?: readonly string[];
-  /** What must hold of the answer. */
+  /** A condition that the answer must meet. */
   readonly holds?: (answer: Answer) => boolean;
 }
 
@@ -52,7 +52,7 @@ function heading(title: string, why: string): void {
   for (const line of why.split('\n')) remark(line);
 }
 
-/** An answer to look at: tokens are cut, empty members left out. */
+/** Prints an answer with shortened tokens and without empty members. */
 function reveal(status: number, value: unknown): void {
   const text = inspect(shortened(value), { breakLength: 92, compact: 3, depth: 8, colors: colours });
   const [first, ...others] = text.split('\n');
@@ -71,7 +71,7 @@ function shortened(value: unknown): unknown {
   return Object.fromEntries(full.map(([name, member]) => [name, shortened(member)]));
 }
 
-/** The story's variables, as the shell has them. */
+/** The shell variables of the demo. */
 const variables = new Map<string, string>();
 const filled = (text: string): string =>
   text.replace(/\$([A-Z_]+)/g, (_, name: string) => {
@@ -81,18 +81,18 @@ const filled = (text: string): string =>
   });
 
 function at(data: unknown, place: string): string {
-  const found = place
+  const match = place
     .split(/[.[\]]+/)
     .filter(Boolean)
     .reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], data);
-  if (typeof found !== 'string') throw new Surprise(`the answer has no ${place}`);
-  return found;
+  if (typeof match !== 'string') throw new UnexpectedAnswer(`the answer has no ${place}`);
+  return match;
 }
 
-/** In single quotes, but for the variables: none of them holds a blank or a wildcard. */
+/** Quotes text for the shell, except variables, which contain no blanks or wildcards. */
 const quoted = (body: string): string => `'${body.replace(/\$[A-Z_]+/g, (name) => `'${name}'`)}'`;
 
-async function play(step: Step): Promise<void> {
+async function runStep(step: Step): Promise<void> {
   heading(step.title, step.why);
   await ask(step);
 }
@@ -125,7 +125,9 @@ async function ask({
   const answer = JSON.parse(text) as Answer;
   const { data = { error: answer.error, code: answer.code } } = answer;
   if (response.status !== status || (holds && !holds(answer))) {
-    throw new Surprise(`expected ${status} and something else in it, got ${response.status}: ${text}`);
+    throw new UnexpectedAnswer(
+      `expected ${status} and something else in it, got ${response.status}: ${text}`,
+    );
   }
   for (const [name, place] of kept) variables.set(name, at(data, place));
   reveal(response.status, show ? Object.fromEntries(show.map((name) => [name, data[name]])) : data);
@@ -136,11 +138,15 @@ function assign(name: string, value: string, shell: string): void {
   command(`${name}=${shell}`);
 }
 
-async function tell(base: string, mailDir: string): Promise<void> {
+async function runDemo(base: string, mailDir: string): Promise<void> {
   const own = process.env['DOORWARD_URL'] === undefined;
-  remark('Doorward: who may do what, here, now, and why. The whole story, from sign-up to revoke.');
-  remark(`Played against ${base}${own ? ', a service of its own that is gone afterwards' : ''}.`);
-  remark('What is no comment is for bash: paste it line by line, from this folder, while `npm start` runs.');
+  remark(
+    'Doorward decides who may do what, in which scope, and why. This demo goes from sign-up to revocation.',
+  );
+  remark(`It runs against ${base}${own ? ', a temporary service' : ''}.`);
+  remark(
+    'Lines that are no comments are for bash: paste them one by one, in this folder, while `npm start` runs.',
+  );
   print();
   assign('BASE', base, own ? 'http://localhost:4000' : base);
   command(`JSON='content-type: application/json'`);
@@ -149,7 +155,7 @@ async function tell(base: string, mailDir: string): Promise<void> {
   assign('EMAIL', `ada-${now}@example.test`, 'ada-$(date +%s)@example.test');
   assign('PASSWORD', 'three-lanterns-in-the-harbour', 'three-lanterns-in-the-harbour');
 
-  await play({
+  await runStep({
     title: 'Register',
     why: 'A user, an account of the kind that owns organizations, and a session.',
     path: '/api/auth/register',
@@ -160,7 +166,7 @@ async function tell(base: string, mailDir: string): Promise<void> {
   });
   await verifyAddress(mailDir);
 
-  await play({
+  await runStep({
     title: 'Create an organization',
     why: 'Its creator is its first owner. Every call names its scope: a tenant and an id.',
     path: '/api/organizations',
@@ -170,7 +176,7 @@ async function tell(base: string, mailDir: string): Promise<void> {
     keep: { ORG: 'id' },
     show: ['id', 'name', 'slug', 'accountId'],
   });
-  await play({
+  await runStep({
     title: 'Create a project',
     why: 'A project is what a product of yours asks about. It gets signing keys of its own.',
     path: '/api/projects',
@@ -203,7 +209,7 @@ async function verifyAddress(mailDir: string): Promise<void> {
 
 /** resource → permission → group → role */
 async function defineAccess(): Promise<void> {
-  await play({
+  await runStep({
     title: 'Describe a resource',
     why: 'The kind of thing that permissions are about, and what can be done with it.',
     path: '/api/resources',
@@ -213,9 +219,9 @@ async function defineAccess(): Promise<void> {
     keep: { RESOURCE: 'id' },
     show: ['id', 'name', 'slug', 'actions'],
   });
-  await play({
+  await runStep({
     title: 'Allow an action, under a condition',
-    why: 'Who asks may read an invoice if it is his own.',
+    why: 'The subject may read an invoice that they own.',
     path: '/api/permissions',
     as: 'TOKEN',
     body: '{"scope":$SCOPE,"name":"Read own invoices","resourceId":"$RESOURCE","action":"read","condition":{"Equals":{"resource.ownerId":"{{user.id}}"}}}',
@@ -223,7 +229,7 @@ async function defineAccess(): Promise<void> {
     keep: { PERMISSION: 'id' },
     show: ['id', 'name', 'resource', 'action', 'condition'],
   });
-  await play({
+  await runStep({
     title: 'Bundle permissions in a group',
     why: 'A group is a bundle of permissions.',
     path: '/api/groups',
@@ -233,9 +239,9 @@ async function defineAccess(): Promise<void> {
     keep: { GROUP: 'id' },
     show: ['id', 'name'],
   });
-  await play({
-    title: 'Make a role of groups',
-    why: 'A role is what users and keys wear.',
+  await runStep({
+    title: 'Create a role from groups',
+    why: 'A role is assigned to users and API keys.',
     path: '/api/roles',
     as: 'TOKEN',
     body: '{"scope":$SCOPE,"name":"Customer","groupIds":["$GROUP"]}',
@@ -249,9 +255,9 @@ const question = (action: string, ownerId: string): string =>
   `{"permission":{"resource":"invoice","action":"${action}"},"context":{"resource":{"ownerId":"${ownerId}"}}}`;
 
 async function useKey(): Promise<void> {
-  await play({
+  await runStep({
     title: 'Create an API key',
-    why: 'It acts for Ada with the role Customer. The secret is answered this once and stored hashed.',
+    why: 'It acts for Ada with the role Customer. Only this answer contains the secret, which is stored hashed.',
     path: '/api/api-keys',
     as: 'TOKEN',
     body: '{"scope":$SCOPE,"name":"bookshop backend","roleId":"$ROLE"}',
@@ -260,7 +266,7 @@ async function useKey(): Promise<void> {
     show: ['id', 'clientId', 'clientSecret', 'scope', 'roleId', 'userId', 'status'],
   });
   const credentials = '{"clientId":"$CLIENT_ID","clientSecret":"$CLIENT_SECRET","scope":$SCOPE}';
-  await play({
+  await runStep({
     title: 'Exchange it for a token',
     why: 'Fifteen minutes of access, signed with the key of the project.',
     path: '/api/auth/token',
@@ -268,7 +274,7 @@ async function useKey(): Promise<void> {
     status: 200,
     keep: { KEY_TOKEN: 'accessToken' },
   });
-  await play({
+  await runStep({
     title: 'Ask: may it read an invoice of Ada?',
     why: 'Yes: a permission matches and its condition is met.',
     path: '/api/auth/is-authorized',
@@ -277,18 +283,18 @@ async function useKey(): Promise<void> {
     status: 200,
     holds: ({ data }) => data?.['authorized'] === true && data['reason'] === 'ALLOWED_BY_CONDITION',
   });
-  await play({
-    title: 'Ask: may it read an invoice of somebody else?',
-    why: 'No: the permission matches, its condition is not met.',
+  await runStep({
+    title: 'Ask: may it read an invoice of another user?',
+    why: 'No: a permission matches, but its condition is not met.',
     path: '/api/auth/is-authorized',
     as: 'KEY_TOKEN',
-    body: question('read', 'somebody-else'),
+    body: question('read', 'another-user'),
     status: 200,
     holds: ({ data }) => data?.['authorized'] === false && data['reason'] === 'CONDITION_NOT_MET',
   });
-  await play({
+  await runStep({
     title: 'Ask: may it approve one?',
-    why: 'No: nothing that it holds says so.',
+    why: 'No: its role has no such permission.',
     path: '/api/auth/is-authorized',
     as: 'KEY_TOKEN',
     body: question('approve', '$USER_ID'),
@@ -296,27 +302,27 @@ async function useKey(): Promise<void> {
     holds: ({ data }) => data?.['authorized'] === false && data['reason'] === 'NO_PERMISSION',
   });
   await verifyToken();
-  await play({
+  await runStep({
     title: 'Revoke the key',
-    why: 'For good, and at once.',
+    why: 'Revocation is final and takes effect at once.',
     path: '/api/api-keys/$KEY/revoke',
     as: 'TOKEN',
-    body: '{"scope":$SCOPE,"reason":"end of the story"}',
+    body: '{"scope":$SCOPE,"reason":"end of the demo"}',
     status: 200,
     show: ['id', 'status', 'revokedBy', 'revokedAt', 'revokedReason'],
     holds: ({ data }) => data?.['status'] === 'revoked',
   });
-  await play({
+  await runStep({
     title: 'Exchange it again: refused',
-    why: 'The same words for an unknown key, a wrong secret, a revoked and an expired one.',
+    why: 'The answer is the same for an unknown key, a wrong secret, a revoked and an expired key.',
     path: '/api/auth/token',
     body: credentials,
     status: 401,
     holds: ({ code }) => code === 'UNAUTHENTICATED',
   });
-  await play({
+  await runStep({
     title: 'Ask with the token from before: refused',
-    why: 'It is still within its fifteen minutes, and ended with its key all the same.',
+    why: 'Its fifteen minutes are not over, but a token ends with its key.',
     path: '/api/auth/is-authorized',
     as: 'KEY_TOKEN',
     body: question('read', '$USER_ID'),
@@ -325,11 +331,11 @@ async function useKey(): Promise<void> {
   });
 }
 
-/** As a service would that was handed the token: with the published keys, without asking Doorward. */
+/** Verifies the token as any service can: with the published keys and without a call of Doorward. */
 async function verifyToken(): Promise<void> {
   heading(
     'Verify the token with the published keys',
-    'Any service can, with any JWT library. It must know the issuer that it trusts: here the one of this project.',
+    'Any service can do this with a JWT library. It must know the issuer that it trusts, here that of this project.',
   );
   assign('ISSUER', filled('$BASE/org/$ORG/prj/$PROJECT'), '$BASE/org/$ORG/prj/$PROJECT');
   command(`curl -sS "$ISSUER/.well-known/jwks.json"; echo`);
@@ -347,7 +353,7 @@ async function verifyToken(): Promise<void> {
   const issuer = filled('$ISSUER');
   const { iss } = decodeJwt(token);
   if (iss !== issuer)
-    throw new Surprise(`the token names the issuer ${iss}, not ${issuer}: is APP_URL another?`);
+    throw new UnexpectedAnswer(`the token names the issuer ${iss}, not ${issuer}: is APP_URL different?`);
   const keys = createRemoteJWKSet(new URL(`${iss}/.well-known/jwks.json`));
   const { payload } = await jwtVerify(token, keys, { issuer, audience: filled('$BASE') });
   reveal(200, payload);
@@ -358,11 +364,11 @@ async function main(): Promise<void> {
   if (given) {
     const mailDir = process.env['MAIL_FILE_DIR'];
     if (!mailDir) {
-      throw new Surprise(
+      throw new UnexpectedAnswer(
         'DOORWARD_URL is set: start that service with MAIL_PROVIDER=file, and give its mail directory as MAIL_FILE_DIR.',
       );
     }
-    return tell(given, mailDir);
+    return runDemo(given, mailDir);
   }
   let service: Service | null = null;
   try {
@@ -371,10 +377,10 @@ async function main(): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
       process.once(signal, () => void service?.stop().finally(() => process.exit(130)));
     }
-    await tell(service.base, service.mailDir);
+    await runDemo(service.base, service.mailDir);
   } catch (error) {
-    const said = service?.output().trim();
-    if (said) process.stderr.write(`\n# The service said:\n${said}\n`);
+    const output = service?.output().trim();
+    if (output) process.stderr.write(`\n# The output of the service:\n${output}\n`);
     throw error;
   } finally {
     await service?.stop();
@@ -384,9 +390,9 @@ async function main(): Promise<void> {
 try {
   await main();
   print();
-  print(styled(32, '# Done: everything was answered as expected.'));
+  print(styled(32, '# Done: all answers were as expected.'));
 } catch (error) {
-  const expected = error instanceof Surprise;
+  const expected = error instanceof UnexpectedAnswer;
   process.stderr.write(
     `\n# Not as expected: ${expected ? error.message : String((error as Error).stack ?? error)}\n`,
   );

@@ -4,12 +4,12 @@ import { userInfo } from 'node:os';
 import { basename, join } from 'node:path';
 
 /**
- * Goes through the steps of a Dockerfile in a folder: each stage is a folder that stands for the root of its image, and
- * each command runs there as it is written. The base image is the Node of this machine, and the user `node` whoever runs
- * this. An instruction that it does not know fails, so nothing of the file is passed over.
+ * Runs the instructions of a Dockerfile without containers: a folder replaces the root of each stage, and each command runs
+ * in it. The Node of this machine replaces the base image, and the current user replaces `node`. An unknown instruction
+ * fails, so that none is skipped.
  */
 export interface Image {
-  /** Where the last stage works. */
+  /** Working directory of the last stage. */
   readonly directory: string;
   readonly env: Readonly<Record<string, string>>;
   readonly command: readonly string[];
@@ -24,10 +24,10 @@ interface Stage {
   healthCheck: readonly string[];
 }
 
-/** What has no effect here: who runs it, and what is kept or reached from outside. */
+/** Instructions without effect here. */
 const OUTSIDE = new Set(['USER', 'VOLUME', 'EXPOSE']);
 
-export function playDockerfile(context: string, folder: string): Image {
+export function runDockerfile(context: string, folder: string): Image {
   const stages = new Map<string, Stage>();
   let stage: Stage | undefined;
   for (const [instruction, rest] of instructionsOf(readFileSync(join(context, 'Dockerfile'), 'utf8'))) {
@@ -45,7 +45,7 @@ export function playDockerfile(context: string, folder: string): Image {
   return stage;
 }
 
-/** One for each, with lines that go on joined. */
+/** The instructions of the file, with continued lines joined. */
 function instructionsOf(text: string): [instruction: string, rest: string][] {
   return text
     .replaceAll(/^\s*#.*$/gm, '')
@@ -73,7 +73,7 @@ function step(
       return;
     case 'ENV':
       for (const [, name = '', value = ''] of rest.matchAll(/(\w+)=(\S+)/g)) {
-        // A path of the image lies in the folder that stands for its root.
+        // A path of the image becomes a path below the folder that replaces its root.
         stage.env[name] = value.startsWith('/') ? join(stage.root, value) : value;
       }
       return;
@@ -101,7 +101,7 @@ function step(
   }
 }
 
-/** As COPY does: of a folder what is in it, a file under its name if the target ends with a slash. */
+/** Copies as COPY does: the content of a folder, or a file, below the target if that ends with a slash. */
 function copy(source: string, target: string, written: string, ignored: (path: string) => boolean): void {
   if (!existsSync(source)) throw new Error(`COPY finds no ${source}`);
   if (statSync(source).isFile()) {
@@ -120,7 +120,7 @@ function copy(source: string, target: string, written: string, ignored: (path: s
   }
 }
 
-/** Of the forms of .dockerignore those that the file has: names at the top, with `*`, and `**` before a name. */
+/** Supports the patterns that .dockerignore uses: names at the top, `*`, and `**` before a name. */
 function ignoredBy(context: string): (path: string) => boolean {
   const patterns = readFileSync(join(context, '.dockerignore'), 'utf8')
     .split('\n')

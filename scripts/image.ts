@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { playDockerfile, type Image } from './image-steps.ts';
+import { runDockerfile, type Image } from './image-steps.ts';
 import { call, freePort } from './service.ts';
 
 /**
- * Goes through the steps of the Dockerfile without containers, and starts what comes of them against PostgreSQL, with
- * the variables of compose.yaml: npm run image. TEST_DATABASE_URL names a server on which it may make a database.
+ * Runs the Dockerfile without containers, and starts the result with PostgreSQL and the variables of compose.yaml:
+ * npm run image. TEST_DATABASE_URL is a server on which it may create a database.
  */
 const root = join(import.meta.dirname, '..');
 const admin = process.env['TEST_DATABASE_URL'] ?? 'postgres://postgres@127.0.0.1:5432/postgres';
@@ -88,7 +88,7 @@ function isJson(line: string): boolean {
 
 const folder = await mkdtemp(join(tmpdir(), 'doorward-image-'));
 try {
-  const image = playDockerfile(root, folder);
+  const image = runDockerfile(root, folder);
   await withDatabase((url) => tryOut(image, url));
 } finally {
   await rm(folder, { recursive: true, force: true });

@@ -1,11 +1,11 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { decisionReasons } from '../src/errors.ts';
-import { Scope } from '../src/kernel/scope.ts';
+import { decisionReasons } from '@doorward/decision/reasons';
+import { Scope } from '../packages/server/src/kernel/scope.ts';
 
 /**
- * Cases of who may do what, read from YAML and put to a running service. Nothing is taken that is not named here, so
- * that a slip of the pen fails instead of proving nothing.
+ * Reads policy cases from YAML and checks them against a running service. Unknown members are refused, so that a typing
+ * error fails instead of passing unnoticed.
  */
 const permission = z.union([
   z
@@ -20,9 +20,9 @@ const permission = z.union([
 
 const policyCase = z.strictObject({
   name: z.string().min(1),
-  /** About somebody else than the bearer of the token. */
+  /** The subject of the check; default: the owner of the token. */
   subject: z.strictObject({ userId: z.string() }).optional(),
-  /** The variable of the environment with the token that asks; the one of the command if absent. */
+  /** The environment variable with the token of the caller; default: the token of the command. */
   tokenFrom: z.string().min(1).optional(),
   scope: Scope.optional(),
   permission,
@@ -35,8 +35,8 @@ const policyFile = z.strictObject({ scope: Scope.optional(), cases: z.array(poli
 export type PolicyCase = z.output<typeof policyCase> & { readonly token: string | undefined };
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What cannot be checked: a bad file, a service that does not answer or refuses the question. */
-export class Unchecked extends Error {
+/** The cases cannot be checked: the file is invalid, or the service does not answer or refuses the call. */
+export class CannotCheck extends Error {
   override readonly name = 'Unchecked';
 }
 
@@ -46,28 +46,30 @@ export function readCases(text: string, env: Environment): PolicyCase[] {
   try {
     raw = parse(text);
   } catch (error) {
-    throw new Unchecked(`not YAML: ${(error as Error).message}`);
+    throw new CannotCheck(`not YAML: ${(error as Error).message}`);
   }
   const read = policyFile.safeParse(filled(raw, env));
   if (!read.success) {
-    const told = read.error.issues.map(({ path, message }) => `${path.join('.') || 'the file'}: ${message}`);
-    throw new Unchecked(told.join('\n'));
+    const reported = read.error.issues.map(
+      ({ path, message }) => `${path.join('.') || 'the file'}: ${message}`,
+    );
+    throw new CannotCheck(reported.join('\n'));
   }
   const { scope, cases } = read.data;
-  return cases.map((one) => ({
-    ...one,
-    ...((one.scope ?? scope) && { scope: one.scope ?? scope }),
-    token: one.tokenFrom === undefined ? undefined : variable(env, one.tokenFrom),
+  return cases.map((case_) => ({
+    ...case_,
+    ...((case_.scope ?? scope) && { scope: case_.scope ?? scope }),
+    token: case_.tokenFrom === undefined ? undefined : variable(env, case_.tokenFrom),
   }));
 }
 
 function variable(env: Environment, name: string): string {
   const value = env[name];
-  if (value === undefined) throw new Unchecked(`the environment has no ${name}, which the file names`);
+  if (value === undefined) throw new CannotCheck(`the environment has no ${name}, which the file names`);
   return value;
 }
 
-/** With the variables in its texts put in. */
+/** Replaces variables in texts. */
 function filled(value: unknown, env: Environment): unknown {
   if (typeof value === 'string')
     return value.replace(/\$\{(\w+)\}/g, (_, name: string) => variable(env, name));
@@ -76,7 +78,7 @@ function filled(value: unknown, env: Environment): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, filled(inner, env)]));
 }
 
-/** Sends JSON with a token and answers the status and the JSON that came; any failure to do so is an error. */
+/** Sends JSON with a token, and answers the status and the JSON of the answer. It rejects on any other failure. */
 export type Post = (
   path: string,
   body: object,
@@ -89,25 +91,25 @@ interface Decision {
   readonly explanation?: Readonly<Record<string, unknown>>;
 }
 
-/** A case with what came of it; the explanation of a failed one, if the asker may have it. */
+/** A case with its decision. A failed case has the explanation, if the caller may see it. */
 export interface Result {
-  readonly one: PolicyCase;
+  readonly policyCase: PolicyCase;
   readonly passed: boolean;
   readonly decision: Decision;
 }
 
-/** As many as a batch takes. */
+/** Maximum number of items of a batch. */
 const BATCH = 100;
 
 /**
- * Asks all, as many at once as have token, scope and subject in common, and answers in the order of the file.
+ * Checks cases in batches of equal token, scope and subject, and answers in the order of the file.
  * @throws Unchecked
  */
 export async function runCases(cases: readonly PolicyCase[], post: Post): Promise<Result[]> {
   const groups = new Map<string, PolicyCase[]>();
-  for (const one of cases) {
-    const key = JSON.stringify([one.token, one.scope, one.subject]);
-    groups.set(key, [...(groups.get(key) ?? []), one]);
+  for (const case_ of cases) {
+    const key = JSON.stringify([case_.token, case_.scope, case_.subject]);
+    groups.set(key, [...(groups.get(key) ?? []), case_]);
   }
   const decisions = new Map<PolicyCase, Decision>();
   for (const group of groups.values()) {
@@ -117,35 +119,39 @@ export async function runCases(cases: readonly PolicyCase[], post: Post): Promis
         permission: pair,
         ...(context && { context }),
       }));
-      const { data } = await answered(post, '/auth/is-authorized/batch', some[0] as PolicyCase, { items });
+      const { data } = await ask(post, '/auth/is-authorized/batch', some[0] as PolicyCase, { items });
       (data as { items: Decision[] }).items.forEach((decision, index) =>
         decisions.set(some[index] as PolicyCase, decision),
       );
     }
   }
   return Promise.all(
-    cases.map(async (one) => {
-      const decision = decisions.get(one) as Decision;
-      const { authorized, reason } = one.expect;
+    cases.map(async (case_) => {
+      const decision = decisions.get(case_) as Decision;
+      const { authorized, reason } = case_.expect;
       const passed =
         decision.authorized === authorized && (reason === undefined || decision.reason === reason);
-      return { one, passed, decision: passed ? decision : await explained(post, one, decision) };
+      return {
+        policyCase: case_,
+        passed,
+        decision: passed ? decision : await explain(post, case_, decision),
+      };
     }),
   );
 }
 
-/** Who may not see an explanation is told the decision alone. */
-async function explained(post: Post, one: PolicyCase, decision: Decision): Promise<Decision> {
-  const { permission: pair, context, scope, subject, token } = one;
+/** Adds the explanation to a decision, if the caller may see it. */
+async function explain(post: Post, policyCase: PolicyCase, decision: Decision): Promise<Decision> {
+  const { permission: pair, context, scope, subject, token } = policyCase;
   const question = { permission: pair, context, scope, subject, explain: true };
   const { status, body } = await post('/auth/is-authorized', question, token);
   const { data } = body as { data?: Decision };
   return status === 200 && data ? { ...decision, ...data } : decision;
 }
 
-async function answered(post: Post, path: string, { scope, subject, token }: PolicyCase, more: object) {
+async function ask(post: Post, path: string, { scope, subject, token }: PolicyCase, more: object) {
   const { status, body } = await post(path, { scope, subject, ...more }, token);
   if (status === 200) return body as { data: unknown };
   const { error, code, fix } = body as { error?: string; code?: string; fix?: string };
-  throw new Unchecked(`the service answered ${status} ${code ?? ''}: ${error ?? ''} ${fix ?? ''}`.trim());
+  throw new CannotCheck(`the service answered ${status} ${code ?? ''}: ${error ?? ''} ${fix ?? ''}`.trim());
 }

@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { readCases, runCases, Unchecked, type Post, type Result } from './policy-cases.ts';
+import { readCases, runCases, CannotCheck, type Post, type Result } from './policy-cases.ts';
 
 /**
- * Puts cases to a running service: npm run policy-test -- cases.yaml [options]. Exit code 0: all came as expected;
- * 1: some did not; 2: they could not be checked. The form of the file is that of examples/policy.yaml.
+ * Checks policy cases against a running service: npm run policy-test -- cases.yaml [options]. Exit code 0: all passed;
+ * 1: some failed; 2: they could not be checked. examples/policy.yaml shows the format of the file.
  */
 const usage = `npm run policy-test -- <cases.yaml> [options]
 
   --url <address>  of the service; default: DOORWARD of the environment, else http://localhost:4000
-  --token <token>  of whoever asks, where a case names none; default: DOORWARD_TOKEN of the environment
+  --token <token>  of the caller, for cases that name none; default: DOORWARD_TOKEN of the environment
 `;
 
 async function main(): Promise<number> {
@@ -20,16 +20,16 @@ async function main(): Promise<number> {
   const { DOORWARD, DOORWARD_TOKEN } = process.env;
   const url = (values.url ?? (DOORWARD || 'http://localhost:4000')).replace(/\/+$/, '');
   const [file, ...more] = positionals;
-  if (file === undefined || more.length > 0) throw new Unchecked('name one file');
+  if (file === undefined || more.length > 0) throw new CannotCheck('name one file');
   const cases = readCases(await readFile(file, 'utf8'), process.env);
   const results = await runCases(cases, postTo(url, values.token ?? DOORWARD_TOKEN)).catch(
     (error: unknown) => {
-      throw new Unchecked(`${url}: ${error instanceof Error ? error.message : String(error)}`, {
+      throw new CannotCheck(`${url}: ${error instanceof Error ? error.message : String(error)}`, {
         cause: causeOf(error),
       });
     },
   );
-  for (const result of results) process.stdout.write(told(result));
+  for (const result of results) process.stdout.write(format(result));
   const failed = results.filter(({ passed }) => !passed).length;
   process.stdout.write(`\n${results.length - failed} passed, ${failed} failed\n`);
   return failed === 0 ? 0 : 1;
@@ -38,7 +38,7 @@ async function main(): Promise<number> {
 const postTo =
   (url: string, own: string | undefined): Post =>
   async (path, body, token = own) => {
-    if (token === undefined) throw new Unchecked('no token: give one with --token, or in DOORWARD_TOKEN');
+    if (token === undefined) throw new CannotCheck('no token: give one with --token, or in DOORWARD_TOKEN');
     const answer = await fetch(`${url}/api${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
@@ -48,14 +48,14 @@ const postTo =
     return { status: answer.status, body: await answer.json() };
   };
 
-function told({ one, passed, decision }: Result): string {
-  const { resource, action } = one.permission;
-  const line = `${passed ? 'ok  ' : 'FAIL'}  ${one.name}: ${resource}:${action} ${decision.reason}\n`;
+function format({ policyCase, passed, decision }: Result): string {
+  const { resource, action } = policyCase.permission;
+  const line = `${passed ? 'ok  ' : 'FAIL'}  ${policyCase.name}: ${resource}:${action} ${decision.reason}\n`;
   if (passed) return line;
-  const { authorized, reason = authorized ? 'allowed' : 'refused' } = one.expect;
+  const { authorized, reason = authorized ? 'allowed' : 'refused' } = policyCase.expect;
   const because = decision.explanation
     ? JSON.stringify(decision.explanation, null, 2).replace(/^/gm, '      ')
-    : '      no explanation: who asks lacks Authorization:Explain';
+    : '      no explanation: the caller lacks Authorization:Explain';
   return `${line}      expected ${reason}\n${because}\n`;
 }
 

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 interface Locked {
   readonly version: string;
   readonly dev?: true;
+  /** A package of this repository. */
+  readonly link?: true;
   readonly devOptional?: true;
   readonly optional?: true;
   readonly integrity?: string;
@@ -17,7 +19,7 @@ export interface ProductionPackage {
 }
 
 /**
- * What the lock file installs for production, by path. npm's own `--omit=dev` is not used: it leaves out what a
+ * The production packages of the lock file, by path. `--omit=dev` of npm is not used, because it omits packages that a
  * development dependency needs too (esbuild, yaml, pg-protocol).
  */
 export function productionPackages(root: string): ReadonlyMap<string, ProductionPackage> {
@@ -26,7 +28,10 @@ export function productionPackages(root: string): ReadonlyMap<string, Production
   };
   return new Map(
     Object.entries(packages)
-      .filter(([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional)
+      .filter(
+        ([path, { dev, devOptional, link }]) =>
+          path.includes('node_modules/') && !dev && !devOptional && !link,
+      )
       .map(([path, { version, optional, integrity }]) => [
         path,
         {
@@ -60,9 +65,8 @@ export interface Bom {
 }
 
 /**
- * What the service of this folder runs with, as it is installed here: for other platforms other packages of the lock
- * file take the place of some. `npm sbom` is not asked: without development it leaves packages out, and with it it
- * stops at a peer of the linter.
+ * The bill of materials of the service, as it is installed here; other platforms use other optional packages. `npm sbom`
+ * is not used, because it omits packages with `--omit=dev`, and without it fails on a peer dependency of the linter.
  *
  * @throws Error when a package is not installed
  */
@@ -115,7 +119,7 @@ function componentOf({ name, version, license }: Manifest, integrity?: string): 
   };
 }
 
-/** As its package names it; null: it does not. */
+/** The licence that the package declares, or null. */
 export const licenceOf = ({ licenses: [first] }: Component): string | null =>
   first === undefined ? null : 'expression' in first ? first.expression : first.license.id;
 
@@ -133,7 +137,7 @@ interface Report {
   >;
 }
 
-/** What `npm audit --json` said of production: high and critical findings, none, or that nobody answered. */
+/** The result of `npm audit --json` for production packages: high and critical findings, none, or no answer. */
 export function auditVerdict(report: string, production: ReadonlySet<string>): Verdict {
   let read: Report;
   try {

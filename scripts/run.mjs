@@ -3,9 +3,8 @@
  *
  *   node scripts/run.mjs [--build-only] <entry.ts> [arguments]
  *
- * Of the service the libraries go into the bundle too: one file is read and compiled instead of six hundred, without
- * what nobody imports, which is half of the time of a start and a third of its memory. Where nothing changed since the
- * last build there is none.
+ * The bundle of the service includes its libraries: Node reads one file instead of six hundred, without unused exports,
+ * which saves half of the start time and a third of the memory. If no input changed since the last build, it is reused.
  */
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
@@ -14,7 +13,10 @@ import { pathToFileURL } from 'node:url';
 const buildOnly = process.argv[2] === '--build-only';
 const [entry, ...args] = process.argv.slice(buildOnly ? 3 : 2);
 const root = join(import.meta.dirname, '..');
-const outdir = join(root, 'dist');
+const service = 'packages/server/src/main.ts';
+const isService = entry === service;
+// The service finds its migrations and its version in the folder above what is built.
+const outdir = join(root, isService ? 'packages/server/dist' : 'dist');
 const name = basename(entry).replace(/\.ts$/, '');
 const outfile = join(outdir, `${name}.js`);
 const record = join(outdir, `${name}.inputs.json`);
@@ -31,6 +33,10 @@ const common = {
   sourcemap: 'linked',
   metafile: true,
   logLevel: 'warning',
+  // Libraries in CommonJS ask for Node's modules in this way.
+  banner: {
+    js: "import{createRequire as requireFor$}from'node:module';const require=requireFor$(import.meta.url);",
+  },
 };
 const withLibraries = {
   ...common,
@@ -52,13 +58,17 @@ const withLibraries = {
   minifyWhitespace: true,
   minifySyntax: true,
   lineLimit: 200,
-  // Libraries in CommonJS ask for Node's modules in this way.
-  banner: {
-    js: "import{createRequire as requireFor$}from'node:module';const require=requireFor$(import.meta.url);",
-  },
 };
-const isService = entry === 'src/main.ts';
-const options = isService ? withLibraries : { ...common, packages: 'external' };
+
+/** Libraries stay outside. Our own packages do not: Node 20 cannot read their TypeScript. */
+const librariesOf = (path) => {
+  const { dependencies = {}, devDependencies = {} } = JSON.parse(readFileSync(join(root, path), 'utf8'));
+  return Object.keys({ ...dependencies, ...devDependencies }).filter(
+    (name) => !name.startsWith('@doorward/'),
+  );
+};
+const manifests = ['package.json', 'packages/server/package.json'];
+const options = isService ? withLibraries : { ...common, external: manifests.flatMap(librariesOf) };
 
 /** Of each file that a build reads: its time and size. A library changes with the lock file of the installation. */
 const stampsOf = (paths) =>
@@ -66,7 +76,7 @@ const stampsOf = (paths) =>
     const stats = statSync(join(root, path), { throwIfNoEntry: false });
     return [path, stats ? `${stats.mtimeMs} ${stats.size}` : null];
   });
-const always = ['scripts/run.mjs', 'package.json', 'node_modules/.package-lock.json'];
+const always = ['scripts/run.mjs', ...manifests, 'node_modules/.package-lock.json'];
 
 /** Whether what the last build wrote is what this one would write. */
 function isCurrent() {
@@ -91,7 +101,7 @@ async function buildEntry() {
   const { outputFiles, metafile } = await build(options);
   await stop();
   mkdirSync(outdir, { recursive: true });
-  // The entry last: whoever reads it finds the files that it imports.
+  // The entry is written last, so that a process that reads it finds the files that it imports.
   for (const { path, contents } of outputFiles.sort((a) => (a.path === outfile ? 1 : -1)))
     write(path, contents);
   const own = Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules'));
@@ -100,8 +110,9 @@ async function buildEntry() {
 }
 
 if (!isCurrent()) await buildEntry();
+if (isService) await (await import('./console.mjs')).buildConsole();
 if (!buildOnly) {
-  // Stacks name places in the sources.
+  // Stack traces show positions in the sources.
   process.setSourceMapsEnabled(true);
   process.argv = [process.argv[0], outfile, ...args];
   await import(pathToFileURL(outfile).href);

@@ -1,14 +1,16 @@
 import { join } from 'node:path';
 import { licenceOf, productionBom } from './production.ts';
 
-/** The software bill of materials of what the service runs with to standard output, its licences to standard error. */
+/** Writes the software bill of materials of the service to standard output, and its licences to standard error. */
 const bom = productionBom(join(import.meta.dirname, '..'));
 process.stdout.write(`${JSON.stringify(bom, null, 2)}\n`);
 
 const licences = new Map<string, number>();
-for (const one of bom.components) {
-  const licence = licenceOf(one) ?? 'none';
+for (const component of bom.components) {
+  const licence = licenceOf(component) ?? 'none';
   licences.set(licence, (licences.get(licence) ?? 0) + 1);
 }
-const told = [...licences].sort(([, a], [, b]) => b - a).map(([licence, count]) => `${licence}: ${count}`);
-process.stderr.write(`${bom.components.length} packages; ${told.join(', ')}\n`);
+const reported = [...licences]
+  .sort(([, a], [, b]) => b - a)
+  .map(([licence, count]) => `${licence}: ${count}`);
+process.stderr.write(`${bom.components.length} packages; ${reported.join(', ')}\n`);

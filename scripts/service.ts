@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * The real service as a child process, for whatever has to see it from outside: the demo, the bench, and the tests
- * that kill it. It gets a small environment of its own, so that what is set in the caller's shell changes nothing.
+ * Runs the service as a child process, for the demo, the benches, and tests that kill it. It gets its own small
+ * environment, so that variables of the caller's shell have no effect.
  */
 const root = join(import.meta.dirname, '..');
 
@@ -18,7 +18,7 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Default: a free one. */
   readonly port?: number;
-  /** Whose dist/main.js it is; default: this repository. */
+  /** Whose packages/server/dist/main.js it is; default: this repository. */
   readonly root?: string;
   /** Which node runs it; default: the one that runs this. */
   readonly node?: string;
@@ -43,7 +43,7 @@ export interface Service {
 }
 
 /** The service ended instead of becoming ready. */
-export class NotStarted extends Error {
+export class ServiceNotStarted extends Error {
   override readonly name = 'NotStarted';
   readonly exitCode: number | null;
   readonly output: string;
@@ -58,14 +58,14 @@ export class NotStarted extends Error {
 /** Writes dist/main.js from the sources as they are now. */
 export async function buildService(): Promise<void> {
   const [code] = (await once(
-    spawn(process.execPath, ['scripts/run.mjs', '--build-only', 'src/main.ts'], {
+    spawn(process.execPath, ['scripts/run.mjs', '--build-only', 'packages/server/src/main.ts'], {
       cwd: root,
       stdio: ['ignore', 'inherit', 'inherit'],
       env: ownEnvironment(),
     }),
     'exit',
   )) as [number | null];
-  if (code !== 0) throw new Error(`the build of src/main.ts ended with ${code}`);
+  if (code !== 0) throw new Error(`the build of packages/server/src/main.ts ended with ${code}`);
 }
 
 /** A port of 127.0.0.1 that was free a moment ago. */
@@ -95,7 +95,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'doorward-')));
   const mailDir = join(dataDir, 'mail');
   const home = options.root ?? root;
-  const entry = join(home, 'dist', 'main.js');
+  const entry = join(home, 'packages/server/dist/main.js');
   const child = spawn(
     options.node ?? process.execPath,
     ['--enable-source-maps', ...(options.nodeOptions ?? []), entry],
@@ -138,7 +138,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   while (!(await isReady(base))) {
     if (ended) {
       await tidy();
-      throw new NotStarted(await end, output);
+      throw new ServiceNotStarted(await end, output);
     }
     if (performance.now() > deadline) {
       child.kill('SIGKILL');
@@ -219,8 +219,8 @@ export interface CallOptions {
   readonly method?: string;
 }
 
-/** The same for what must succeed: the data alone. */
-export async function must<D = { id: string }>(url: string, options?: CallOptions): Promise<D> {
+/** The data of a call that must succeed. */
+export async function callOrThrow<D = { id: string }>(url: string, options?: CallOptions): Promise<D> {
   const { status, data, text } = await call<D>(url, options);
   if (status >= 400) throw new Error(`${url} answered ${status}: ${text}`);
   return data;
@@ -233,7 +233,7 @@ export interface SignedUp {
   readonly organizationId: string;
 }
 
-/** A verified user with an organization of his own. */
+/** Creates a verified user who owns an organization. */
 export async function signUp({ base, mailDir }: Service, name = 'ada'): Promise<SignedUp> {
   const email = `${name}@example.test`;
   const registration = {
@@ -242,14 +242,14 @@ export async function signUp({ base, mailDir }: Service, name = 'ada'): Promise<
     providerData: { password: 'three-lanterns-in-the-harbour' },
     type: 'organization',
   };
-  const { accessToken, user, accounts } = await must<{
+  const { accessToken, user, accounts } = await callOrThrow<{
     accessToken: string;
     user: { id: string };
     accounts: { id: string }[];
   }>(`${base}/api/auth/register`, { body: registration });
-  await must(`${base}/api/auth/verify-email`, { body: { token: await mailedToken(mailDir, email) } });
+  await callOrThrow(`${base}/api/auth/verify-email`, { body: { token: await mailedToken(mailDir, email) } });
   const accountId = accounts[0]?.id ?? '';
-  const organization = await must(`${base}/api/organizations`, {
+  const organization = await callOrThrow(`${base}/api/organizations`, {
     token: accessToken,
     body: { scope: { tenant: 'account', id: accountId }, name: `${name} & co` },
   });

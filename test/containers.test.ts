@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { loadConfig, variables } from '../src/config.ts';
+import { loadConfig, variables } from '../packages/server/src/config/config.ts';
 
-/** The files for containers configure the service that this repository builds. Its steps are played by `npm run image`. */
+/**
+ * The files for containers configure the service that this repository builds. `npm run image` executes the steps of
+ * the Dockerfile.
+ */
 const root = join(import.meta.dirname, '..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
@@ -34,11 +37,11 @@ const required = {
 
 describe('compose', () => {
   it.each(['compose.yaml', 'compose.trial.yaml'])('%s sets variables of the service alone', (file) => {
-    const known = new Set<string>(variables.map(({ name }) => name));
-    expect(Object.keys(environmentOf(file)).filter((name) => !known.has(name))).toEqual([]);
+    const existing = new Set<string>(variables.map(({ name }) => name));
+    expect(Object.keys(environmentOf(file)).filter((name) => !existing.has(name))).toEqual([]);
   });
 
-  it('starts in production with the four variables that it asks for, over http when that is allowed', () => {
+  it('starts in production with the four required variables, over http when that is allowed', () => {
     const environment = environmentOf('compose.yaml');
     const config = (given: Environment) => loadConfig({ ...ofImage, ...filled(environment, given) });
     expect(config(required)).toMatchObject({
@@ -55,14 +58,14 @@ describe('compose', () => {
     }
   });
 
-  it('is tried without setting anything', () => {
+  it('can be tried without setting a variable', () => {
     const config = loadConfig({ ...ofImage, ...filled(environmentOf('compose.trial.yaml'), {}) });
     expect(config).toMatchObject({ production: false, mode: 'postgres', appUrl: 'http://localhost:4000' });
   });
 });
 
-it('the image takes the settings of npm before it installs', () => {
+it('the image copies the npm settings before it installs', () => {
   const dockerfile = read('Dockerfile');
-  expect(dockerfile).toMatch(/^COPY .*\.npmrc.*\nRUN npm ci$/m);
+  expect(dockerfile).toMatch(/^COPY .*\.npmrc.*\n(?:COPY packages\/\S+ \S+\n)+RUN npm ci$/m);
   expect([...dockerfile.matchAll(/^FROM node:(\d+)-/gm)].map(([, version]) => version)).toEqual(['24', '24']);
 });

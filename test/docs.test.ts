@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** What the documents point at exists: links, files on the map, commands. */
+/** What the documents refer to exists: links, files, commands. */
 
 const root = join(import.meta.dirname, '..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -14,7 +14,7 @@ const documents = [
     .map((name) => `docs/${name.replaceAll('\\', '/')}`),
 ];
 
-/** Code is no prose: what looks like a link or heading in it is none. */
+/** Without code, in which a text may look like a link or heading. */
 const prose = (text: string): string => text.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '');
 
 /** Targets of links and pictures, without those that leave the repository. */
@@ -23,7 +23,7 @@ const linksOf = (text: string): string[] =>
     .map(([, target = '']) => target)
     .filter((target) => !/^[a-z]+:/.test(target));
 
-/** Places in a page that a link can lead to, as GitHub names them. */
+/** Anchors of a page, as GitHub names them. */
 function anchorsOf(text: string): Set<string> {
   const headings = [...text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
     title
@@ -35,7 +35,7 @@ function anchorsOf(text: string): Set<string> {
 }
 
 describe('links', () => {
-  it.each(documents)('%s leads to files and headings that exist', (document) => {
+  it.each(documents)('%s refers to files and headings that exist', (document) => {
     const broken = linksOf(read(document)).filter((target) => {
       const [path = '', anchor] = target.split('#');
       const file = path === '' ? document : join(dirname(document), path);
@@ -46,20 +46,27 @@ describe('links', () => {
   });
 });
 
-/** Repository paths in code spans and blocks; patterns with `*` or `<…>` are no paths. */
+/** Repository paths in code spans and blocks; patterns with `*` or `<…>` are not paths, and `dist` exists after a build only. */
 const pathsIn = (text: string): string[] =>
-  [...text.matchAll(/(?<![\w./-])(?:src|test|scripts|docs|bench|migrations)\/[\w./<>*-]*[\w/>*]/g)]
+  [...text.matchAll(/(?<![\w./-])(?:packages|src|test|scripts|docs|bench|migrations)\/[\w./<>*-]*[\w/>*]/g)]
     .map(([path]) => path)
-    .filter((path) => !/[<>*]/.test(path));
+    // What a build writes is not in the repository.
+    .filter((path) => !/[<>*]|\/dist\b/.test(path));
 
 describe('paths', () => {
-  /** What a superseded decision decided is no longer in the tree. */
-  const isSuperseded = (name: string): boolean => /^Status: superseded by/m.test(read(name));
+  /** A superseded decision names files that were removed since. */
+  const isSuperseded = (name: string): boolean => /^- Status: superseded by/m.test(read(name));
   const maps = [
     'docs/architecture.md',
-    'docs/spec-gaps.md',
+    'docs/glossary.md',
+    'docs/reliability.md',
+    ...documents.filter((name) => name.startsWith('docs/operating/')),
     'CONTRIBUTING.md',
     'SECURITY.md',
+    'docs/reliability.md',
+    'docs/glossary.md',
+    ...documents.filter((name) => name.startsWith('docs/operating/')),
+    ...documents.filter((name) => name.startsWith('docs/spec/')),
     ...documents.filter((name) => name.startsWith('docs/decisions/') && !isSuperseded(name)),
   ];
   it.each(maps)('%s names files that exist', (document) => {
@@ -67,8 +74,8 @@ describe('paths', () => {
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   });
 
-  it('finds the files on the map', () => {
-    expect(pathsIn(read('docs/architecture.md'))).toContain('src/kernel/invoke.ts');
+  it('finds the files of the architecture page', () => {
+    expect(pathsIn(read('docs/architecture.md'))).toContain('packages/server/src/kernel/invoke.ts');
   });
 });
 
@@ -83,6 +90,6 @@ describe('commands', () => {
   });
 });
 
-it('the map stays short', () => {
+it('the architecture page stays short', () => {
   expect(read('docs/architecture.md').split('\n').length).toBeLessThanOrEqual(200);
 });

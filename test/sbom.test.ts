@@ -1,4 +1,4 @@
-/** The bill of materials names all that the service runs with, and an audit that nobody answered is not taken for a clean one. */
+/** The bill of materials names everything that the service runs with. An audit without an answer does not count as clean. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { auditVerdict, licenceOf, type Bom } from '../scripts/production.ts';
 
 const root = join(import.meta.dirname, '..');
+const server = join(root, 'packages/server');
 interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -14,7 +15,7 @@ interface Manifest {
 const manifest = (folder: string) =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 
-/** As Node finds it, from the package that asks. */
+/** Resolved as Node does, from the package that imports it. */
 function folderOf(name: string, from: string): string {
   for (let at = from; ; at = dirname(at)) {
     const folder = join(at, 'node_modules', name);
@@ -23,15 +24,16 @@ function folderOf(name: string, from: string): string {
   }
 }
 
-function reached(folder: string, found = new Map<string, string>()): Map<string, string> {
+function reached(folder: string, match = new Map<string, string>()): Map<string, string> {
   for (const name of Object.keys(manifest(folder).dependencies ?? {})) {
+    if (name.startsWith('@doorward/')) continue;
     const at = folderOf(name, folder);
     const { version } = manifest(at);
-    if (found.has(at)) continue;
-    found.set(at, `${name}@${version}`);
-    reached(at, found);
+    if (match.has(at)) continue;
+    match.set(at, `${name}@${version}`);
+    reached(at, match);
   }
-  return found;
+  return match;
 }
 
 test('npm run sbom lists every package that production reaches, each with its licence, and none of development', () => {
@@ -46,25 +48,25 @@ test('npm run sbom lists every package that production reaches, each with its li
     metadata: { component: { name: 'doorward', type: 'application' } },
   });
   const listed = new Set(bom.components.map(({ name, version }) => `${name}@${version}`));
-  const needed = [...new Set(reached(root).values())];
+  const needed = [...new Set(reached(server).values())];
   expect(needed.length).toBeGreaterThan(100);
-  expect(needed.filter((one) => !listed.has(one))).toEqual([]);
-  expect(bom.components.filter((one) => licenceOf(one) === null)).toEqual([]);
+  expect(needed.filter((item) => !listed.has(item))).toEqual([]);
+  expect(bom.components.filter((component) => licenceOf(component) === null)).toEqual([]);
   for (const name of ['vitest', 'eslint', 'typescript']) expect(text).not.toContain(`"pkg:npm/${name}@`);
 });
 
-test('an audit tells findings of production, none, and no answer apart', () => {
+test('an audit distinguishes findings of production, none, and no response', () => {
   const production = new Set(['node_modules/fastify']);
   const report = (vulnerabilities: object) =>
     JSON.stringify({ vulnerabilities, metadata: { vulnerabilities: {} } });
-  const found = (severity: string, node: string) => report({ some: { severity, nodes: [node] } });
+  const match = (severity: string, node: string) => report({ some: { severity, nodes: [node] } });
   expect(auditVerdict(report({}), production)).toEqual({ kind: 'clean' });
-  expect(auditVerdict(found('critical', 'node_modules/fastify'), production)).toEqual({
+  expect(auditVerdict(match('critical', 'node_modules/fastify'), production)).toEqual({
     kind: 'findings',
     names: ['some (critical)'],
   });
-  expect(auditVerdict(found('moderate', 'node_modules/fastify'), production)).toEqual({ kind: 'clean' });
-  expect(auditVerdict(found('critical', 'node_modules/vitest'), production)).toEqual({ kind: 'clean' });
+  expect(auditVerdict(match('moderate', 'node_modules/fastify'), production)).toEqual({ kind: 'clean' });
+  expect(auditVerdict(match('critical', 'node_modules/vitest'), production)).toEqual({ kind: 'clean' });
   for (const answer of [
     '',
     '{}',

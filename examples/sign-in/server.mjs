@@ -1,6 +1,6 @@
 /**
- * An app whose users sign in with Doorward: one page, one button. All that it knows of Doorward is the issuer; where the
- * pages and endpoints are it reads from there (RFC 8414). It needs Node and openid-client, nothing else.
+ * An app whose users sign in with Doorward: one page with one button. It is configured with the issuer only, and reads the
+ * endpoints from its metadata (RFC 8414). It needs Node and openid-client.
  */
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -19,7 +19,7 @@ const config = await oauth.discovery(
   { algorithm: 'oauth2', execute: isLocal ? [oauth.allowInsecureRequests] : [] },
 );
 
-/** By the browser's cookie: a sign-in on its way, or who has signed in. A real app keeps them in its database. */
+/** By the cookie of the browser: a sign-in in progress, or the user. A real app stores sessions in its database. */
 const sessions = new Map();
 
 const routes = {
@@ -52,8 +52,8 @@ function begin(response, session) {
 async function home(request, response) {
   const { user, allowed, notice } = sessions.get(cookieOf(request)) ?? {};
   if (!user) {
-    const told = notice ? `<p role="status">${escape(notice)}</p>` : '';
-    return page(response, 'Boards', `${told}${button('/sign-in', 'Sign in with Doorward')}`);
+    const status = notice ? `<p role="status">${escape(notice)}</p>` : '';
+    return page(response, 'Boards', `${status}${button('/sign-in', 'Sign in with Doorward')}`);
   }
   page(
     response,
@@ -64,7 +64,7 @@ async function home(request, response) {
   );
 }
 
-/** Sends the browser to Doorward. What comes back must fit the state and the verifier that stay here. */
+/** Sends the browser to Doorward. The callback must match the state and the verifier in the session. */
 async function signIn(_request, response) {
   const verifier = oauth.randomPKCECodeVerifier();
   const state = oauth.randomState();
@@ -78,7 +78,7 @@ async function signIn(_request, response) {
   response.writeHead(303, { location: address.href }).end();
 }
 
-/** The browser is back, with a code or a refusal. */
+/** Handles the redirect from Doorward, with a code or an error. */
 async function callback(request, response) {
   const pending = sessions.get(cookieOf(request));
   sessions.delete(cookieOf(request));
@@ -96,7 +96,7 @@ async function callback(request, response) {
     return leave();
   }
   const user = await oauth.fetchUserInfo(config, tokens.access_token, oauth.skipSubjectCheck);
-  // A new cookie: nobody who knew the old one is signed in by this.
+  // A new session id prevents session fixation.
   begin(response, {
     user,
     allowed: await isAllowed(tokens.access_token),
@@ -105,7 +105,7 @@ async function callback(request, response) {
   leave();
 }
 
-/** The question that every app has: may this user do that? The token says who asks, and for which project. */
+/** Checks whether the user may do something. The token identifies the user and the project. */
 async function isAllowed(token) {
   const [resource, action] = PERMISSION.split(':');
   const response = await fetch(new URL('/api/auth/is-authorized', ISSUER), {
@@ -132,7 +132,7 @@ function page(response, title, body, status = 200) {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',
     'referrer-policy': 'same-origin',
-    // No `form-action`: browsers hold it against redirects too, and these lead to Doorward and to where it sends users.
+    // No `form-action`, because browsers apply it to redirects too, which go to Doorward and on to other sites.
     'content-security-policy': "default-src 'none'; img-src data:; base-uri 'none'; frame-ancestors 'none'",
   });
   response.end(`<!doctype html>

@@ -1,0 +1,1 @@
+CREATE INDEX "api_keys_of_service_users" ON "api_keys" USING btree ("tenant_id") WHERE scope_tenant in ('Organization', 'Account') and revoked_at is null and deleted_at is null;

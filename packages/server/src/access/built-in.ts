@@ -1,0 +1,159 @@
+import { builtInId } from './built-in-id.ts';
+import { isInstallationPermission } from './installation-roles.ts';
+
+/**
+ * The built-in rows: one resource per noun, one unconditional permission per `Noun:Action`, one group per noun
+ * and part of its actions that a role holds, and eight roles (authorization §4). Nouns and actions come from the
+ * operation declarations, so a permission that no operation asks for cannot exist; only who gets what is said
+ * here. Ids are UUIDs of names, equal in every installation.
+ */
+
+export const roleIdOf = (name: RoleName): string => builtInId('role', name);
+export const resourceIdOf = (noun: string): string => builtInId('resource', noun);
+export const permissionIdOf = (name: string): string => builtInId('permission', name);
+/** Of the part of a noun's actions that a role holds, whatever actions it has: an action more keeps the id. */
+export const groupIdOf = (noun: string, part: string): string => builtInId('group', `${noun}/${part}`);
+
+const levels = {
+  'Account Owner': 'account',
+  'Organization Owner': 'organization',
+  'Organization Admin': 'organization',
+  'Organization Developer': 'organization',
+  'Organization Viewer': 'organization',
+  'Project Admin': 'project',
+  'Project Viewer': 'project',
+  'Account Onboarding': 'account',
+} as const;
+export type RoleName = keyof typeof levels;
+const roleNames = Object.keys(levels) as RoleName[];
+
+export const ACCOUNT_OWNER = roleIdOf('Account Owner');
+export const ORGANIZATION_ADMIN = roleIdOf('Organization Admin');
+export const ORGANIZATION_OWNER = roleIdOf('Organization Owner');
+
+/** The part of a noun's actions that a role holds, by a name that stays when actions are added. */
+interface Part {
+  readonly name: string;
+  readonly actions: 'all' | readonly string[];
+}
+type Allotment = Part | null;
+
+const part = (name: string, ...actions: string[]): Part => ({ name, actions });
+const all: Part = { name: 'manage', actions: 'all' };
+const none = null;
+const Q = part('view', 'Query');
+const QU = part('edit', 'Query', 'Update');
+const QC = part('found', 'Query', 'Create');
+const QCU = part('create and edit', 'Query', 'Create', 'Update');
+
+/** Actions are listed in this order, and others behind them by name. */
+const order = [
+  'Query',
+  'Read',
+  'Create',
+  'ResendEmail',
+  'Renew',
+  'Update',
+  'Accept',
+  'Leave',
+  'Remove',
+  'Revoke',
+  'Delete',
+  'Rotate',
+  'RotateSecret',
+  'CreateForUser',
+  'Test',
+  'Replay',
+  'Check',
+  'Explain',
+];
+
+const rankOf = (action: string): number => (order.includes(action) ? order.indexOf(action) : order.length);
+const byRank = (a: string, b: string): number => rankOf(a) - rankOf(b) || (a < b ? -1 : 1);
+
+/** The table of authorization §4, column by column in the order of `levels`; the last column is empty where it is left out. */
+const matrix: Readonly<Record<string, readonly Allotment[]>> = {
+  Organization: [QC, part('own', 'Query', 'Update', 'Delete'), QU, Q, Q, none, none, QC],
+  OrganizationInvitation: [none, all, all, Q, Q, none, none],
+  OrganizationMember: [none, all, all, Q, Q, none, none],
+  Project: [all, all, all, QCU, Q, QU, Q, QC],
+  ProjectGrant: [part('grant', 'Query', 'Create', 'Update', 'Revoke'), all, all, Q, Q, Q, Q],
+  User: [all, all, all, QCU, Q, all, Q, Q],
+  Role: [all, all, all, all, Q, all, Q],
+  Group: [all, all, all, all, Q, all, Q],
+  Permission: [all, all, all, all, Q, all, Q],
+  Resource: [all, all, all, all, Q, all, Q],
+  Tag: [all, all, all, all, Q, all, Q],
+  ApiKey: [all, all, all, part('develop', 'Query', 'Create', 'Rotate', 'Revoke', 'Delete'), Q, all, Q, Q],
+  ProjectApp: [all, all, all, all, Q, all, Q],
+  SigningKey: [all, all, all, Q, Q, all, Q],
+  WebhookSubscription: [all, all, all, all, Q, all, Q],
+  WebhookDelivery: [all, all, all, all, none, all, none],
+  AuditLog: [all, all, all, none, none, all, none],
+  Event: [all, all, all, all, none, all, none],
+  Authorization: [all, all, all, all, none, all, none],
+  PolicySnapshot: [all, all, all, all, none, all, none],
+};
+
+export interface BuiltIns {
+  readonly nouns: ReadonlySet<string>;
+  readonly resources: readonly { id: string; slug: string; actions: readonly string[] }[];
+  readonly permissions: readonly { id: string; name: string; resourceId: string; action: string }[];
+  readonly groups: readonly { id: string; name: string; permissionIds: readonly string[] }[];
+  readonly roles: readonly { id: string; name: string; level: string; groupIds: readonly string[] }[];
+}
+
+/**
+ * Derives the built-in rows from the permissions that operations declare (`Role:Create` …). Those of the installation have
+ * no rows, because tenants would see them.
+ * @throws Error when a name has no action, or its noun no line in the table
+ */
+export function builtIns(declared: Iterable<string>): BuiltIns {
+  const actionsOf = new Map<string, string[]>();
+  for (const name of declared) {
+    if (isInstallationPermission(name)) continue;
+    const [noun = '', action = ''] = name.split(':');
+    if (action === '') throw new Error(`${name} names no action`);
+    const actions = actionsOf.get(noun) ?? [];
+    if (!actions.includes(action)) actions.push(action);
+    actionsOf.set(noun, actions);
+  }
+  for (const actions of actionsOf.values()) actions.sort(byRank);
+  const groups = new Map<string, { id: string; name: string; permissionIds: string[] }>();
+  const groupsOfRole = new Map<RoleName, string[]>(roleNames.map((name) => [name, []]));
+  for (const [noun, actions] of actionsOf) {
+    const row = matrix[noun];
+    if (!row) throw new Error(`no role can hold ${noun}: the table of built-in roles lacks it`);
+    roleNames.forEach((role, index) => {
+      const allotment = row[index] ?? none;
+      if (allotment === none) return;
+      const held = actions.filter(
+        (action) => allotment.actions === 'all' || allotment.actions.includes(action),
+      );
+      if (held.length === 0) return;
+      const id = groupIdOf(noun, allotment.name);
+      const permissionIds = held.map((action) => permissionIdOf(`${noun}:${action}`));
+      groups.set(id, { id, name: `${noun}: ${held.join(', ')}`, permissionIds });
+      groupsOfRole.get(role)?.push(id);
+    });
+  }
+  return {
+    nouns: new Set(actionsOf.keys()),
+    resources: [...actionsOf].map(([slug, actions]) => ({ id: resourceIdOf(slug), slug, actions })),
+    permissions: [...actionsOf].flatMap(([noun, actions]) =>
+      actions.map((action) => ({
+        id: permissionIdOf(`${noun}:${action}`),
+        name: `${noun}:${action}`,
+        resourceId: resourceIdOf(noun),
+        action,
+      })),
+    ),
+    groups: [...groups.values()],
+    roles: roleNames.map((name) => ({
+      id: roleIdOf(name),
+      name,
+      level: levels[name],
+      groupIds: groupsOfRole.get(name) ?? [],
+    })),
+  };
+}

@@ -1,0 +1,163 @@
+import { sql } from 'drizzle-orm';
+import type { Changes } from '../../db/cache/changes.ts';
+import { createFreshCache } from '../../db/cache/fresh-cache.ts';
+import { preparedRowsOf } from '../../db/connection/prepared.ts';
+import { instant } from '../../db/query/rows.ts';
+import {
+  grantAllowsKeys,
+  issuerId,
+  ownerAccountId,
+  serviceUserStays,
+  verificationDeadlineOf,
+} from './credentials.ts';
+import type { ScopeRef } from '../../kernel/scope.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+
+/** The state of a key for the checks before an exchange. It may be cached, so only the transaction decides. */
+export interface CachedApiKey {
+  readonly id: string;
+  readonly clientId: string;
+  /** The project, organization or account of the key. */
+  readonly nodeId: string;
+  /** As in `KeyState`. */
+  readonly issuerId: string;
+  readonly nodeScope: ScopeRef;
+  readonly scope: { readonly tenant: string; readonly id: string };
+  readonly roleId: string | null;
+  readonly userId: string;
+  readonly userName: string;
+  readonly userAlive: boolean;
+  /** False for a key of a slice whose grant is suspended, or has no keys any more. */
+  readonly isGranted: boolean;
+  /** As in `KeyState`. */
+  readonly overdueFrom: Date | null;
+  readonly accountOwnerId: string | null;
+  readonly expiresAt: Date | null;
+  readonly expired: boolean;
+  readonly revoked: boolean;
+  readonly allowedCidrs: readonly string[];
+  /** The text form of the database, compared for equality only. */
+  readonly rotatedAt: string | null;
+  /** The secrets that had not expired at the time of the read; `ends`: the secret has an expiry. */
+  readonly secrets: readonly { readonly id: string; readonly hash: Buffer; readonly ends: boolean }[];
+  /** The key that signs the issuer's tokens. */
+  readonly kid: string;
+  /** On the clock of `performance`: until when its last use need not be recorded again. */
+  useNotedUntil: number;
+}
+
+export interface ApiKeyCache {
+  /** From the cache, if the key has not changed since. */
+  peek(clientId: string): CachedApiKey | undefined;
+  /** From the database, and caches it; null if there is no such key. */
+  read(clientId: string): Promise<CachedApiKey | null>;
+}
+
+/** The last use of a key is recorded once a minute, so that a busy key does not become a hot row. */
+export const USE_NOTED_MS = 60_000;
+
+interface KeyRow {
+  id: string;
+  node_id: string;
+  owner_id: string | null;
+  owner_kind: 'account' | 'organization' | 'project' | null;
+  scope_tenant: string;
+  scope_id: string;
+  role_id: string | null;
+  user_id: string;
+  user_name: string;
+  user_alive: boolean;
+  overdue_from: string | null;
+  account_owner_id: string | null;
+  expires_at: string | null;
+  expired: boolean;
+  revoked: boolean;
+  allowed_cidrs: string[];
+  unused_ms: string | number | null;
+  rotated_at: string | null;
+  kid: string;
+  issuer_id: string;
+  is_granted: boolean;
+  secrets: { id: string; hash: string; ends: boolean }[] | null;
+}
+
+export function createApiKeyCache(pool: Executor, changes: Changes): ApiKeyCache {
+  const keys = createFreshCache<CachedApiKey>(changes, 50_000);
+
+  async function load(clientId: string): Promise<CachedApiKey | null> {
+    const [row] = await preparedRowsOf<KeyRow>(
+      pool,
+      sql`
+      select k.id, k.tenant_id as node_id, o.id as owner_id, o.kind as owner_kind, k.scope_tenant, k.scope_id, k.role_id,
+        k.user_id, u.name as user_name, u.status = 'active' and u.deleted_at is null and ${serviceUserStays} as user_alive,
+        least(${verificationDeadlineOf('account_owner')}, case when k.scope_tenant = 'ProjectUser' then ${verificationDeadlineOf('u')} end) as overdue_from,
+        account.owner_id as account_owner_id, k.expires_at, coalesce(k.expires_at <= now(), false) as expired, k.revoked_at is not null as revoked, k.allowed_cidrs,
+        extract(epoch from now() - k.last_used_at) * 1000 as unused_ms, k.rotated_at::text as rotated_at,
+        (select json_agg(json_build_object('id', s.id, 'hash', encode(s.hash, 'hex'), 'ends', s.expires_at is not null))
+          from api_key_secrets s where s.key_id = k.id and (s.expires_at is null or s.expires_at > now())) as secrets,
+        (select sk.kid from signing_keys sk where sk.status = 'active' and sk.tenant_id = ${issuerId}) as kid,
+        ${issuerId} as issuer_id, ${grantAllowsKeys} as is_granted
+      from api_keys k join nodes n on n.id = k.tenant_id and n.deleted_at is null
+      left join nodes o on o.id = n.parent_id
+      join users u on u.id = k.user_id
+      left join accounts account on account.id = ${ownerAccountId} left join users account_owner on account_owner.id = account.owner_id
+      where k.client_id = ${clientId}::uuid and k.deleted_at is null
+        -- An organization may outlive the account that founded it.
+        and (n.kind <> 'project' or o.deleted_at is null)`,
+    );
+    return row ? cachedKey(clientId, row) : null;
+  }
+
+  return {
+    peek: (clientId) => keys.peek(clientId),
+    // The caller of `read` did not accept the cached entry, or there is none.
+    read: (clientId) =>
+      keys.renew(clientId, async () => {
+        const value = await load(clientId);
+        // A change of the key, its secrets or the signing keys also invalidates the node of the project.
+        if (!value) return null;
+        const { id, nodeId, issuerId, userId, accountOwnerId } = value;
+        const userIds = new Set([userId, accountOwnerId ?? userId]);
+        const topics = [
+          `node:${nodeId}`,
+          ...(issuerId === nodeId ? [] : [`node:${issuerId}`]),
+          ...(issuerId === nodeId ? [] : [`keys:${issuerId}`]),
+          ...[...userIds].map((user) => `user:${user}`),
+          `credential:${id}`,
+        ];
+        return { value, topics };
+      }),
+  };
+}
+
+function nodeScopeOf({ scope_tenant, scope_id, node_id, owner_id, owner_kind }: KeyRow): ScopeRef {
+  if (scope_tenant === 'Organization') return { tenant: 'organization', id: node_id };
+  if (scope_tenant === 'Account') return { tenant: 'account', id: node_id };
+  // A key of a slice: the pair of customer and project, as the key has it.
+  if (owner_kind === 'project') return { tenant: 'organizationProject', id: scope_id };
+  return { tenant: `${owner_kind as 'account' | 'organization'}Project`, id: `${owner_id}:${node_id}` };
+}
+
+const cachedKey = (clientId: string, row: KeyRow): CachedApiKey => ({
+  id: row.id,
+  clientId,
+  nodeId: row.node_id,
+  issuerId: row.issuer_id,
+  nodeScope: nodeScopeOf(row),
+  scope: { tenant: row.scope_tenant, id: row.scope_id },
+  roleId: row.role_id,
+  userId: row.user_id,
+  userName: row.user_name,
+  userAlive: row.user_alive,
+  isGranted: row.is_granted,
+  overdueFrom: row.overdue_from === null ? null : instant(row.overdue_from),
+  accountOwnerId: row.account_owner_id,
+  expiresAt: row.expires_at === null ? null : instant(row.expires_at),
+  expired: row.expired,
+  revoked: row.revoked,
+  allowedCidrs: row.allowed_cidrs,
+  rotatedAt: row.rotated_at,
+  secrets: (row.secrets ?? []).map(({ id, hash, ends }) => ({ id, hash: Buffer.from(hash, 'hex'), ends })),
+  kid: row.kid,
+  useNotedUntil: row.unused_ms === null ? 0 : performance.now() + USE_NOTED_MS - Number(row.unused_ms),
+});

@@ -1,0 +1,147 @@
+import { sql, TransactionRollbackError } from 'drizzle-orm';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { Database } from '../../db/connection/open.ts';
+import { rowsOf } from '../../db/query/rows.ts';
+import type { CallerRights, Principal } from '../../kernel/context.ts';
+import type { Stages } from '../../kernel/stages.ts';
+import { Refusal, DryRunResult } from '../../kernel/output/reply.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { evaluateWithoutConditions } from '@doorward/decision/evaluate';
+import { effectivePermissions, type Effective } from '../grants/effective.ts';
+import { loadSubjects, unknownSubject } from '../grants/grants.ts';
+import { activeRolesOf, grantsOfEach } from './grants-of-many.ts';
+import { difference, MAX_AFFECTED, type Affected, type Impact } from './impact.ts';
+import {
+  idsIn,
+  findAffectedSubjects,
+  type AffectedSubject,
+  type CustomersSeen,
+} from './affected-subjects.ts';
+
+/**
+ * A dry run makes the change, with all of its checks, and rolls it back. It reads the permissions with the change and
+ * without it, in the same transaction and with the functions that decisions use, and answers the difference. Operations
+ * need no code for it, so none can omit a check.
+ *
+ * The change runs first, because it determines the affected subjects. A dry run records no audit entry and no event, so it
+ * does not take the lock of the tenant's node, for which all changes of the tenant wait.
+ */
+export function createDryRun(
+  database: Pick<Database, 'transaction'>,
+  nouns: ReadonlySet<string>,
+): Stages['dryRun'] {
+  return (op, { principal, rights, scope, targetId: id, notes }, change) =>
+    database.transaction(async (tx) => {
+      const { answer, subjects, after } = await inRolledBackSavepoint(tx, async (inner) => {
+        const result = await change(inner);
+        if (result instanceof Refusal) throw result.error;
+        const idsOf = (prefix: string) =>
+          [...notes.topics]
+            .filter((topic) => topic.startsWith(prefix))
+            .map((topic) => topic.slice(prefix.length));
+        const invalidated = { userIds: idsOf('user:'), keyIds: idsOf('credential:') };
+        const changed = { noun: op.target?.name, id, ...invalidated };
+        const all = await findAffectedSubjects(inner, scope, changed, customersSeenBy(principal, rights));
+        return {
+          answer: result,
+          subjects: all,
+          after: await permissionsOfEach(inner, all.slice(0, MAX_AFFECTED), nouns),
+        };
+      });
+      const before = await permissionsOfEach(tx, subjects.slice(0, after.length), nouns);
+      const compared = subjects.slice(0, before.length);
+      const affected = compared.flatMap((subject, index) =>
+        affectedBy(subject, before[index] ?? [], after[index] ?? []),
+      );
+      const impact: Impact = { dryRun: true, affected, truncated: subjects.length > compared.length };
+      return new DryRunResult(answer, impact);
+    });
+}
+
+/** In which slices of the project the caller may know the users with roles, as in `projectGrantUsers`. */
+function customersSeenBy(principal: Principal | null, rights: CallerRights | undefined): CustomersSeen {
+  const holds = (resource: string): boolean => {
+    const decision = rights && evaluateWithoutConditions(rights.grants, { resource, action: 'Query' });
+    return decision !== undefined && decision !== 'conditional' && decision.authorized;
+  };
+  if (!holds('ProjectGrant') || !holds('User')) return 'none';
+  return principal?.impersonator ? 'withSupportAccess' : 'all';
+}
+
+/** Does the work in a savepoint and rolls it back. */
+async function inRolledBackSavepoint<T>(tx: Executor, work: (inner: Executor) => Promise<T>): Promise<T> {
+  let result: T | undefined;
+  try {
+    await tx.transaction(async (inner) => {
+      result = await work(inner);
+      inner.rollback();
+    });
+  } catch (error) {
+    if (!(error instanceof TransactionRollbackError)) throw error;
+  }
+  return result as T;
+}
+
+/** The most paths that one dry run compares: about a second of work, which yields to other requests. */
+const MAX_COMPARED_PATHS = 200_000;
+
+/**
+ * The permissions of the first subjects in their scopes, as this transaction sees them: as many as can be compared, but at
+ * least one.
+ */
+async function permissionsOfEach(
+  tx: Executor,
+  affected: readonly AffectedSubject[],
+  nouns: ReadonlySet<string>,
+): Promise<Effective[][]> {
+  const subjects = await loadSubjects(tx, affected);
+  const keys = await liveKeys(
+    tx,
+    affected.flatMap(({ type, id }) => (type === 'apiKey' ? [id] : [])),
+  );
+  const holders = affected.map(({ type, id, scope }, index) => {
+    const subject = subjects[index] ?? unknownSubject;
+    const key = keys.get(id);
+    const asUser = type === 'user' || key?.asUser === true;
+    return { scope, subject, roleIds: asUser ? activeRolesOf(subject) : key?.roleId ? [key.roleId] : [] };
+  });
+  const permissions: Effective[][] = [];
+  let compared = 0;
+  for await (const { grants, paths } of grantsOfEach(tx, holders, nouns)) {
+    compared += paths;
+    if (permissions.length > 0 && compared > MAX_COMPARED_PATHS) break;
+    permissions.push(effectivePermissions(grants));
+    await yieldToEventLoop();
+  }
+  return permissions;
+}
+
+interface KeyRow {
+  readonly id: string;
+  readonly roleId: string | null;
+  /** Whether the key has the permissions of its user instead of a role. */
+  readonly asUser: boolean;
+}
+
+/** The keys with valid tokens, by id. Whether the user of a key may act is in the status of that user. */
+async function liveKeys(tx: Executor, ids: readonly string[]): Promise<ReadonlyMap<string, KeyRow>> {
+  if (ids.length === 0) return new Map();
+  const rows = await rowsOf<KeyRow>(
+    tx,
+    sql`
+    select id, role_id as "roleId", scope_tenant in ('ProjectUser', 'Organization', 'Account') as "asUser" from api_keys
+    where id in ${idsIn(ids)} and revoked_at is null and deleted_at is null
+      and (expires_at is null or expires_at > now())`,
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+function affectedBy(
+  { type, id, scope: { tenant, id: scopeId } }: AffectedSubject,
+  before: readonly Effective[],
+  after: readonly Effective[],
+): Affected[] {
+  const changes = difference(before, after);
+  if (changes.gains.length + changes.loses.length + changes.changes.length === 0) return [];
+  return [{ subject: { type, id }, scope: { tenant, id: scopeId }, ...changes }];
+}

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { canonicalJson } from '../../kernel/output/canonical-json.ts';
+import { canonicalCondition } from '@doorward/decision/conditions';
+import type { Candidates, Grants } from '@doorward/decision/evaluate';
+import { heldPairs } from '@doorward/decision/questions/held-pairs';
+
+/**
+ * What a subject may do in a scope, as a list: each resource and action for which `evaluate` would not answer NO_PERMISSION
+ * or SCOPE_NOT_CONSENTED, once. A pair that is held both with and without a condition counts as unconditional.
+ *
+ * @example effectivePermissions(grants) // [{ resource: 'invoice', action: 'read', conditional: true, terms: '…' }]
+ */
+export const EffectivePermission = z
+  .object({
+    resource: z.string().describe('Slug of the resource.'),
+    action: z.string().describe('The action on it.'),
+    conditional: z.boolean().meta({ description: 'Whether it is held under conditions only.' }),
+  })
+  .meta({ id: 'EffectivePermission', description: 'Something that a subject may do in a scope.' });
+
+export interface Effective extends Readonly<z.output<typeof EffectivePermission>> {
+  /**
+   * Digests of its conditions and of the attributes that they read; empty without conditions. With equal terms, every
+   * question has the same decision.
+   */
+  readonly terms: string;
+}
+
+/** Sorted by resource and action, by code unit. Pure, like the decision. */
+export const effectivePermissions = (grants: Grants): Effective[] =>
+  heldPairs(grants).map(({ candidates, ...pair }) => ({ ...pair, terms: termsOf(candidates, grants) }));
+
+/** A digest that changes exactly if the permissions or their terms change. */
+export function versionOf(permissions: readonly Effective[]): string {
+  return digest(canonicalJson(permissions));
+}
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 27);
+
+function termsOf({ allowed, conditional }: Candidates, { user, organization, scope }: Grants): string {
+  if (allowed) return '';
+  // A hundred groups may lead to the same condition of several kilobytes, which is digested once.
+  const digests = new Map<unknown, string>();
+  const conditionDigest = (condition: unknown): string => {
+    const existing = digests.get(condition);
+    if (existing !== undefined) return existing;
+    const made = digest(canonicalCondition(condition));
+    digests.set(condition, made);
+    return made;
+  };
+  const terms = conditional.map(({ condition, compiled, role, group }) =>
+    digest(
+      `${conditionDigest(condition)} ${canonicalJson(compiled.context({ user, role, group, organization, scope }))}`,
+    ),
+  );
+  return [...new Set(terms)].sort().join('\n');
+}

@@ -1,0 +1,90 @@
+import type { Changes } from '../../db/cache/changes.ts';
+import { createFreshCache } from '../../db/cache/fresh-cache.ts';
+import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import type { ResolvedScope } from '../../kernel/scope.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import type { BuiltIns } from '../built-in.ts';
+import { indexPermissions, type HeldPermission, type PermissionIndex } from '@doorward/decision/evaluate';
+import { loadHeldPermissions } from './grants.ts';
+
+/**
+ * Caches the permission index of each set of roles in a scope; all subjects with the same roles share it. Built-in roles
+ * hold the same permissions everywhere, so the owners of a million accounts share one index.
+ */
+interface PermissionIndexCache {
+  /** `ofOwner`: all of the roles belong to the organization that owns the project, and so do their permissions. */
+  forRoles(scope: ResolvedScope, roleIds: readonly string[], ofOwner?: boolean): Promise<PermissionIndex>;
+  /** The estimated memory of an index from `forRoles`. */
+  bytesOf(index: PermissionIndex): number;
+  /** The index as the transaction sees it; not cached. */
+  loadIn(tx: Executor, scope: ResolvedScope, roleIds: readonly string[]): Promise<PermissionIndex>;
+}
+
+/** The limit for all indexes together, in bytes as estimated below. */
+const CACHE_BYTES = 32 * 1024 * 1024;
+/** The size of one compiled path, without its condition and the metadata of its role and group. */
+const PATH_BYTES = 600;
+
+export function createPermissionIndexCache(
+  pool: Executor,
+  changes: Changes,
+  builtIns: Pick<BuiltIns, 'nouns' | 'roles'>,
+): PermissionIndexCache {
+  const { nouns } = builtIns;
+  const builtInRoles = new Set(builtIns.roles.map(({ id }) => id));
+  const nothing = indexPermissions([], nouns);
+  const sizes = new WeakMap<PermissionIndex, number>();
+  const bytesOf = (index: PermissionIndex): number => sizes.get(index) ?? 0;
+  const cache = createFreshCache<PermissionIndex>(changes, 20_000, {
+    maxBytes: CACHE_BYTES,
+    ownBytes: bytesOf,
+  });
+
+  async function load(db: Executor, scope: ResolvedScope, roleIds: readonly string[]) {
+    const held = await loadHeldPermissions(db, roleIds, scope);
+    const index = indexPermissions(held, nouns);
+    sizes.set(index, estimated(held));
+    return index;
+  }
+
+  return {
+    async forRoles(scope, roleIds, ofOwner = false) {
+      if (roleIds.length === 0) return nothing;
+      const { level, grant } = scope;
+      const effect = grant ? `granted:${grant.features.join()}` : level;
+      const nodes = roleIds.every((id) => builtInRoles.has(id)) ? [SYSTEM_NODE] : nodesOf(scope, ofOwner);
+      const permissionIndex = await cache.get(
+        [effect, ...nodes, ...roleIds.toSorted()].join(' '),
+        async () => ({
+          value: await load(pool, scope, roleIds),
+          topics: nodes.map((id) => `node:${id}`),
+        }),
+      );
+      return permissionIndex ?? nothing;
+    },
+
+    bytesOf,
+
+    loadIn: load,
+  };
+}
+
+/** The nodes whose changes may change the permissions of the roles. */
+function nodesOf({ nodeId, parentId, grant, organizationId }: ResolvedScope, ofOwner: boolean): string[] {
+  // Roles in a granted scope belong to the project, those of memberships to the customer; slices share their indexes.
+  if (grant) return [grant.projectId, ...(organizationId ? [organizationId] : [])];
+  return ofOwner && parentId ? [parentId] : [nodeId, ...(parentId ? [parentId] : [])];
+}
+
+function estimated(held: readonly HeldPermission[]): number {
+  // Several paths can share a row.
+  const rows = new Set(
+    held.flatMap(({ role, group, condition }) => [role, group, condition].filter(Boolean)),
+  );
+  // Objects take several times the memory of their text.
+  return (
+    1000 +
+    held.length * PATH_BYTES +
+    8 * [...rows].reduce<number>((sum, row) => sum + JSON.stringify(row).length, 0)
+  );
+}

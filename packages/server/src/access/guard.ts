@@ -1,0 +1,125 @@
+import type { DecisionReason } from '@doorward/decision/reasons';
+import { fail, type DoorwardError } from '../errors.ts';
+import type { Principal } from '../kernel/context.ts';
+import type { Guard } from '../kernel/stages.ts';
+import type { Clock } from '../kernel/ports.ts';
+import { permissionOf } from '../kernel/related.ts';
+import { unknownScope } from '../kernel/scope.ts';
+import type { OperatorRules } from './operators.ts';
+import { covers } from './credentials/cidrs.ts';
+import { createCallerWatch, type WatchedChanges } from './caller-watch.ts';
+import { evaluateWithoutConditions, evaluate, type Question } from '@doorward/decision/evaluate';
+
+/** The guard turns decisions into refusals. It decides with `evaluate`, like every other decision. */
+
+const forbidden = (reason: DecisionReason): DoorwardError =>
+  fail('FORBIDDEN', { reason, ...(fixes[reason] ? { fix: fixes[reason] } : {}) });
+
+const fixes: Partial<Record<DecisionReason, string>> = {
+  NO_PERMISSION: 'Ask an administrator of this scope for a role that holds the permission.',
+};
+
+const questionOf = (permission: string): Question => {
+  const [resource = '', action = ''] = permission.split(':');
+  return { resource, action };
+};
+
+interface GuardRules {
+  readonly auth: { readonly stepUpMaxAgeMinutes: number };
+  readonly operators: Pick<OperatorRules, 'allowedCidrs' | 'requiresSecondFactor'>;
+}
+
+export function createGuard(
+  { auth: { stepUpMaxAgeMinutes }, operators }: GuardRules,
+  { clock, changes }: { readonly clock: Clock; readonly changes: WatchedChanges },
+): Guard {
+  const { allowedCidrs } = operators;
+  return {
+    watch: createCallerWatch(changes),
+
+    isOutside: ({ rights }) => rights.grants.membership === 'outside',
+
+    assertCanEnter(op, scopeAndRights, address) {
+      if (op.unknownScopeIsAnAnswer) return;
+      if (!scopeAndRights || scopeAndRights.rights.grants.membership === 'outside') throw unknownScope();
+      const { scope, rights } = scopeAndRights;
+      // From another network an operator is a stranger, so that a stolen session does not even show what it is worth.
+      if (scope.level === 'installation' && allowedCidrs.length > 0 && !covers(allowedCidrs, address))
+        throw unknownScope();
+      if (scope.userInProject) return;
+      // Only a caller who may create keys for others learns that the project has no such user.
+      const grants = rights.projectGrants;
+      const mayCreateKeys =
+        grants && evaluate(grants, { resource: 'ApiKey', action: 'CreateForUser' }).authorized;
+      throw mayCreateKeys ? fail('NOT_FOUND') : unknownScope();
+    },
+
+    permit(op, { grants }) {
+      const decision = evaluateWithoutConditions(grants, questionOf(op.access));
+      if (decision === 'conditional') return false;
+      if (!decision.authorized) throw forbidden(decision.reason);
+      return true;
+    },
+
+    permitRow(op, { grants }, attributes) {
+      const decision = evaluate(grants, { ...questionOf(op.access), attributes });
+      if (!decision.authorized) throw forbidden(decision.reason);
+    },
+
+    permitRelated({ name, relation }, { grants }) {
+      const permission = permissionOf(relation);
+      const question = questionOf(permission);
+      const decision = evaluateWithoutConditions(grants, question);
+      if (decision === 'conditional')
+        return (row) => evaluate(grants, { ...question, attributes: row }).authorized;
+      if (decision.authorized) return null;
+      throw fail('FORBIDDEN', {
+        reason: decision.reason,
+        details: [{ path: `relations.${name}`, code: 'not_allowed' }],
+        fix: `Leave ${name} out, or ask an administrator of this scope for a role that holds ${permission}.`,
+      });
+    },
+
+    assertSessionGates(op, principal, scopeAndRights) {
+      if (principal.type !== 'session') return;
+      const isOperating = scopeAndRights?.scope.level === 'installation';
+      if (isOperating && operators.requiresSecondFactor && principal.acr === 'aal1') {
+        throw fail('MFA_REQUIRED', {
+          fix: 'Add an authenticator app at POST /api/me/mfa/factors, or sign in again with its code.',
+        });
+      }
+      if (scopeAndRights && op.access.includes(':')) {
+        const { scope, rights } = scopeAndRights;
+        const isOwnAccount = scope.accountType === 'personal' && rights.subject.ownsAccount;
+        if (!principal.emailVerified && !isOwnAccount) {
+          throw fail('EMAIL_VERIFICATION_REQUIRED', {
+            fix: 'Open the link in the verification mail, or ask for a new one at POST /api/auth/resend-verification.',
+          });
+        }
+        if (op.kind === 'mutation' && scope.requireMfa && principal.acr === 'aal1')
+          throw fail('MFA_REQUIRED');
+      }
+      if (op.stepUp) assertRecentSignIn(principal, stepUpMaxAgeMinutes, clock.now());
+    },
+  };
+}
+
+/** @throws STEP_UP_REQUIRED if the sign-in of a session is too old; keys and apps cannot sign in again (identity §6) */
+export function assertRecentSignIn(principal: Principal, maxAgeMinutes: number, now: Date): void {
+  if (principal.type !== 'session') return;
+  // With 0 minutes any sign-in of the user counts, but an operator who acts for them has made none.
+  if (principal.impersonator) throw fail('STEP_UP_REQUIRED');
+  if (!isRecent(principal.authenticatedAt, maxAgeMinutes, now)) throw fail('STEP_UP_REQUIRED');
+}
+
+/** The tolerated difference between the clocks of two processes. */
+const SKEW_MS = 60_000;
+
+/**
+ * Whether a sign-in at this time satisfies a step-up; with 0 minutes any sign-in does. A time in the future comes from a
+ * clock that was set back since, so the age of the sign-in is unknown, and it does not count.
+ */
+export function isRecent(authenticatedAt: Date | null, maxAgeMinutes: number, now: Date): boolean {
+  const age = now.getTime() - (authenticatedAt?.getTime() ?? 0);
+  return maxAgeMinutes === 0 || (age >= -SKEW_MS && age <= maxAgeMinutes * 60_000);
+}

@@ -1,0 +1,63 @@
+import { sql, type SQL } from 'drizzle-orm';
+import { preparedRowsOf } from '../db/connection/prepared.ts';
+import type { Executor } from '../kernel/scoped-db.ts';
+import { unknownSubject, type SubjectStatus } from './grants/grants.ts';
+import { INSTALLATION_OPERATOR } from './installation-roles.ts';
+
+/** Who is an operator of the installation, and under which conditions their rights count (docs/operators.md). */
+export interface OperatorRules {
+  /** A user who holds one of these as verified e-mail method is Installation Operator. */
+  readonly addresses: readonly string[];
+  /** Networks from which operators may act; none: any. */
+  readonly allowedCidrs: readonly string[];
+  readonly requiresSecondFactor: boolean;
+  /** Whether the first user of a development installation, who proved only that they can read its terminal, counts. */
+  readonly acceptsFirstUser: boolean;
+}
+
+/**
+ * All operators as a relation: `user_id`, `role_id`, `source`, `created_at`, `created_by`. An address that is configured
+ * counts as long as its user holds it as verified e-mail method; an unverified claim and an address that an identity
+ * provider reports do not count. Managed and deleted users are never operators.
+ */
+export const operatorRows = ({ addresses, acceptsFirstUser }: OperatorRules): SQL => sql`(
+  select r.user_id, r.role_id, r.source, r.created_at, r.created_by from (
+    select o.user_id, o.role_id, o.source, o.created_at, o.created_by from operators o
+    union all
+    select m.user_id, ${INSTALLATION_OPERATOR}::uuid, 'configuration', m.created_at, null::uuid
+    from authentication_methods m where m.provider = 'email' and m.is_verified and m.claims
+      and m.provider_id = any(array(select json_array_elements_text(${JSON.stringify(addresses)}::json)))
+  ) r join users person on person.id = r.user_id and person.deleted_at is null
+    and person.kind = 'person' and not person.is_managed
+  where r.source <> 'development' or ${acceptsFirstUser}::boolean)`;
+
+/** The operator as subject of the installation's scope; their roles are in `projectRoleIds`. */
+export async function loadOperator(
+  db: Executor,
+  rules: OperatorRules,
+  userId: string,
+): Promise<SubjectStatus> {
+  const [row] = await preparedRowsOf<{
+    name: string;
+    email: string | null;
+    emailVerified: boolean;
+    alive: boolean;
+    roleIds: readonly string[];
+  }>(
+    db,
+    sql`select u.name, u.email, u.email_verified as "emailVerified",
+      u.status = 'active' and u.deleted_at is null as alive,
+      (select coalesce(json_agg(distinct r.role_id), '[]'::json) from ${operatorRows(rules)} r
+        where r.user_id = u.id) as "roleIds"
+    from users u where u.id = ${userId}::uuid`,
+  );
+  if (!row) return unknownSubject;
+  const { alive, roleIds, name, email, emailVerified } = row;
+  return {
+    ...unknownSubject,
+    user: { id: userId, name, email, emailVerified, metadata: {} },
+    alive,
+    projectRoleIds: roleIds,
+    related: roleIds.length > 0,
+  };
+}

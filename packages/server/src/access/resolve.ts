@@ -1,0 +1,286 @@
+import { sql } from 'drizzle-orm';
+import { preparedRowsOf } from '../db/connection/prepared.ts';
+import { createFreshCache } from '../db/cache/fresh-cache.ts';
+import type { Changes } from '../db/cache/changes.ts';
+import { isManagementKey, type CallerRights, type Principal } from '../kernel/context.ts';
+import { loadScope, scopeTopics } from './load-scope.ts';
+import type { ScopeAndRights } from '../kernel/stages.ts';
+import type { BuiltIns } from './built-in.ts';
+import { installationPermissions } from './installation-roles.ts';
+import { loadOperator, type OperatorRules } from './operators.ts';
+import { createUserNames, type UserNames } from './user-names.ts';
+import { isWithinPin, questionsOnly } from './reach.ts';
+import { createPermissionIndexCache } from './grants/permission-index-cache.ts';
+import { canonicalTenant, type ResolvedScope, type ScopeInput } from '../kernel/scope.ts';
+import type { Executor } from '../kernel/scoped-db.ts';
+import {
+  indexPermissions,
+  onlyManagement,
+  evaluateWithoutConditions,
+  type Grants,
+} from '@doorward/decision/evaluate';
+import {
+  emptyGrants,
+  loadSubject,
+  organizationAttributes,
+  unknownSubject,
+  rolesOf,
+  scopeAttributes,
+  type SubjectStatus,
+} from './grants/grants.ts';
+
+/**
+ * Resolves `{tenant, id}` to an existing scope, and loads the rights of a caller there. A composite scope is looked up as a
+ * pair, so a project under a foreign owner does not exist. Both results are cached until the rows they depend on change.
+ */
+
+declare module '../kernel/context.ts' {
+  interface CallerRights {
+    readonly grants: Grants;
+    readonly subject: SubjectStatus;
+    /** The role of a project-level key, which is the default role of keys that it creates. */
+    readonly keyRoleId: string | null;
+  }
+}
+
+export interface Resolver {
+  /** The answer of `resolve` from memory; undefined when it, or the rights of `userId`, must be loaded. */
+  peek(principal: Principal, scope: ScopeInput, userId?: string): ScopeAndRights | null | undefined;
+  /** Null if the scope does not exist, or if the caller's token is pinned to another project. */
+  resolve(principal: Principal, scope: ScopeInput): Promise<ScopeAndRights | null> | ScopeAndRights | null;
+  /** As in `Stages`: for questions of the owner of a project about a scope in which it is granted. */
+  resolveAsOwner(principal: Principal, scope: ScopeInput): Promise<ScopeAndRights | null>;
+  /** A scope without rights, for operations that have no caller or no scope in their input. */
+  scopeOf(scope: ScopeInput, db?: Executor): Promise<ResolvedScope | null>;
+  /** Names of the users of a scope. */
+  readonly userNames: UserNames;
+  /** The rights of another user in a scope, for questions about them; with `tx` as that transaction sees them. */
+  rightsOfUser(scope: ResolvedScope, userId: string, tx?: Executor): Promise<CallerRights> | CallerRights;
+}
+
+const RIGHTS_BYTES = 32 * 1024 * 1024;
+/** The estimated size of cached rights without the shared index and without the metadata, which tenants choose. */
+const BASE_BYTES = 2000;
+
+export function createResolver(
+  pool: Executor,
+  changes: Changes,
+  builtIns: BuiltIns,
+  operators: OperatorRules,
+): Resolver {
+  const { nouns } = builtIns;
+  const indexes = createPermissionIndexCache(pool, changes, builtIns);
+  const scopes = createFreshCache<ResolvedScope>(changes, 20_000);
+  const rights = createFreshCache<CallerRights>(changes, 20_000, {
+    maxBytes: RIGHTS_BYTES,
+    ownBytes: ({ subject, grants }) =>
+      BASE_BYTES + 8 * JSON.stringify([subject.user?.metadata, ...(grants.consented ?? [])]).length,
+    sharedPart({ grants, projectGrants }) {
+      const { held } = projectGrants ?? grants;
+      return [held, indexes.bytesOf(held)];
+    },
+  });
+
+  async function loadRights(principal: Principal, scope: ResolvedScope): Promise<CallerRights> {
+    if (scope.level === 'installation') return operatorRights(principal.userId, scope);
+    const subject = await loadSubject(pool, scope, principal.userId);
+    const key = principal.type === 'ApiKey' ? await keyRole(pool, principal.credentialId) : null;
+    const isManagement = isManagementKey(principal);
+    const projectKey = key !== null && !isManagement && key.scopeTenant !== 'ProjectUser';
+    // A management key reaches only what its service user is a member of.
+    const belongs = isManagement ? subject.memberRoleId !== null : subject.related;
+    const active = projectKey || (belongs && subject.alive);
+    const isKnown = belongs || (key !== null && !isManagement);
+    const membership = active ? 'active' : isKnown ? 'inactive' : 'outside';
+    const roleIds = projectKey ? (key.roleId ? [key.roleId] : []) : active ? rolesOf(subject) : [];
+    const grants: Grants = {
+      membership,
+      user: subject.user,
+      organization: organizationAttributes(scope),
+      scope: scopeAttributes(scope),
+      held: await indexes.forRoles(scope, roleIds, !projectKey && hasOnlyOwnerRole(subject, scope)),
+      ...(principal.consented ? { consented: principal.consented } : {}),
+      ...(principal.type === 'projectApp' && !principal.consented ? { projectPlaneOnly: true } : {}),
+    };
+    const own = { grants, subject, keyRoleId: projectKey ? key.roleId : null };
+    return isOfOtherUser(scope, principal.userId) ? onBehalf(own) : own;
+  }
+
+  /** Only a session gets as far as this (`checkAccess`). */
+  async function operatorRights(userId: string, scope: ResolvedScope): Promise<CallerRights> {
+    const subject = await loadOperator(pool, operators, userId);
+    const active = subject.related && subject.alive;
+    const grants: Grants = {
+      membership: active ? 'active' : 'outside',
+      user: subject.user,
+      scope: scopeAttributes(scope),
+      held: installationPermissions(active ? subject.projectRoleIds : []),
+    };
+    return { grants, subject, keyRoleId: null };
+  }
+
+  /**
+   * In another user's projectUser scope the caller holds nothing, except that with `ApiKey:CreateForUser` they may create a
+   * key for that user (authorization §5). `projectGrants` has the caller's rights in the project.
+   */
+  function onBehalf(own: CallerRights): CallerRights {
+    const decision = evaluateWithoutConditions(own.grants, { resource: 'ApiKey', action: 'CreateForUser' });
+    const allowed = decision !== 'conditional' && decision.authorized;
+    // A custom permission may have any name, so its resource and action count, not its name.
+    const held = allowed ? onlyManagement(own.grants.held, 'ApiKey', 'Create') : indexPermissions([], nouns);
+    return { ...own, projectGrants: own.grants, grants: { ...own.grants, held } };
+  }
+
+  const inactive = (subject: SubjectStatus): CallerRights => ({
+    grants: emptyGrants('inactive', nouns),
+    subject,
+    keyRoleId: null,
+  });
+
+  async function loadRightsOfUser(scope: ResolvedScope, userId: string, tx?: Executor) {
+    const subject = await loadSubject(tx ?? pool, scope, userId);
+    const active = subject.related && subject.alive;
+    const roleIds = active ? rolesOf(subject) : [];
+    const held = await (tx
+      ? indexes.loadIn(tx, scope, roleIds)
+      : indexes.forRoles(scope, roleIds, hasOnlyOwnerRole(subject, scope)));
+    const user = subject.user;
+    const grants: Grants = {
+      membership: 'active',
+      user,
+      organization: organizationAttributes(scope),
+      scope: scopeAttributes(scope),
+      held,
+    };
+    const own = { grants, subject, keyRoleId: null };
+    const value = !active ? inactive(subject) : isOfOtherUser(scope, userId) ? onBehalf(own) : own;
+    return { value, topics: [...scopeTopics(scope), `user:${userId}`] };
+  }
+
+  async function rightsOf(principal: Principal, scope: ResolvedScope): Promise<CallerRights> {
+    const loaded = await rights.get(rightsKey(principal, scope), async () => ({
+      value: await loadRights(principal, scope),
+      topics: topicsOf(principal, scope),
+    }));
+    return loaded as CallerRights;
+  }
+
+  function peek(
+    principal: Principal,
+    requested: ScopeInput,
+    userId?: string,
+  ): ScopeAndRights | null | undefined {
+    const scope = scopes.peek(scopeKey(requested));
+    if (!scope) return undefined;
+    if (!isWithinPin(principal, scope)) return null;
+    const held = rights.peek(rightsKey(principal, scope));
+    if (userId !== undefined && !rights.peek(subjectKey(scope, userId))) return undefined;
+    return held && { scope, rights: held };
+  }
+
+  return {
+    peek,
+
+    userNames: createUserNames(pool),
+
+    resolve(principal, requested) {
+      const scopeAndRights = peek(principal, requested);
+      if (scopeAndRights !== undefined) return scopeAndRights;
+      return (async () => {
+        const scope = await scopes.get(scopeKey(requested), () => loadScope(pool, requested));
+        if (!scope || !isWithinPin(principal, scope)) return null;
+        return { scope, rights: await rightsOf(principal, scope) };
+      })();
+    },
+
+    async resolveAsOwner(principal, requested) {
+      const scope = await scopes.get(scopeKey(requested), () => loadScope(pool, requested));
+      // A customer who lets no operator in is left alone by one who acts for the owner, too.
+      if (!scope?.grant || (principal.impersonator && !scope.supportAccess)) return null;
+      const own = await scopes.get(scopeKey(scope.grant.projectScope), () =>
+        loadScope(pool, scope.grant?.projectScope as ScopeInput),
+      );
+      if (!own || !isWithinPin(principal, own)) return null;
+      const { grants } = await rightsOf(principal, own);
+      const held = questionsOnly(grants);
+      if (!held.management.has('Authorization')) return null;
+      const asked: Grants = { membership: 'active', user: null, scope: {}, held };
+      return { scope, rights: { grants: asked, subject: unknownSubject, keyRoleId: null, asOwner: true } };
+    },
+
+    scopeOf: async (requested, db) => (await loadScope(db ?? pool, requested))?.value ?? null,
+
+    rightsOfUser(scope, userId, tx) {
+      if (tx) return loadRightsOfUser(scope, userId, tx).then(({ value }) => value);
+      const key = subjectKey(scope, userId);
+      const cached = rights.peek(key);
+      if (cached) return cached;
+      const load = async () => {
+        const loaded = await loadRightsOfUser(scope, userId);
+        // Unknown users are not cached, because a caller can send any number of ids.
+        return loaded.value.subject === unknownSubject ? null : loaded;
+      };
+      return rights.get(key, load).then((callerRights) => callerRights ?? inactive(unknownSubject));
+    },
+  };
+}
+
+const scopeKey = ({ tenant, id }: ScopeInput): string => `${canonicalTenant(tenant)} ${id}`;
+
+/** Whether the subject has in a project only the role of their membership in its organization. */
+const hasOnlyOwnerRole = ({ projectRoleIds }: SubjectStatus, { level }: ResolvedScope): boolean =>
+  level === 'project' && projectRoleIds.length === 0;
+
+declare module '../kernel/scope.ts' {
+  interface ResolvedScope {
+    /** The account above it, or itself. */
+    readonly rootId: string;
+    readonly userInProject: boolean;
+    readonly accountType: 'personal' | 'organization' | null;
+    /** Whether the organization requires a second factor for changes. */
+    readonly requireMfa: boolean;
+    /** Whether operators of the installation may enter for a member; never true for the installation itself. */
+    readonly supportAccess: boolean;
+  }
+}
+declare module '../kernel/context.ts' {
+  interface CallerRights {
+    /** In another user's projectUser scope: the rights of the caller in the project. */
+    readonly projectGrants?: Grants;
+    /** The caller asks about a granted scope of their project, and belongs to none of it. */
+    readonly asOwner?: true;
+  }
+}
+
+/** Whether it is the projectUser scope of another user. */
+const isOfOtherUser = ({ userId }: ResolvedScope, subjectId: string): boolean =>
+  userId !== null && userId !== subjectId;
+
+const topicsOf = (principal: Principal, scope: ResolvedScope): string[] => [
+  ...scopeTopics(scope),
+  `user:${principal.userId}`,
+  ...(principal.type === 'session' ? [] : [`credential:${principal.credentialId}`]),
+];
+
+/**
+ * The cache key of rights contains everything that they depend on: the kind of token and its restrictions, the user, and
+ * the scope. Sessions of one user share an entry; keys and apps never do.
+ */
+const rightsKey = (principal: Principal, scope: ResolvedScope): string =>
+  principal.type === 'session'
+    ? `session ${principal.userId} ${scope.tenant} ${scope.id}`
+    : `${principal.type} ${principal.credentialId} ${principal.userId} ${scope.tenant} ${scope.id} ${consentKey(principal)}`;
+
+const subjectKey = ({ tenant, id }: ResolvedScope, userId: string) => `subject ${userId} ${tenant} ${id}`;
+const consentKey = ({ consented }: Principal): string => JSON.stringify(consented && [...consented].sort());
+
+async function keyRole(
+  db: Executor,
+  keyId: string,
+): Promise<{ roleId: string | null; scopeTenant: string } | null> {
+  const rows = await preparedRowsOf<{ roleId: string | null; scopeTenant: string }>(
+    db,
+    sql`select role_id as "roleId", scope_tenant as "scopeTenant" from api_keys where id = ${keyId}::uuid`,
+  );
+  return rows[0] ?? null;
+}

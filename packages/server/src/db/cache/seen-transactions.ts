@@ -1,0 +1,31 @@
+/**
+ * The transactions whose announcements a process has received. Announcements arrive in commit order, and each contains
+ * the oldest transaction that was open at that time: all transactions below it have ended, so their announcements have
+ * arrived. Only higher numbers are stored individually.
+ */
+export interface SeenTransactions {
+  has(transaction: number): boolean;
+  /** Marks a transaction as seen: its announcements have arrived. */
+  add(transaction: number): void;
+  /** Marks all transactions below this number as seen. */
+  addBelow(transaction: number): void;
+}
+
+/** Forgetting a number costs a query later, but is never wrong. */
+const MAX_NUMBERS = 10_000;
+
+export function createSeenTransactions(): SeenTransactions {
+  let allSeenBelow = 0;
+  const numbers = new Set<number>();
+  return {
+    has: (transaction) => transaction < allSeenBelow || numbers.has(transaction),
+    add(transaction) {
+      numbers.add(transaction);
+      const [oldest] = numbers;
+      if (numbers.size > MAX_NUMBERS && oldest !== undefined) numbers.delete(oldest);
+    },
+    addBelow(transaction) {
+      if (transaction > allSeenBelow) allSeenBelow = transaction;
+    },
+  };
+}

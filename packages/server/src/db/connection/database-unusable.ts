@@ -1,0 +1,60 @@
+import type pg from 'pg';
+
+/** The database of DATABASE_URL cannot be used. The message is one line: the problem and its remedy. */
+export class DatabaseUnusable extends Error {
+  override readonly name = 'DatabaseUnusable';
+}
+
+/** Connects. @throws DatabaseUnusable, with host and port but never the user or password of the URL */
+export async function connectTo(client: pg.Client): Promise<void> {
+  try {
+    await client.connect();
+  } catch (error) {
+    const where = `${client.host}:${client.port}`;
+    throw new DatabaseUnusable(`DATABASE_URL: ${describeFailure(error, where, client.database ?? '')}`, {
+      cause: error,
+    });
+  }
+}
+
+function describeFailure(error: unknown, where: string, database: string): string {
+  const { code = '', message } = error as { code?: string; message: string };
+  const remedy = remedies(where, printable(database))[code];
+  if (remedy) return `${remedy[0]} (${code}). ${remedy[1]}`;
+  if (/^SASL/.test(message)) return `PostgreSQL at ${where} asks for a password. Write it into the address.`;
+  if (/SSL/.test(message))
+    return `PostgreSQL at ${where} and the address differ about TLS. Correct sslmode in it.`;
+  return `no answer from PostgreSQL at ${where}${code && ` (${code})`}. Start it, or correct host and port.`;
+}
+
+/** By error code: the problem and its remedy. */
+function remedies(where: string, database: string): Readonly<Record<string, readonly [string, string]>> {
+  const unknownHost = [`the host of ${where} is unknown`, 'Correct it.'] as const;
+  const refused = [
+    `PostgreSQL at ${where} refuses this user or password`,
+    'Correct them, or allow the user in pg_hba.conf.',
+  ] as const;
+  return {
+    ECONNREFUSED: [`no server listens at ${where}`, 'Start PostgreSQL there, or correct host and port.'],
+    ENOTFOUND: unknownHost,
+    EAI_AGAIN: unknownHost,
+    '28P01': refused,
+    '28000': refused,
+    '3D000': [`there is no database "${database}" at ${where}`, 'Create it with createdb, or name another.'],
+    '53300': [
+      `PostgreSQL at ${where} has no connection left`,
+      'Raise its max_connections, or lower DATABASE_POOL_MAX.',
+    ],
+    '57P03': [`PostgreSQL at ${where} is starting up or shutting down`, 'Start again in a moment.'],
+    '08P01': [
+      `the server at ${where} refuses a setting of the connection; it may be PgBouncer`,
+      SESSION_POOLING_REMEDY,
+    ],
+  };
+}
+
+const printable = (name: string): string => name.slice(0, 63).replaceAll(/[^\w-]/g, '?');
+
+/** The remedy for a pooler that shares sessions between clients. */
+export const SESSION_POOLING_REMEDY =
+  'Let DATABASE_URL refer to PostgreSQL directly, without a pooler, or set pool_mode=session and ignore_startup_parameters=statement_timeout for this database.';

@@ -1,0 +1,153 @@
+import { sql } from 'drizzle-orm';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { deferToCommit, type Transaction } from './deferred-results.ts';
+import { wasRolledBack } from './pg-error.ts';
+
+/**
+ * Group commit: work that arrives while a transaction runs shares the next transaction, and each caller gets its answer
+ * after the common commit. One flush to disk then serves up to `MAX_WORKS` callers.
+ *
+ * Inside the transaction the works run in lockstep: they query the database only through `batched`, and equal queries of
+ * all works become one statement. If one work fails, the transaction is rolled back and each work runs again in a
+ * separate transaction, so that a failure affects only its own caller.
+ */
+interface QueuedWork {
+  readonly work: (tx: Executor) => Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Bounds the size of statements and the work that a failure repeats. */
+const MAX_WORKS = 64;
+/** Short, so that one locked row does not delay the works that do not need it. */
+const LOCK_TIMEOUT = '250ms';
+
+export function createGroupCommit(transaction: Transaction): Transaction {
+  const waiting: QueuedWork[] = [];
+  let running = false;
+
+  /** Commits groups until the queue is empty. */
+  async function run(): Promise<void> {
+    if (running) return;
+    running = true;
+    while (waiting.length > 0) await commit(waiting.splice(0, MAX_WORKS));
+    running = false;
+  }
+
+  const runAlone = ({ work, resolve, reject }: QueuedWork): Promise<void> =>
+    transaction(work).then(resolve, reject);
+
+  async function commit(works: readonly QueuedWork[]): Promise<void> {
+    const [first] = works;
+    if (first && works.length === 1) return runAlone(first);
+    let answers: readonly unknown[] = [];
+    let done = false;
+    try {
+      await transaction(async (tx) => {
+        done = false;
+        await deferToCommit(tx, tx.execute(sql.raw(`set local lock_timeout = '${LOCK_TIMEOUT}'`)));
+        answers = await lockstep(tx, works);
+        done = true;
+      });
+      works.forEach(({ resolve }, index) => resolve(answers[index]));
+    } catch (error) {
+      // All works were done, so the commit itself failed. It may have happened, and running the works again could apply
+      // them twice; only after a definite rollback is that safe.
+      if (done && !wasRolledBack(error)) works.forEach(({ reject }) => reject(error));
+      else await Promise.all(works.map(runAlone));
+    }
+  }
+
+  return <T>(work: (tx: Executor) => Promise<T>) =>
+    new Promise<T>((resolve, reject) => {
+      waiting.push({ work, resolve: resolve as (value: unknown) => void, reject });
+      void run();
+    });
+}
+
+/** Waits for all works even after a failure, because none may use the transaction after its end. */
+async function lockstep(tx: Executor, works: readonly QueuedWork[]): Promise<unknown[]> {
+  const step = createLockstep(tx, works.length);
+  locksteps.set(tx, step);
+  const outcomes = await Promise.allSettled(works.map(({ work }) => work(tx).finally(step.leave)));
+  return outcomes.map((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  });
+}
+
+/** Queries once for all items and answers in their order. */
+type BatchQuery<I, O> = (tx: Executor, items: readonly I[]) => Promise<readonly O[]>;
+
+/**
+ * Runs `ask` for this item, together with all works of the same group commit that call the same `ask`. Outside a group
+ * commit it runs at once.
+ */
+export async function batched<I, O>(tx: Executor, ask: BatchQuery<I, O>, item: I): Promise<O> {
+  const step = locksteps.get(tx);
+  if (step) return step.enqueue(ask, item);
+  const [answer] = await ask(tx, [item]);
+  return answer as O;
+}
+
+/** A batch query that runs one statement per item, for queries that only few works make. */
+export const sequentially =
+  <I, O>(ask: (tx: Executor, item: I) => Promise<O>): BatchQuery<I, O> =>
+  async (tx, items) => {
+    const answers: O[] = [];
+    for (const item of items) answers.push(await ask(tx, item));
+    return answers;
+  };
+
+interface QueuedItem {
+  readonly item: unknown;
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Lockstep {
+  readonly enqueue: <I, O>(ask: BatchQuery<I, O>, item: I) => Promise<O>;
+  readonly leave: () => void;
+}
+
+const locksteps = new WeakMap<Executor, Lockstep>();
+
+/** Runs the queued queries once every active work waits for one. Each work soon queries or ends, so none waits long. */
+function createLockstep(tx: Executor, works: number): Lockstep {
+  const queued = new Map<BatchQuery<never, unknown>, QueuedItem[]>();
+  let waiting = 0;
+  let active = works;
+  /** Runs batches one after the other, because the transaction has one connection. */
+  let tail = Promise.resolve();
+
+  function runWhenAllWait(): void {
+    if (waiting === 0 || waiting < active) return;
+    const batches = [...queued];
+    queued.clear();
+    waiting = 0;
+    for (const [ask, items] of batches) tail = tail.then(() => runBatch(ask, items));
+  }
+
+  /** Never rejects. */
+  function runBatch(ask: BatchQuery<never, unknown>, items: readonly QueuedItem[]): Promise<void> {
+    return ask(tx, items.map(({ item }) => item) as never[]).then(
+      (answers) => items.forEach(({ resolve }, index) => resolve(answers[index] as never)),
+      (error: unknown) => items.forEach(({ reject }) => reject(error)),
+    );
+  }
+
+  return {
+    enqueue: <I, O>(ask: BatchQuery<I, O>, item: I) =>
+      new Promise<O>((resolve, reject) => {
+        const items = queued.get(ask) ?? [];
+        items.push({ item, resolve, reject });
+        queued.set(ask, items);
+        waiting++;
+        runWhenAllWait();
+      }),
+    leave() {
+      active--;
+      runWhenAllWait();
+    },
+  };
+}

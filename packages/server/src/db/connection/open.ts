@@ -1,0 +1,163 @@
+import type { Filesystem } from '@electric-sql/pglite/basefs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate as nextTick } from 'node:timers/promises';
+import pg from 'pg';
+import { fail } from '../../errors.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { openConnections } from './connections.ts';
+import { lockDataDirectory } from './data-lock.ts';
+import { withDeferredResults, type Transaction } from './deferred-results.ts';
+import { isPolicyViolation, pgCode } from './pg-error.ts';
+import { createRls, noRls, type RowLevelSecurity } from '../tenancy/rls.ts';
+
+/**
+ * The database: PostgreSQL inside this process (embedded, one process per data directory) or a PostgreSQL server
+ * (`DATABASE_URL`, any number of processes).
+ */
+export interface Database {
+  readonly mode: 'embedded' | 'postgres';
+  readonly pool: Executor;
+  /** Retries serialization failures and deadlocks, at most three times. */
+  readonly transaction: Transaction;
+  /** Connection settings with the user of `DATABASE_URL`, for a client outside the pool; null when embedded. */
+  readonly connection: pg.ClientConfig | null;
+  /** Restricts statements of a scope to its rows. */
+  readonly rls: RowLevelSecurity;
+  /**
+   * PostgreSQL only, before the first connection opens: sets the role of the pool (src/db/tenancy/app-role.ts; null: the
+   * user of `DATABASE_URL`), and whether statements of a scope run under row-level security.
+   */
+  useRole?(role: string | null, withRls: boolean): void;
+  /** PostgreSQL only: the current connections of the pool. */
+  connections?(): { readonly open: number; readonly idle: number; readonly waiting: number };
+  /** Embedded only: the database as an archive; tests start from it. */
+  dump?(): Promise<Blob>;
+  close(): Promise<void>;
+}
+
+interface PostgresOptions {
+  readonly url: string;
+  readonly poolMax: number;
+  /** Time to open a connection to the server. */
+  readonly acquireTimeoutMs: number;
+  /** Time to wait for a connection of a busy pool. */
+  readonly maxWaitMs: number;
+  readonly statementTimeoutMs: number;
+  readonly onIdleError: (error: Error) => void;
+  readonly onStatement?: OnStatement | undefined;
+}
+
+/** Called with the text of every statement, without its parameters. */
+type OnStatement = (text: string) => void;
+
+export function openPostgres(options: PostgresOptions): Database {
+  const { acquireTimeoutMs, statementTimeoutMs, onStatement = () => undefined, ...rest } = options;
+  const connection: pg.ClientConfig = {
+    connectionString: options.url,
+    statement_timeout: statementTimeoutMs,
+    // A server that does not answer must not block a request: the client times out a little later than the server.
+    query_timeout: statementTimeoutMs + 1000,
+    connectionTimeoutMillis: acquireTimeoutMs,
+    application_name: 'doorward',
+  };
+  let service: string | null = null;
+  const { pool, executor, transaction, readWith } = openConnections(
+    { ...rest, config: connection, connectTimeoutMs: acquireTimeoutMs, onStatement },
+    async (client) => {
+      if (service !== null) await client.query(`set role ${pg.escapeIdentifier(service)}`);
+    },
+  );
+  let rls = noRls(executor);
+  const transactionWithResults = withDeferredResults(transaction);
+  return {
+    mode: 'postgres',
+    pool: executor,
+    get rls() {
+      return rls;
+    },
+    connection,
+    useRole(role, withRls) {
+      if (pool.totalCount > 0) throw new Error('a connection is open already, and uses another role');
+      service = role;
+      rls = withRls ? createRls(role, executor, readWith) : noRls(executor);
+    },
+    connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    transaction: (work) => withRetries(() => transactionWithResults(work)),
+    close: () => pool.end(),
+  };
+}
+
+/** Opens the embedded database. `directory` null: in memory, for tests. `archive`: a dump to start from. */
+export async function openEmbedded(
+  directory: string | null,
+  prepared?: Blob | Filesystem,
+  onStatement?: OnStatement,
+): Promise<Database> {
+  let release = async (): Promise<void> => undefined;
+  if (directory !== null) {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    release = await lockDataDirectory(directory);
+  }
+  // Loaded here, because a process with a PostgreSQL server never needs this half megabyte of code.
+  const { PGlite } = await import('@electric-sql/pglite');
+  const { drizzle: drizzlePglite } = await import('drizzle-orm/pglite');
+  const client = await PGlite.create({
+    ...(directory === null ? {} : { dataDir: join(directory, 'database') }),
+    ...(prepared instanceof Blob ? { loadDataDir: prepared } : prepared ? { fs: prepared } : {}),
+  });
+  const logger = onStatement ? { logQuery: onStatement } : false;
+  const db = drizzlePglite({ client, logger }) as unknown as Executor;
+  const leaveRoom = createPauses();
+  return {
+    mode: 'embedded',
+    pool: db,
+    rls: noRls(db),
+    connection: null,
+    async transaction(work) {
+      await leaveRoom();
+      return withRetries(() => db.transaction((tx) => work(tx as unknown as Executor)));
+    },
+    dump: () => client.dumpDataDir('gzip'),
+    async close() {
+      await client.close();
+      await release();
+    },
+  };
+}
+
+const LONGEST_BUSY_MS = 50;
+
+/**
+ * The embedded database works on this thread, and its answers come without a turn of the event loop: a backlog of many
+ * transactions would hold up every request. Answers a pause when there was no turn for long.
+ */
+function createPauses(): () => Promise<void> | undefined {
+  let busySince: number | null = null;
+  return () => {
+    if (busySince !== null) return performance.now() - busySince > LONGEST_BUSY_MS ? nextTick() : undefined;
+    busySince = performance.now();
+    setImmediate(() => (busySince = null));
+    return undefined;
+  };
+}
+
+const LAST_OWNER = 'DW001';
+const retryable = new Set(['40001', '40P01']);
+
+/** Whether the same transaction may succeed when it is run again. */
+export const isRetryable = (error: unknown): boolean => retryable.has(pgCode(error) ?? '');
+
+async function withRetries<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (error) {
+      // A trigger enforces this rule for every operation (migrations/0002).
+      if (pgCode(error) === LAST_OWNER) throw fail('LAST_OWNER', { cause: error });
+      // For the caller, a row of another tenant is indistinguishable from a missing row.
+      if (isPolicyViolation(error)) throw fail('NOT_FOUND', { cause: error });
+      if (attempt > 3 || !isRetryable(error)) throw error;
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import { drizzle as drizzlePg } from 'drizzle-orm/node-postgres';
+import { migrate as migratePg } from 'drizzle-orm/node-postgres/migrator';
+import { migrate as migratePglite } from 'drizzle-orm/pglite/migrator';
+import pg from 'pg';
+import type { Executor } from '../kernel/scoped-db.ts';
+import { privilegeErrorOf, prepareAppRole } from './tenancy/app-role.ts';
+import type { Database } from './connection/open.ts';
+import { prepareTenantRole } from './tenancy/tenant-role.ts';
+import { connectTo } from './connection/database-unusable.ts';
+import { assertSessionPooling } from './connection/session-pooling.ts';
+
+/** Advisory lock under which one process at a time prepares a database. */
+const PREPARATION_LOCK = 7_363_027_451;
+
+/**
+ * Migrates the schema and runs `seed`, once, even if several processes start together: Drizzle's migrator takes no
+ * lock, so a session-level advisory lock protects both. Uses a separate connection without the statement timeout of
+ * requests.
+ *
+ * On a PostgreSQL server the pool then uses the service role, and operations of a scope use the tenant role with
+ * row-level security.
+ *
+ * @throws DatabaseUnusable
+ * @returns warnings about protections that could not be set up; empty on the embedded database, which has one user
+ */
+export async function prepareDatabase(
+  database: Database,
+  migrationsFolder: string | null,
+  seed: (db: Executor) => Promise<void>,
+): Promise<readonly string[]> {
+  if (database.connection === null) {
+    const db = database.pool;
+    if (migrationsFolder) await migratePglite(db as never, { migrationsFolder });
+    await seed(db);
+    return [];
+  }
+  const client = new pg.Client({
+    ...database.connection,
+    statement_timeout: 0,
+    query_timeout: 0,
+    application_name: 'doorward migration',
+  });
+  await connectTo(client);
+  try {
+    await assertSessionPooling(client, database.connection);
+    await client.query('select pg_advisory_lock($1)', [PREPARATION_LOCK]);
+    const db = drizzlePg(client);
+    if (migrationsFolder) await migratePg(db, { migrationsFolder });
+    await seed(db);
+    const { role, missingPrivilege } = await prepareAppRole(client);
+    const withoutPolicies =
+      missingPrivilege ?? (await prepareTenantRole(client).then(() => null, privilegeErrorOf));
+    database.useRole?.(role, withoutPolicies === null);
+    return [
+      ...(missingPrivilege === null
+        ? []
+        : [`only triggers protect the audit log, not privileges: ${missingPrivilege}`]),
+      ...(withoutPolicies === null
+        ? []
+        : [`only the conditions of statements separate tenants, not row-level security: ${withoutPolicies}`]),
+    ];
+  } finally {
+    // Closing the connection also releases the lock.
+    await client.end();
+  }
+}

@@ -1,0 +1,134 @@
+import {
+  check,
+  customType,
+  foreignKey,
+  index,
+  jsonb,
+  pgTable,
+  primaryKey,
+  timestamp,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import type { AnyPgColumn, AnyPgTable, PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import { getTableColumns, sql, type SQL } from 'drizzle-orm';
+import type { AnyEntity, ReadContext } from '../../kernel/entity.ts';
+import { nodes, SYSTEM_NODE } from '../tenancy/nodes.ts';
+
+/** A timestamp with millisecond precision, so that a cursor compares the same value that the caller read. */
+export const time = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
+
+export const bytea = customType<{ data: Buffer; driverData: Uint8Array }>({
+  dataType: () => 'bytea',
+  fromDriver: (value) => Buffer.from(value),
+});
+
+/** Columns of every entity. */
+export const rowColumns = () => ({
+  id: uuid('id').primaryKey(),
+  createdAt: time('created_at').notNull().defaultNow(),
+  updatedAt: time('updated_at').notNull().defaultNow(),
+  deletedAt: time('deleted_at'),
+});
+
+/** Index for the purge, which searches for a few deleted rows among many live ones. */
+export const deletedIndex = (table: string, { deletedAt }: { readonly deletedAt: AnyPgColumn }) =>
+  index(`${table}_deleted`)
+    .on(deletedAt)
+    .where(sql`deleted_at is not null`);
+
+/**
+ * Indexes for lists of a tenant's rows, of which there may be a million: one index per sort order, so that a page is
+ * read from the position of its cursor.
+ */
+export const listIndexes = (
+  table: string,
+  columns: { readonly id: AnyPgColumn; readonly tenantId: AnyPgColumn },
+  sorted: Readonly<Record<string, AnyPgColumn>>,
+) =>
+  Object.entries(sorted).map(([name, column]) =>
+    index(`${table}_by_${name}`)
+      .on(columns.tenantId, column, columns.id)
+      .where(sql`deleted_at is null`),
+  );
+
+/** The tenant node that owns the row; built-in rows belong to the system node. */
+export const tenantColumn = () =>
+  uuid('tenant_id')
+    .notNull()
+    .references(() => nodes.id);
+
+export const metadataColumn = () => jsonb('metadata').$type<Record<string, unknown>>().notNull().default({});
+
+/** A table that composite foreign keys of links can refer to, so that links cannot cross tenants. */
+type Linkable = AnyPgTable & { readonly id: PgColumn; readonly tenantId?: PgColumn };
+
+/**
+ * A table of many-to-many links inside one tenant. The composite keys make a link across tenants impossible to store;
+ * the check allows links to built-in rows. `anyTenant` is for entities that are visible in more than one scope (a
+ * project in its owner's scope and in its own): the link belongs to the scope that created it.
+ */
+export function links(
+  name: string,
+  from: { column: string; table: () => Linkable; anyTenant?: true },
+  to: { column: string; table: () => Linkable },
+) {
+  return pgTable(
+    name,
+    {
+      tenantId: tenantColumn(),
+      fromId: uuid(from.column).notNull(),
+      toId: uuid(to.column).notNull(),
+      toTenantId: uuid('to_tenant_id').notNull(),
+    },
+    (table) => {
+      const source = from.table();
+      const target = to.table();
+      return [
+        primaryKey({ columns: [table.tenantId, table.fromId, table.toId] }),
+        from.anyTenant
+          ? foreignKey({ name: `${name}_from_fk`, columns: [table.fromId], foreignColumns: [source.id] })
+          : foreignKey({
+              name: `${name}_from_fk`,
+              columns: [table.tenantId, table.fromId],
+              foreignColumns: [source.tenantId as PgColumn, source.id],
+            }),
+        foreignKey({
+          name: `${name}_to_fk`,
+          columns: [table.toTenantId, table.toId],
+          foreignColumns: [target.tenantId as PgColumn, target.id],
+        }),
+        index(`${name}_from`).on(table.fromId),
+        index(`${name}_to`).on(table.toId),
+        check(
+          `${name}_one_tenant`,
+          sql`${table.toTenantId} = ${table.tenantId} or ${table.toTenantId} = ${sql.raw(`'${SYSTEM_NODE}'`)}`,
+        ),
+      ];
+    },
+  );
+}
+
+/** Columns of a table by their TypeScript names. */
+export const columnsOf = (table: PgTable): Record<string, PgColumn> => getTableColumns(table);
+
+/** A column of an entity. An unknown name is an error in a declaration and stops the start. */
+export function column(entity: AnyEntity, name: string): PgColumn {
+  const entityColumn = entity.columns[name];
+  if (!entityColumn) throw new Error(`${entity.name} has no column ${name}`);
+  return entityColumn;
+}
+
+/** A column or computed field, for search and sorting. */
+export function expression(entity: AnyEntity, name: string, at: ReadContext): PgColumn | SQL {
+  const computed = entity.computed[name];
+  if (!computed) return column(entity, name);
+  return typeof computed === 'function' ? computed(at) : computed;
+}
+
+/** The selection of a statement: the columns and computed fields of an entity. */
+export const selectionOf = (entity: AnyEntity, at: ReadContext): Record<string, PgColumn | SQL.Aliased> => ({
+  ...entity.columns,
+  ...Object.fromEntries(
+    Object.keys(entity.computed).map((name) => [name, sql`${expression(entity, name, at)}`.as(name)]),
+  ),
+});

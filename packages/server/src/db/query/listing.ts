@@ -1,0 +1,58 @@
+import { and, eq, inArray, is, or, sql, SQL } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import type { AnyEntity, ReadContext, Relation } from '../../kernel/entity.ts';
+import type { ResolvedScope } from '../../kernel/scope.ts';
+import type { Executor, ListInput } from '../../kernel/scoped-db.ts';
+import { column, columnsOf, expression } from './columns.ts';
+import { visible } from './visible-rows.ts';
+
+/** The conditions from the common list parameters: ids, search and tags. */
+export function listConditions(
+  tx: Executor,
+  entity: AnyEntity,
+  at: ReadContext,
+  input: ListInput,
+): (SQL | undefined)[] {
+  return [
+    input.ids && (input.ids.length ? inArray(column(entity, 'id'), [...input.ids]) : sql`false`),
+    input.search === undefined ? undefined : searchCondition(entity, input.search, at),
+    input.tagIds && tagCondition(tx, entity, at.scope, input.tagIds),
+  ];
+}
+
+/** Rows with any of the tags, as assigned in this scope. Deleted tags match no row. */
+function tagCondition(tx: Executor, entity: AnyEntity, scope: ResolvedScope, tagIds: readonly string[]): SQL {
+  const relation = entity.relations['tags'] as Relation & { kind: 'links' };
+  const target = relation.to();
+  const table = relation.table(scope);
+  const link = columnsOf(table);
+  if (tagIds.length === 0) return sql`false`;
+  return inArray(
+    column(entity, 'id'),
+    tx
+      .select({ id: link[relation.from] as PgColumn })
+      .from(table)
+      .innerJoin(target.table, eq(link[relation.target] as PgColumn, column(target, 'id')))
+      .where(
+        and(
+          eq(link['tenantId'] as PgColumn, scope.nodeId),
+          inArray(link[relation.target] as PgColumn, [...tagIds]),
+          visible(target, scope),
+        ),
+      ),
+  );
+}
+
+/** A sort expression without nulls, so that a cursor can compare with it. */
+export function sortable(sorted: PgColumn | SQL): SQL {
+  // Sortable computed fields are text.
+  if (is(sorted, SQL)) return sql`coalesce(${sorted}, '')`;
+  if (sorted.notNull) return sql`${sorted}`;
+  return sorted.dataType === 'date' ? sql`coalesce(${sorted}, 'infinity')` : sql`coalesce(${sorted}, '')`;
+}
+
+/** Case-insensitive substring search; `%`, `_` and `\` are literal. */
+function searchCondition(entity: AnyEntity, search: string, at: ReadContext): SQL | undefined {
+  const pattern = `%${search.replace(/[\\%_]/g, (special) => `\\${special}`)}%`;
+  return or(...entity.search.map((name) => sql`${expression(entity, name, at)}::text ilike ${pattern}`));
+}

@@ -1,0 +1,35 @@
+import { LRUCache } from 'lru-cache';
+
+/**
+ * Cached totals of long lists. `totalCount` is exact, and counting a million rows is slow. Rows that affect permissions
+ * never change without a new policy version of their tenant (src/events/record.ts). One statement reads total and
+ * version, and a cached total is used only together with rows that were read at the same version. Lists filtered by
+ * tags are always counted, because removing a tag does not change the version.
+ *
+ * Built-in rows have no version: the totals reflect the rows of a new release within a minute.
+ */
+export interface Totals {
+  /** Undefined: not cached. */
+  get(list: string): Total | undefined;
+  set(list: string, total: Total): void;
+}
+
+interface Total {
+  readonly count: number;
+  /** Policy version of the tenant, as text. */
+  readonly version: string;
+}
+
+/** Counting fewer rows is cheaper than caching their total. */
+const MIN_COUNT = 1000;
+/** Each key contains the filters of its list, a few kilobytes at most. */
+const MAX_TOTALS = 1000;
+const MINUTE_MS = 60_000;
+
+export function createTotals(): Totals {
+  const totals = new LRUCache<string, Total>({ max: MAX_TOTALS, ttl: MINUTE_MS });
+  return {
+    get: (list) => totals.get(list),
+    set: (list, total) => void (total.count > MIN_COUNT && totals.set(list, total)),
+  };
+}

@@ -1,0 +1,50 @@
+import type { Config } from '../../config/config.ts';
+import { issuerOf, type LiveApp } from './app.ts';
+
+/** Redirects to an app with the result of a sign-in (RFC 6749 §4.1.2), always with the issuer (RFC 9207). */
+
+/** Errors that are reported to the app. All others are shown to the user on our own pages. */
+export type AppError =
+  | 'invalid_request'
+  | 'invalid_scope'
+  | 'unsupported_response_type'
+  | 'access_denied'
+  | 'login_required'
+  | 'request_not_supported'
+  | 'request_uri_not_supported'
+  | 'registration_not_supported'
+  | 'temporarily_unavailable';
+
+interface RedirectTarget {
+  readonly redirectUri: string;
+  /** Null: the request had no usable state. */
+  readonly state: string | null;
+}
+
+/** What an app gets: a code, or an error with a fixed English text for its developer that never contains input. */
+export type AuthorizationResult =
+  { readonly code: string } | { readonly error: AppError; readonly error_description?: string };
+
+/** The parameters of the answer, however it is sent. */
+export const responseParameters = (
+  config: Config,
+  app: LiveApp,
+  { state }: RedirectTarget,
+  result: AuthorizationResult,
+): Readonly<Record<string, string>> => ({
+  ...result,
+  ...(state === null ? {} : { state }),
+  iss: issuerOf(config, app),
+});
+
+/**
+ * Appends the parameters and leaves the rest of the address unchanged, because apps compare it character by
+ * character. The address has no fragment. A query parameter with the same name is removed, so that each occurs once.
+ */
+export function responseRedirect(redirectUri: string, parameters: Readonly<Record<string, string>>): string {
+  const [path = '', query = ''] = redirectUri.split(/\?(.*)/s);
+  const remaining = query.split('&').filter((pair) => pair !== '' && !(nameOf(pair) in parameters));
+  return `${path}?${[...remaining, new URLSearchParams(parameters).toString()].join('&')}`;
+}
+
+const nameOf = (pair: string): string => [...new URLSearchParams(pair).keys()][0] ?? '';

@@ -1,0 +1,33 @@
+/**
+ * The scopes of OpenID Connect (openid §2). An app need not name them, and they are never permissions: they decide only
+ * what an app learns about the user, and whether it gets a refresh token.
+ */
+export const openidScopes = ['openid', 'profile', 'email', 'offline_access'] as const;
+
+export type OpenidScope = (typeof openidScopes)[number];
+
+const isOpenidScope = (scope: string): scope is OpenidScope =>
+  (openidScopes as readonly string[]).includes(scope);
+
+interface RequestedScopes {
+  readonly openid: readonly OpenidScope[];
+  /** Permissions; null if the request has no `scope`, which means all of the app. */
+  readonly permissions: readonly string[] | null;
+}
+
+/** The scopes of a request, each once. Names are separated by spaces. */
+export function parseScopes(sent: string | undefined): RequestedScopes {
+  const names = [...new Set((sent ?? '').split(' ').filter(Boolean))];
+  const permissions = names.filter((name) => !isOpenidScope(name));
+  return {
+    openid: openidScopes.filter((scope) => names.includes(scope)),
+    permissions: names.length === 0 ? null : permissions,
+  };
+}
+
+/**
+ * Whether the app gets a refresh token: without `openid` always, as OAuth 2.0 apps expect; with it only by
+ * `offline_access`.
+ */
+export const isOffline = (openid: readonly OpenidScope[]): boolean =>
+  !openid.includes('openid') || openid.includes('offline_access');

@@ -1,0 +1,96 @@
+import { sql } from 'drizzle-orm';
+import { indexPermissions, evaluateWithoutConditions, type Grants } from '@doorward/decision/evaluate';
+import { loadHeldPermissions } from '../../access/grants/grants.ts';
+import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { rowsOf } from '../../db/query/rows.ts';
+import type { Services } from '../../kernel/context.ts';
+import { unknownScope } from '../../kernel/scope.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import type { LiveApp } from './app.ts';
+
+/** A scope of an app (`slug:action` of its project, or a built-in `Noun:Action`) with a name for people. */
+export interface NamedScope {
+  readonly scope: string;
+  readonly name: string;
+  readonly description: string | null;
+}
+
+/**
+ * Names scopes, in the given order. If several permissions have the same pair, the oldest names it, and a built-in
+ * permission always names its own pair. A scope without a permission is named by itself.
+ */
+export async function namedScopes(
+  db: Executor,
+  { tenantId }: Pick<LiveApp, 'tenantId'>,
+  scopes: readonly string[],
+): Promise<NamedScope[]> {
+  if (scopes.length === 0) return [];
+  const rows = await rowsOf<NamedScope>(
+    db,
+    sql`
+    select distinct on (1) s.slug || ':' || p.action as scope, p.name, p.description
+    from permissions p join resources s on s.id = p.resource_id and s.deleted_at is null
+    where p.deleted_at is null and p.tenant_id in (${tenantId}::uuid, ${SYSTEM_NODE}::uuid)
+      and s.slug || ':' || p.action in (select jsonb_array_elements_text(${JSON.stringify(scopes)}::text::jsonb))
+    order by 1, p.tenant_id = ${SYSTEM_NODE}::uuid desc, p.created_at, p.id`,
+  );
+  const named = new Map(rows.map((row) => [row.scope, row]));
+  return scopes.map((scope) => {
+    const { name, description } = named.get(scope) ?? { name: scope, description: null };
+    return { scope, name, description };
+  });
+}
+
+/**
+ * The user who consents; null for a user who is not created yet. `joins`: in the project they have only the role
+ * that its sign-up grants.
+ */
+interface ScopeSubject {
+  readonly userId: string | null;
+  readonly joins: boolean;
+}
+
+/**
+ * The scopes that consent can grant: requested, allowed to the app, and held by the user, with or without a
+ * condition. Null: not restricted, so the app may do what the user may. The result is fixed at consent and does not
+ * grow when the app gets more scopes.
+ */
+export async function grantableScopes(
+  db: Executor,
+  services: Services,
+  app: LiveApp,
+  subject: ScopeSubject,
+  requested: readonly string[] | null,
+): Promise<string[] | null> {
+  const { scopes } = app;
+  const wanted =
+    scopes && requested ? requested.filter((scope) => scopes.includes(scope)) : (requested ?? scopes);
+  return wanted && heldScopes(await loadGrants(db, services, app, subject), wanted);
+}
+
+async function loadGrants(
+  db: Executor,
+  { builtIns, resolver }: Services,
+  { scope, signUpRoleId }: LiveApp,
+  { userId, joins }: ScopeSubject,
+): Promise<Grants> {
+  if (userId === null || joins) {
+    const roleIds = signUpRoleId === null ? [] : [signUpRoleId];
+    const held = indexPermissions(
+      await loadHeldPermissions(db, roleIds, { level: 'project' }),
+      builtIns.nouns,
+    );
+    return { membership: 'active', user: null, scope: {}, held };
+  }
+  const project = await resolver.scopeOf(scope, db);
+  if (!project) throw unknownScope();
+  return (await resolver.rightsOfUser(project, userId, db)).grants;
+}
+
+/** The scopes that the user holds, with or without a condition. */
+const heldScopes = (grants: Grants, scopes: readonly string[]): string[] =>
+  scopes.filter((scope) => {
+    const [resource = '', action = ''] = scope.split(':');
+    const decision = evaluateWithoutConditions(grants, { resource, action });
+    return decision === 'conditional' || decision.authorized;
+  });

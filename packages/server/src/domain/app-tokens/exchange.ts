@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import { eq } from 'drizzle-orm';
+import type { z } from 'zod';
+import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
+import { equalHashes } from '../../crypto/tokens/secrets.ts';
+import type { Call, Services } from '../../kernel/context.ts';
+import { refuse } from '../../kernel/output/reply.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { nodeOfApp } from '../app-access/app.ts';
+import { isOffline } from '../app-access/openid-scopes.ts';
+import { isOwnerOverdue } from '../sign-in-protection/verification-deadline.ts';
+import { canSignIn } from '../identity/password-sign-in.ts';
+import {
+  accessTokenSeconds,
+  planSession,
+  writeSession,
+  type PlannedSession,
+  type Run,
+} from '../identity/sign-in.ts';
+import { endSessions } from '../sessions/live-sessions.ts';
+import { systemActor, userAsActor } from '../identity/user-node.ts';
+import { lockUser } from '../identity/verification.ts';
+import { sessions } from '../../features/me/session.ts';
+import { projectCodes } from '../../features/project-sign-in/project-code.ts';
+import { users } from '../../features/users/user.ts';
+import { storeRehash, type Client } from './client.ts';
+import { lockAccess, invalidGrant, hasProjectAccess, issueTokens, type AppTokens } from './issue.ts';
+
+/** Exchange of an authorization code for a session of the app (identity §12, RFC 6749 §4.1.3, RFC 7636 §4.6). */
+
+export interface CodeRequest {
+  readonly code: string;
+  readonly redirect_uri: string;
+  readonly code_verifier: string;
+}
+
+/** What the exchange needs, prepared before its transaction opens. */
+export interface PreparedCodeExchange {
+  readonly client: Client;
+  readonly sent: CodeRequest;
+  readonly userId: string;
+  /** Null when no session will open: the code was used, or the user may not sign in. */
+  readonly opening: {
+    readonly session: PlannedSession;
+    readonly tokens: z.output<typeof AppTokens>;
+  } | null;
+}
+
+/**
+ * Prepares session and tokens for the code. A code that another app presents stays valid, so that a thief cannot
+ * invalidate it.
+ * @throws INVALID_TOKEN, RATE_LIMITED
+ */
+export async function prepareCodeExchange(
+  db: Executor,
+  services: Services,
+  { network }: Call,
+  client: Client,
+  sent: CodeRequest,
+): Promise<PreparedCodeExchange> {
+  const { app } = client;
+  const hash = hashOneTimeToken(sent.code);
+  await services.limiter.consume('auth', `projectToken ${hash} ${network}`);
+  const [row] = await db
+    .select({ user: users, code: projectCodes })
+    .from(projectCodes)
+    .innerJoin(users, eq(users.id, projectCodes.userId))
+    .where(eq(projectCodes.hash, hash));
+  if (row?.code.appId !== app.id) throw invalidGrant();
+  if (await isOwnerOverdue(db, services, app.owner.id)) throw invalidGrant();
+  const { user, code } = row;
+  const { acr, amr, scopes: consented, openidScopes: openid, nonce, authenticatedAt } = code;
+  if (code.sessionId !== null || !canSignIn(user)) return { client, sent, userId: user.id, opening: null };
+  const planned = planSession(services, {
+    kind: 'projectApp',
+    acr,
+    amr,
+    authenticatedAt,
+    app: { id: app.id, consented, openid },
+  });
+  // Without a refresh token nothing can use the session after its access token.
+  const session = isOffline(openid) ? planned : { ...planned, expiresAt: endOfAccessToken(services) };
+  const granted = { ...session, userId: user.id, consented, openid, nonce };
+  const tokens = await issueTokens(services, app, granted);
+  return { client, sent, userId: user.id, opening: { session, tokens } };
+}
+
+const endOfAccessToken = (services: Services): Date =>
+  new Date(services.clock.now().getTime() + accessTokenSeconds(services) * 1000);
+
+/**
+ * Consumes the code and opens the session. A second use ends the session that the first use opened: when two clients
+ * have a code and its verifier, the service cannot tell which of them is the thief. A used code without the verifier
+ * ends nothing, because codes appear in browser histories and logs. A request that does not match the code consumes
+ * it too. The lock on the user's row orders concurrent uses. Refusals are recorded.
+ */
+export async function exchangeCode(ctx: Run, { client, sent, userId, opening }: PreparedCodeExchange) {
+  const { tx, services } = ctx;
+  const { app } = client;
+  await storeRehash(ctx, client);
+  const user = await lockUser(ctx, userId);
+  const isCode = eq(projectCodes.hash, hashOneTimeToken(sent.code));
+  const appExists = await lockAccess(tx, app, userId);
+  const [code] = await tx.select().from(projectCodes).where(isCode).for('update');
+  if (!code) throw invalidGrant();
+  const common = { node: nodeOfApp(app), target: { type: 'ProjectApp', id: app.id } };
+  const metadata = { clientId: app.clientId, userId };
+  const refused = (fault: string) => {
+    ctx.record({ ...common, outcome: 'failed', code: 'INVALID_TOKEN', metadata: { ...metadata, fault } });
+    return refuse(invalidGrant());
+  };
+  const mismatch = findMismatch(code, sent);
+  if (code.sessionId !== null) {
+    if (mismatch !== null) return refused(mismatch);
+    const refusal = refused('reused');
+    await endSessions(ctx, userId, eq(sessions.id, code.sessionId), systemActor);
+    return refusal;
+  }
+  const fault = code.expiresAt <= services.clock.now() ? 'expired' : mismatch;
+  const admitted =
+    appExists && user && canSignIn(user) && (await hasProjectAccess(tx, services, app, userId));
+  if (fault !== null || !opening || !admitted) {
+    await tx.delete(projectCodes).where(isCode);
+    return refused(fault ?? 'user');
+  }
+  ctx.record({ ...common, actor: userAsActor(user), metadata });
+  await writeSession(ctx, opening.session, user);
+  // The code is kept as long as the session, so that a second use is detected at any time.
+  const { id: sessionId, expiresAt } = opening.session;
+  await tx.update(projectCodes).set({ sessionId, expiresAt }).where(isCode);
+  return opening.tokens;
+}
+
+/**
+ * The part of the request that does not match the code, or null. The redirect URI is compared with that of the
+ * authorization request, character by character (RFC 9700 §2.1).
+ */
+function findMismatch(
+  code: typeof projectCodes.$inferSelect,
+  { redirect_uri, code_verifier }: CodeRequest,
+): 'redirectUri' | 'verifier' | null {
+  if (code.redirectUri !== redirect_uri) return 'redirectUri';
+  const challenge = createHash('sha256').update(code_verifier).digest('base64url');
+  return equalHashes(Buffer.from(challenge), Buffer.from(code.challenge)) ? null : 'verifier';
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { detailMessages, type Code, type DoorwardError } from '../../errors.ts';
+import { bare, type BareReply } from '../../kernel/output/reply.ts';
+import type { AppTokens } from './issue.ts';
+
+/** Answers for OAuth clients, which send forms: without envelope, with the field names of RFC 6749 §5. */
+
+/** The schemas of these answers, for the API documentation. */
+export const OauthTokens = z
+  .object({
+    access_token: z.string().describe('Token for API calls, sent in `Authorization: Bearer`.'),
+    token_type: z.literal('Bearer').describe('How it is sent.'),
+    expires_in: z.int().describe('Seconds until the access token ends.'),
+    refresh_token: z.string().optional().meta({
+      description:
+        'Exchange it for the next tokens; it works once. Absent: `openid` was asked without `offline_access`.',
+    }),
+    id_token: z.string().optional().describe('Who signed in; with the scope `openid`.'),
+    scope: z.string().optional().describe('What was granted, separated by spaces; absent: not restricted.'),
+  })
+  .meta({ id: 'OauthTokens', description: 'Tokens in the format of RFC 6749 §5.1.' });
+
+export const OauthNothing = z
+  .object({})
+  .meta({ id: 'OauthNothing', description: 'Always empty: the status is the result (RFC 7009).' });
+
+export const OauthError = z
+  .object({
+    error: z.string().describe('An error code of RFC 6749 §5.2, e.g. `invalid_grant`.'),
+    error_description: z.string().optional().describe('What to do about it, in English.'),
+  })
+  .meta({ id: 'OauthError', description: 'An error in the format of RFC 6749 §5.2.' });
+
+/** RFC 6749 §5.1 requires `Pragma` beside `Cache-Control`, which every answer has. */
+const headers = { pragma: 'no-cache' };
+
+export const tokensAsOauth = (tokens: z.output<typeof AppTokens>): BareReply => {
+  const { accessToken, tokenType, expiresIn, refreshToken, idToken, scope } = tokens;
+  return bare(
+    {
+      access_token: accessToken,
+      token_type: tokenType,
+      expires_in: expiresIn,
+      ...(refreshToken === null ? {} : { refresh_token: refreshToken }),
+      ...(idToken === null ? {} : { id_token: idToken }),
+      ...(scope === null ? {} : { scope }),
+    },
+    headers,
+  );
+};
+
+/**
+ * An empty JSON object with status 200, which is the result (RFC 7009 §2.2). The body is JSON because many clients
+ * parse every answer.
+ */
+export const emptyReply = (): BareReply => bare({}, headers, 200);
+
+/** OAuth error and status by error code. A code that is not listed is a fault of the request and keeps its status. */
+const oauthErrors: Partial<Record<Code, { readonly error: string; readonly status: number }>> = {
+  UNAUTHENTICATED: { error: 'invalid_client', status: 401 },
+  INVALID_TOKEN: { error: 'invalid_grant', status: 400 },
+  // The project was deleted while the call was served.
+  FORBIDDEN: { error: 'invalid_grant', status: 400 },
+  RATE_LIMITED: { error: 'temporarily_unavailable', status: 429 },
+  UNAVAILABLE: { error: 'temporarily_unavailable', status: 503 },
+  INTERNAL_ERROR: { error: 'server_error', status: 500 },
+};
+
+export function errorAsOauth({ code, status, extras }: DoorwardError): BareReply {
+  const { details = [], fix } = extras;
+  const has = (path: string, detail: string) =>
+    details.some((item) => item.path === path && item.code === detail);
+  const error =
+    oauthErrors[code]?.error ??
+    (has('grant_type', 'enum')
+      ? 'unsupported_grant_type'
+      : has('scope', 'not_allowed')
+        ? 'invalid_scope'
+        : 'invalid_request');
+  const description = fix ?? details.map(({ path, code }) => `${path}: ${detailMessages[code]}`).join(' ');
+  // RFC 6749 §5.2 excludes quotes and backslashes from `error_description`.
+  const error_description = description.replace(/[^ !#-[\]-~]/g, "'");
+  const challenge = code === 'UNAUTHENTICATED' ? { 'www-authenticate': 'Basic realm="token endpoint"' } : {};
+  return bare(
+    { error, ...(error_description ? { error_description } : {}) },
+    { ...headers, ...challenge },
+    oauthErrors[code]?.status ?? status,
+  );
+}

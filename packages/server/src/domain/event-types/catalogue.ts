@@ -1,0 +1,265 @@
+import { z } from 'zod';
+import type { JsonSchema } from '../../kernel/output/json-schema.ts';
+import { projector } from '../../kernel/output/projector.ts';
+import { jsonSchemaOptions, uuid } from '../../kernel/input/values.ts';
+import { ApiKey, ApiKeyScope } from '../../features/api-keys/api-key.ts';
+import { Group } from '../../features/groups/group.ts';
+import { Provider } from '../../features/me/authentication-method.ts';
+import { Session } from '../../features/me/session.ts';
+import { installationTypes } from './installation-types.ts';
+import { Invitation } from '../../features/organization-invitations/invitation.ts';
+import { Organization } from '../../features/organizations/organization.ts';
+import { Permission } from '../../features/permissions/permission.ts';
+import { ProjectApp } from '../../features/project-apps/project-app.ts';
+import { Project } from '../../features/projects/project.ts';
+import { Resource } from '../../features/resources/resource.ts';
+import { Role } from '../../features/roles/role.ts';
+import { SigningKey } from '../../features/signing-keys/signing-key.ts';
+import { User } from '../../features/users/user.ts';
+import { WebhookSubscription } from '../../features/webhook-subscriptions/subscription.ts';
+import { base, crud, optIn, type, type EventType } from './event-type.ts';
+import * as example from './examples.ts';
+
+export type { EventType };
+
+const apiKey = base(ApiKey);
+const exchange = z.object({ id: uuid, clientId: uuid, scope: ApiKeyScope, userId: uuid });
+const invitation = base(Invitation);
+const membership = z.object({ id: uuid, organizationId: uuid, userId: uuid, roleId: uuid });
+const participation = z.object({ id: uuid, projectId: uuid, userId: uuid, roleIds: z.array(uuid) });
+/** The customer does not see the members that are optional here. */
+const grant = z.object({
+  id: uuid,
+  projectId: uuid,
+  organizationId: uuid.nullable(),
+  name: z.string().optional(),
+  roleIds: z.array(uuid),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+  maxUsers: z.int().nullable(),
+  features: z.array(z.string()),
+  status: z.string(),
+  revokedBy: z.string().nullable(),
+  revokedReason: z.string().nullable(),
+});
+const grantUser = z.object({
+  id: uuid,
+  grantId: uuid,
+  organizationId: uuid,
+  userId: uuid,
+  roleIds: z.array(uuid),
+});
+const user = base(User);
+/** Without `isCurrent`, which depends on the reader. */
+const session = base(Session).omit({ isCurrent: true });
+const subscription = base(WebhookSubscription);
+const methodChange = z.object({
+  id: uuid,
+  change: z.enum(['added', 'verified', 'removed']),
+  provider: Provider,
+  label: z.string(),
+});
+const impersonation = z.object({ id: uuid, userId: uuid, reason: z.string().nullable() });
+const ping = z.object({ id: uuid, projectId: uuid });
+const rotation = base(SigningKey).extend({ oldRevoked: z.boolean() });
+
+const impersonated = (what: string, description: string): EventType =>
+  type(`impersonation.${what}`, description, impersonation, example.impersonation);
+
+const types: readonly EventType[] = [
+  type('api_key.created', 'An API key was created.', apiKey, example.apiKey),
+  type(
+    'api_key.rotated',
+    'An API key has a new secret. The old one works until `previousSecretExpiresAt`.',
+    apiKey,
+    example.rotatedApiKey,
+  ),
+  type('api_key.revoked', 'An API key was revoked, for good.', apiKey, example.revokedApiKey),
+  type('api_key.deleted', 'An API key was deleted.', apiKey, example.deleted(example.apiKey)),
+  type(
+    'api_key.expiring',
+    'An API key will expire soon; sent 30, 7 and 1 days before `expiresAt`.',
+    apiKey,
+    example.apiKey,
+  ),
+  optIn(
+    type('api_key.exchanged', 'An API key was exchanged for a token.', exchange, {
+      id: example.apiKey.id,
+      clientId: example.apiKey.clientId,
+      scope: example.apiKey.scope,
+      userId: example.apiKey.userId,
+    }),
+  ),
+  ...crud('organization', 'An organization', base(Organization), example.organization),
+  type('organization.member_added', 'A user joined an organization.', membership, example.membership),
+  type(
+    'organization.member_role_changed',
+    'The role of a member of an organization changed.',
+    membership,
+    example.membership,
+  ),
+  type(
+    'organization.member_removed',
+    'A user was removed from an organization, or left it.',
+    membership,
+    example.membership,
+  ),
+  type('invitation.created', 'A person was invited to an organization.', invitation, example.invitation),
+  type('invitation.accepted', 'An invitation was accepted.', invitation, example.acceptedInvitation),
+  type('invitation.revoked', 'An invitation was revoked.', invitation, example.revokedInvitation),
+  ...crud('project', 'A project', base(Project), example.project),
+  type('project.user_added', 'A user was added to a project.', participation, example.participation),
+  type(
+    'project.user_roles_changed',
+    'The roles of a user in a project changed.',
+    participation,
+    example.participation,
+  ),
+  type(
+    'project.user_removed',
+    'A user was removed from a project, or left it.',
+    participation,
+    example.participation,
+  ),
+  type(
+    'project_grant.created',
+    'A project was granted to a customer, or offered.',
+    grant,
+    example.projectGrant,
+  ),
+  type(
+    'project_grant.updated',
+    'A project grant was changed; `changes` shows how.',
+    grant,
+    example.projectGrant,
+  ),
+  type('project_grant.accepted', 'A customer accepted an offered project.', grant, example.projectGrant),
+  type('project_grant.declined', 'An offered project was declined.', grant, example.declinedGrant),
+  type('project_grant.suspended', 'A project grant was suspended.', grant, example.suspendedGrant),
+  type('project_grant.resumed', 'A suspended project grant works again.', grant, example.projectGrant),
+  type('project_grant.revoked', 'A project grant has ended, for good.', grant, example.revokedGrant),
+  optIn(
+    type(
+      'project_grant.user_changed',
+      'The roles of a user of a customer in the granted project changed. `id` is the grant.',
+      grantUser,
+      example.grantUser,
+    ),
+  ),
+  ...crud('project_app', 'An app of a project', base(ProjectApp), example.projectApp),
+  ...crud('user', 'A user', user, example.user),
+  type('user.suspended', 'An operator of the service suspended a user.', user, example.user),
+  type('user.reactivated', 'An operator ended the suspension of a user.', user, example.user),
+  type('user.email_verified', 'A user verified their e-mail address.', user, example.user),
+  type('user.password_changed', 'The password of a user was changed or reset.', user, example.user),
+  type(
+    'user.sign_in_methods_changed',
+    'A way to sign in was added to a user, verified, or removed. `id` is the user.',
+    methodChange,
+    example.methodChange,
+  ),
+  type('user.mfa_changed', 'A second factor of a user was added or removed.', user, example.user),
+  impersonated('started', 'An operator began to act for a user.'),
+  impersonated('ended', 'An operator no longer acts for a user.'),
+  impersonated(
+    'entered',
+    'An operator who acts for a member entered the organization or one of its projects.',
+  ),
+  ...crud('role', 'A role', base(Role), example.role),
+  ...crud('group', 'A group', base(Group), example.group),
+  ...crud('permission', 'A permission', base(Permission), example.permission),
+  ...crud('resource', 'A resource', base(Resource), example.resource),
+  optIn(type('session.created', 'A user signed in.', session, example.session)),
+  type('session.revoked', 'A session was ended before it expired.', session, example.session),
+  type(
+    'session.reuse_detected',
+    'A refresh token was used a second time, so its session was ended.',
+    session,
+    example.session,
+  ),
+  type('signing_key.rotated', 'A new key signs. `data` is that key.', rotation, example.rotation),
+  type(
+    'webhook.failing',
+    'A webhook subscription will be disabled unless its receiver answers soon.',
+    subscription,
+    example.failingSubscription,
+  ),
+  type(
+    'webhook.disabled',
+    'A webhook subscription was disabled; `disabledReason` says why.',
+    subscription,
+    example.disabledSubscription,
+  ),
+  type(
+    'webhook.recovered',
+    'The receiver of a disabled webhook subscription answers again.',
+    subscription,
+    example.subscription,
+  ),
+  type(
+    'webhook.ping',
+    'Sent to test a receiver; never in the feed. `data` identifies the subscription.',
+    ping,
+    {
+      id: example.subscription.id,
+      projectId: example.subscription.projectId,
+    },
+  ),
+];
+
+/** A message to test a receiver. It is no event and is never recorded. */
+export const PING = 'webhook.ping';
+
+/** All event types by name. */
+export const eventCatalogue: ReadonlyMap<string, EventType> = new Map(
+  types.map((eventType) => [eventType.name, eventType]),
+);
+
+const schemaOf = (name: string): z.ZodType | undefined =>
+  eventCatalogue.get(name)?.schema ?? installationTypes.get(name);
+
+/**
+ * Projects data to the schema of the event type.
+ * @throws Error for an undeclared type
+ */
+export function eventData(name: string, data: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const schema = schemaOf(name);
+  if (!schema) throw new Error(`the event ${name} is not in the catalogue`);
+  return projector(schema)(data) as Record<string, unknown>;
+}
+
+const fixedMembersByType = new Map<string, ReadonlySet<string>>();
+
+/** Whether a member of an event's data has a fixed form, so that a truncated value would violate its schema. */
+export function isFixedMember(name: string, member: string): boolean {
+  const members = fixedMembersByType.get(name) ?? fixedMembers(schemaOf(name) ?? z.unknown());
+  fixedMembersByType.set(name, members);
+  return members.has(member);
+}
+
+function fixedMembers(schema: z.ZodType): ReadonlySet<string> {
+  const root = z.toJSONSchema(schema, { ...jsonSchemaOptions, io: 'output' }) as JsonSchema;
+  const definitions = (root['$defs'] ?? {}) as Readonly<Record<string, JsonSchema>>;
+  const isFixed = (jsonSchema: JsonSchema): boolean => {
+    const { $ref, anyOf = [] } = jsonSchema;
+    const named = $ref === undefined ? undefined : definitions[$ref.replace('#/$defs/', '')];
+    if (named) return isFixed(named);
+    return (
+      ['format', 'pattern', 'enum', 'const', 'properties'].some((word) => word in jsonSchema) ||
+      anyOf.some(isFixed)
+    );
+  };
+  const members = Object.entries(root.properties ?? {});
+  return new Set(members.filter(([, jsonSchema]) => isFixed(jsonSchema)).map(([member]) => member));
+}
+
+/** Whether the text is the name of an event type, or `noun.*` for a noun with event types. */
+export const isEventFilter = (name: string): boolean =>
+  name.endsWith('.*')
+    ? [...eventCatalogue.keys()].some((item) => item.startsWith(name.slice(0, -1)))
+    : eventCatalogue.has(name);
+
+/** The accepted filters: `noun.*`, then each event type. */
+export const eventFilters: readonly string[] = [
+  ...new Set([...eventCatalogue.keys()].map((name) => `${name.split('.')[0]}.*`)),
+  ...eventCatalogue.keys(),
+];

@@ -1,0 +1,41 @@
+import type { Config } from '../../config/config.ts';
+import {
+  responseParameters,
+  responseRedirect,
+  type AuthorizationResult,
+} from '../app-access/authorization-response.ts';
+import type { LiveApp } from '../app-access/app.ts';
+import type { AppRequest } from './app-request.ts';
+import { beginFlow, type ProjectSignIn } from './flow.ts';
+import { newVerifier } from './github.ts';
+import type { Run } from '../identity/sign-in.ts';
+
+/** The addresses of the pages of a sign-in to an app, by step. */
+export type StepName = ProjectSignIn['step']['name'];
+
+const pages: Record<StepName, string> = {
+  signIn: '/api/auth/project/sign-in',
+  secondFactor: '/api/auth/project/second-factor',
+  consent: '/api/auth/project/consent',
+  respond: '/api/auth/project/respond',
+};
+
+export const pagePath = (step: StepName): string => pages[step];
+export const pageOf = ({ appUrl }: Config, step: StepName): string => appUrl + pages[step];
+
+/**
+ * The address at which the browser takes the answer to the app. With the response mode `form_post` it is a page of this
+ * service, whose form posts the answer, so that no address contains it (OAuth 2.0 Form Post Response Mode).
+ */
+export async function answerApp(
+  ctx: Run,
+  app: LiveApp,
+  asked: AppRequest,
+  result: AuthorizationResult,
+): Promise<string> {
+  const { config } = ctx.services;
+  const fields = responseParameters(config, app, asked, result);
+  if (asked.responseMode !== 'form_post') return responseRedirect(asked.redirectUri, fields);
+  await beginFlow(ctx, 'project', { asked, verifier: newVerifier(), step: { name: 'respond', fields } });
+  return pageOf(config, 'respond');
+}

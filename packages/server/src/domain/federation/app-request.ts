@@ -1,0 +1,28 @@
+import type { OpenidScope } from '../app-access/openid-scopes.ts';
+
+/** What an app requests of OpenID Connect (openid §3). */
+interface OpenidRequest {
+  readonly scopes: readonly OpenidScope[];
+  /** Null: none was sent. */
+  readonly nonce: string | null;
+}
+
+/** The authorization request of an app (identity §12). */
+export interface AppRequest {
+  readonly appId: string;
+  /** As sent; it matches one that the app has registered. */
+  readonly redirectUri: string;
+  readonly challenge: string;
+  /** Null: none was sent. */
+  readonly state: string | null;
+  /** Null: all scopes that the app may request. */
+  readonly scopes: readonly string[] | null;
+  /** Absent: a request of OAuth 2.0 alone. */
+  readonly openid?: OpenidRequest;
+  /** Absent: in the query of the redirect URI. */
+  readonly responseMode?: 'form_post';
+  /** The user of the `id_token_hint`: no other user can finish this sign-in. */
+  readonly expectedUserId?: string;
+  /** The address with which the form begins. */
+  readonly loginHint?: string;
+}

@@ -1,0 +1,130 @@
+import { and, eq, isNull } from 'drizzle-orm';
+import { loadSubjects } from '../../access/grants/grants.ts';
+import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
+import { findAddressOwner } from '../identity/address.ts';
+import { userAsActor } from '../identity/user-node.ts';
+import type { Run, UserRow } from '../identity/sign-in.ts';
+import { lockClaimants } from '../identity/verification.ts';
+import { authenticationMethods } from '../../features/me/authentication-method.ts';
+import { watchForExcessKeys } from '../excess-keys/excess-keys.ts';
+import { addProjectUser } from '../memberships/project.ts';
+import { roles } from '../../features/roles/role.ts';
+import type { Proof } from './flow.ts';
+import { lockSignInUser, createVerifiedUser, linkAccount, localPart, lockAccount } from './match-identity.ts';
+
+/**
+ * A person who has proved their identity and may sign in to an app (identity §12): a user of its project, or any
+ * person if the app allows sign-up. This is decided at sign-in and again at consent. Nothing is written before
+ * consent, so a person who does not consent leaves no data.
+ *
+ * As in `match-identity.ts`, only proof makes a person the owner of an address, and claims of others on it end.
+ */
+export interface SignInCandidate {
+  /** Null: the user will be created. */
+  readonly user: UserRow | null;
+  readonly name: string;
+  readonly address: string | null;
+  /** The user will join the project with the app's sign-up role. */
+  readonly joins: boolean;
+  /** The GitHub account will be linked to the user. */
+  readonly links: boolean;
+}
+
+const addressOf = (proof: Proof): string | null =>
+  proof.provider === 'email' ? proof.address : proof.identity.address;
+
+/**
+ * Decides who signs in. Null: the person may not sign in to the app. Only the refusal of an existing user who may
+ * not sign in anywhere is recorded. Locks account, address and user until commit.
+ */
+export async function resolveCandidate(
+  ctx: Run,
+  app: LiveApp,
+  proof: Proof,
+): Promise<SignInCandidate | null> {
+  const linked = proof.provider === 'github' ? await lockAccount(ctx, proof.identity) : undefined;
+  const address = addressOf(proof);
+  if (!linked && address !== null) await lockClaimants(ctx, address);
+  const userId =
+    linked?.userId ?? (address === null ? undefined : (await findAddressOwner(ctx.tx, address))?.id);
+  const user = userId === undefined ? null : await lockSignInUser(ctx, userId);
+  if (user === undefined) return null;
+  const joins = user === null || !(await belongsToProject(ctx, app, user));
+  const allowsSignUp = app.allowSignUp && app.signUpRoleId !== null;
+  if ((joins && !allowsSignUp) || (user === null && address === null)) {
+    ctx.unchanged();
+    return null;
+  }
+  const providerName = proof.provider === 'github' ? proof.identity.name : null;
+  const name = user?.name ?? providerName ?? localPart(address ?? '');
+  return { user, name, address, joins, links: proof.provider === 'github' && !linked };
+}
+
+async function belongsToProject({ tx }: Run, { owner, tenantId }: LiveApp, user: UserRow): Promise<boolean> {
+  const isOrganization = owner.kind === 'organization';
+  const scope = {
+    accountId: isOrganization ? null : owner.id,
+    organizationId: isOrganization ? owner.id : null,
+    projectId: tenantId,
+  };
+  const [subject] = await loadSubjects(tx, [{ scope, userId: user.id }]);
+  return subject?.related ?? false;
+}
+
+/**
+ * Admits the result of `resolveCandidate`: creates the user as `newId`, links the account, and joins the project, as
+ * far as each is needed. Returns false when that is impossible; the caller must then roll back.
+ */
+export async function admitToApp(
+  ctx: Run,
+  app: LiveApp,
+  proof: Proof,
+  { user, name, address, joins, links }: SignInCandidate,
+  newId: string,
+): Promise<boolean> {
+  const { tx, services } = ctx;
+  const node = nodeOfApp(app);
+  const method =
+    proof.provider === 'github'
+      ? ({ provider: 'github', providerId: proof.identity.id } as const)
+      : ({ provider: 'email', providerId: proof.address } as const);
+  if (user === null) {
+    if (address === null) return false;
+    const registrant = { address, name, locale: null, type: null };
+    await createVerifiedUser(ctx, { registrant, node, userId: newId }, method);
+  } else if (links && proof.provider === 'github') {
+    if (address === null || !(await linkAccount(ctx, user, proof.identity, address))) return false;
+  } else {
+    await tx
+      .update(authenticationMethods)
+      .set({ lastUsedAt: services.clock.now() })
+      .where(
+        and(
+          eq(authenticationMethods.userId, user.id),
+          eq(authenticationMethods.provider, method.provider),
+          eq(authenticationMethods.providerId, method.providerId),
+        ),
+      );
+  }
+  if (!joins) return true;
+  const role = await signUpRole(ctx, app);
+  const userId = user?.id ?? newId;
+  const by = { actor: userAsActor({ id: userId, name }), node };
+  if (!role) return false;
+  // A member of the project's organization may have keys in the project before joining it.
+  const endExcessKeys = await watchForExcessKeys(tx, services.builtIns.nouns, app.tenantId);
+  const joined = await addProjectUser(ctx, app.tenantId, { userId, roles: [role], by });
+  (await endExcessKeys(ctx.invalidate)).forEach(ctx.record);
+  return joined;
+}
+
+/** The sign-up role, share-locked so that it cannot be deleted as unassigned before it is assigned. */
+async function signUpRole({ tx }: Run, { signUpRoleId }: LiveApp) {
+  if (signUpRoleId === null) return undefined;
+  const [role] = await tx
+    .select({ id: roles.id, tenantId: roles.tenantId })
+    .from(roles)
+    .where(and(eq(roles.id, signUpRoleId), isNull(roles.deletedAt)))
+    .for('share');
+  return role;
+}

@@ -1,0 +1,289 @@
+import { and, eq, gt } from 'drizzle-orm';
+import { SealError } from '../../crypto/keys/kek.ts';
+import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
+import { fail } from '../../errors.ts';
+import type { Call, Services } from '../../kernel/context.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import type { Run } from '../identity/sign-in.ts';
+import type { AppRequest } from './app-request.ts';
+import type { Identity } from './github.ts';
+import { signInFlows } from './sign-in-flow.ts';
+
+/** State of a sign-in between its steps. The table is in `sign-in-flow.ts`. */
+
+/** A command line that waits for its code at a loopback address (identity §9). */
+export interface CliRequest {
+  readonly state: string;
+  /** PKCE challenge of the code: only the command line that began can exchange it. */
+  readonly challenge: string;
+}
+
+/** How a person proved their identity: an opened mail, or a provider that vouches for the address. */
+export type Proof =
+  | { readonly provider: 'email'; readonly address: string }
+  | { readonly provider: 'github'; readonly identity: Identity };
+
+/** A person who has proved their identity. Nothing is written before they consent. */
+export interface IdentifiedPerson {
+  readonly proof: Proof;
+  /** Null: no user exists yet; the app's sign-up will create one. */
+  readonly userId: string | null;
+  readonly authenticatedAt: string;
+  readonly amr: readonly string[];
+}
+
+/** The message that the page shows at this step. */
+export type Notice =
+  'mailed' | 'wrongCode' | 'providerFailed' | 'providerRefused' | 'addressInvalid' | 'emailNotVerified';
+
+/** The newest mailed link and the address that it proves. It changes only when a mail is queued. */
+export interface MailedLink {
+  readonly address: string;
+  readonly expiresAt: string;
+}
+
+/** A project sign-in and its current step. */
+export interface ProjectSignIn {
+  readonly asked: AppRequest;
+  /** PKCE verifier for GitHub, if the user signs in there. */
+  readonly verifier: string;
+  readonly step:
+    | {
+        readonly name: 'signIn';
+        /** The address as the page shows it, whether a mail was sent or not. */
+        readonly mailedTo?: string;
+        readonly link?: MailedLink;
+        readonly notice?: Notice;
+      }
+    | { readonly name: 'secondFactor'; readonly user: IdentifiedPerson; readonly notice?: Notice }
+    /** `shown`: the scopes that the page lists; null: the app is not restricted. */
+    | { readonly name: 'consent'; readonly user: IdentifiedPerson; readonly shown: readonly string[] | null }
+    /** The sign-in is over, and a form posts the answer to the app. */
+    | { readonly name: 'respond'; readonly fields: Readonly<Record<string, string>> };
+}
+
+/** The data of each kind of flow. A state of one kind does not finish a flow of another. */
+interface FlowData {
+  readonly github: {
+    /** PKCE verifier (RFC 7636): a stolen code is useless without it. */
+    readonly verifier: string;
+    readonly accountType: 'personal' | 'organization';
+    /** The session to whose user the account will be linked; null: a sign-in. */
+    readonly connecting: string | null;
+    /** The address at the end; null: the default page. */
+    readonly redirect: string | null;
+    readonly cli: CliRequest | null;
+  };
+  /** The user is identified and has not consented yet. */
+  readonly cli: CliRequest & { readonly userId: string; readonly redirect: string };
+  /** A provider's account that will be connected if the user of the session consents. */
+  readonly connect: {
+    readonly identity: Identity;
+    readonly sessionId: string;
+    readonly redirect: string;
+  };
+  readonly project: ProjectSignIn;
+}
+/** `handle`: the current state token of the flow. */
+export type Flow<K extends keyof FlowData> = FlowData[K] & { readonly handle: string };
+
+export const FLOW_SECONDS = 600;
+
+/** The user who has proved their identity in this flow, if there is one. */
+function provenUserId(data: FlowData[keyof FlowData]): string | null {
+  if ('step' in data) return 'user' in data.step ? data.step.user.userId : null;
+  return 'userId' in data ? data.userId : null;
+}
+
+/**
+ * Stores the flow under a new state and binds it to this browser by a new cookie, which replaces the cookie of an
+ * older flow.
+ */
+export async function beginFlow<K extends keyof FlowData>(
+  ctx: Run,
+  kind: K,
+  data: FlowData[K],
+): Promise<string> {
+  const { tx, services, call } = ctx;
+  const [state, browser] = [newOneTimeToken(), newOneTimeToken()];
+  const hash = hashOneTimeToken(state);
+  await tx.insert(signInFlows).values({
+    hash,
+    browserHash: hashOneTimeToken(browser),
+    sealed: services.kek.seal(JSON.stringify([state, data]), sealContext(kind, hash)),
+    userId: provenUserId(data),
+    expiresAt: new Date(services.clock.now().getTime() + FLOW_SECONDS * 1000),
+  });
+  ctx.afterCommit(() => {
+    call.effects.flowCookie = { value: browser, maxAgeSeconds: FLOW_SECONDS };
+  });
+  return state;
+}
+
+export const startAgainError = () =>
+  fail('INVALID_TOKEN', { fix: 'Start the sign-in again, in this browser.' });
+
+const isOfBrowser = ({ clock }: Services, cookie: string) =>
+  and(eq(signInFlows.browserHash, hashOneTimeToken(cookie)), gt(signInFlows.expiresAt, clock.now()));
+
+/**
+ * Consumes the flow of this state, if it belongs to this browser.
+ * @throws INVALID_TOKEN
+ */
+export async function consumeFlow<K extends keyof FlowData>(
+  db: Executor,
+  services: Services,
+  { flowCookie }: Call,
+  kind: K,
+  state: string,
+): Promise<Flow<K>> {
+  const isState = flowCookie !== null && eq(signInFlows.hash, hashOneTimeToken(state));
+  const [row] = isState
+    ? await db
+        .delete(signInFlows)
+        .where(and(isState, isOfBrowser(services, flowCookie)))
+        .returning()
+    : [];
+  const flow = row && decryptFlow(services, kind, row);
+  if (!flow) throw startAgainError();
+  return flow;
+}
+
+/**
+ * Moves the flow to its next step, under a new state; browser and expiry stay the same.
+ * @throws INVALID_TOKEN when the former state was used before
+ */
+export async function advanceFlow<K extends keyof FlowData>(
+  ctx: Run,
+  kind: K,
+  formerState: string,
+  data: FlowData[K],
+): Promise<string> {
+  const { tx, services } = ctx;
+  const state = newOneTimeToken();
+  const hash = hashOneTimeToken(state);
+  const advanced = await tx
+    .update(signInFlows)
+    .set({
+      hash,
+      sealed: services.kek.seal(JSON.stringify([state, data]), sealContext(kind, hash)),
+      userId: provenUserId(data),
+      mailedHash: null,
+    })
+    .where(eq(signInFlows.hash, hashOneTimeToken(formerState)))
+    .returning({ hash: signInFlows.hash });
+  if (advanced.length === 0) throw startAgainError();
+  return state;
+}
+
+/**
+ * Stores new data at the same step. `extend`: restart the lifetime of flow and cookie; `mailed`: the token of a link
+ * that replaces the former one.
+ * @throws INVALID_TOKEN when the flow has reached another step meanwhile
+ */
+export async function updateFlow<K extends keyof FlowData>(
+  ctx: Run,
+  kind: K,
+  {
+    handle,
+    data,
+    extend = false,
+    mailed,
+  }: {
+    readonly handle: string;
+    readonly data: FlowData[K];
+    readonly extend?: boolean;
+    readonly mailed?: string | undefined;
+  },
+): Promise<void> {
+  const { tx, services, call } = ctx;
+  const hash = hashOneTimeToken(handle);
+  const expiresAt = new Date(services.clock.now().getTime() + FLOW_SECONDS * 1000);
+  const updated = await tx
+    .update(signInFlows)
+    .set({
+      sealed: services.kek.seal(JSON.stringify([handle, data]), sealContext(kind, hash)),
+      ...(mailed === undefined ? {} : { mailedHash: hashOneTimeToken(mailed) }),
+      ...(extend ? { expiresAt } : {}),
+    })
+    .where(eq(signInFlows.hash, hash))
+    .returning({ hash: signInFlows.hash });
+  if (updated.length === 0) throw startAgainError();
+  const browser = call.flowCookie;
+  if (!extend || browser === null) return;
+  ctx.afterCommit(() => {
+    call.effects.flowCookie = { value: browser, maxAgeSeconds: FLOW_SECONDS };
+  });
+}
+
+/** The flow whose newest mailed link has this token, and whether this browser began it. The token is not consumed. */
+export async function findFlowByMailedToken<K extends keyof FlowData>(
+  db: Executor,
+  services: Services,
+  kind: K,
+  { token, cookie }: { readonly token: string; readonly cookie: string | null },
+): Promise<{ readonly flow: Flow<K>; readonly isSameBrowser: boolean } | undefined> {
+  const isMailed = and(
+    eq(signInFlows.mailedHash, hashOneTimeToken(token)),
+    gt(signInFlows.expiresAt, services.clock.now()),
+  );
+  const [row] = await db.select().from(signInFlows).where(isMailed);
+  const flow = row && decryptFlow(services, kind, row);
+  return flow && { flow, isSameBrowser: cookie !== null && row.browserHash === hashOneTimeToken(cookie) };
+}
+
+/** The flow of this state, for any browser; it is not consumed. */
+export async function findFlowByState<K extends keyof FlowData>(
+  db: Executor,
+  services: Services,
+  kind: K,
+  state: string,
+): Promise<Flow<K> | undefined> {
+  const isState = and(
+    eq(signInFlows.hash, hashOneTimeToken(state)),
+    gt(signInFlows.expiresAt, services.clock.now()),
+  );
+  const [row] = await db.select().from(signInFlows).where(isState);
+  return row && decryptFlow(services, kind, row);
+}
+
+/** The flow of the browser with this cookie; it is not consumed. */
+export async function findFlowByCookie<K extends keyof FlowData>(
+  db: Executor,
+  services: Services,
+  kind: K,
+  cookie: string,
+): Promise<Flow<K> | undefined> {
+  const [row] = await db.select().from(signInFlows).where(isOfBrowser(services, cookie));
+  return row && decryptFlow(services, kind, row);
+}
+
+const sealContext = (kind: keyof FlowData, hash: string): string => `sign_in_flows:${kind}:${hash}`;
+
+/**
+ * Decrypts a flow. Undefined for a flow of another kind, and when its encryption key was removed: the user starts
+ * again.
+ */
+function decryptFlow<K extends keyof FlowData>(
+  { kek }: Services,
+  kind: K,
+  { hash, sealed }: typeof signInFlows.$inferSelect,
+): Flow<K> | undefined {
+  try {
+    const [handle, data] = JSON.parse(kek.open(sealed, sealContext(kind, hash)).toString()) as [
+      string,
+      FlowData[K],
+    ];
+    return { ...data, handle };
+  } catch (error) {
+    if (error instanceof SealError) return undefined;
+    throw error;
+  }
+}
+
+/** Removes the flow cookie after commit. */
+export function clearFlowCookie(ctx: Run): void {
+  ctx.afterCommit(() => {
+    ctx.call.effects.flowCookie = 'clear';
+  });
+}

@@ -1,0 +1,162 @@
+import { and, eq } from 'drizzle-orm';
+import { isRecent } from '../../access/guard.ts';
+import { hashRefreshToken, isAuthentic, parseRefreshToken } from '../../crypto/tokens/refresh-token.ts';
+import { fail } from '../../errors.ts';
+import type { Call, Services } from '../../kernel/context.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { findAddressOwner } from '../identity/address.ts';
+import { canSignIn } from '../identity/password-sign-in.ts';
+import { refreshKeys, type Run, type UserRow } from '../identity/sign-in.ts';
+import { isLive } from '../sessions/live-sessions.ts';
+import { lockClaimants, lockUser } from '../identity/verification.ts';
+import { sessions } from '../../features/me/session.ts';
+import { isEnrolled } from '../../features/mfa/mfa-factor.ts';
+import { users } from '../../features/users/user.ts';
+import { withQuery, type FlowError } from './destination.ts';
+import { beginFlow, clearFlowCookie, findFlowByCookie, consumeFlow } from './flow.ts';
+import type { Identity } from './github.ts';
+import { hasMaximumMethods, linkAccount, lockAccount } from './match-identity.ts';
+
+/**
+ * The signed-in user who connects a GitHub account (identity §8). A browser that is redirected here sends no access
+ * token, so the refresh cookie identifies the user: the newest token of a live browser session. A new way to sign in
+ * requires what adding any other requires: a recent sign-in, with the second factor if the user has one.
+ */
+interface SessionUser {
+  readonly sessionId: string;
+  readonly user: UserRow;
+}
+
+/** The user of this browser, if they may change their sign-in methods now. The cookie is not consumed. */
+export async function findConnectingUser(
+  db: Executor,
+  services: Services,
+  { refreshCookie }: Call,
+): Promise<SessionUser | undefined> {
+  const token = refreshCookie === null ? null : parseRefreshToken(refreshCookie);
+  if (refreshCookie === null || !token || !isAuthentic(refreshKeys(services), refreshCookie))
+    return undefined;
+  const [row] = await db
+    .select({ session: sessions, user: users })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.userId))
+    .where(and(eq(sessions.id, token.sessionId), eq(sessions.refreshHash, hashRefreshToken(refreshCookie))));
+  if (!row || !isLive(services, row.session) || !canSignIn(row.user)) return undefined;
+  const { session, user } = row;
+  const { clock, config } = services;
+  const mayChange =
+    session.kind === 'browser' &&
+    isRecent(session.authenticatedAt, config.auth.stepUpMaxAgeMinutes, clock.now()) &&
+    (session.acr === 'aal2' || !(await isEnrolled(db, user.id)));
+  return mayChange ? { sessionId: session.id, user } : undefined;
+}
+
+type ConnectCheck =
+  | { readonly error: FlowError }
+  /** `null`: the account is linked to this user already. */
+  | { readonly user: UserRow | null; readonly address: string };
+
+/**
+ * Checks whether the account may be connected to the user of the session in which the flow began, and locks that
+ * user until commit.
+ */
+async function checkConnect(ctx: Run, identity: Identity, sessionId: string): Promise<ConnectCheck> {
+  const { tx, services, call } = ctx;
+  const linked = await lockAccount(ctx, identity);
+  const { address } = identity;
+  if (address !== null) await lockClaimants(ctx, address);
+  const holder = await findConnectingUser(tx, services, call);
+  if (!holder) return { error: 'stepUpRequired' };
+  // Another user signed in to this browser meanwhile, and must not get the account.
+  if (holder.sessionId !== sessionId) return { error: 'invalidState' };
+  if (linked) {
+    return linked.userId === holder.user.id
+      ? { user: null, address: linked.label }
+      : { error: 'alreadyLinked' };
+  }
+  if (address === null) return { error: 'emailNotVerified' };
+  const user = await lockUser(ctx, holder.user.id);
+  const owner = await findAddressOwner(tx, address);
+  const isTaken = !user || (owner && owner.id !== user.id) || (await hasMaximumMethods(tx, user.id));
+  return isTaken ? { error: 'alreadyLinked' } : { user, address };
+}
+
+/**
+ * Returns the address of the page that asks the user whether to connect the account that the provider has named. The
+ * question is needed because any site can send a browser through the provider, where another person may be signed
+ * in: without it, that account could become a way to sign in without the user's knowledge.
+ */
+export async function requestConnectConsent(
+  ctx: Run,
+  identity: Identity,
+  { sessionId, redirect }: { readonly sessionId: string; readonly redirect: string },
+): Promise<string | { readonly error: FlowError }> {
+  const check = await checkConnect(ctx, identity, sessionId);
+  ctx.unchanged();
+  if ('error' in check) return check;
+  if (check.user === null) return withQuery(redirect, {});
+  await beginFlow(ctx, 'connect', { identity, sessionId, redirect });
+  return `${ctx.services.config.appUrl}/hosted/connect-github`;
+}
+
+/** The content of the page that asks; null when this browser has no such question pending. */
+export interface ConnectQuestion {
+  /** Name of the account at the provider. */
+  readonly account: string;
+  readonly accountAddress: string;
+  readonly name: string;
+  readonly address: string;
+  readonly formToken: string;
+  readonly redirect: string;
+}
+
+export async function loadConnectQuestion(
+  db: Executor,
+  services: Services,
+  flowCookie: string,
+): Promise<ConnectQuestion | null> {
+  const flow = await findFlowByCookie(db, services, 'connect', flowCookie);
+  if (!flow) return null;
+  const [row] = await db
+    .select({ session: sessions, user: users })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.userId))
+    .where(eq(sessions.id, flow.sessionId));
+  if (!row || !isLive(services, row.session) || !canSignIn(row.user)) return null;
+  const { identity, handle, redirect } = flow;
+  return {
+    account: identity.login ?? identity.id,
+    accountAddress: identity.address ?? '',
+    name: row.user.name,
+    address: row.user.email ?? '',
+    formToken: handle,
+    redirect,
+  };
+}
+
+/**
+ * Carries out the user's decision, and returns the next address of the browser. All conditions are checked again
+ * before the account is connected: the same session, a recent sign-in, and an account without another user.
+ * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
+ */
+export async function decideConnect(
+  ctx: Run,
+  { decision, formToken }: { readonly decision: 'approve' | 'deny'; readonly formToken: string },
+): Promise<string> {
+  const { tx, services, call } = ctx;
+  if (call.flowCookie !== null && !call.originAllowed) throw fail('ORIGIN_NOT_ALLOWED');
+  const flow =
+    call.flowCookie === null ? undefined : await findFlowByCookie(tx, services, 'connect', call.flowCookie);
+  // Lock order: users before flows, everywhere.
+  const check =
+    flow && decision === 'approve' ? await checkConnect(ctx, flow.identity, flow.sessionId) : null;
+  const { identity, redirect } = await consumeFlow(tx, services, call, 'connect', formToken);
+  clearFlowCookie(ctx);
+  if (check === null || 'error' in check) {
+    ctx.unchanged();
+    return withQuery(redirect, { error: check?.error ?? 'accessDenied' });
+  }
+  if (check.user === null) ctx.unchanged();
+  else await linkAccount(ctx, check.user, identity, check.address);
+  return withQuery(redirect, {});
+}

@@ -1,0 +1,66 @@
+import { and, asc, eq, isNull, sql } from 'drizzle-orm';
+import { index, pgTable, text as textColumn, uniqueIndex, uuid as uuidColumn } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
+import { deletedIndex, rowColumns } from '../../db/query/columns.ts';
+import { nodes } from '../../db/tenancy/nodes.ts';
+import { entity, serverSet } from '../../kernel/entity.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { uuid } from '../../kernel/input/values.ts';
+import { users } from '../../features/users/user.ts';
+import type { Run } from './sign-in.ts';
+
+/** Each account is a tenant node with the same id. */
+export const accounts = pgTable(
+  'accounts',
+  {
+    ...rowColumns(),
+    type: textColumn('type', { enum: ['personal', 'organization'] }).notNull(),
+    ownerId: uuidColumn('owner_id')
+      .notNull()
+      .references(() => users.id),
+  },
+  (table) => [
+    deletedIndex('accounts', table),
+    index('accounts_owner').on(table.ownerId),
+    index('accounts_created').on(table.createdAt, table.id),
+    uniqueIndex('accounts_type_taken')
+      .on(table.ownerId, table.type)
+      .where(sql`deleted_at is null`),
+  ],
+);
+
+export const AccountType = z.enum(['personal', 'organization']).meta({
+  id: 'AccountType',
+  description: 'personal: holds projects; organization: holds organizations too.',
+});
+
+/** A user owns accounts: a `personal` account holds projects, an `organization` account organizations and projects. */
+export const Account = entity('Account', {
+  table: accounts,
+  doc: 'The root of a tenant tree, owned by one user.',
+  fields: {
+    type: serverSet(AccountType.describe('What the account may hold.')),
+    ownerId: serverSet(uuid.describe('Id of the user who owns it.')),
+  },
+  sort: ['createdAt', 'type'],
+});
+
+/** The live accounts of the user, the oldest first. */
+export const accountsOf = (tx: Executor, userId: string) =>
+  tx
+    .select()
+    .from(accounts)
+    .where(and(eq(accounts.ownerId, userId), isNull(accounts.deletedAt)))
+    .orderBy(asc(accounts.createdAt), asc(accounts.id));
+
+/** Inserts the account and its tenant node, which share one id. */
+export async function createAccount(
+  { tx, services }: Pick<Run, 'tx' | 'services'>,
+  ownerId: string,
+  type: 'personal' | 'organization',
+): Promise<typeof accounts.$inferSelect> {
+  const id = services.ids.next();
+  await tx.insert(nodes).values({ id, kind: 'account' });
+  const [account] = await tx.insert(accounts).values({ id, ownerId, type }).returning();
+  return account as typeof accounts.$inferSelect;
+}

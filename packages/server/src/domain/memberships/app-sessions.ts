@@ -1,0 +1,69 @@
+import { and, eq, sql, type SQL } from 'drizzle-orm';
+import { withoutRls } from '../../db/tenancy/rls.ts';
+import type { Context } from '../../kernel/context.ts';
+import type { NodeRef } from '../../kernel/event.ts';
+import { liveSessions, sessionData } from '../sessions/live-sessions.ts';
+import { nodesOfUsers, systemActor } from '../identity/user-node.ts';
+import { sessions } from '../../features/me/session.ts';
+
+/**
+ * A user's sessions with an app end when the app is deleted, and when the user loses access to its project (identity
+ * §12). The end is recorded in the node of the user, without the administrator who caused it.
+ */
+type SessionEndContext = Pick<Context, 'tx' | 'services' | 'record'>;
+
+/**
+ * Ends the live sessions that match `which`, in a fixed number of statements, however many sessions there are. The
+ * caller invalidates their cached states.
+ */
+async function endSessionsWhere({ tx, services, record }: SessionEndContext, which: SQL): Promise<void> {
+  const { ended, nodes } = await withoutRls(tx, async () => {
+    const ended = await tx
+      .update(sessions)
+      .set({ endedAt: services.clock.now() })
+      .where(and(which, liveSessions(services)))
+      .returning();
+    const userIds = new Set(ended.map(({ userId }) => userId));
+    return { ended, nodes: userIds.size > 0 ? await nodesOfUsers(tx, userIds) : new Map<string, NodeRef>() };
+  });
+  for (const row of ended) {
+    const node = nodes.get(row.userId);
+    // For a user without an account nothing is recorded, and certainly not in the tenant of the call.
+    if (!node) continue;
+    record({
+      actor: systemActor,
+      event: 'session.revoked',
+      data: sessionData(row),
+      target: { type: 'Session', id: row.id },
+      node,
+    });
+  }
+}
+
+/** Ends all sessions of a deleted app; the caller invalidates the app. */
+export const endSessionsOfApp = (ctx: SessionEndContext, appId: string): Promise<void> =>
+  endSessionsWhere(ctx, eq(sessions.projectAppId, appId));
+
+/**
+ * Ends the user's sessions with apps of these projects, where the user has no access left: a user who is removed
+ * from a project may still be a member of its organization or own its account. The caller invalidates the user.
+ */
+export const endSessionsInLostProjects = (
+  ctx: SessionEndContext,
+  userId: string,
+  projectIds: readonly string[],
+): Promise<void> =>
+  endSessionsWhere(
+    ctx,
+    and(
+      eq(sessions.userId, userId),
+      sql`${sessions.projectAppId} in (
+        select a.id from project_apps a join nodes n on n.id = a.tenant_id
+        where a.tenant_id = any(${`{${projectIds.join()}}`}::uuid[])
+          and not exists (select 1 from project_users p where p.tenant_id = n.id and p.user_id = ${userId}::uuid)
+          and not exists (select 1 from organization_members m
+            where m.tenant_id = n.parent_id and m.user_id = ${userId}::uuid)
+          and not exists (select 1 from accounts c
+            where c.id = n.parent_id and c.owner_id = ${userId}::uuid and c.deleted_at is null))`,
+    ) as SQL,
+  );

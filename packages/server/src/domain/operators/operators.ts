@@ -1,0 +1,120 @@
+import { eq, sql } from 'drizzle-orm';
+import { INSTALLATION_OPERATOR } from '../../access/installation-roles.ts';
+import { operatorRows, type OperatorRules } from '../../access/operators.ts';
+import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { rowsOf } from '../../db/query/rows.ts';
+import { fail } from '../../errors.ts';
+import { operatorsTable } from '../../features/installation/operator.ts';
+import type { Actor, NodeRef } from '../../kernel/event.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import type { Run } from '../identity/sign-in.ts';
+
+/** Who the operators are, and how they come and go (docs/operators.md). */
+
+/** The node with the installation's audit log and events. */
+export const installationNode: NodeRef = {
+  id: SYSTEM_NODE,
+  scope: { tenant: 'installation', id: SYSTEM_NODE },
+};
+
+/** Until the end of the transaction no other one adds or removes operators. */
+export const lockOperators = (tx: Executor): PromiseLike<unknown> =>
+  tx.execute(sql`lock table operators in share row exclusive mode`);
+
+export async function isOperator(db: Executor, rules: OperatorRules, userId: string): Promise<boolean> {
+  const rows = await rowsOf(
+    db,
+    sql`select 1 from ${operatorRows(rules)} r where r.user_id = ${userId}::uuid`,
+  );
+  return rows.length > 0;
+}
+
+/** Ids of all operators who can act. */
+export async function activeOperators(db: Executor, rules: OperatorRules): Promise<string[]> {
+  const rows = await rowsOf<{ id: string }>(
+    db,
+    sql`select distinct u.id from ${operatorRows(rules)} r
+      join users u on u.id = r.user_id and u.status = 'active'`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Refuses to leave the installation without an Installation Operator. `except` is the user who is about to lose that role or their account.
+ * Call `lockOperators` first.
+ * @throws LAST_OWNER
+ */
+export async function assertOperatorRemains(
+  tx: Executor,
+  rules: OperatorRules,
+  except: string,
+): Promise<void> {
+  const rows = await rowsOf<{ id: string }>(
+    tx,
+    sql`select r.user_id as id from ${operatorRows(rules)} r
+      join users u on u.id = r.user_id and u.status = 'active'
+      where r.role_id = ${INSTALLATION_OPERATOR}::uuid`,
+  );
+  const isOneOfThem = rows.some(({ id }) => id === except);
+  if (isOneOfThem && !rows.some(({ id }) => id !== except)) {
+    throw fail('LAST_OWNER', {
+      fix: 'This is the last Installation Operator: make another user one at POST /api/installation/operators first.',
+    });
+  }
+}
+
+interface NewOperator {
+  readonly userId: string;
+  readonly roleId: string;
+  readonly source: 'api' | 'development';
+  readonly createdBy: string | null;
+  readonly reason?: string;
+  /** Absent: the caller. */
+  readonly actor?: Actor;
+}
+
+/** Adds and records the operator. Returns false, and writes nothing, if they have a row already. */
+export async function addOperator(ctx: Run, operator: NewOperator): Promise<boolean> {
+  const { userId, roleId, source, createdBy, reason, actor } = operator;
+  const added = await ctx.tx
+    .insert(operatorsTable)
+    .values({ userId, roleId, source, createdBy, createdAt: ctx.services.clock.now() })
+    .onConflictDoNothing()
+    .returning({ userId: operatorsTable.userId });
+  if (added.length === 0) return false;
+  recordOperator(ctx, { userId, roleId, source, reason, actor, event: 'operator.added' });
+  return true;
+}
+
+/** Removes the row of the operator; undefined if there is none. */
+export async function removeOperator(ctx: Run, userId: string, reason: string) {
+  const [removed] = await ctx.tx.delete(operatorsTable).where(eq(operatorsTable.userId, userId)).returning();
+  if (removed) {
+    recordOperator(ctx, { ...removed, reason, actor: undefined, event: 'operator.removed' });
+  }
+  return removed;
+}
+
+function recordOperator(
+  ctx: Pick<Run, 'record' | 'invalidate'>,
+  of: {
+    readonly event: 'operator.added' | 'operator.removed';
+    readonly userId: string;
+    readonly roleId: string;
+    readonly source: string;
+    readonly reason: string | undefined;
+    readonly actor: Actor | undefined;
+  },
+): void {
+  const { event, userId, roleId, source, reason, actor } = of;
+  ctx.invalidate(`user:${userId}`);
+  ctx.record({
+    actor,
+    event,
+    data: { id: userId, roleId, source, reason: reason ?? null },
+    target: { type: 'Operator', id: userId },
+    node: installationNode,
+    metadata: reason === undefined ? {} : { reason },
+    audited: true,
+  });
+}

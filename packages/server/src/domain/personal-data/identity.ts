@@ -1,0 +1,48 @@
+import { and, asc, desc, eq, isNull } from 'drizzle-orm';
+import { fail } from '../../errors.ts';
+import { Account, accountsOf } from '../identity/account.ts';
+import { liveSessions } from '../sessions/live-sessions.ts';
+import { AuthenticationMethod, authenticationMethods } from '../../features/me/authentication-method.ts';
+import { Session, sessions } from '../../features/me/session.ts';
+import { MfaFactor, mfaFactors } from '../../features/mfa/mfa-factor.ts';
+import { User, users } from '../../features/users/user.ts';
+import { list, single } from './section.ts';
+
+/** The profile of the user. */
+export const user = single(User.schema, async ({ tx, userId }) => {
+  const [row] = await tx
+    .select()
+    .from(users)
+    .where(and(eq(users.id, userId), isNull(users.deletedAt)));
+  if (!row) throw fail('UNAUTHENTICATED');
+  // Metadata of tenants about the user belongs to their scopes.
+  return { ...row, metadata: {} };
+});
+
+export const accounts = list(Account.schema, ({ tx, userId }) => accountsOf(tx, userId));
+
+export const methods = list(AuthenticationMethod.schema, ({ tx, userId }) =>
+  tx
+    .select()
+    .from(authenticationMethods)
+    .where(eq(authenticationMethods.userId, userId))
+    .orderBy(asc(authenticationMethods.createdAt), asc(authenticationMethods.id)),
+);
+
+/** The live sessions of the user; ended ones count as deleted. */
+export const activeSessions = list(Session.schema, async ({ tx, services, userId, sessionId }) => {
+  const rows = await tx
+    .select()
+    .from(sessions)
+    .where(and(eq(sessions.userId, userId), liveSessions(services)))
+    .orderBy(desc(sessions.lastUsedAt), desc(sessions.id));
+  return rows.map((row) => ({ ...row, isCurrent: row.id === sessionId }));
+});
+
+export const factors = list(MfaFactor, ({ tx, userId }) =>
+  tx
+    .select()
+    .from(mfaFactors)
+    .where(eq(mfaFactors.userId, userId))
+    .orderBy(asc(mfaFactors.createdAt), asc(mfaFactors.id)),
+);

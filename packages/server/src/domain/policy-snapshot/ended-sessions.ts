@@ -1,0 +1,48 @@
+import { sql } from 'drizzle-orm';
+import { anyOf, rowsOf } from '../../db/query/rows.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { createSharedRuns } from './shared-runs.ts';
+
+/**
+ * Finds the projects whose apps lost a session. The announcement of a changed session names only the session, so
+ * one statement at a time looks up the projects of all sessions that were announced meanwhile.
+ */
+export interface EndedSessions {
+  add(sessionIds: readonly string[]): void;
+  /** Resolves when every session that was added before this call is looked up; undefined if all are. */
+  settled(): Promise<void> | undefined;
+}
+
+/** `onEnded`: gets the ids of the projects; null if they could not be read. Called before `settled` resolves. */
+export function createEndedSessions(
+  pool: Executor,
+  onEnded: (projectIds: readonly string[] | null) => void,
+): EndedSessions {
+  let added: string[] = [];
+  let running = 0;
+  const lookUp = createSharedRuns(async (begin) => {
+    begin();
+    const ids = added;
+    added = [];
+    if (ids.length > 0) onEnded(await projectsOf(pool, ids).catch(() => null));
+  });
+  return {
+    add(sessionIds) {
+      if (sessionIds.length === 0) return;
+      added.push(...sessionIds);
+      running++;
+      void lookUp().finally(() => running--);
+    },
+    settled: () => (running > 0 ? lookUp() : undefined),
+  };
+}
+
+async function projectsOf(pool: Executor, sessionIds: readonly string[]): Promise<string[]> {
+  const rows = await rowsOf<{ projectId: string }>(
+    pool,
+    sql`
+    select distinct a.tenant_id as "projectId" from sessions s join project_apps a on a.id = s.project_app_id
+    where s.id = ${anyOf(sessionIds)} and s.ended_at is not null`,
+  );
+  return rows.map(({ projectId }) => projectId);
+}

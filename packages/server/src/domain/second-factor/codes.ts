@@ -1,0 +1,85 @@
+import { and, eq, isNull, lt, or } from 'drizzle-orm';
+import { matchingStep } from '../../crypto/tokens/totp.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import type { Run } from '../identity/sign-in.ts';
+import * as lockOut from '../../features/me/failed-attempts.ts';
+import { mfaFactors } from '../../features/mfa/mfa-factor.ts';
+import { countFailure, isLockedOut } from './attempts.ts';
+import { stopReset } from './reset.ts';
+import { consumeRecoveryCode } from './recovery-codes.ts';
+
+/**
+ * Verification of a second factor, for every operation that requires one. Everything here runs under the lock on the
+ * user's row, so that attempts are counted and time steps are consumed one at a time.
+ */
+export type FactorRow = typeof mfaFactors.$inferSelect;
+
+export const sealContextOf = (factorId: string): string => `mfa_factors:${factorId}`;
+
+export const factorsOf = (tx: Executor, userId: string): PromiseLike<FactorRow[]> =>
+  tx
+    .select()
+    .from(mfaFactors)
+    .where(eq(mfaFactors.userId, userId))
+    .orderBy(mfaFactors.createdAt, mfaFactors.id);
+
+/** The second factor as the user sent it: a code of their authenticator app, or a recovery code instead. */
+export interface SecondFactorInput {
+  readonly code?: string | undefined;
+  readonly recoveryCode?: string | undefined;
+}
+
+/** Verifies and consumes a second factor of the user. */
+export async function verifySecondFactor(
+  ctx: Run,
+  userId: string,
+  { code, recoveryCode }: SecondFactorInput,
+): Promise<boolean> {
+  const enabled = (await factorsOf(ctx.tx, userId)).filter(({ isEnabled }) => isEnabled);
+  const isCorrect = await verifyWithLimit(ctx, userId, async () =>
+    code === undefined
+      ? enabled.length > 0 && consumeRecoveryCode(ctx, userId, recoveryCode ?? '')
+      : (await consumeCode(ctx, enabled, code)) !== undefined,
+  );
+  if (isCorrect) await stopReset(ctx.tx, userId);
+  return isCorrect;
+}
+
+/**
+ * Runs the check and counts a failure. After five wrong codes, or too many wrong secrets of any kind, nothing is
+ * checked or counted.
+ */
+export async function verifyWithLimit(
+  ctx: Run,
+  userId: string,
+  verify: () => Promise<boolean>,
+): Promise<boolean> {
+  const { tx, services, call } = ctx;
+  if (await isLockedOut(ctx, userId)) return false;
+  if (await lockOut.isLockedOut(tx, services, userId, call.network)) return false;
+  if (await verify()) return true;
+  await countFailure(ctx, userId);
+  await lockOut.countFailure(tx, services, userId, call.network);
+  return false;
+}
+
+/** Finds the factor that generated the code and consumes its time step; undefined when no factor matches. */
+export async function consumeCode(
+  { tx, services }: Run,
+  factors: readonly FactorRow[],
+  typed: string,
+): Promise<FactorRow | undefined> {
+  const { kek, clock } = services;
+  const [code, now] = [typed.replaceAll(' ', ''), clock.now()];
+  for (const { id, sealedSecret, lastStep } of factors) {
+    const step = matchingStep(kek.open(sealedSecret, sealContextOf(id)), code, now, lastStep);
+    if (step === null) continue;
+    const [used] = await tx
+      .update(mfaFactors)
+      .set({ lastStep: step, lastUsedAt: now })
+      .where(and(eq(mfaFactors.id, id), or(isNull(mfaFactors.lastStep), lt(mfaFactors.lastStep, step))))
+      .returning();
+    if (used) return used;
+  }
+  return undefined;
+}

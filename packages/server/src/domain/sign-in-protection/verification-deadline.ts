@@ -1,0 +1,26 @@
+import { eq } from 'drizzle-orm';
+import type { Services } from '../../kernel/context.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { users } from '../../features/users/user.ts';
+import { accounts } from '../identity/account.ts';
+import type { UserRow } from '../identity/sign-in.ts';
+
+/**
+ * Whether the user has passed their deadline to verify an address (authorization §8). Until they verify one, they
+ * cannot sign in.
+ */
+export const isOverdue = (user: UserRow, { clock }: Pick<Services, 'clock'>): boolean =>
+  !user.emailVerified && user.verificationDeadline !== null && user.verificationDeadline <= clock.now();
+
+/**
+ * Whether the owner of this account is overdue: then keys and apps of the account do not work either. False for an
+ * organization.
+ */
+export async function isOwnerOverdue(db: Executor, services: Services, accountId: string): Promise<boolean> {
+  const [row] = await db
+    .select({ owner: users })
+    .from(accounts)
+    .innerJoin(users, eq(users.id, accounts.ownerId))
+    .where(eq(accounts.id, accountId));
+  return row !== undefined && isOverdue(row.owner, services);
+}

@@ -1,0 +1,77 @@
+import { sql, type SQL } from 'drizzle-orm';
+import { nodes } from '../../db/tenancy/nodes.ts';
+import { insertion, recordset } from '../../db/query/recordset.ts';
+import { preparedRowsOf } from '../../db/connection/prepared.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import type { Relay } from '../outbox/relay.ts';
+import { auditLog, events } from '../tables.ts';
+
+/** Numbered and sealed rows to write; the caller holds the locks of their nodes (`lockChainHeads`). */
+export interface Records {
+  readonly entries: readonly AuditRow[];
+  readonly events: readonly EventRow[];
+  readonly heads: readonly ChainHead[];
+}
+
+export type AuditRow = typeof auditLog.$inferInsert;
+export type EventRow = typeof events.$inferInsert;
+
+/** The new counters of a node, and the increment of its policy version. */
+export interface ChainHead {
+  readonly id: string;
+  readonly policy: number;
+  readonly auditSequence: number;
+  readonly eventSequence: number;
+  readonly hash: string;
+}
+
+interface Appended {
+  /** Whether any of the events has to be relayed. */
+  readonly needsRelay: boolean;
+  readonly transaction?: string;
+}
+
+const auditColumns = insertion(auditLog);
+// The statement computes `relay_at`.
+const eventColumns = insertion(events, ['relayAt', 'relayAttempts']);
+
+const HEAD = 'head(id uuid, policy int, "auditSequence" bigint, "eventSequence" bigint, hash text)';
+
+/**
+ * Writes entries, events and counters in one statement. The same statement decides which events have a consumer, so it
+ * sees everything that was committed before the locks were taken.
+ * @param extraColumns columns that the statement also selects
+ */
+export async function append(
+  tx: Executor,
+  { entries, events: eventRows, heads }: Records,
+  due: Relay['due'],
+  extraColumns?: SQL,
+): Promise<Appended> {
+  const insertEntries = sql`, appended as (insert into ${auditLog} (${auditColumns.names})
+      select ${auditColumns.names} from ${auditColumns.from(entries)})`;
+  const insertEvents = sql`, emitted as (insert into ${events} (${eventColumns.names}, relay_at)
+      select ${eventColumns.names}, ${relayTime(eventRows, due)} from ${eventColumns.from(eventRows)} returning relay_at)`;
+  const hasDueEvent =
+    eventRows.length > 0 ? sql`exists (select from emitted where relay_at is not null)` : sql`false`;
+  const [row] = await preparedRowsOf<Appended>(
+    tx,
+    sql`with counted as (
+        update ${nodes} n set policy_version = n.policy_version + head.policy, audit_hash = head.hash,
+          audit_sequence = head."auditSequence", event_sequence = head."eventSequence"
+        from ${recordset(heads, HEAD)} where n.id = head.id)
+      ${entries.length > 0 ? insertEntries : undefined} ${eventRows.length > 0 ? insertEvents : undefined}
+      select ${hasDueEvent} as "needsRelay" ${extraColumns && sql`, ${extraColumns}`}`,
+  );
+  return row as Appended;
+}
+
+/** The time of the event if a consumer takes this type in this node, else null. */
+function relayTime(rows: readonly EventRow[], due: Relay['due']): SQL {
+  const cases = [...new Set(rows.map(({ type }) => type))].map((type) => {
+    const condition = due(type, sql`fresh.tenant_id`);
+    const guard = typeof condition === 'boolean' ? sql.raw(`${condition}`) : condition;
+    return sql`when fresh.type = ${type} and ${guard} then fresh.occurred_at`;
+  });
+  return sql`case ${sql.join(cases, sql` `)} end`;
+}

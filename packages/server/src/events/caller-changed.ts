@@ -1,0 +1,17 @@
+import type { MutationOrigin } from '../kernel/stages.ts';
+
+/**
+ * The permissions of the caller may have changed while the mutation waited for a lock. The transaction cannot check them
+ * itself, because it would see its own uncommitted writes. It is rolled back, the caller is checked again, and the
+ * mutation restarts.
+ */
+export class CallerChanged extends Error {
+  constructor() {
+    super('the caller changed while the mutation waited');
+  }
+}
+
+/** Call it after the last wait for a lock before the commit. @throws CallerChanged */
+export function assertSameCaller({ caller }: Pick<MutationOrigin, 'caller'>): void {
+  if (caller?.isDue()) throw new CallerChanged();
+}

@@ -1,0 +1,88 @@
+import { html } from '../../html/html.ts';
+import type { Mail } from '../../kernel/ports.ts';
+
+/** The parts of a mail as plain text. Its HTML and its text are composed of the same parts, so they cannot differ. */
+interface MailParts {
+  readonly to: string;
+  readonly language: 'en' | 'de' | 'es' | 'fr';
+  readonly subject: string;
+  readonly paragraphs: readonly string[];
+  /** The button and its link. */
+  readonly action?: { readonly label: string; readonly url: string };
+  /** Small print below the action. */
+  readonly footnotes?: readonly string[];
+}
+
+const maxLength = 255;
+
+/** A value of a mail header: without control characters, so that it cannot start a second header, and cut to 255 (events §6). */
+export const headerText = (text: string): string =>
+  [...text.replace(/\p{Cc}+/gu, ' ').trim()].slice(0, maxLength).join('');
+
+/**
+ * A name without anything that a mail program would turn into a link. Names are chosen by users, who must not be able to
+ * send links under our sender address. Mail programs link anything like `evil.example`, `evil。example` (browsers read
+ * these dots alike), `http://2130706433` or `me@evil`; a zero-width space prevents that.
+ */
+export const withoutLinks = (name: string): string =>
+  name.replace(/[.\u3002\uFF0E\uFF61@\uFF20](?=\S)|[:\uFF1A](?=[/\uFF0F\\])/gu, '$&\u200B');
+
+/** `1 January 2030 at 12:00 UTC`, in the language of the reader. */
+export const formatTime = (language: MailParts['language'], time: Date): string =>
+  `${new Intl.DateTimeFormat(language, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(time)} UTC`;
+
+/** Composes the text and the HTML of one mail. */
+export function composeMail(parts: MailParts): Mail {
+  return {
+    to: headerText(parts.to),
+    subject: headerText(parts.subject),
+    text: textOf(parts),
+    html: htmlOf(parts),
+  };
+}
+
+function textOf({ paragraphs, action, footnotes = [] }: MailParts): string {
+  const blocks = [
+    ...paragraphs,
+    ...(action ? [`${action.label}:\n${action.url}`] : []),
+    ...(footnotes.length > 0 ? [footnotes.join('\n')] : []),
+    '-- \nDoorward',
+  ];
+  return `${blocks.join('\n\n')}\n`;
+}
+
+/** Styles are inline because mail programs drop style elements. */
+function htmlOf({ language, subject, paragraphs, action, footnotes = [] }: MailParts): string {
+  const button =
+    action &&
+    html`
+      <p style="margin:24px 0">
+        <a
+          href="${action.url}"
+          style="display:inline-block;padding:12px 20px;border-radius:6px;background:#1f3a5f;color:#fff;text-decoration:none"
+          >${action.label}</a
+        >
+      </p>
+      <p style="margin:0 0 16px;font-size:13px;color:#5b6b7c;word-break:break-all">${action.url}</p>
+    `;
+  const document = html`<!doctype html>
+    <html lang="${language}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width" />
+        <title>${subject}</title>
+      </head>
+      <body
+        style="margin:0;padding:32px 16px;background:#f4f6f9;color:#1c2733;font:16px/1.5 system-ui,-apple-system,'Segoe UI',sans-serif"
+      >
+        <div
+          style="max-width:520px;margin:0 auto;padding:32px;background:#fff;border:1px solid #dfe5ec;border-radius:10px"
+        >
+          <p style="margin:0 0 24px;font-weight:650;color:#1f3a5f">Doorward</p>
+          ${paragraphs.map((line) => html`<p style="margin:0 0 16px">${line}</p>`)} ${button}
+          ${footnotes.map((line) => html`<p style="margin:0 0 16px;font-size:13px;color:#5b6b7c">${line}</p>`)}
+        </div>
+      </body>
+    </html>`;
+  return document.toString();
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { pageHeaders, withHeaders } from '../html/page-headers.ts';
+import { sendText } from '../http/body/compression.ts';
+import { serveFiles } from './docs-page.ts';
+
+/**
+ * The admin console at `/console`: the files that packages/console builds. It has no rights and no endpoints of its own; a
+ * page of it is a client of the public API.
+ */
+
+/** Only files of this origin, no inline script or style, and no HTML that a script puts together (Trusted Types). */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ');
+
+export function registerConsole(app: FastifyInstance, folder: string): void {
+  const page = readFileSync(join(folder, 'index.html'), 'utf8');
+  const headers = { ...pageHeaders(policy, 'no-cache'), 'cross-origin-opener-policy': 'same-origin' };
+  withHeaders(app, headers, (scope) => {
+    // Every path is the same page; the router in it shows the view of the address.
+    for (const path of ['/console', '/console/*'])
+      scope.get(path, (request, reply) => sendText(request, reply, 'text/html; charset=utf-8', page));
+  });
+  serveFiles(app, {
+    root: join(folder, 'assets'),
+    prefix: '/console/assets/',
+    allowed: (path) => /^\/[\w-]+\.(?:js|css|svg)$/.test(path),
+  });
+}

@@ -1,0 +1,89 @@
+import { eq, sql } from 'drizzle-orm';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { startApp, type TestApp } from '../../../test/support/app.ts';
+import type { Person } from '../../../test/support/client.ts';
+import { signingKeys } from '../../crypto/keys/signing-keys-table.ts';
+import { auditLog } from '../../events/tables.ts';
+import { apiKeys, apiKeySecrets } from './api-key.ts';
+
+/** Exchanges in one group commit use cached keys; the locking statement decides. */
+let app: TestApp;
+let owner: Person;
+
+beforeAll(async () => {
+  app = await startApp();
+  owner = await app.person();
+});
+afterAll(() => app.close());
+
+const AT_ONCE = 6;
+const STALE = 3;
+
+/** Keys in the cache of this process, since each was exchanged before. */
+async function knownKeys() {
+  const as = { token: owner.token };
+  const { scope, id: projectId } = await app.must('createProject', { scope: owner.account, name: 'P' }, as);
+  const make = () => app.must('createApiKey', { scope }, as);
+  const keys = await Promise.all(Array.from({ length: AT_ONCE }, make));
+  const exchange = (place: number) => {
+    const { clientId, clientSecret, scope: own } = keys[place] as (typeof keys)[number];
+    return app.call('exchangeApiKey', { clientId, clientSecret: clientSecret as string, scope: own });
+  };
+  const allAtOnce = () => Promise.all(keys.map((_, place) => exchange(place)));
+  for (const { ok } of await allAtOnce()) expect(ok).toBe(true);
+  return { keys, projectId, exchange, allAtOnce };
+}
+
+const entriesOf = async (projectId: string) => {
+  const rows = await app.database.pool
+    .select({ outcome: auditLog.outcome, target: sql<string>`target->>'id'` })
+    .from(auditLog)
+    .where(sql`operation = 'exchangeApiKey' and tenant_id = ${projectId}`);
+  return rows.map(({ outcome, target }) => `${target} ${outcome}`).sort();
+};
+
+const now = sql`now()`;
+// Written directly to the database, without invalidation: as by another process at the same moment.
+it.each([
+  ['revoked', { revokedAt: now }],
+  ['deleted', { deletedAt: now }],
+  ['given an end', { expiresAt: now }],
+  ['given another secret', null],
+])('one that was %s meanwhile gives nothing, and the others all', async (_name, change) => {
+  const { keys, projectId, exchange, allAtOnce } = await knownKeys();
+  const id = keys[STALE]?.id ?? '';
+  if (change) await app.owner.update(apiKeys).set(change).where(eq(apiKeys.id, id));
+  else await app.owner.delete(apiKeySecrets).where(eq(apiKeySecrets.keyId, id));
+  const answers = await allAtOnce();
+  expect(answers.map(({ status }) => status)).toEqual(keys.map((_, place) => (place === STALE ? 401 : 200)));
+  const written = keys.flatMap(({ id }, place) => [
+    `${id} success`,
+    `${id} ${place === STALE ? 'failed' : 'success'}`,
+  ]);
+  expect(await entriesOf(projectId)).toEqual(written.sort());
+  expect((await exchange(STALE)).code).toBe('UNAUTHENTICATED');
+});
+
+it('are all signed again if their signing key was revoked in between', async () => {
+  const { keys, projectId, allAtOnce } = await knownKeys();
+  const before = (await allAtOnce()).map(({ data }) => data.accessToken);
+  await app.owner.transaction(async (tx) => {
+    const become = (status: 'active' | 'revoked', from: 'active' | 'next') =>
+      tx
+        .update(signingKeys)
+        .set({ status })
+        .where(sql`${signingKeys.tenantId} = ${projectId} and ${signingKeys.status} = ${from}`);
+    await become('revoked', 'active');
+    await become('active', 'next');
+  });
+  const answers = await allAtOnce();
+  expect(answers.map(({ status }) => status)).toEqual(keys.map(() => 200));
+  for (const { data } of answers) expect(before).not.toContain(data.accessToken);
+});
+
+it.runIf(inject('postgresUrl'))('lock all their keys in one statement', async () => {
+  const { allAtOnce } = await knownKeys();
+  const requested = (await app.spent(allAtOnce)).filter((text) => text.includes('from api_keys where id'));
+  // One statement per commit; the first commit runs alone while the other exchanges arrive.
+  expect(requested.length).toBeLessThan(AT_ONCE);
+});

@@ -1,0 +1,54 @@
+import { evaluate, type Grants } from '@doorward/decision/evaluate';
+import type { DecisionReason } from '@doorward/decision/reasons';
+import { fail } from '../../../errors.ts';
+import { callerOf, type CallerRights, type Context, type Principal } from '../../../kernel/context.ts';
+import type { Scope } from '../../../kernel/scope.ts';
+import type { Evaluation } from './request.ts';
+
+/**
+ * Whom a question is about (authzen §2): the token of the call, with its own restrictions, or another user of the scope.
+ * Nothing is looked up for a caller who may not check others, so neither the answer nor its time tells who exists.
+ */
+type Subject = Pick<Evaluation['subject'], 'type' | 'id'>;
+
+const USER = 'user';
+
+/** Whether the subject is the token itself. */
+const isOwnSubject = ({ type, id }: Subject, principal: Principal): boolean =>
+  principal.type === 'ApiKey'
+    ? type === 'apiKey' && id.toLowerCase() === principal.credentialId
+    : type === USER && id.toLowerCase() === principal.userId;
+
+/** Whether the question is about another user, whose rights have to be loaded. */
+export const isOtherUser = (subject: Subject, principal: Principal): boolean =>
+  subject.type === USER && !isOwnSubject(subject, principal);
+
+/** The grants to decide with; null for a subject that does not exist or cannot act. */
+type GrantsOf = (subject: Subject) => Promise<Grants | null>;
+
+type SubjectContext = Pick<Context<{ scope: typeof Scope }>, 'scope' | 'rights' | 'services' | 'principal'>;
+
+/** Looks up all subjects of a request at once. The result throws FORBIDDEN for those that the caller may not ask about. */
+export async function loadSubjects(ctx: SubjectContext, subjects: readonly Subject[]): Promise<GrantsOf> {
+  const { scope, rights, services } = ctx;
+  const principal = callerOf(ctx);
+  const refusal = refusalToCheck(rights);
+  const names = subjects.filter((subject) => isOtherUser(subject, principal)).map(({ id }) => id);
+  const userIds =
+    refusal || names.length === 0
+      ? new Map<string, string>()
+      : await services.resolver.userNames.find(scope, names);
+  return async (subject) => {
+    if (isOwnSubject(subject, principal)) return rights.grants;
+    if (subject.type !== USER) return null;
+    if (refusal) throw fail('FORBIDDEN', { reason: refusal });
+    const userId = userIds.get(subject.id);
+    return userId === undefined ? null : (await services.resolver.rightsOfUser(scope, userId)).grants;
+  };
+}
+
+/** Why the caller may not check other users; undefined if they may. */
+function refusalToCheck({ grants }: CallerRights): DecisionReason | undefined {
+  const { authorized, reason } = evaluate(grants, { resource: 'Authorization', action: 'Check' });
+  return authorized ? undefined : reason;
+}

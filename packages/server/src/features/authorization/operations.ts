@@ -1,0 +1,135 @@
+import { setImmediate as nextTick } from 'node:timers/promises';
+import { z } from 'zod';
+import { evaluate } from '@doorward/decision/evaluate';
+import { revision } from '../../db/cache/revisions.ts';
+import type { CallerRights, Context } from '../../kernel/context.ts';
+import { query } from '../../kernel/operation.ts';
+import { Scope, tenants } from '../../kernel/scope.ts';
+import { uuid } from '../../kernel/input/values.ts';
+import { assertCallerMay, isForeignScope } from '../../access/caller-may.ts';
+import { Decision } from './decision.ts';
+import { explainDecision } from './explain-operation.ts';
+import { assertOnePermission, question, questionOf, type CheckQuestion } from './question.ts';
+
+const subject = z
+  .strictObject({ userId: uuid.describe('Id of the user whose rights are checked.') })
+  .optional()
+  .meta({
+    id: 'CheckSubjectInput',
+    description: 'Another user, whose rights are checked; needs Authorization:Check.',
+  });
+
+export const isAuthorized = query({
+  rest: 'POST /auth/is-authorized',
+  access: 'any',
+  summary: 'Check whether a subject may do something in a scope now, and why',
+  description: 'A decision is always 200, also a refusal. A check changes nothing.',
+  tenants,
+  scopeOptional: true,
+  unknownScopeIsAnAnswer: true,
+  ownerMayAsk: true,
+  fromMemory: true,
+  alsoNeeds: ({ subject, explain }) => (explain ? 'rows' : subject),
+  rate: 'check',
+  cors: 'app',
+  limit: { class: 'check', key: () => '' },
+  input: {
+    ...question,
+    scope: Scope,
+    subject,
+    explain: z.boolean().default(false).meta({
+      description: 'Also how the decision came about, and what would change it; needs Authorization:Explain.',
+    }),
+    minRevision: revision.optional(),
+  },
+  output: Decision,
+  codes: ['FORBIDDEN'],
+  run: (ctx) => {
+    const { rights, input } = ctx;
+    assertOnePermission(input, '');
+    // A scope that does not exist for this caller is a decision, not an error.
+    if (isForeignScope(ctx) || isAboutOwner(ctx.rights, input))
+      return { authorized: false, reason: 'INVALID_SCOPE' as const };
+    if (!input.subject && !input.explain) return evaluate(rights.grants, questionOf(input));
+    return loadAndDecide(ctx, input);
+  },
+});
+
+/** Decides about another user, or explains: both read more than a plain check. @throws FORBIDDEN */
+async function loadAndDecide(
+  ctx: CheckContext & Pick<Context, 'principal' | 'read'>,
+  input: CheckQuestion & {
+    readonly subject?: { readonly userId: string } | undefined;
+    readonly explain: boolean;
+  },
+) {
+  const subjectId = input.subject?.userId;
+  const rights = subjectId === undefined ? ctx.rights : await rightsOfSubject(ctx, subjectId);
+  if (!input.explain) return evaluate(rights.grants, questionOf(input));
+  assertCallerMay(ctx.rights, 'Authorization:Explain');
+  const { read, scope, principal } = ctx;
+  return read((tx) => explainDecision({ tx, scope, principal, rights, subjectId }, questionOf(input)));
+}
+
+const QUESTIONS_PER_TICK = 10;
+
+export const isAuthorizedBatch = query({
+  rest: 'POST /auth/is-authorized/batch',
+  access: 'any',
+  summary: 'Check up to 100 permissions of one subject in one scope',
+  description:
+    'Each item is decided separately, as isAuthorized would, and counts as one check. The decisions come in the order of the items, without the condition and the values that it compared.',
+  tenants,
+  scopeOptional: true,
+  unknownScopeIsAnAnswer: true,
+  ownerMayAsk: true,
+  fromMemory: true,
+  alsoNeeds: ({ subject }) => subject,
+  rate: 'check',
+  cors: 'app',
+  limit: { class: 'check', key: () => '', points: ({ items }) => items.length },
+  input: {
+    items: z
+      .array(z.strictObject(question).meta({ id: 'CheckItemInput', description: 'One question of a batch.' }))
+      .min(1)
+      .max(100)
+      .describe('The questions, each decided separately.'),
+    scope: Scope,
+    subject,
+    minRevision: revision.optional(),
+  },
+  output: z
+    .object({ items: z.array(Decision).describe('The decisions, in the order of the questions.') })
+    .meta({ id: 'DecisionBatch', description: 'A decision for each question.' }),
+  codes: ['FORBIDDEN'],
+  run: async (ctx) => {
+    const { rights, input } = ctx;
+    input.items.forEach((item, index) => assertOnePermission(item, `items.${index}.`));
+    if (isForeignScope(ctx) || isAboutOwner(ctx.rights, input))
+      return { items: input.items.map(() => ({ authorized: false, reason: 'INVALID_SCOPE' as const })) };
+    const { grants } = input.subject ? await rightsOfSubject(ctx, input.subject.userId) : rights;
+    const items = [];
+    for (const item of input.items) {
+      const { authorized, reason, matchedPermission } = evaluate(grants, questionOf(item));
+      items.push({ authorized, reason, ...(matchedPermission && { matchedPermission }) });
+      // A hundred questions with many conditions take long, so other requests run in between.
+      if (items.length % QUESTIONS_PER_TICK === 0) await nextTick();
+    }
+    return { items };
+  },
+});
+
+/** The owner of a project may ask about the users of a customer, and holds nothing there. */
+const isAboutOwner = ({ asOwner }: CallerRights, { subject }: { readonly subject?: unknown }): boolean =>
+  asOwner === true && subject === undefined;
+
+type CheckContext = Pick<Context<{ scope: typeof Scope }>, 'scope' | 'rights' | 'services'>;
+
+/** The rights of another user in the scope, if the caller may check them. @throws FORBIDDEN */
+function rightsOfSubject(
+  { scope, rights, services }: CheckContext,
+  userId: string,
+): Promise<CallerRights> | CallerRights {
+  assertCallerMay(rights, 'Authorization:Check');
+  return services.resolver.rightsOfUser(scope, userId);
+}

@@ -1,0 +1,53 @@
+import { pgTable, text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
+import { time } from '../../db/query/columns.ts';
+import { iso, uuid } from '../../kernel/input/values.ts';
+import { users } from '../users/user.ts';
+
+/**
+ * Operators whom another operator has made, and the first user of a development installation. Those of `OPERATORS` have no
+ * row: `operatorRows` (src/access/operators.ts) adds them.
+ */
+export const operatorsTable = pgTable('operators', {
+  userId: uuidColumn('user_id')
+    .primaryKey()
+    .references(() => users.id),
+  /** One of the built-in roles of the installation, which are not rows (src/access/installation-roles.ts). */
+  roleId: uuidColumn('role_id').notNull(),
+  source: textColumn('source', { enum: ['api', 'development'] }).notNull(),
+  createdBy: uuidColumn('created_by'),
+  createdAt: time('created_at').notNull().defaultNow(),
+});
+
+export const OperatorSource = z.enum(['configuration', 'api', 'development']).meta({
+  id: 'OperatorSource',
+  description:
+    'configuration: their address is in OPERATORS; api: another operator made them; development: the first user of an installation that is not in production.',
+});
+
+/** What an operator did to a user or an organization, by which the text that tells about it is chosen. */
+export const OperatorAct = z.enum([
+  'userSuspended',
+  'userReactivated',
+  'sessionsEnded',
+  'factorResetPlanned',
+  'factorReset',
+  'passwordResetSent',
+  'operatorAdded',
+]);
+export type OperatorAct = z.output<typeof OperatorAct>;
+
+export const Operator = z
+  .object({
+    userId: uuid.describe('Id of the user.'),
+    name: z.string().describe('Their name.'),
+    email: z.string().nullable().describe('Their primary address.'),
+    role: z
+      .object({ id: uuid.describe('Id of the role.'), name: z.string().describe('Name of the role.') })
+      .meta({ id: 'OperatorRole', description: 'A built-in role of the installation.' })
+      .describe('What the operator may do.'),
+    source: OperatorSource.describe('Why they are an operator; those of the configuration end with it only.'),
+    createdBy: uuid.nullable().describe('Id of the operator who made them; null for the other sources.'),
+    createdAt: iso.describe('Since when they are an operator, or own the configured address.'),
+  })
+  .meta({ id: 'Operator', description: 'A user who runs the installation.' });

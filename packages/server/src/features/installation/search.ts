@@ -1,0 +1,63 @@
+import { and, eq, sql, type SQL } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
+import { email } from '../../kernel/input/values.ts';
+
+/**
+ * Searches over all tenants read an index, however many rows there are: an id, an address or its domain is looked up, and of
+ * names whole words or their beginnings are found.
+ */
+const isUuid = (text: string): boolean => z.uuid().safeParse(text).success;
+
+/** The beginnings of words, all of which the name must contain. A text without letters and digits finds nothing. */
+export function wordsIn(name: PgColumn, text: string): SQL {
+  const words = text.normalize('NFC').match(/[\p{L}\p{N}]+/gu) ?? [];
+  if (words.length === 0) return sql`false`;
+  const query = words.map((word) => `${word}:*`).join(' & ');
+  return sql`to_tsvector('simple', ${name}) @@ to_tsquery('simple', ${query})`;
+}
+
+/** What a search text is: by it the search is made, and audited. */
+export type SearchKind = 'id' | 'address' | 'domain' | 'name';
+
+export function kindOfSearch(text: string): SearchKind {
+  if (isUuid(text)) return 'id';
+  if (text.startsWith('@')) return 'domain';
+  return text.includes('@') ? 'address' : 'name';
+}
+
+/** A tenant by id, slug or the words of its name. */
+export const tenantsBy = (
+  text: string,
+  { id, slug, name }: { readonly id: PgColumn; readonly slug: PgColumn; readonly name: PgColumn },
+): SQL =>
+  isUuid(text)
+    ? eq(id, text.toLowerCase())
+    : sql`(${slug} = ${text.toLowerCase()} or ${wordsIn(name, text)})`;
+
+/** Users by id, by a whole address, by `@domain`, or by the words of their name. */
+export function usersBy(
+  text: string,
+  { id, address, name }: { readonly id: PgColumn; readonly address: PgColumn; readonly name: PgColumn },
+): SQL | undefined {
+  switch (kindOfSearch(text)) {
+    case 'id':
+      return eq(id, text.toLowerCase());
+    case 'domain':
+      return sql`split_part(${address}, '@', 2) = ${domainOf(text)}`;
+    case 'address': {
+      const { success, data } = email.safeParse(text);
+      if (!success) return sql`false`;
+      return sql`(${address} = ${data} or ${id} in (
+        select m.user_id from authentication_methods m where m.label = ${data}))`;
+    }
+    case 'name':
+      return and(wordsIn(name, text));
+  }
+}
+
+/** The domain as stored addresses spell it. */
+function domainOf(text: string): string {
+  const { success, data } = email.safeParse(`a${text}`);
+  return success ? data.slice(2) : '';
+}

@@ -1,0 +1,105 @@
+import { and, eq, isNull } from 'drizzle-orm';
+import { fail } from '../../errors.ts';
+import type { Call, Principal, Services } from '../../kernel/context.ts';
+import { credentialKey } from '../../kernel/charge.ts';
+import { refuse, type Refusal } from '../../kernel/output/reply.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { endLeastUsed } from '../../domain/sessions/session-limit.ts';
+import { signAccessToken, type Run, type UserRow } from '../../domain/identity/sign-in.ts';
+import { nodeOfUser } from '../../domain/identity/user-node.ts';
+import { lockUser } from '../../domain/identity/verification.ts';
+import { sessions } from '../me/session.ts';
+import { isEnrolled } from './mfa-factor.ts';
+
+/** One rate-limit bucket for all codes of a credential from one network (conventions §10). */
+export const codeBucket = (_input: unknown, call: Call): string => {
+  const { authentication } = call;
+  return `mfa ${credentialKey(authentication.ok ? authentication.principal : null, call)} ${call.network}`;
+};
+
+/**
+ * The user's row, locked until commit, so that attempts are counted, time steps used and factors changed one after the
+ * other. @throws UNAUTHENTICATED if another request deleted the user
+ */
+export async function lockCaller(ctx: Pick<Run, 'tx'>, { userId }: Principal): Promise<UserRow> {
+  const user = await lockUser(ctx, userId);
+  if (!user) throw fail('UNAUTHENTICATED');
+  return user;
+}
+
+/**
+ * `lockCaller` for changes of factors and codes. Checks the session again under the lock, because another request may
+ * have enabled the first factor after the session was authenticated.
+ * @throws MFA_REQUIRED, UNAUTHENTICATED
+ */
+export async function lockForChange(ctx: Pick<Run, 'tx'>, principal: Principal): Promise<UserRow> {
+  const user = await lockCaller(ctx, principal);
+  if (await isEnrolled(ctx.tx, user.id)) {
+    const session = await sessionOf(ctx.tx, principal);
+    if (session?.acr !== 'aal2') throw fail('MFA_REQUIRED');
+  }
+  return user;
+}
+
+async function sessionOf(tx: Executor, { credentialId }: Principal) {
+  const [session] = await tx.select().from(sessions).where(eq(sessions.id, credentialId));
+  return session;
+}
+
+/** The state of a session after a correct code. The token is signed before the transaction and answered after it. */
+export interface RaisedSession {
+  readonly amr: string[];
+  readonly authenticatedAt: Date;
+  readonly accessToken: string;
+}
+
+/** Signs the token of the raised session; for `prepare`. @throws UNAUTHENTICATED */
+export async function prepareRaise(
+  tx: Executor,
+  services: Services,
+  principal: Principal,
+  method: 'otp' | 'rc',
+): Promise<RaisedSession> {
+  const session = await sessionOf(tx, principal);
+  if (!session) throw fail('UNAUTHENTICATED');
+  const { id, userId } = session;
+  const amr = [...new Set([...session.amr, method])];
+  const authenticatedAt = services.clock.now();
+  const { emailVerified } = principal;
+  const claims = { id, userId, acr: 'aal2', amr, authenticatedAt, emailVerified } as const;
+  return { amr, authenticatedAt, accessToken: await signAccessToken(services, claims) };
+}
+
+/**
+ * Raises this session, and no other, to `aal2`. It counts as a recent sign-in (identity §6) and as a full session; if the
+ * user has too many full sessions, the least recently used one ends.
+ * @throws UNAUTHENTICATED if the session has ended
+ */
+export async function raiseSession(
+  ctx: Run,
+  user: UserRow,
+  { credentialId }: Principal,
+  raised: RaisedSession,
+): Promise<void> {
+  const { amr, authenticatedAt } = raised;
+  const changed = await ctx.tx
+    .update(sessions)
+    .set({ acr: 'aal2', amr, authenticatedAt })
+    .where(and(eq(sessions.id, credentialId), isNull(sessions.endedAt)))
+    .returning({ id: sessions.id });
+  if (changed.length === 0) throw fail('UNAUTHENTICATED');
+  ctx.invalidate(`session:${credentialId}`);
+  await endLeastUsed(ctx, user, { id: credentialId, acr: 'aal2', appId: null });
+}
+
+/** The target of audit entries about a user. */
+export const userTarget = (user: UserRow) => ({ type: 'User', id: user.id }) as const;
+
+/** The same refusal for a wrong, used or locked-out code. The transaction commits the counted failure and the audit entry. */
+export async function refuseCode(ctx: Run, user: UserRow): Promise<Refusal> {
+  const node = await nodeOfUser(ctx.tx, user.id);
+  ctx.record({ outcome: 'failed', code: 'UNAUTHENTICATED', target: userTarget(user), node });
+  const fix =
+    'Send the code that your authenticator app shows now, or an unused recovery code; or wait 15 minutes.';
+  return refuse(fail('UNAUTHENTICATED', { fix }));
+}

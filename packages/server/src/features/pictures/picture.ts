@@ -1,0 +1,27 @@
+import { eq } from 'drizzle-orm';
+import { pgTable, text as textColumn, unique, uuid as uuidColumn } from 'drizzle-orm/pg-core';
+import { bytea, time } from '../../db/query/columns.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { users } from '../users/user.ts';
+
+/**
+ * The uploaded picture of a user, at most one. Its name cannot be guessed, and anyone who knows the name may see it.
+ */
+export const pictures = pgTable(
+  'pictures',
+  {
+    userId: uuidColumn('user_id')
+      .primaryKey()
+      .references(() => users.id),
+    name: textColumn('name').notNull(),
+    mediaType: textColumn('media_type').notNull(),
+    bytes: bytea('bytes').notNull(),
+    createdAt: time('created_at').notNull(),
+  },
+  (table) => [unique('pictures_name').on(table.name)],
+);
+
+/** Deletes the picture. The caller updates `users.pictureUrl`. */
+export async function removePicture(tx: Executor, userId: string): Promise<void> {
+  await tx.delete(pictures).where(eq(pictures.userId, userId));
+}

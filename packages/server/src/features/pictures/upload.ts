@@ -1,0 +1,67 @@
+import { eq } from 'drizzle-orm';
+import { newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
+import { fail } from '../../errors.ts';
+import type { Services } from '../../kernel/context.ts';
+import { recordUpdated, type Run, type UserRow } from '../../domain/identity/sign-in.ts';
+import { lockUser } from '../../domain/identity/verification.ts';
+import { users } from '../users/user.ts';
+import { detectImage, type DetectedImage } from './image.ts';
+import { pictures } from './picture.ts';
+
+const MAX_BYTES = 2 * 1024 * 1024;
+
+/** Decodes base64, with or without padding, plain or in a data URI. @throws VALIDATION_ERROR, PAYLOAD_TOO_LARGE */
+function decodeBase64(file: string): Buffer<ArrayBuffer> {
+  // The media type in a data URI is only a claim of the sender, so it is ignored.
+  const [prefix = ''] = /^data:[^,]{0,255};base64,/i.exec(file) ?? [];
+  const text = file.slice(prefix.length).replace(/={1,2}$/, '');
+  if (!/^[A-Za-z0-9+/]+$/.test(text) || text.length % 4 === 1) {
+    const details = [{ path: 'file', code: 'format' }] as const;
+    throw fail('VALIDATION_ERROR', { details, fix: 'Send the file as base64, or as a data URI in base64.' });
+  }
+  if (Math.floor(text.length * 0.75) > MAX_BYTES)
+    throw fail('PAYLOAD_TOO_LARGE', { fix: 'Send 2 MiB at most.' });
+  return Buffer.from(text, 'base64');
+}
+
+/**
+ * Decodes the upload and removes its metadata. Accepted uploads are rate limited, because each one fills the write-ahead
+ * log of the database.
+ * @throws VALIDATION_ERROR, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, RATE_LIMITED
+ */
+export async function prepareUpload(
+  services: Services,
+  userId: string,
+  file: string,
+): Promise<DetectedImage> {
+  const image = detectImage(decodeBase64(file));
+  if (!image) {
+    const fix =
+      'Send a complete JPEG, PNG, WebP or GIF of at most 8192 pixels per side, without bytes after its end.';
+    throw fail('UNSUPPORTED_MEDIA_TYPE', { fix });
+  }
+  await services.limiter.consume('auth', `uploadMyPicture ${userId}`);
+  return image;
+}
+
+/** Stores the picture in place of the earlier one, whose address stops working. Returns the new address. */
+export async function storePicture(ctx: Run, userId: string, image: DetectedImage): Promise<string> {
+  const { tx, services } = ctx;
+  const before = await lockUser(ctx, userId);
+  if (!before) throw fail('UNAUTHENTICATED');
+  const now = services.clock.now();
+  const name = `${newOneTimeToken()}.${image.extension}`;
+  const set = { name, mediaType: image.mediaType, bytes: image.bytes, createdAt: now };
+  await tx
+    .insert(pictures)
+    .values({ userId, ...set })
+    .onConflictDoUpdate({ target: pictures.userId, set });
+  const pictureUrl = `${services.config.appUrl}/api/pictures/${name}`;
+  const [row] = await tx
+    .update(users)
+    .set({ pictureUrl, updatedAt: now })
+    .where(eq(users.id, userId))
+    .returning();
+  await recordUpdated(ctx, row as UserRow, { pictureUrl: { from: before.pictureUrl, to: pictureUrl } });
+  return pictureUrl;
+}

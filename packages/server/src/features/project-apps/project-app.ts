@@ -1,0 +1,174 @@
+import { boolean, foreignKey, index, pgTable, unique } from 'drizzle-orm/pg-core';
+import { text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
+import { bytea, deletedIndex, links, rowColumns, tenantColumn } from '../../db/query/columns.ts';
+import { entity, fixed, required, optional, serverSet } from '../../kernel/entity.ts';
+import { httpsUrl, refusal, text, uuid } from '../../kernel/input/values.ts';
+import { originOf } from '../../domain/app-access/origin.ts';
+import { isRedirectUri } from '../../domain/app-access/redirect-uri.ts';
+import { Role, roles } from '../roles/role.ts';
+import { taggedBy, tagIds, tags } from '../tags/tag.ts';
+
+export const appProviders = ['email', 'github'] as const;
+
+/** Apps to which the users of a project sign in. `tenantId` is the project. */
+export const projectApps = pgTable(
+  'project_apps',
+  {
+    ...rowColumns(),
+    tenantId: tenantColumn(),
+    clientId: uuidColumn('client_id').notNull(),
+    name: textColumn('name').notNull(),
+    logoUrl: textColumn('logo_url'),
+    homepageUrl: textColumn('homepage_url'),
+    primaryColor: textColumn('primary_color'),
+    redirectUris: textColumn('redirect_uris').array().notNull(),
+    /** Null: not restricted. Empty: tokens of the app allow nothing. */
+    scopes: textColumn('scopes').array(),
+    enabledProviders: textColumn('enabled_providers', { enum: appProviders }).array().notNull(),
+    /** Origins whose scripts may read the answers to the app (CORS). */
+    allowedOrigins: textColumn('allowed_origins').array().notNull().default([]),
+    allowSignUp: boolean('allow_sign_up').notNull(),
+    signUpRoleId: uuidColumn('sign_up_role_id'),
+    signUpRoleTenantId: uuidColumn('sign_up_role_tenant_id'),
+    confidential: boolean('confidential').notNull(),
+    /** HMAC of the secret of a confidential app; no answer contains it. */
+    secretHash: bytea('secret_hash'),
+  },
+  (table) => [
+    deletedIndex('project_apps', table),
+    unique('project_apps_client_id').on(table.clientId),
+    unique('project_apps_tenant_id_id').on(table.tenantId, table.id),
+    index('project_apps_tenant').on(table.tenantId, table.createdAt, table.id),
+    index('project_apps_role').on(table.signUpRoleId),
+    index('project_apps_origins').using('gin', table.allowedOrigins),
+    foreignKey({
+      name: 'project_apps_role_fk',
+      columns: [table.signUpRoleTenantId, table.signUpRoleId],
+      foreignColumns: [roles.tenantId, roles.id],
+    }),
+  ],
+);
+
+export const projectAppTags = links(
+  'project_app_tags',
+  { column: 'project_app_id', table: () => projectApps },
+  { column: 'tag_id', table: () => tags },
+);
+
+const withoutDuplicates = <T>(values: readonly T[]): T[] => [...new Set(values)];
+
+/** Stored as typed, because OAuth compares redirect URIs character by character. */
+const redirectUri = z
+  .string()
+  .check(({ value, issues }) => {
+    if (!isRedirectUri(value)) issues.push(refusal('format', value));
+  })
+  .meta({
+    maxLength: 2048,
+    description:
+      'https, or http for 127.0.0.1, [::1] (any port matches) and localhost, or a scheme of the app (com.example:/callback).',
+  });
+
+/** Stored in the form that browsers send as `Origin`. */
+const webOrigin = z
+  .string()
+  .max(255)
+  .transform((typed, { issues }) => {
+    const origin = originOf(typed);
+    if (origin !== null) return origin;
+    issues.push(refusal('format', typed));
+    return z.NEVER;
+  })
+  .meta({ description: 'https, or http for localhost, 127.0.0.1 and [::1]; without a path.' });
+
+/** A permission by its name. `scopesToSet` checks that the project has it. */
+const scopeName = text(1, 128);
+
+const Provider = z
+  .enum(appProviders)
+  .meta({ id: 'ProjectAppProvider', description: 'A sign-in method of an app.' });
+
+const originsText = 'Origins of pages that may read the answers to this app.';
+const scopesText =
+  'Permissions that it may use (slug:action or Noun:Action). null: not restricted; empty: none.';
+const providersText = 'Sign-in methods that its pages offer.';
+const confidentialText = 'true: the app can keep a secret, and sends it to the token endpoint.';
+
+/** An app to which the users of a project sign in, on pages of this service. */
+export const ProjectApp = entity('ProjectApp', {
+  table: projectApps,
+  doc: 'An app to which the users of a project sign in, on pages of this service.',
+  fields: {
+    projectId: serverSet(uuid.describe('The project whose users sign in.')),
+    clientId: serverSet(uuid.describe('The client id of the app in OAuth requests; it is not secret.')),
+    name: required(
+      text(1, 255).meta({ description: 'What the sign-in pages call the app.', examples: ['Web shop'] }),
+    ),
+    logoUrl: optional(httpsUrl.nullable().describe('Picture that the sign-in pages show.'), null),
+    homepageUrl: optional(httpsUrl.nullable().describe('Web site of the app.'), null),
+    primaryColor: optional(
+      z
+        .string()
+        .regex(/^#[0-9a-f]{6}$/)
+        .nullable()
+        .meta({
+          description: 'Colour of the sign-in pages: `#` and six lower-case hex digits.',
+          examples: ['#1f3a5f'],
+        }),
+      null,
+    ),
+    redirectUris: {
+      ...required(
+        z
+          .array(redirectUri)
+          .min(1)
+          .max(20)
+          .transform(withoutDuplicates)
+          .meta({
+            description: 'Where the browser may be sent after the sign-in.',
+            examples: [['https://app.example.com/callback']],
+          }),
+      ),
+      out: z.array(z.string()).describe('Where the browser may be sent after the sign-in.'),
+    },
+    scopes: {
+      ...optional(z.array(scopeName).max(100).nullable().describe(scopesText), null),
+      out: z.array(z.string()).nullable().describe(scopesText),
+    },
+    enabledProviders: {
+      ...optional(z.array(Provider).min(1).max(10).transform(withoutDuplicates).describe(providersText), [
+        'email',
+      ]),
+      out: z.array(Provider).describe(providersText),
+    },
+    allowSignUp: optional(
+      z.boolean().describe('true: people who are not users of the project join it by signing in.'),
+      false,
+    ),
+    signUpRoleId: optional(uuid.nullable().describe('The role that they join with.'), null),
+    confidential: {
+      ...fixed(z.boolean().describe(confidentialText)),
+      create: z.boolean().default(false).describe(confidentialText),
+    },
+    allowedOrigins: {
+      ...optional(
+        z
+          .array(webOrigin)
+          .max(20)
+          .transform(withoutDuplicates)
+          .meta({ description: originsText, examples: [['https://app.example.com']] }),
+        [],
+      ),
+      out: z.array(z.string()).describe(originsText),
+    },
+    tagIds,
+  },
+  columns: { projectId: projectApps.tenantId },
+  relations: {
+    tags: taggedBy(() => projectAppTags),
+    signUpRole: { kind: 'one', to: () => Role, column: 'signUpRoleId' },
+  },
+  search: ['name'],
+  sort: ['createdAt', 'name'],
+});

@@ -1,0 +1,294 @@
+import { and, count, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { isDeepStrictEqual } from 'node:util';
+import { evaluate } from '@doorward/decision/evaluate';
+import { assertCanGrant } from '../../access/delegation/delegation.ts';
+import { isWithinPin } from '../../access/reach.ts';
+import { nodes } from '../../db/tenancy/nodes.ts';
+import { withoutRls } from '../../db/tenancy/rls.ts';
+import { fail } from '../../errors.ts';
+import { callerOf, type Context } from '../../kernel/context.ts';
+import type { Changes } from '../../kernel/event.ts';
+import type { GrantFeature } from '../../kernel/scope.ts';
+import type { ScopedDb } from '../../kernel/scoped-db.ts';
+import type { Run } from '../../domain/identity/sign-in.ts';
+import { assertReachable } from '../../domain/identity/registration.ts';
+import { recordingsOf } from '../../domain/memberships/grant-entries.ts';
+import type { MembershipRun } from '../../domain/memberships/role-assignment.ts';
+import { roles } from '../roles/role.ts';
+import {
+  grantStatus,
+  liveStates,
+  ProjectGrant,
+  projectGrantRoles,
+  projectGrants,
+  projectGrantTokens,
+  type GrantStatus,
+} from './grant.ts';
+import { newOfferEnd, sendOffer } from './offer.ts';
+import { removeRoles } from './removed-roles.ts';
+import {
+  assertCanHold,
+  closeSlice,
+  lockGrant,
+  openSlice,
+  placeOf,
+  readGrant,
+  type GrantRow,
+} from './store.ts';
+
+/**
+ * What the owner of a project does with a grant. Each change locks the row of the grant first, so the second of two
+ * concurrent ones reads the state that the first has set.
+ */
+export type GrantingRun = Run &
+  MembershipRun &
+  Pick<Context, 'unchanged'> & {
+    readonly db: ScopedDb;
+  };
+
+interface Fields {
+  readonly name: string;
+  readonly roleIds: readonly string[];
+  readonly metadata: GrantRow['metadata'];
+  readonly maxUsers: number | null;
+  readonly features?: readonly GrantFeature[] | undefined;
+}
+
+interface NewGrant extends Fields {
+  readonly email?: string | undefined;
+  readonly organizationId?: string | undefined;
+}
+
+const at = ({ scope, services }: GrantingRun) => ({ scope, now: services.clock.now() });
+
+/** @throws VALIDATION_ERROR, NOT_FOUND, PRIVILEGE_ESCALATION, CONFLICT */
+export async function create(ctx: GrantingRun, input: NewGrant): Promise<GrantRow> {
+  const { tx, db, scope, services } = ctx;
+  const { email, organizationId } = input;
+  if ((email === undefined) === (organizationId === undefined)) {
+    const path = email === undefined ? 'email' : 'organizationId';
+    throw fail('VALIDATION_ERROR', {
+      details: [{ path, code: email === undefined ? 'required' : 'excluded' }],
+      fix: 'Send email to mail an offer, or organizationId of an organization in which you may accept grants.',
+    });
+  }
+  if (email !== undefined) assertReachable(services, email, 'email');
+  await assertGrantable(ctx, input.roleIds);
+  if (organizationId !== undefined) await assertMayAcceptIn(ctx, organizationId);
+  const userId = callerOf(ctx).userId;
+  const accepted = organizationId === undefined ? null : services.clock.now();
+  const { id } = await db.insert(ProjectGrant, {
+    name: input.name,
+    metadata: input.metadata,
+    maxUsers: input.maxUsers,
+    organizationId: null,
+    email: email ?? null,
+    features: [...(input.features ?? ['apiKeys', 'webhooks', 'audit'])],
+    status: 'pending',
+    expiresAt: newOfferEnd(services),
+    createdBy: userId,
+  });
+  await linkRoles(ctx, id, input.roleIds);
+  await assertWithinLimits(ctx);
+  if (organizationId !== undefined) {
+    await withoutRls(tx, async () => {
+      await assertCanHold(tx, organizationId, await placeOf(tx, scope.nodeId), 'organizationId');
+      await openSlice(tx, id, scope.nodeId);
+    });
+    await tx
+      .update(projectGrants)
+      .set({ status: 'active', organizationId, acceptedBy: userId, acceptedAt: accepted, expiresAt: null })
+      .where(eq(projectGrants.id, id));
+  }
+  const grant = await readGrant(tx, at(ctx), id);
+  if (email !== undefined) await sendOffer(ctx, grant, email);
+  recordAll(ctx, grant, 'project_grant.created');
+  return grant;
+}
+
+/** @throws NOT_FOUND, PRIVILEGE_ESCALATION, INVALID_STATE */
+export async function update(
+  ctx: GrantingRun,
+  { id, ...input }: { readonly id: string } & { readonly [K in keyof Fields]?: Fields[K] | undefined },
+): Promise<GrantRow> {
+  const { tx, invalidate } = ctx;
+  const before = await lockInState(ctx, id, ['pending', 'active', 'suspended']);
+  const { roleIds = before.roleIds, ...columns } = input;
+  const added = roleIds.filter((roleId) => !before.roleIds.includes(roleId));
+  const removed = before.roleIds.filter((roleId) => !roleIds.includes(roleId));
+  await assertGrantable(ctx, added);
+  // Conditions read the metadata, so a change of it may give the customer all that the roles contain.
+  if (columns.metadata && !isDeepStrictEqual(columns.metadata, before.metadata))
+    await assertCanGrant(tx, ctx.scope, ctx.rights, { roleIds });
+  const wanted = { ...columns, roleIds };
+  const changed = (Object.keys(wanted) as (keyof typeof wanted)[]).filter(
+    (key) => wanted[key] !== undefined && !isDeepStrictEqual(wanted[key], before[key]),
+  );
+  if (changed.length === 0) {
+    ctx.unchanged();
+    return before;
+  }
+  await tx
+    .update(projectGrants)
+    .set({
+      ...(columns.name !== undefined && { name: columns.name }),
+      ...(columns.metadata !== undefined && { metadata: columns.metadata }),
+      ...(columns.maxUsers !== undefined && { maxUsers: columns.maxUsers }),
+      ...(columns.features !== undefined && { features: [...columns.features] }),
+      updatedAt: sql`now()`,
+    })
+    .where(eq(projectGrants.id, id));
+  await linkRoles(ctx, id, added);
+  if (removed.length > 0) {
+    await tx
+      .delete(projectGrantRoles)
+      .where(and(eq(projectGrantRoles.fromId, id), inArray(projectGrantRoles.toId, removed)));
+  }
+  const revokedKeys = removed.length > 0 ? await withoutRls(tx, () => removeRoles(ctx, before, removed)) : [];
+  invalidate(`node:${id}`, `keys:${id}`);
+  const grant = await readGrant(tx, at(ctx), id);
+  const changes: Changes = Object.fromEntries(
+    changed.map((key) => [key, { from: before[key], to: grant[key] }]),
+  );
+  recordAll(ctx, grant, 'project_grant.updated', changes);
+  revokedKeys.forEach(ctx.record);
+  return grant;
+}
+
+/** Mails a new link, which replaces the earlier one, for another seven days. @throws NOT_FOUND, INVALID_STATE */
+export async function resend(ctx: GrantingRun, id: string): Promise<GrantRow> {
+  const { email } = await lockInState(ctx, id, ['pending']);
+  const expiresAt = newOfferEnd(ctx.services);
+  await ctx.tx
+    .update(projectGrants)
+    .set({ expiresAt, updatedAt: sql`now()` })
+    .where(eq(projectGrants.id, id));
+  const grant = await readGrant(ctx.tx, at(ctx), id);
+  if (email !== null) await sendOffer(ctx, grant, email);
+  return grant;
+}
+
+/** Suspends or resumes. Roles and keys of the slice stay, and work again afterwards. @throws NOT_FOUND, INVALID_STATE */
+export async function setStatus(
+  ctx: GrantingRun,
+  id: string,
+  status: 'active' | 'suspended',
+  reason?: string,
+): Promise<GrantRow> {
+  const before = await lockInState(ctx, id, [status === 'active' ? 'suspended' : 'active']);
+  await ctx.tx
+    .update(projectGrants)
+    .set({ status, revokedReason: status === 'suspended' ? (reason ?? null) : null, updatedAt: sql`now()` })
+    .where(eq(projectGrants.id, id));
+  ctx.invalidate(`node:${id}`, `keys:${id}`);
+  const grant = await readGrant(ctx.tx, at(ctx), id);
+  const event = status === 'active' ? 'project_grant.resumed' : 'project_grant.suspended';
+  recordAll(ctx, grant, event, { status: { from: before.status, to: status } });
+  return grant;
+}
+
+/** Ends the grant for good, with everything in its slice. @throws NOT_FOUND, INVALID_STATE */
+export async function revoke(ctx: GrantingRun, id: string, reason?: string): Promise<GrantRow> {
+  const { tx, services } = ctx;
+  const before = await lockInState(ctx, id, ['pending', 'active', 'suspended']);
+  await tx
+    .update(projectGrants)
+    .set({
+      status: 'revoked',
+      revokedBy: 'owner',
+      revokedAt: services.clock.now(),
+      revokedReason: reason ?? null,
+      updatedAt: sql`now()`,
+    })
+    .where(eq(projectGrants.id, id));
+  await tx.delete(projectGrantTokens).where(eq(projectGrantTokens.grantId, id));
+  if (before.organizationId !== null) ctx.invalidate(...(await closeSlice(tx, id)));
+  const grant = await readGrant(tx, at(ctx), id);
+  recordAll(ctx, grant, 'project_grant.revoked', { status: { from: before.status, to: 'revoked' } });
+  return grant;
+}
+
+function recordAll(ctx: GrantingRun, grant: GrantRow, event: string, changes: Changes | null = null): void {
+  const { nodeId, tenant, id } = ctx.scope;
+  const project = { id: nodeId, scope: { tenant, id } };
+  recordingsOf(ctx.scope, project, grant, { event, changes }).forEach(ctx.record);
+}
+
+async function lockInState(ctx: GrantingRun, id: string, allowed: readonly GrantStatus[]): Promise<GrantRow> {
+  const grant = await lockGrant(ctx.tx, at(ctx), id);
+  if (!allowed.includes(grant.status)) throw fail('INVALID_STATE', { params: { state: grant.status } });
+  return grant;
+}
+
+/**
+ * Roles of the project itself, all of whose permissions the caller holds. They are share-locked, so that none can be
+ * deleted as unassigned before it is granted.
+ * @throws NOT_FOUND, PRIVILEGE_ESCALATION
+ */
+async function assertGrantable(ctx: GrantingRun, roleIds: readonly string[]): Promise<void> {
+  if (roleIds.length === 0) return;
+  const rows = await ctx.tx
+    .select({ id: roles.id })
+    .from(roles)
+    .where(
+      and(inArray(roles.id, [...roleIds]), eq(roles.tenantId, ctx.scope.nodeId), isNull(roles.deletedAt)),
+    )
+    .for('share');
+  if (rows.length !== new Set(roleIds).size)
+    throw fail('NOT_FOUND', { fix: 'Name only roles of this project in roleIds.' });
+  await assertCanGrant(ctx.tx, ctx.scope, ctx.rights, { roleIds });
+}
+
+async function linkRoles({ tx, scope }: GrantingRun, id: string, roleIds: readonly string[]): Promise<void> {
+  if (roleIds.length === 0) return;
+  const { nodeId } = scope;
+  await tx
+    .insert(projectGrantRoles)
+    .values(roleIds.map((toId) => ({ tenantId: nodeId, fromId: id, toId, toTenantId: nodeId })));
+}
+
+/** The caller accepts at once for an organization that they administer. @throws NOT_FOUND, as for an unknown one */
+async function assertMayAcceptIn(ctx: GrantingRun, organizationId: string): Promise<void> {
+  const principal = callerOf(ctx);
+  const { resolver } = ctx.services;
+  const mayAccept = await withoutRls(ctx.tx, async () => {
+    const inside = await resolver.scopeOf({ tenant: 'organization', id: organizationId }, ctx.tx);
+    if (!inside || !isWithinPin(principal, inside)) return false;
+    // As in every call in that organization (`assertSessionGates`).
+    if (
+      principal.type === 'session' &&
+      (!principal.emailVerified || (inside.requireMfa && principal.acr === 'aal1'))
+    )
+      return false;
+    const { grants } = await resolver.rightsOfUser(inside, principal.userId, ctx.tx);
+    return evaluate(grants, { resource: 'ProjectGrant', action: 'Accept' }).authorized;
+  });
+  if (mayAccept) return;
+  throw fail('NOT_FOUND', {
+    fix: 'Name an organization in which you hold ProjectGrant:Accept, or send email to mail an offer.',
+  });
+}
+
+/** Most offers of a project that wait for an answer. */
+const MAX_PENDING = 100;
+
+/** Call it after the insert. It counts under the lock of the project's node. @throws CONFLICT */
+async function assertWithinLimits({ tx, scope, services }: GrantingRun): Promise<void> {
+  const { maxPerProject } = services.config.projectGrants;
+  await tx.select({ id: nodes.id }).from(nodes).where(eq(nodes.id, scope.nodeId)).for('no key update');
+  const status = grantStatus(services.clock.now());
+  const counts = await tx
+    .select({ status, count: count() })
+    .from(projectGrants)
+    .where(and(eq(projectGrants.tenantId, scope.nodeId), isNull(projectGrants.deletedAt)))
+    .groupBy(sql`1`);
+  const countOf = (states: readonly GrantStatus[]) =>
+    counts.reduce((sum, row) => sum + (states.includes(row.status) ? row.count : 0), 0);
+  const refuse = (fix: string) => fail('CONFLICT', { details: [{ path: 'scope', code: 'limit' }], fix });
+  if (countOf(['pending']) > MAX_PENDING)
+    throw refuse(`A project has at most ${MAX_PENDING} pending offers: revoke one, or wait for an answer.`);
+  if (countOf(['pending', ...liveStates]) > maxPerProject)
+    throw refuse(
+      `A project has at most ${maxPerProject} live grants and pending offers together (PROJECT_GRANTS_MAX).`,
+    );
+}

@@ -1,0 +1,162 @@
+import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
+import { fail } from '../../errors.ts';
+import { refuse, type Refusal } from '../../kernel/output/reply.ts';
+import { nodeOfApp, type LiveApp } from '../../domain/app-access/app.ts';
+import { grantableScopes } from '../../domain/app-access/scopes.ts';
+import { admitToApp, resolveCandidate, type SignInCandidate } from '../../domain/federation/app-sign-in.ts';
+import type { AppRequest } from '../../domain/federation/app-request.ts';
+import { answerApp } from '../../domain/federation/answer-app.ts';
+import {
+  updateFlow,
+  clearFlowCookie,
+  startAgainError,
+  consumeFlow,
+  type IdentifiedPerson,
+} from '../../domain/federation/flow.ts';
+import type { Run } from '../../domain/identity/sign-in.ts';
+import { nodeOfUser, userAsActor } from '../../domain/identity/user-node.ts';
+import { rememberNetwork } from '../me/failed-attempts.ts';
+import { isEnrolled } from '../mfa/mfa-factor.ts';
+import { verifySecondFactor, type SecondFactorInput } from '../../domain/second-factor/codes.ts';
+import { projectCodes } from './project-code.ts';
+import { appOf, askConsent, assertOwnPage, denyAccess, flowAt } from './steps.ts';
+
+/** The second half of a sign-in to an app: the user's second factor, if enabled, and their consent. */
+
+const CODE_SECONDS = 60;
+const codePattern = /^ *(?:[0-9] *){6}$/;
+
+interface SubmittedFactor extends SecondFactorInput {
+  readonly form_token?: string | undefined;
+}
+
+/** Verifies the second factor and returns the next page. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED, VALIDATION_ERROR */
+export async function verifyFactor(ctx: Run, submitted: SubmittedFactor): Promise<string | Refusal> {
+  const { tx, services, call } = ctx;
+  assertOwnPage(call);
+  const flow = await flowAt(tx, services, call, 'secondFactor', submitted.form_token);
+  const app = await appOf(tx, flow.asked);
+  const { asked: request, verifier, step } = flow;
+  const candidate = await resolveCandidate(ctx, app, step.user.proof);
+  if (!candidate) return denyAccess(ctx, flow, app);
+  const { user, joins } = candidate;
+  if (!user || user.id !== step.user.userId) throw startAgainError();
+  const target = { type: 'User', id: user.id } as const;
+  const node = await nodeOfUser(tx, user.id);
+  // A malformed code is not a guess, so it does not count as a failed attempt.
+  const isGuess = submitted.code === undefined || codePattern.test(submitted.code);
+  if (!isGuess || !(await verifySecondFactor(ctx, user.id, submitted))) {
+    const again = { name: 'secondFactor', user: step.user, notice: 'wrongCode' } as const;
+    await updateFlow(ctx, 'project', {
+      handle: flow.handle,
+      data: { asked: request, verifier, step: again },
+    });
+    if (!isGuess) ctx.unchanged();
+    else ctx.record({ outcome: 'failed', code: 'UNAUTHENTICATED', target, node });
+    return refuse(wrongCode());
+  }
+  const method = submitted.code === undefined ? 'rc' : 'otp';
+  ctx.record({ actor: userAsActor(user), target, node, metadata: { method } });
+  const proved = { ...step.user, amr: [...step.user.amr, method] };
+  return askConsent(ctx, flow, app, { user: proved, joins });
+}
+
+const wrongCode = () =>
+  fail('UNAUTHENTICATED', {
+    fix: 'Send the current code of your authenticator app or an unused recovery code; or wait 15 minutes.',
+  });
+
+const acrOf = (amr: readonly string[]) =>
+  amr.some((method) => method === 'otp' || method === 'rc') ? 'aal2' : 'aal1';
+
+/**
+ * Records the consent and issues the code of the app. Only now the user is created, their GitHub account linked, and they
+ * join the project, where needed. Changes since the consent page was shown can reduce what is granted, never extend it.
+ * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
+ */
+export async function approve(ctx: Run, consentToken: string): Promise<string | Refusal> {
+  const { tx, services, call } = ctx;
+  assertOwnPage(call);
+  const { handle, asked: request, step } = await flowAt(tx, services, call, 'consent', consentToken);
+  const app = await appOf(tx, request);
+  // Users are locked before flows, in the same order as by operations that end all flows of a user.
+  const candidate = await resolveCandidate(ctx, app, step.user.proof);
+  await consumeFlow(tx, services, call, 'project', handle);
+  clearFlowCookie(ctx);
+  if (!candidate) return answerApp(ctx, app, request, { error: 'access_denied' });
+  if (!(await isUnchangedSinceShown(ctx, app, candidate, step))) return refuse(startAgainError());
+  const userId = candidate.user?.id ?? services.ids.next();
+  const subject = { userId: candidate.user?.id ?? null, joins: candidate.joins };
+  const scopes = step.shown && (await grantableScopes(tx, services, app, subject, step.shown));
+  ctx.record({
+    actor: userAsActor({ id: userId, name: candidate.name }),
+    target: { type: 'ProjectApp', id: app.id },
+    node: nodeOfApp(app),
+    metadata: { scopes },
+  });
+  if (!(await admitToApp(ctx, app, step.user.proof, candidate, userId))) throw startAgainError();
+  await rememberNetwork(tx, services, userId, call.network);
+  const code = await newCode(ctx, app, { request, userId, scopes, user: step.user });
+  return answerApp(ctx, app, request, { code });
+}
+
+/**
+ * Whether the user and the assurance level are unchanged since consent was shown. Meanwhile another user may own the
+ * address, the user may have enabled a second factor, or an unrestricted app may have got scopes that were not shown.
+ */
+async function isUnchangedSinceShown(
+  { tx }: Run,
+  app: LiveApp,
+  { user }: SignInCandidate,
+  { user: shownTo, shown }: { readonly user: IdentifiedPerson; readonly shown: readonly string[] | null },
+): Promise<boolean> {
+  if (shown === null && app.scopes !== null) return false;
+  if (shownTo.userId !== null && user?.id !== shownTo.userId) return false;
+  return user === null || acrOf(shownTo.amr) === 'aal2' || !(await isEnrolled(tx, user.id));
+}
+
+async function newCode(
+  { tx, services }: Run,
+  app: LiveApp,
+  {
+    request,
+    userId,
+    scopes,
+    user,
+  }: {
+    readonly request: AppRequest;
+    readonly userId: string;
+    readonly scopes: string[] | null;
+    readonly user: IdentifiedPerson;
+  },
+): Promise<string> {
+  const code = newOneTimeToken();
+  await tx.insert(projectCodes).values({
+    hash: hashOneTimeToken(code),
+    appId: app.id,
+    userId,
+    redirectUri: request.redirectUri,
+    challenge: request.challenge,
+    scopes,
+    openidScopes: [...(request.openid?.scopes ?? [])],
+    nonce: request.openid?.nonce ?? null,
+    acr: acrOf(user.amr),
+    amr: [...user.amr],
+    authenticatedAt: new Date(user.authenticatedAt),
+    expiresAt: new Date(services.clock.now().getTime() + CODE_SECONDS * 1000),
+  });
+  return code;
+}
+
+/**
+ * The user cancels the sign-in, at any step; the app receives `access_denied`.
+ * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
+ */
+export async function deny(ctx: Run, consentToken: string): Promise<string> {
+  assertOwnPage(ctx.call);
+  ctx.unchanged();
+  const { tx, services, call } = ctx;
+  const flow = await consumeFlow(tx, services, call, 'project', consentToken);
+  clearFlowCookie(ctx);
+  return answerApp(ctx, await appOf(tx, flow.asked), flow.asked, { error: 'access_denied' });
+}

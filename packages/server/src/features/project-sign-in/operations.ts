@@ -1,0 +1,260 @@
+import { z } from 'zod';
+import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
+import { fail, type DoorwardError } from '../../errors.ts';
+import { mutation, query } from '../../kernel/operation.ts';
+import { redirect, Refusal, type BareReply } from '../../kernel/output/reply.ts';
+import { uuid } from '../../kernel/input/values.ts';
+import { canonicalAddress } from '../../domain/identity/password-sign-in.ts';
+import { Accepted } from '../../domain/identity/verification.ts';
+import { pagePath } from '../../domain/federation/answer-app.ts';
+import { appProviders } from '../project-apps/project-app.ts';
+import { browserOperation, optionalParameter, redirects } from './browser-operation.ts';
+import { approve, deny, verifyFactor } from './consent.ts';
+import { appInfo, consentInfo } from './page-questions.ts';
+import { fromGithub, mailLink, openMail, takeIdentity, toGithub } from './steps.ts';
+
+/**
+ * Sign-in to an app of a project on pages of this service (identity §12): authorization code with PKCE (RFC 6749, 7636,
+ * 9700). These operations are for browsers, so REST only. The pages are in `src/pages/sign-in`.
+ */
+
+const NamedScope = z
+  .object({
+    scope: z.string().describe('Its name in requests.'),
+    name: z.string().describe('Its name for people.'),
+    description: z.string().nullable().describe('What it lets the app do.'),
+  })
+  .meta({ id: 'NamedScope', description: 'A scope of an app, in a form for people.' });
+
+const appFields = {
+  name: z.string().describe('What the sign-in pages call the app.'),
+  logoUrl: z.string().nullable().describe('Picture that the pages show.'),
+  homepageUrl: z.string().nullable().describe('Web site of the app.'),
+  primaryColor: z.string().nullable().describe('Colour of the pages.'),
+};
+
+export const projectAppInfo = query({
+  rest: 'GET /auth/project/app-info',
+  summary: 'Read what the sign-in pages show about a project app',
+  access: 'public',
+  only: 'rest',
+  input: {
+    client_id: uuid.describe('The `clientId` of the app.'),
+    redirect_uri: z
+      .string()
+      .max(2048)
+      .optional()
+      .describe('To check that the app has this redirect address.'),
+    scope: optionalParameter('Separated by spaces; absent: all of the app.'),
+  },
+  output: z
+    .object({
+      ...appFields,
+      enabledProviders: z.array(z.enum(appProviders)).describe('Sign-in methods.'),
+      scopes: z
+        .array(NamedScope)
+        .nullable()
+        .meta({ description: 'Scopes that the app requests. Null: the app is not restricted.' }),
+    })
+    .meta({ id: 'ProjectAppInfo', description: 'The public data of a project app.' }),
+  codes: ['NOT_FOUND', 'INVALID_REDIRECT_URI'],
+  run: ({ tx, services, input }) => appInfo(tx, services, input),
+});
+
+/** The secret of a page or mail. The example is not a valid token. */
+const token = z
+  .string()
+  .min(1)
+  .max(128)
+  .meta({
+    description: 'The token of the page, or of the link in the mail.',
+    examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
+  });
+
+export const projectConsentInfo = query({
+  rest: 'GET /auth/project/consent-info',
+  summary: 'Read what the consent page asks the user',
+  access: 'public',
+  only: 'rest',
+  input: { consent_token: token },
+  output: z
+    .object({
+      ...appFields,
+      scopes: z.array(NamedScope).nullable().meta({
+        description: 'Scopes that will be granted. Null: everything that the user may do in the project.',
+      }),
+      user: z
+        .object({
+          displayName: z.string().describe('Their name.'),
+          email: z.string().nullable().describe('Their address.'),
+          pictureUrl: z.string().nullable().describe('Address of their picture.'),
+        })
+        .nullable()
+        .meta({ description: 'The user who signs in; null in any other browser.' }),
+    })
+    .meta({ id: 'ProjectConsentInfo', description: 'The question of the consent page.' }),
+  codes: ['INVALID_TOKEN'],
+  run: ({ tx, services, call, input }) => consentInfo(tx, services, call, input.consent_token),
+});
+
+export const startProjectGithub = mutation({
+  ...browserOperation,
+  rest: 'GET /auth/project/github',
+  whileImpersonating: 'refused',
+  summary: 'Sign in to a project app with GitHub',
+  input: {},
+  output: z.null(),
+  status: 302,
+  codes: ['INVALID_TOKEN', 'PROVIDER_NOT_CONFIGURED'],
+  run: async (ctx) => {
+    ctx.unchanged();
+    return redirect(await toGithub(ctx), 302);
+  },
+});
+
+const shortText = z.string().min(1).max(512);
+
+export const finishProjectGithub = mutation({
+  ...browserOperation,
+  ...redirects,
+  rest: 'GET /auth/github/callback/project',
+  whileImpersonating: 'refused',
+  summary: 'Callback of GitHub in a sign-in to a project app',
+  input: {
+    code: shortText.optional().describe('The code of GitHub, if the user agreed.'),
+    state: shortText.describe('The state that was sent to GitHub.'),
+    error: shortText.optional().describe('The error of GitHub, if the user did not agree.'),
+    error_description: z.string().max(2048).optional().describe('The error as a text.'),
+    error_uri: z.string().max(2048).optional().describe('Address where GitHub explains the error.'),
+    iss: z.string().max(2048).optional().describe('The issuer; GitHub sends it in some cases.'),
+  },
+  codes: ['INVALID_TOKEN', 'PROVIDER_NOT_CONFIGURED'],
+  prepare: ({ tx, services, call, input }) => fromGithub(tx, services, call, input),
+  run: async (ctx) => redirect(await takeIdentity(ctx, ctx.prepared)),
+});
+
+/** On these errors, redirects to the page with the form, which then shows the notice of the flow. */
+const redirectOnError =
+  (page: Parameters<typeof pagePath>[0], ...codes: readonly DoorwardError['code'][]) =>
+  (error: DoorwardError): BareReply | undefined =>
+    codes.includes(error.code) ? redirect(pagePath(page)) : undefined;
+
+const formToken = token.optional().describe('The token of the page; checked if sent.');
+
+export const requestProjectEmail = mutation({
+  ...browserOperation,
+  rest: 'POST /auth/project/email/request',
+  whileImpersonating: 'refused',
+  summary: 'Request a mail with a sign-in link for a project app',
+  description: 'Needs the flow cookie. The answer is the same for every address.',
+  takesForm: {
+    answer: () => redirect(pagePath('signIn')),
+    refusal: redirectOnError('signIn', 'VALIDATION_ERROR'),
+  },
+  input: {
+    email: z
+      .string()
+      .max(320)
+      .meta({ description: 'The address that receives the link.', examples: ['ada@example.com'] }),
+    form_token: formToken,
+  },
+  output: Accepted,
+  status: 202,
+  codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED', 'PROVIDER_NOT_CONFIGURED'],
+  limit: {
+    class: 'auth',
+    key: ({ email }, { network }) => `requestProjectEmail ${canonicalAddress(email) ?? ''} ${network}`,
+  },
+  run: (ctx) => mailLink(ctx, ctx.input),
+});
+
+export const consumeProjectEmail = mutation({
+  ...browserOperation,
+  ...redirects,
+  rest: 'POST /auth/project/email/consume',
+  whileImpersonating: 'refused',
+  summary: 'Continue a sign-in with the token of a mailed link, in the browser that requested it',
+  takesForm: true,
+  input: { token },
+  codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED'],
+  limit: {
+    class: 'auth',
+    key: ({ token: mailed }, { network }) => `consumeProjectEmail ${hashOneTimeToken(mailed)} ${network}`,
+  },
+  run: async (ctx) => redirect(await openMail(ctx, ctx.input.token)),
+});
+
+/** A form sends all its fields; an empty one counts as absent. */
+const field = z
+  .string()
+  .max(64)
+  .optional()
+  .transform((typed) => typed || undefined);
+
+export const giveProjectSecondFactor = mutation({
+  ...browserOperation,
+  ...redirects,
+  rest: 'POST /auth/project/second-factor',
+  whileImpersonating: 'refused',
+  summary: 'Submit the second factor in a sign-in to a project app',
+  takesForm: {
+    answer: () => redirect(pagePath('consent')),
+    refusal: redirectOnError('secondFactor', 'VALIDATION_ERROR', 'UNAUTHENTICATED'),
+  },
+  input: {
+    form_token: formToken,
+    code: field.meta({
+      description: 'The current six-digit code of the authenticator app.',
+      examples: ['123456'],
+    }),
+    recovery_code: field.describe('Instead of `code`. Works once.'),
+  },
+  codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED', 'UNAUTHENTICATED'],
+  limit: {
+    class: 'auth',
+    key: (_input, { flowCookie, network }) =>
+      `projectFactor ${hashOneTimeToken(flowCookie ?? '')} ${network}`,
+  },
+  run: async (ctx) => {
+    const { form_token, code, recovery_code: recoveryCode } = ctx.input;
+    if ((code === undefined) === (recoveryCode === undefined)) {
+      const hasBoth = code !== undefined;
+      throw fail('VALIDATION_ERROR', {
+        details: [hasBoth ? { path: 'recovery_code', code: 'excluded' } : { path: 'code', code: 'required' }],
+      });
+    }
+    const next = await verifyFactor(ctx, { form_token, code, recoveryCode });
+    return next instanceof Refusal ? next : redirect(next);
+  },
+});
+
+const consentAnswer = {
+  takesForm: { answer: ({ redirectUrl }: { readonly redirectUrl: string }) => redirect(redirectUrl) },
+  input: { consent_token: token },
+  output: z
+    .object({ redirectUrl: z.string().describe('The address that the browser opens next.') })
+    .meta({ id: 'ProjectConsentAnswer', description: 'The redirect to the app after the consent page.' }),
+  codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED'],
+} as const;
+
+export const approveProjectConsent = mutation({
+  ...browserOperation,
+  ...consentAnswer,
+  rest: 'POST /auth/project/consent/approve',
+  whileImpersonating: 'refused',
+  summary: 'Consent to a sign-in to a project app',
+  description: 'Needs the flow cookie. A form is redirected to the app with a code; JSON gets the address.',
+  run: async (ctx) => {
+    const next = await approve(ctx, ctx.input.consent_token);
+    return next instanceof Refusal ? next : { redirectUrl: next };
+  },
+});
+
+export const denyProjectConsent = mutation({
+  ...browserOperation,
+  ...consentAnswer,
+  rest: 'POST /auth/project/consent/deny',
+  whileImpersonating: 'refused',
+  summary: 'Cancel a sign-in to a project app, at any step',
+  run: async (ctx) => ({ redirectUrl: await deny(ctx, ctx.input.consent_token) }),
+});

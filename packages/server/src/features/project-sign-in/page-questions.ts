@@ -1,0 +1,200 @@
+import { eq } from 'drizzle-orm';
+import { fail } from '../../errors.ts';
+import type { Call, Services } from '../../kernel/context.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { appByClientId, appById, offeredProviders, type LiveApp } from '../../domain/app-access/app.ts';
+import { parseScopes, type OpenidScope } from '../../domain/app-access/openid-scopes.ts';
+import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
+import { namedScopes, type NamedScope } from '../../domain/app-access/scopes.ts';
+import type { StepName } from '../../domain/federation/answer-app.ts';
+import { loadCliQuestion, type CliQuestion } from '../../domain/federation/cli.ts';
+import { loadConnectQuestion, type ConnectQuestion } from '../../domain/federation/link-account.ts';
+import {
+  findFlowByState,
+  findFlowByCookie,
+  startAgainError,
+  type Notice,
+  type IdentifiedPerson,
+} from '../../domain/federation/flow.ts';
+import { localPart } from '../../domain/federation/match-identity.ts';
+import { organizations } from '../organizations/organization.ts';
+import { projects } from '../projects/project.ts';
+import { users } from '../users/user.ts';
+import { permissionsOf, unknownRedirect, unknownScopes } from './authorize.ts';
+import { appOf, linkUnder, type ProjectFlow } from './steps.ts';
+
+/** Read-only data for the sign-in pages, for apps, and for pages that customers build themselves. */
+
+/** What the pages show of the app. */
+interface AppProfile {
+  readonly name: string;
+  readonly logoUrl: string | null;
+  readonly homepageUrl: string | null;
+  readonly primaryColor: string | null;
+}
+
+interface PersonProfile {
+  readonly displayName: string;
+  readonly email: string | null;
+  readonly pictureUrl: string | null;
+}
+
+/** The project and owner of the app, because its name is free text and can imitate any other. */
+interface AppOwner {
+  readonly project: string;
+  readonly organization: string | null;
+}
+
+/** The current step of a browser's sign-in, as its page shows it. */
+export interface PageState {
+  readonly app: AppProfile;
+  readonly redirectUri: string;
+  readonly formToken: string;
+  readonly step: StepName;
+  readonly providers: LiveApp['enabledProviders'];
+  readonly notice: Notice | null;
+  readonly mailedTo: string | null;
+  /** Only on the consent page. */
+  readonly user: PersonProfile | null;
+  /** Only on the consent page. */
+  readonly maker: AppOwner | null;
+  /** Null: the app is not restricted, so it may do what the user may in its project. */
+  readonly scopes: readonly NamedScope[] | null;
+  /** What the app will learn about the user; empty for a request of OAuth 2.0 alone. */
+  readonly openid: readonly OpenidScope[];
+  /** The address that the app expects; only text in a field. */
+  readonly loginHint: string | null;
+  /** The answer that the page posts to the app; empty at every other step. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** Whether a mailed link is valid in the browser that opened it. */
+export type LinkState =
+  | {
+      readonly state: 'ready';
+      readonly app: AppProfile;
+      readonly redirectUri: string;
+      readonly token: string;
+    }
+  | { readonly state: 'otherBrowser' }
+  | { readonly state: 'invalid' };
+
+export interface PageQuestions {
+  questionFor(flowCookie: string): Promise<CliQuestion | null>;
+  connectQuestionFor(flowCookie: string): Promise<ConnectQuestion | null>;
+  /** Null when this browser has no current sign-in to an app. */
+  pageStateOf(flowCookie: string): Promise<PageState | null>;
+  linkOf(flowCookie: string | null, token: string): Promise<LinkState>;
+}
+
+const profileOf = ({ name, logoUrl, homepageUrl, primaryColor }: LiveApp): AppProfile => ({
+  name,
+  logoUrl,
+  homepageUrl,
+  primaryColor,
+});
+
+export const pageQuestions = (db: Executor, services: Services): PageQuestions => ({
+  questionFor: (cookie) => loadCliQuestion(db, services, cookie),
+  connectQuestionFor: (cookie) => loadConnectQuestion(db, services, cookie),
+  pageStateOf: async (cookie) => {
+    const flow = await findFlowByCookie(db, services, 'project', cookie);
+    const app = flow && (await liveAppOf(db, flow));
+    return flow && app ? pageStateAt(db, services, flow, app) : null;
+  },
+  linkOf: async (cookie, token) => {
+    const mail = await linkUnder(db, services, { token, cookie });
+    const app = mail && (await liveAppOf(db, mail.flow));
+    if (!mail || !app) return { state: 'invalid' };
+    if (!mail.isSameBrowser) return { state: 'otherBrowser' };
+    return { state: 'ready', app: profileOf(app), redirectUri: mail.flow.asked.redirectUri, token };
+  },
+});
+
+/** Undefined when the app was deleted, or has removed the redirect URI of the flow. */
+async function liveAppOf(db: Executor, { asked: request }: ProjectFlow): Promise<LiveApp | undefined> {
+  const app = await appById(db, request.appId);
+  return app && matchesRedirect(app, request.redirectUri) ? app : undefined;
+}
+
+async function pageStateAt(
+  db: Executor,
+  { config }: Services,
+  { asked: request, handle, step }: ProjectFlow,
+  app: LiveApp,
+): Promise<PageState> {
+  const isConsent = step.name === 'consent';
+  return {
+    app: profileOf(app),
+    redirectUri: request.redirectUri,
+    formToken: handle,
+    step: step.name,
+    providers: offeredProviders(config, app),
+    notice: ('notice' in step && step.notice) || null,
+    mailedTo: (step.name === 'signIn' && step.mailedTo) || null,
+    user: isConsent ? await personOf(db, step.user) : null,
+    maker: isConsent ? await ownerOfApp(db, app) : null,
+    scopes: isConsent ? step.shown && (await namedScopes(db, app, step.shown)) : [],
+    openid: request.openid?.scopes ?? [],
+    loginHint: request.loginHint ?? null,
+    fields: step.name === 'respond' ? step.fields : {},
+  };
+}
+
+async function ownerOfApp(db: Executor, { tenantId }: LiveApp): Promise<AppOwner | null> {
+  const [owner] = await db
+    .select({ project: projects.name, organization: organizations.name })
+    .from(projects)
+    .leftJoin(organizations, eq(organizations.id, projects.ownerId))
+    .where(eq(projects.id, tenantId));
+  return owner ?? null;
+}
+
+async function personOf(db: Executor, { userId, proof }: IdentifiedPerson): Promise<PersonProfile> {
+  const [user] = userId === null ? [] : await db.select().from(users).where(eq(users.id, userId));
+  if (user) return { displayName: user.name, email: user.email, pictureUrl: user.pictureUrl };
+  const address = proof.provider === 'email' ? proof.address : proof.identity.address;
+  const name = proof.provider === 'github' ? proof.identity.name : null;
+  return { displayName: name ?? localPart(address ?? ''), email: address, pictureUrl: null };
+}
+
+interface AppInfoInput {
+  readonly client_id: string;
+  readonly redirect_uri?: string | undefined;
+  readonly scope?: string | undefined;
+}
+
+/** The public data of an app. @throws NOT_FOUND, INVALID_REDIRECT_URI, VALIDATION_ERROR */
+export async function appInfo(db: Executor, { config }: Services, input: AppInfoInput) {
+  const app = await appByClientId(db, input.client_id);
+  if (!app) throw fail('NOT_FOUND');
+  if (input.redirect_uri !== undefined && !matchesRedirect(app, input.redirect_uri)) throw unknownRedirect();
+  const { permissions } = parseScopes(input.scope);
+  if (unknownScopes(app, permissions).length > 0) {
+    throw fail('VALIDATION_ERROR', {
+      details: [{ path: 'scope', code: 'not_allowed' }],
+      fix: 'Name only scopes of the app; for an app that is not restricted, leave scope out.',
+    });
+  }
+  const scopes = permissionsOf(app, permissions) ?? app.scopes;
+  return {
+    ...profileOf(app),
+    enabledProviders: [...offeredProviders(config, app)],
+    scopes: scopes && (await namedScopes(db, app, scopes)),
+  };
+}
+
+/** Only the browser in which the user signs in receives who they are. @throws INVALID_TOKEN */
+export async function consentInfo(db: Executor, services: Services, call: Call, consentToken: string) {
+  const flow = await findFlowByState(db, services, 'project', consentToken);
+  if (flow?.step.name !== 'consent') throw startAgainError();
+  const { user, shown } = flow.step;
+  const app = await appOf(db, flow.asked);
+  const here =
+    call.flowCookie === null ? undefined : await findFlowByCookie(db, services, 'project', call.flowCookie);
+  return {
+    ...profileOf(app),
+    scopes: shown && (await namedScopes(db, app, shown)),
+    user: here?.handle === flow.handle ? await personOf(db, user) : null,
+  };
+}

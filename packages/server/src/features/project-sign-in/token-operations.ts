@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import { fail } from '../../errors.ts';
+import { mutation } from '../../kernel/operation.ts';
+import { clientInput, authenticateClient, refuseClient } from '../../domain/app-tokens/client.ts';
+import { exchangeCode, prepareCodeExchange } from '../../domain/app-tokens/exchange.ts';
+import { AppTokens } from '../../domain/app-tokens/issue.ts';
+import {
+  emptyReply,
+  OauthError,
+  OauthNothing,
+  OauthTokens,
+  errorAsOauth,
+  tokensAsOauth,
+} from '../../domain/app-tokens/oauth.ts';
+import { prepareRenewal, renew } from '../../domain/app-tokens/renewal.ts';
+import { revokeTokens, identifySession } from '../../domain/app-tokens/revocation.ts';
+
+/**
+ * Requests of an app without its user (identity §12): tokens for a code or a refresh token, and revocation.
+ * Field names are those of OAuth. A form gets an OAuth answer; JSON gets the usual envelope.
+ */
+
+const tokenInput = {
+  grant_type: z
+    .enum(['authorization_code', 'refresh_token'])
+    .describe('The grant: a code or a refresh token.'),
+  code: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .meta({
+      description: 'With `authorization_code`: the code from the redirect.',
+      examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
+    }),
+  redirect_uri: z
+    .string()
+    .min(1)
+    .max(2048)
+    .optional()
+    .meta({
+      description: 'With a code: the same as at the authorization endpoint.',
+      examples: ['https://app.example.com/callback'],
+    }),
+  code_verifier: z
+    .string()
+    .regex(/^[A-Za-z0-9._~-]{43,128}$/)
+    .optional()
+    .meta({
+      description: 'With a code: the secret from which the challenge was computed.',
+      examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
+    }),
+  refresh_token: z
+    .string()
+    .min(1)
+    .max(1024)
+    .optional()
+    .describe('With `refresh_token`: the last refresh token.'),
+  scope: z
+    .string()
+    .max(8192)
+    .optional()
+    .meta({ description: 'With a refresh token: some of its scopes, separated by spaces.' }),
+  ...clientInput,
+};
+
+/** Asserts the fields that this grant needs. @throws VALIDATION_ERROR */
+function requireFields<T extends object, K extends keyof T & string>(
+  input: T,
+  names: readonly K[],
+): { readonly [N in K]: NonNullable<T[N]> } {
+  const missing = names.filter((name) => input[name] === undefined);
+  if (missing.length > 0) {
+    throw fail('VALIDATION_ERROR', { details: missing.map((path) => ({ path, code: 'required' })) });
+  }
+  return input as { readonly [N in K]: NonNullable<T[N]> };
+}
+
+export const projectToken = mutation({
+  rest: 'POST /auth/project/token',
+  whileImpersonating: 'refused',
+  summary: 'Exchange a code or a refresh token for tokens of an app',
+  description:
+    'The token endpoint of OAuth 2.0 (RFC 6749, section 3.2). It takes JSON or a form; a form gets an answer as in RFC 6749. A code works once, within 60 seconds; a second use ends the session of the first.',
+  access: 'public',
+  only: 'rest',
+  leavesPermissions: true,
+  cors: 'client',
+  oauth: 'endpoint',
+  takesForm: {
+    answer: tokensAsOauth,
+    refusal: errorAsOauth,
+    success: OauthTokens,
+    failure: OauthError,
+  },
+  input: tokenInput,
+  output: AppTokens,
+  emits: 'session.created',
+  codes: ['UNAUTHENTICATED', 'INVALID_TOKEN'],
+  prepare: async ({ tx, services, call, input }) => {
+    const isCode = input.grant_type === 'authorization_code';
+    const grant = isCode
+      ? { code: requireFields(input, ['code', 'redirect_uri', 'code_verifier']) }
+      : { refresh: { ...requireFields(input, ['refresh_token']), scope: input.scope } };
+    const client = await authenticateClient(tx, services, call.network, input);
+    if ('impersonated' in client) return client;
+    return 'code' in grant
+      ? { code: await prepareCodeExchange(tx, services, call, client, grant.code) }
+      : { renewal: await prepareRenewal(tx, services, client, grant.refresh) };
+  },
+  run: (ctx) => {
+    const { prepared } = ctx;
+    if ('impersonated' in prepared) return refuseClient(ctx, prepared);
+    return 'code' in prepared ? exchangeCode(ctx, prepared.code) : renew(ctx, prepared.renewal);
+  },
+});
+
+const revokeInput = {
+  token: z
+    .string()
+    .min(1)
+    .max(8192)
+    .meta({
+      description: 'An access or refresh token of the session.',
+      examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
+    }),
+  token_type_hint: z
+    .string()
+    .max(64)
+    .optional()
+    .meta({ description: 'The type of the token. Optional, and ignored.' }),
+  ...clientInput,
+};
+
+export const revokeProjectToken = mutation({
+  rest: 'POST /auth/project/revoke',
+  whileImpersonating: 'refused',
+  summary: 'Sign the user of an app out',
+  description:
+    'Ends the session of an access or refresh token, and so both tokens (RFC 7009). The status is always 200; `revoked` is 0 without a live session of the app. A form gets `{}`.',
+  access: 'public',
+  only: 'rest',
+  leavesPermissions: true,
+  cors: 'client',
+  oauth: 'endpoint',
+  takesForm: {
+    answer: emptyReply,
+    refusal: errorAsOauth,
+    success: OauthNothing,
+    failure: OauthError,
+  },
+  input: revokeInput,
+  output: z
+    .object({ revoked: z.int().describe('How many sessions ended.') })
+    .meta({ id: 'RevokedTokens', description: 'How many sessions ended.' }),
+  emits: 'session.revoked',
+  codes: ['UNAUTHENTICATED'],
+  prepare: async ({ tx, services, call, input }) => {
+    const client = await authenticateClient(tx, services, call.network, input);
+    if ('impersonated' in client) return client;
+    return { app: client.app, named: await identifySession(services, client.app, input.token) };
+  },
+  run: async (ctx) => {
+    const { prepared } = ctx;
+    if ('impersonated' in prepared) return refuseClient(ctx, prepared);
+    const revoked = await revokeTokens(ctx, prepared.app, prepared.named);
+    if (revoked === 0) ctx.unchanged();
+    return { revoked };
+  },
+});

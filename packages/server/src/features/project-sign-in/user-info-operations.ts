@@ -1,0 +1,74 @@
+import { eq } from 'drizzle-orm';
+import { z } from 'zod';
+import { fail } from '../../errors.ts';
+import { callerOf, type Context } from '../../kernel/context.ts';
+import { query } from '../../kernel/operation.ts';
+import { bare } from '../../kernel/output/reply.ts';
+import { sessions } from '../me/session.ts';
+import { users } from '../users/user.ts';
+
+/** User info (OpenID Connect Core §5.3, openid §5), by GET and by POST. */
+
+const UserInfo = z
+  .object({
+    sub: z.string().describe('Id of the user.'),
+    name: z.string().optional().describe('Their name.'),
+    email: z.string().optional().describe('Their address.'),
+    email_verified: z.boolean().optional().describe('Whether they have verified it.'),
+    picture: z.string().optional().describe('Address of their picture.'),
+    locale: z.string().optional().describe('Their language.'),
+    updated_at: z.int().optional().describe('When their profile was changed, in seconds.'),
+  })
+  .meta({ id: 'ProjectUserInfo', description: 'The user who signed in, with claims of OpenID Connect.' });
+
+const common = {
+  summary: 'Read who signed in to the app',
+  description:
+    'Needs a token of an app. `profile` and `email` decide which claims it gets; an app that asked no scope of OpenID Connect gets all. Unknown claims are left out.',
+  access: 'any',
+  only: 'rest',
+  bare: true,
+  cors: 'app',
+  oauth: 'endpoint',
+  input: {},
+  output: UserInfo,
+  codes: ['FORBIDDEN'],
+} as const;
+
+async function answerUserInfo(ctx: Pick<Context, 'tx' | 'principal'>) {
+  const { type, userId, credentialId } = callerOf(ctx);
+  const [row] = await ctx.tx
+    .select({ user: users, openid: sessions.openidScopes })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.userId))
+    .where(eq(sessions.id, credentialId));
+  if (type !== 'projectApp' || row?.user.id !== userId) {
+    throw fail('FORBIDDEN', { fix: 'Send a token of a project app.' });
+  }
+  const { openid, user } = row;
+  const isGranted = (scope: 'profile' | 'email') => openid.length === 0 || openid.includes(scope);
+  const { id, email, emailVerified, pictureUrl, updatedAt } = user;
+  return bare({
+    sub: id,
+    ...(isGranted('profile') && {
+      name: user.name,
+      ...(pictureUrl === null ? {} : { picture: pictureUrl }),
+      ...(user.locale === null ? {} : { locale: user.locale }),
+      updated_at: Math.floor(updatedAt.getTime() / 1000),
+    }),
+    ...(isGranted('email') && email !== null ? { email, email_verified: emailVerified } : {}),
+  });
+}
+
+export const projectUserInfo = query({
+  ...common,
+  rest: 'GET /auth/project/user-info',
+  run: answerUserInfo,
+});
+
+export const projectUserInfoByPost = query({
+  ...common,
+  rest: 'POST /auth/project/user-info',
+  takesForm: true,
+  run: answerUserInfo,
+});

@@ -1,0 +1,81 @@
+import { eq, sql } from 'drizzle-orm';
+import { index, pgTable, text as textColumn, uniqueIndex, uuid as uuidColumn } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
+import { deletedIndex, links, metadataColumn, rowColumns } from '../../db/query/columns.ts';
+import { nodes } from '../../db/tenancy/nodes.ts';
+import { derivable, entity, required, optional, serverSet } from '../../kernel/entity.ts';
+import { metadata, slug, text, uuid } from '../../kernel/input/values.ts';
+import { ScopeOutput } from '../../kernel/scope.ts';
+import { taggedBy, tagIds, tags } from '../tags/tag.ts';
+
+/** Projects are tenant nodes; the node has the project's id and the owner (account or organization) as parent. */
+export const projects = pgTable(
+  'projects',
+  {
+    ...rowColumns(),
+    ownerId: uuidColumn('owner_id')
+      .notNull()
+      .references(() => nodes.id),
+    ownerKind: textColumn('owner_kind', { enum: ['account', 'organization'] }).notNull(),
+    name: textColumn('name').notNull(),
+    slug: textColumn('slug').notNull(),
+    description: textColumn('description'),
+    metadata: metadataColumn(),
+  },
+  (table) => [
+    deletedIndex('projects', table),
+    // For operators, who list and search all projects.
+    index('projects_created').on(table.createdAt, table.id),
+    index('projects_words').using('gin', sql`to_tsvector('simple', ${table.name})`),
+    uniqueIndex('projects_slug_taken')
+      .on(table.ownerId, table.slug)
+      .where(sql`deleted_at is null`),
+  ],
+);
+
+export const projectTags = links(
+  'project_tags',
+  { column: 'project_id', table: () => projects, anyTenant: true },
+  { column: 'tag_id', table: () => tags },
+);
+
+const Owner = z
+  .object({
+    tenant: z
+      .enum(['account', 'organization'])
+      .meta({ id: 'ProjectOwnerTenant', description: 'What can own a project.' })
+      .describe('The type of the owner.'),
+    id: uuid.describe('Id of the account or organization.'),
+  })
+  .meta({ id: 'ProjectOwner', description: 'The owner of the project.' });
+
+/** A product or environment of a customer, which contains its own resources, roles and API keys. */
+export const Project = entity('Project', {
+  table: projects,
+  doc: 'A product or environment, which contains its own resources, roles and API keys.',
+  fields: {
+    name: required(text(1, 255).meta({ description: 'Name of the project.', examples: ['Web shop'] })),
+    slug: derivable(
+      slug.describe('A short name, unique within its owner; derived from the name if left out.'),
+    ),
+    description: optional(
+      text(0, 1000, { multiline: true })
+        .nullable()
+        .meta({ description: 'What the project is for.', examples: ['The shop on our web site.'] }),
+      null,
+    ),
+    owner: serverSet(Owner.describe('The account or organization that owns it.')),
+    scope: serverSet(ScopeOutput.describe('The scope of the project, for requests.')),
+    metadata: optional(metadata, {}),
+    tagIds,
+  },
+  computed: {
+    owner: sql`json_build_object('tenant', ${projects.ownerKind}, 'id', ${projects.ownerId})`,
+    scope: sql`json_build_object('tenant', ${projects.ownerKind} || 'Project', 'id', ${projects.ownerId} || ':' || ${projects.id})`,
+  },
+  within: (scope) =>
+    scope.projectId && !scope.grant ? eq(projects.id, scope.projectId) : eq(projects.ownerId, scope.nodeId),
+  relations: { tags: taggedBy(() => projectTags) },
+  search: ['name', 'slug', 'description'],
+  sort: ['createdAt', 'name', 'updatedAt'],
+});

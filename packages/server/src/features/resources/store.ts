@@ -1,0 +1,84 @@
+import { and, eq, isNull, notInArray, sql } from 'drizzle-orm';
+import { assertCanChange } from '../../access/delegation/delegation.ts';
+import { assertNoEscalation } from '../../access/delegation/escalation.ts';
+import { fail } from '../../errors.ts';
+import type { CallerRights } from '../../kernel/context.ts';
+import type { RowOf } from '../../kernel/entity.ts';
+import type { ResolvedScope } from '../../kernel/scope.ts';
+import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
+import { Permission, permissions } from '../permissions/permission.ts';
+import type { Resource } from './resource.ts';
+
+/** Creates one permission per action, within the rights of the caller. @throws PRIVILEGE_ESCALATION */
+export async function createPermissionsOf(
+  db: ScopedDb,
+  scope: ResolvedScope,
+  { grants }: CallerRights,
+  { id, slug, actions }: RowOf<typeof Resource>,
+): Promise<RowOf<typeof Permission>[]> {
+  const wanted = { resource: slug, managementPlane: false, condition: null };
+  assertNoEscalation(
+    grants,
+    actions.map((action) => ({ ...wanted, action })),
+  );
+  const created: RowOf<typeof Permission>[] = [];
+  for (const action of actions) {
+    const values = { resourceId: id, resourceTenantId: scope.nodeId, action, name: `${slug}:${action}` };
+    created.push(await db.insert(Permission, values));
+  }
+  return created;
+}
+
+/** Deleting or switching a resource changes the rights of everyone who holds a permission on it (authorization §5). */
+export async function assertCanChangePermissionsOf(
+  tx: Executor,
+  scope: ResolvedScope,
+  rights: CallerRights,
+  { id, isSystem }: Pick<RowOf<typeof Resource>, 'id' | 'isSystem'>,
+): Promise<void> {
+  const used = await tx
+    .select({ id: permissions.id })
+    .from(permissions)
+    .where(and(eq(permissions.resourceId, id), isNull(permissions.deletedAt)));
+  await assertCanChange(
+    tx,
+    scope,
+    rights,
+    { permissionIds: used.map((permission) => permission.id) },
+    { isSystem },
+  );
+}
+
+/**
+ * An action that a permission uses cannot be removed. Call it after the update: concurrent creations of permissions wait
+ * for the row lock of the update. @throws IN_USE
+ */
+export async function assertActionsUnused(
+  tx: Executor,
+  resourceId: string,
+  remaining: readonly string[],
+): Promise<void> {
+  const used = await tx
+    .selectDistinct({ action: permissions.action })
+    .from(permissions)
+    .where(
+      and(
+        eq(permissions.resourceId, resourceId),
+        isNull(permissions.deletedAt),
+        notInArray(permissions.action, [...remaining]),
+      ),
+    );
+  if (used.length === 0) return;
+  throw fail('IN_USE', {
+    details: used.slice(0, 20).map(({ action }) => ({ path: `actions.${action}`, code: 'in_use' as const })),
+    fix: 'Delete the permissions on these actions first.',
+  });
+}
+
+/** Soft-deletes all permissions on the resource. */
+export async function deletePermissionsOf(tx: Executor, resourceId: string): Promise<void> {
+  await tx
+    .update(permissions)
+    .set({ deletedAt: sql`now()`, updatedAt: sql`now()` })
+    .where(and(eq(permissions.resourceId, resourceId), isNull(permissions.deletedAt)));
+}

@@ -1,0 +1,90 @@
+import { and, count, eq, isNull, sql } from 'drizzle-orm';
+import { nodes } from '../../db/tenancy/nodes.ts';
+import { fail } from '../../errors.ts';
+import type { Services } from '../../kernel/context.ts';
+import type { RowOf } from '../../kernel/entity.ts';
+import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
+import { WebhookDelivery, webhookDeliveries } from './delivery.ts';
+import { WebhookSubscription, webhookSubscriptions } from './subscription.ts';
+
+interface ScopedRun {
+  readonly tx: Executor;
+  readonly db: ScopedDb;
+  readonly services: Pick<Services, 'clock' | 'config'>;
+}
+
+/** A customer of a project grant has this many at most, however many the project may have. */
+const MAX_PER_SLICE = 5;
+
+/**
+ * Call it after the insert. It counts under the lock of the tenant node, which the mutation needs anyway, so concurrent
+ * creations cannot exceed the limit together. @throws CONFLICT
+ */
+export async function assertWithinLimit({ tx, db, services }: ScopedRun): Promise<void> {
+  const { nodeId, grant } = db.scope;
+  const { maxPerProject: maxOfProject } = services.config.webhooks;
+  const maxPerProject = grant ? Math.min(MAX_PER_SLICE, maxOfProject) : maxOfProject;
+  await tx.select({ id: nodes.id }).from(nodes).where(eq(nodes.id, nodeId)).for('no key update');
+  const [total] = await tx
+    .select({ count: count() })
+    .from(webhookSubscriptions)
+    .where(and(eq(webhookSubscriptions.tenantId, nodeId), isNull(webhookSubscriptions.deletedAt)));
+  if ((total?.count ?? 0) <= maxPerProject) return;
+  throw fail('CONFLICT', {
+    details: [{ path: 'scope', code: 'limit' }],
+    fix: `A project has at most ${maxPerProject} webhook subscriptions: delete one that is not needed.`,
+  });
+}
+
+/** The subscription, locked until the transaction ends. @throws NOT_FOUND */
+export async function lockSubscription(
+  { tx, db }: Pick<ScopedRun, 'tx' | 'db'>,
+  id: string,
+): Promise<RowOf<typeof WebhookSubscription>> {
+  await tx
+    .select({ id: webhookSubscriptions.id })
+    .from(webhookSubscriptions)
+    .where(and(eq(webhookSubscriptions.tenantId, db.scope.nodeId), eq(webhookSubscriptions.id, id)))
+    .for('no key update');
+  return db.get(WebhookSubscription, id);
+}
+
+/** Records until when the former secret signs too, and returns the changed row. */
+export async function markRotated({ tx, db }: Pick<ScopedRun, 'tx' | 'db'>, id: string, until: Date | null) {
+  await tx
+    .update(webhookSubscriptions)
+    .set({ previousSecretExpiresAt: until, updatedAt: sql`now()` })
+    .where(and(eq(webhookSubscriptions.tenantId, db.scope.nodeId), eq(webhookSubscriptions.id, id)));
+  return db.get(WebhookSubscription, id);
+}
+
+/**
+ * Makes a delivery due now and starts its schedule again. The count of attempts continues.
+ * @throws NOT_FOUND, INVALID_STATE when it was cancelled or its subscription was deleted
+ */
+export async function replay(
+  { tx, db, services }: ScopedRun,
+  id: string,
+): Promise<RowOf<typeof WebhookDelivery>> {
+  const now = services.clock.now();
+  const subscription = sql`(select 1 from ${webhookSubscriptions} s where s.id = ${webhookDeliveries.subscriptionId}
+    and s.deleted_at is null for share)`;
+  const updated = await tx
+    .update(webhookDeliveries)
+    .set({ status: 'pending', nextAttemptAt: now, scheduleStep: 0, deliveredAt: null, updatedAt: now })
+    .where(
+      and(
+        eq(webhookDeliveries.tenantId, db.scope.nodeId),
+        eq(webhookDeliveries.id, id),
+        sql`${webhookDeliveries.status} <> 'cancelled'`,
+        sql`exists ${subscription}`,
+      ),
+    )
+    .returning({ id: webhookDeliveries.id });
+  const row = await db.get(WebhookDelivery, id);
+  if (updated.length === 0) {
+    const state = row.status === 'cancelled' ? 'cancelled' : 'deleted';
+    throw fail('INVALID_STATE', { params: { state } });
+  }
+  return row;
+}

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp } from '../../test/support/app.ts';
+
+/** Short documents that request much, from a caller without a token. */
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+  await post({ query: '{ __typename }' });
+});
+afterAll(() => app.close());
+
+async function post(payload: unknown): Promise<{ code: string | undefined; limit: string; ms: number }> {
+  const began = performance.now();
+  const { body } = await app.server.inject({
+    method: 'POST',
+    url: '/graphql',
+    headers: { 'content-type': 'application/json' },
+    payload: JSON.stringify(payload),
+  });
+  const ms = performance.now() - began;
+  const match = [JSON.parse(body) as { errors?: { message: string; extensions: { code: string } }[] }].flat();
+  const error = match.flatMap(({ errors = [] }) => errors)[0];
+  return { code: error?.extensions.code, limit: error?.message ?? '', ms };
+}
+
+/** Each fragment spreads the next two, so that each step makes it 1.6 times as much. */
+function chain(length: number, type: string, last: string): string {
+  const links = Array.from({ length }, (_, i) => `fragment F${i} on ${type} { ...F${i + 1} ...F${i + 2} }`);
+  return [
+    ...links,
+    `fragment F${length} on ${type} { ${last} }`,
+    `fragment F${length + 1} on ${type} { ${last} }`,
+  ].join(' ');
+}
+
+const group = 'group(input: {scope: {tenant: organization, id: "x"}, id: "x"})';
+
+describe('fragments that multiply', () => {
+  it.each([
+    ['at the root', `{ ...F0 } ${chain(90, 'Query', '__typename')}`],
+    ['below a field', `{ ${group} { ...F0 } } ${chain(90, 'Group', 'name')}`],
+    ['below the schema', `{ __schema { types { ...F0 } } } ${chain(90, '__Type', 'name')}`],
+    ['where nothing spreads them', `{ __typename } ${chain(90, 'Group', 'name')}`],
+    [
+      'in an operation that does not run',
+      `query A { __typename } query B { ...F0 } ${chain(90, 'Query', '__typename')}`,
+    ],
+  ])('are refused within 50 ms %s', async (_, query) => {
+    const answers = [];
+    for (let run = 0; run < 3; run++)
+      answers.push(await post({ query, operationName: query.includes('query A') ? 'A' : undefined }));
+    for (const { code, limit } of answers) {
+      expect(code).toBe('QUERY_TOO_COMPLEX');
+      expect(limit).toContain('selections > 5000');
+    }
+    expect(Math.min(...answers.map(({ ms }) => ms))).toBeLessThan(50);
+  });
+
+  it('may make 5,000 selections in one request, batch included', async () => {
+    // Of 500 selections: the root field, ten spreads with 48 fields each, and nine fields.
+    const query = `{ ${group} { ${'...F '.repeat(10)}${'id '.repeat(9)} } } fragment F on Group { ${'name '.repeat(48)} }`;
+    expect((await post(Array.from({ length: 10 }, () => ({ query })))).code).toBe('UNAUTHENTICATED');
+    const item = query.replace('id ', 'id id ');
+    const more = await post([...Array.from({ length: 9 }, () => ({ query })), { query: item }]);
+    expect(more.code).toBe('QUERY_TOO_COMPLEX');
+  });
+});
+
+it('looks at nested inline fragments once', async () => {
+  const nested = `{ ${group} { ${'...{'.repeat(640)}name${'}'.repeat(640)} } }`;
+  const times = [];
+  for (let run = 0; run < 3; run++) times.push((await post({ query: `${nested} #${run}` })).ms);
+  expect(Math.min(...times)).toBeLessThan(200);
+});
+
+it('answers with the schema five times in one request at most', async () => {
+  const query = '{ __schema { queryType { name } } }';
+  const times = (count: number) => Array.from({ length: count }, () => ({ query }));
+  expect((await post(times(5))).code).toBeUndefined();
+  expect((await post(times(6))).limit).toContain('introspection fields > 5');
+});

@@ -1,0 +1,23 @@
+import type { FastifyInstance } from 'fastify';
+
+/** The headers of a page or a file: its content security policy, and how long a browser may cache it. */
+export const pageHeaders = (policy: string, cacheControl: string): Record<string, string> => ({
+  'cache-control': cacheControl,
+  'content-security-policy': policy,
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+});
+
+/** Registers routes whose successful responses carry `headers`, which take precedence over those of earlier hooks. */
+export function withHeaders(
+  app: FastifyInstance,
+  headers: Record<string, string>,
+  routes: (scope: FastifyInstance) => void,
+): void {
+  app.register(async (scope) => {
+    scope.addHook('onSend', async (_request, reply) => {
+      if (reply.statusCode < 400) reply.headers(headers);
+    });
+    routes(scope);
+  });
+}

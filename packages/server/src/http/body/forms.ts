@@ -1,0 +1,48 @@
+import type { FastifyRequest } from 'fastify';
+import { fail, type DoorwardError } from '../../errors.ts';
+import type { FormAnswers } from '../../kernel/operation.ts';
+import { repeatedAmong } from './oauth-parameters.ts';
+
+/** Bodies in `application/x-www-form-urlencoded`, which pages without script and OAuth clients send. */
+const type = /^application\/x-www-form-urlencoded\b/i;
+
+/** The form of the answer, if the request was a form and its operation answers forms differently from JSON. */
+export function formAnswersOf({ headers, route }: FastifyRequest): FormAnswers<never> | undefined {
+  const takesForm = route?.takesForm;
+  return typeof takesForm === 'object' && type.test(headers['content-type'] ?? '') ? takesForm : undefined;
+}
+
+/**
+ * Reads the fields of a form; a repeated field is refused. On endpoints with client authentication, `Basic` credentials
+ * count as two fields; elsewhere they may belong to a proxy and are ignored. OAuth ignores empty fields (RFC 6749 §3.2).
+ */
+export function readForm(request: FastifyRequest, body: string): Record<string, string> | DoorwardError {
+  const { oauth } = request.routeOptions.config;
+  const credentials = oauth?.includes('client_secret') ? basicCredentials(request) : [];
+  const sent = [...new URLSearchParams(body)];
+  // Some clients send the same `client_id` in the body and in `Basic`. That is no repetition.
+  const isRepeated = ([name, value]: [string, string]) =>
+    name === 'client_id' && sent.some(([other, same]) => other === name && same === value);
+  const all = [...sent, ...credentials.filter((field) => !isRepeated(field))];
+  const fields = oauth ? all.filter(([, value]) => value !== '') : all;
+  const repeated = repeatedAmong(fields.map(([name]) => name));
+  if (repeated.length > 0) {
+    return fail('VALIDATION_ERROR', { details: repeated.map((path) => ({ path, code: 'duplicate' })) });
+  }
+  return Object.fromEntries(fields);
+}
+
+/** RFC 6749 §2.3.1: id and secret are form-encoded before they are joined. */
+function basicCredentials({ headers }: FastifyRequest): [string, string][] {
+  const encoded = /^basic +([A-Za-z0-9+/]+=*)$/i.exec(headers.authorization ?? '')?.[1];
+  if (encoded === undefined) return [];
+  const [, id = '', secret = ''] = /^([^:]*):(.*)$/s.exec(Buffer.from(encoded, 'base64').toString()) ?? [];
+  return [
+    ['client_id', decoded(id)],
+    ['client_secret', decoded(secret)],
+  ];
+}
+
+/** Form-decodes one value. An unencoded `&` in it must not start another field. */
+const decoded = (half: string): string =>
+  new URLSearchParams(`half=${half.replaceAll('&', '%26')}`).get('half') ?? '';

@@ -1,0 +1,58 @@
+import type { FastifyInstance } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { onResponseClosed } from './response-end.ts';
+
+/**
+ * Graceful shutdown: requests that arrived before the shutdown are answered. Some of them are not read yet: they are in
+ * buffers of the kernel, on a connection that looks idle or is not even accepted. So for a moment the server continues, but
+ * answers with `Connection: close`. Then it stops accepting connections and closes idle ones.
+ *
+ * Node treats a connection that has sent nothing as busy and waits until it times out, and clients open such connections in
+ * advance. So this module counts requests and closes all connections when every request is answered and no new one came
+ * for a moment. It counts on the `request` event of Node, because hooks do not run for requests that the router or an
+ * earlier hook answers.
+ */
+const QUIET_MS = 50;
+
+/** Returns a function that answers whether the server is shutting down, so that answers must close their connection. */
+export function createGracefulShutdown(app: FastifyInstance): () => boolean {
+  let isShuttingDown = false;
+  let pending = 0;
+  let received = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const onClosed = (): void => void pending--;
+  app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    pending++;
+    received++;
+    onResponseClosed(request, response, onClosed);
+  });
+
+  function closeWhenIdle(): void {
+    const receivedBefore = received;
+    timer = setTimeout(() => {
+      afterPendingReads(() => {
+        if (pending === 0 && received === receivedBefore) app.server.closeAllConnections();
+        if (timer) closeWhenIdle();
+      });
+    }, QUIET_MS);
+  }
+
+  app.addHook('preClose', (done) => {
+    isShuttingDown = true;
+    if (!app.server.listening) return done();
+    setTimeout(() => {
+      afterPendingReads(() => {
+        closeWhenIdle();
+        done();
+      });
+    }, QUIET_MS);
+  });
+  app.addHook('onClose', async () => {
+    clearTimeout(timer);
+    timer = undefined;
+  });
+  return () => isShuttingDown;
+}
+
+/** Runs `work` after all data that has arrived was read. The event loop may call the first `setImmediate` before it reads. */
+const afterPendingReads = (work: () => void): void => void setImmediate(() => setImmediate(work));

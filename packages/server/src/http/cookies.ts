@@ -1,0 +1,45 @@
+import { parseCookie, stringifySetCookie } from 'cookie';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { CookieEffect } from '../kernel/context.ts';
+
+/** The two cookies of the service. They are parsed on demand, because few requests have one. */
+type CookieKind = 'refresh' | 'flow';
+
+/** `__Host-` binds a cookie to https, this host and the root path (RFC 6265bis §4.1.3.2). */
+const nameOf = (kind: CookieKind, https: boolean): string => `${https ? '__Host-' : ''}doorward_${kind}`;
+
+export function readCookie(
+  { headers }: Pick<FastifyRequest, 'headers'>,
+  kind: CookieKind,
+  https: boolean,
+): string | null {
+  if (headers.cookie === undefined) return null;
+  return parseCookie(headers.cookie)[nameOf(kind, https)] ?? null;
+}
+
+/** Sets or clears a cookie. A second call for the same cookie replaces the header of the first. */
+export function writeCookie(
+  reply: FastifyReply,
+  kind: CookieKind,
+  https: boolean,
+  effect: CookieEffect,
+): void {
+  const name = nameOf(kind, https);
+  const [value, lifetime] =
+    effect === 'clear'
+      ? ['', { maxAge: 0, expires: new Date(0) }]
+      : [effect.value, { maxAge: effect.maxAgeSeconds }];
+  const cookie = stringifySetCookie({
+    name,
+    value,
+    path: '/',
+    httpOnly: true,
+    sameSite: 'lax',
+    secure: https,
+    ...lifetime,
+  });
+  const others = [reply.getHeader('set-cookie') ?? []]
+    .flat()
+    .filter((item) => !`${item}`.startsWith(`${name}=`));
+  reply.removeHeader('set-cookie').header('set-cookie', others.length > 0 ? [...others, cookie] : cookie);
+}

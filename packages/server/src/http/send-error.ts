@@ -1,0 +1,89 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { DoorwardError } from '../errors.ts';
+import { pickLanguage, type Language } from '../i18n/translate.ts';
+import { restErrorBody } from './error-body.ts';
+import { formAnswersOf } from './body/forms.ts';
+
+/** Sends an error in the form that the client expects: JSON, an OAuth error, or a page. */
+
+interface ErrorPage {
+  readonly html: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Renders an error for a person in a browser, with a link to `next` if it is given. Set by `pages/`. */
+    errorPage: (error: DoorwardError, language: Language, requestId: string, next?: string) => ErrorPage;
+    /** Renders "not found" for a person in a browser. Set by `pages/`. */
+    notFoundPage: (language: Language) => ErrorPage;
+  }
+}
+
+export function sendError(error: DoorwardError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const refusal = formAnswersOf(request)?.refusal?.(error);
+  if (refusal) {
+    const { body, headers, status } = refusal;
+    return reply
+      .status(status ?? error.status)
+      .headers({ ...error.extras.headers, 'content-type': 'application/json; charset=utf-8', ...headers })
+      .send(body === null ? '' : JSON.stringify(body));
+  }
+  if ((request.route ?? request.routeOptions.config).forBrowsers && asksForHtml(request)) {
+    return sendErrorPage(error, request, reply);
+  }
+  const language = languageOf(request);
+  return reply
+    .status(error.status)
+    .headers({ ...error.extras.headers })
+    .header('content-language', language)
+    .header('vary', 'Accept-Language, Origin')
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(restErrorBody(error, { language, requestId: request.id })));
+}
+
+export function sendErrorPage(
+  error: DoorwardError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  next?: string,
+): FastifyReply {
+  const { html, headers } = request.server.errorPage(error, languageOf(request), request.id, next);
+  return reply
+    .status(error.status)
+    .headers({ ...error.extras.headers, ...headers })
+    .send(html);
+}
+
+/** Sends "not found": a page to browsers, JSON to programs. */
+export function sendNotFound(
+  error: DoorwardError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  if (!/^(?:GET|HEAD)$/.test(request.method) || !asksForHtml(request))
+    return sendError(error, request, reply);
+  const { html, headers } = request.server.notFoundPage(languageOf(request));
+  return reply.status(error.status).headers(headers).send(html);
+}
+
+/**
+ * Whether the client accepts HTML at least as much as JSON (RFC 9110 §12.5.1). HTML must be named: browsers do so, but
+ * a program that sends only a wildcard does not.
+ */
+export function asksForHtml({ headers }: FastifyRequest): boolean {
+  const { accept } = headers;
+  if (!accept?.includes('text/html')) return false;
+  const qualities = new Map<string, number>();
+  for (const range of accept.split(',', 32)) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
+    const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+    qualities.set(type, quality === undefined ? 1 : Number(quality));
+  }
+  const json = ['application/json', 'application/*', '*/*'].find((type) => qualities.has(type));
+  const html = qualities.get('text/html') ?? 0;
+  return html > 0 && html >= (qualities.get(json ?? '') ?? 0);
+}
+
+export const languageOf = (request: FastifyRequest): Language =>
+  pickLanguage(request.headers['accept-language']);

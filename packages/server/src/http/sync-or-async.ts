@@ -1,0 +1,16 @@
+/**
+ * Calls `onAnswer` with the result of `work`: synchronously, or when its promise resolves. Work that did not have to wait
+ * creates no promise and costs no tick of the event loop. Synchronously, `onError` also receives what `onAnswer` throws.
+ */
+export function syncOrAsync<T>(
+  work: () => unknown,
+  onAnswer: (answer: unknown) => T,
+  onError: (error: unknown) => T,
+): T | Promise<T> {
+  try {
+    const answer = work();
+    return answer instanceof Promise ? answer.then(onAnswer, onError) : onAnswer(answer);
+  } catch (error) {
+    return onError(error);
+  }
+}

@@ -1,0 +1,40 @@
+import type { Call, Principal, Services } from './context.ts';
+import type { NamedOperation, RateClass } from './operation.ts';
+
+/** How a call counts in the rate class of its operation. */
+interface Charge {
+  readonly cls: RateClass;
+  readonly key: string;
+  readonly points: number;
+}
+
+export function chargeFor(
+  { limit }: NamedOperation,
+  input: unknown,
+  call: Call,
+  principal: Principal | null,
+  services: Services,
+): Charge | null {
+  const key = limit?.key(input as never, call, services) ?? null;
+  if (!limit || key === null) return null;
+  const points = limit.points?.(input as never) ?? 1;
+  return { cls: limit.class, key: key || credentialKey(principal, call), points };
+}
+
+/** The charge that a call will have; null if it is not counted, or refused before it is counted. */
+export function expectedCharge(
+  op: NamedOperation,
+  raw: unknown,
+  call: Call,
+  services: Services,
+): Charge | null {
+  const { ok } = call.authentication;
+  const principal = call.authentication.ok ? call.authentication.principal : null;
+  if (op.access !== 'public' && (!ok || (principal?.mfaPending && !op.allowedDuringMfa))) return null;
+  const { success, data } = op.schema.safeParse(raw ?? {});
+  return success ? chargeFor(op, data, call, principal, services) : null;
+}
+
+/** The key of limits: the user or API key; without one, the network. */
+export const credentialKey = (principal: Principal | null, call: Pick<Call, 'network'>): string =>
+  principal ? (principal.type === 'ApiKey' ? principal.credentialId : principal.userId) : call.network;

@@ -1,0 +1,215 @@
+import { getTableColumns, type SQL } from 'drizzle-orm';
+import type { PgColumn, PgTable } from 'drizzle-orm/pg-core';
+import { z } from 'zod';
+import { iso, uuid } from './input/values.ts';
+import type { ResolvedScope } from './scope.ts';
+
+/**
+ * The declaration of one noun: its table, its public fields and its relations. The schemas of answers, creates and
+ * patches, and the search and sort fields of lists are derived from it. The answer schema is an allow-list: no answer
+ * contains a column without a field.
+ *
+ * @example
+ * export const Tag = entity('Tag', {
+ *   table: tags,
+ *   fields: { name: required(text(1, 255)), color: optional(color, 'gray') },
+ *   search: ['name'], sort: ['createdAt', 'name', 'color', 'updatedAt'],
+ * });
+ */
+
+type Schema = z.ZodType;
+type OptionalSchema = Schema | undefined;
+
+/** The schemas of one public field in answers, creates and patches; undefined where it does not occur. */
+export interface Field<
+  Out extends OptionalSchema = OptionalSchema,
+  Create extends OptionalSchema = OptionalSchema,
+  Patch extends OptionalSchema = OptionalSchema,
+> {
+  readonly out: Out;
+  readonly create: Create;
+  readonly patch: Patch;
+}
+
+const field = <O extends OptionalSchema, C extends OptionalSchema, P extends OptionalSchema>(
+  out: O,
+  create: C,
+  patch: P,
+) => ({ out, create, patch }) as Field<O, C, P>;
+
+/** Required at create, changeable. */
+export const required = <S extends Schema>(schema: S) => field(schema, schema, schema.optional());
+
+/** Optional at create, with the default `fallback`; changeable. A patch never sets the default. */
+export const optional = <S extends Schema>(schema: S, fallback: z.util.NoUndefined<z.output<S>>) =>
+  field(schema, schema.default(fallback), schema.optional());
+
+/** Optional at create, where the operation derives it; changeable. */
+export const derivable = <S extends Schema>(schema: S) => field(schema, schema.optional(), schema.optional());
+
+/** Set once, at create. */
+export const fixed = <S extends Schema>(schema: S) => field(schema, schema, undefined);
+
+/** Set once, at create, where it is optional; `input` if the accepted form differs from the answered one. */
+export const fixedOptional = <S extends Schema, I extends Schema = S>(schema: S, input?: I) =>
+  field(schema, describedAs(schema, input ?? schema).optional() as unknown as z.ZodOptional<I>, undefined);
+
+/** Copies the description and examples of an output to its input. */
+function describedAs<S extends Schema>(output: Schema, input: S): S {
+  const { description, examples } = output.meta() ?? {};
+  return input.meta({
+    ...(description !== undefined && { description }),
+    ...(examples !== undefined && { examples }),
+  });
+}
+
+/** Set by the service only. */
+export const serverSet = <S extends Schema>(schema: S) => field(schema, undefined, undefined);
+
+/** Accepted and never answered: ids of linked rows. Absent: the links stay; `[]`: all links are removed. */
+export const inputOnly = <S extends Schema>(schema: S) =>
+  field(undefined, schema.optional(), schema.optional());
+
+/** Accepted at create only and never answered. */
+export const createOnly = <S extends Schema>(schema: S) => field(undefined, schema.optional(), undefined);
+
+/** Ids of rows to link, `max` at most; duplicates are removed. */
+export const linkIds = (max: number) =>
+  z
+    .array(uuid)
+    .max(max)
+    .transform((ids) => [...new Set(ids)]);
+
+export type Fields = Readonly<Record<string, Field>>;
+
+/** How a row refers to others. Each kind is loaded for many rows in one statement. */
+export type Relation = {
+  readonly to: () => AnyEntity;
+  /** The input field that replaces the linked set, if callers may. */
+  readonly input?: string;
+  /** The permission to see the related rows, if it is not `Query` of their noun. */
+  readonly permission?: `${string}:${string}`;
+} & (
+  | { readonly kind: 'one'; readonly column: string }
+  | { readonly kind: 'children'; readonly column: string }
+  | {
+      readonly kind: 'links';
+      /** A function, because entity files may import each other, and because some links have a table for each level. */
+      readonly table: (scope: ResolvedScope) => PgTable;
+      /** Column names in the link table: this row's id, the other row's id, the other row's tenant. */
+      readonly from: string;
+      readonly target: string;
+      readonly targetTenant: string;
+    }
+);
+
+/** The scope and time of a read, which a computed field may depend on. */
+export interface ReadContext {
+  readonly scope: ResolvedScope;
+  readonly now: Date;
+}
+
+/** A public field without a column: the database computes it with the row. */
+type Computed = SQL | ((at: ReadContext) => SQL);
+
+/** Fields that every row has. */
+const common = {
+  id: serverSet(uuid.describe('Id of the row; it never changes.')),
+  createdAt: serverSet(iso.describe('When it was created.')),
+  updatedAt: serverSet(iso.describe('When it was last changed.')),
+  deletedAt: serverSet(iso.nullable().describe('When it was deleted; null while it exists.')),
+} satisfies Fields;
+type Common = typeof common;
+
+type SchemasOf<F extends Fields, K extends keyof Field> = {
+  [N in keyof F as F[N][K] extends Schema ? N : never]: F[N][K] extends Schema ? F[N][K] : never;
+};
+
+export interface Entity<F extends Fields = Fields> {
+  readonly name: string;
+  readonly table: PgTable;
+  readonly columns: Readonly<Record<string, PgColumn>>;
+  readonly fields: F;
+  readonly relations: Readonly<Record<string, Relation>>;
+  readonly search: readonly string[];
+  /** Sortable fields; the first one is the default. */
+  readonly sort: readonly string[];
+  readonly order: 'ASC' | 'DESC';
+  /** Whether every change of its rows bumps the policy version of their tenant, so that a total can be cached with it. */
+  readonly isVersioned: boolean;
+  /** Whether rows can be tagged and filtered by `tagIds`. */
+  readonly tagged: boolean;
+  /** Computed fields; a list may be searched and sorted by these too. */
+  readonly computed: Readonly<Record<string, Computed>>;
+  /** The rows that are visible in a scope; absent or undefined: those of its node and built-in rows. */
+  readonly within: ((scope: ResolvedScope) => SQL | undefined) | undefined;
+  /** The answer: the fields, and relations if they were requested. */
+  readonly schema: z.ZodObject<SchemasOf<F, 'out'>>;
+  readonly create: SchemasOf<F, 'create'>;
+  readonly patch: SchemasOf<F, 'patch'>;
+}
+
+export type AnyEntity = Entity;
+
+/** A row in an answer. */
+export type RowOf<E> = E extends { schema: infer S extends Schema } ? z.output<S> : never;
+
+type OptionalMember = 'isVersioned' | 'relations' | 'computed' | 'search' | 'sort' | 'order' | 'within';
+
+interface Definition<F extends Fields, W extends keyof Common> extends Partial<Pick<Entity, OptionalMember>> {
+  table: PgTable;
+  doc: string;
+  fields: F;
+  /** Columns by public field, if the table has another name for them. */
+  columns?: Record<string, PgColumn>;
+  /** Common fields that this noun lacks. */
+  without?: readonly W[];
+}
+
+/** Declares a noun. The name is its type in GraphQL and OpenAPI. */
+export function entity<F extends Fields, W extends keyof Common = never>(
+  name: string,
+  definition: Definition<F, W>,
+): Entity<Omit<Common, W> & F> {
+  const base: Fields = Object.fromEntries(
+    Object.entries(common).filter(([key]) => !definition.without?.includes(key as W)),
+  );
+  const fields: Fields = { ...base, ...definition.fields };
+  const relations = definition.relations ?? {};
+  const shape: Record<string, Schema> = {};
+  for (const [key, field] of Object.entries<Field>(fields)) if (field.out) shape[key] = field.out;
+  for (const [key, relation] of Object.entries(relations)) {
+    // A getter, because entities refer to each other and the other module may not be evaluated yet.
+    Object.defineProperty(shape, key, {
+      enumerable: true,
+      get: () => {
+        const { schema: target, name: noun } = relation.to();
+        return relation.kind === 'one'
+          ? target.nullable().optional().describe(`The related ${noun}; absent unless asked for.`)
+          : z.array(target).optional().describe(`Related rows of ${noun}; absent unless asked for.`);
+      },
+    });
+  }
+  const pick = (part: 'create' | 'patch') =>
+    Object.fromEntries(
+      Object.entries<Field>(fields).flatMap(([key, field]) => (field[part] ? [[key, field[part]]] : [])),
+    );
+  return {
+    name,
+    table: definition.table,
+    columns: { ...getTableColumns(definition.table), ...definition.columns },
+    fields: fields as never,
+    relations,
+    computed: definition.computed ?? {},
+    search: definition.search ?? [],
+    sort: definition.sort ?? ['createdAt'],
+    order: definition.order ?? 'ASC',
+    // Rows with built-in ones among them affect permissions.
+    isVersioned: definition.isVersioned ?? 'isSystem' in getTableColumns(definition.table),
+    tagged: 'tags' in relations,
+    within: definition.within,
+    schema: z.object(shape).meta({ id: name, description: definition.doc }) as never,
+    create: pick('create') as never,
+    patch: pick('patch') as never,
+  };
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import type { AnyEntity, Entity, Fields } from '../entity.ts';
+import { uuid } from './values.ts';
+
+/** Input and output pieces that many operations share (conventions §7). */
+
+/** `a,b` in a query, a list in GraphQL; each id once. */
+const idList = z.array(uuid).max(100);
+
+const SortOrder = z
+  .enum(['ASC', 'DESC'])
+  .meta({ id: 'SortOrder', description: 'Ascending (smallest or earliest first) or descending.' });
+
+/** `search`, `tagIds` and `relations` exist only for nouns that have them; otherwise they are undefined. */
+interface PagingShape extends z.ZodRawShape {
+  page: z.ZodOptional<z.ZodInt>;
+  limit: z.ZodDefault<z.ZodInt>;
+  cursor: z.ZodOptional<z.ZodString>;
+  sortField: z.ZodOptional<z.ZodEnum<Record<string, string>>>;
+  sortOrder: z.ZodOptional<typeof SortOrder>;
+  ids: z.ZodOptional<typeof idList>;
+  search: z.ZodOptional<z.ZodString>;
+  tagIds: z.ZodOptional<typeof idList>;
+  relations: z.ZodOptional<z.ZodArray<z.ZodString>>;
+}
+
+const nouns = new WeakMap<object, AnyEntity>();
+
+/** The entity whose relations an input may name; undefined if it may name none. */
+export const nounOfRelations = (input: z.ZodRawShape): AnyEntity | undefined =>
+  input['relations'] && nouns.get(input['relations']);
+
+/** The input `relations`: which related rows to load. For REST only; GraphQL selects nested fields. */
+export function relationsOf(entity: AnyEntity): { relations: z.ZodOptional<z.ZodArray<z.ZodString>> } {
+  const names = Object.keys(entity.relations);
+  const relations = z
+    .array(z.enum(names))
+    .max(names.length)
+    .optional()
+    .meta({ restOnly: true, description: `Related rows to load: ${names.join(', ')}.` });
+  nouns.set(relations, entity);
+  return (names.length === 0 ? {} : { relations }) as unknown as ReturnType<typeof relationsOf>;
+}
+
+/** The list parameters of a noun. */
+export function paging(entity: AnyEntity): PagingShape {
+  const [first = 'createdAt', ...others] = entity.sort;
+  const sortField = z
+    .enum([first, ...others])
+    .meta({ id: `${entity.name}SortField`, description: `What the list is sorted by. Default: ${first}.` });
+  return {
+    page: z
+      .int()
+      .min(1)
+      .max(100_000)
+      .optional()
+      .meta({ description: 'Number of the page, from 1; excludes cursor.' }),
+    limit: z.int().min(1).max(100).default(50).meta({ description: 'The maximum number of rows on a page.' }),
+    cursor: z
+      .string()
+      .min(1)
+      .max(1024)
+      .optional()
+      .meta({ description: 'Continues a list: the `nextCursor` of the previous page.' }),
+    ...(entity.search.length > 0
+      ? {
+          search: z
+            .string()
+            .trim()
+            .min(2)
+            .max(255)
+            .optional()
+            .meta({ description: `Only rows with this text, in any case, in: ${entity.search.join(', ')}.` }),
+        }
+      : {}),
+    sortField: sortField.optional(),
+    sortOrder: SortOrder.optional(),
+    ids: idList.optional().describe('Only rows with one of these ids, 100 at most.'),
+    ...(entity.tagged
+      ? { tagIds: idList.optional().describe('Only rows that carry one of these tags, 100 at most.') }
+      : {}),
+    ...relationsOf(entity),
+  } as unknown as PagingShape;
+}
+
+const pages = new Map<string, z.ZodType>();
+
+/** `{items, totalCount, hasNextPage, nextCursor}` of a noun. */
+export function pageOf<F extends Fields>(entity: Entity<F>) {
+  const page = z
+    .object({
+      items: z.array(entity.schema).describe('The rows of this page.'),
+      totalCount: z.int().describe('The number of rows on all pages together.'),
+      hasNextPage: z.boolean().describe('Whether more rows follow.'),
+      nextCursor: z.string().nullable().describe('Send it as `cursor` for the next page; null on the last.'),
+    })
+    .meta({ id: `${entity.name}Page`, description: `A page of ${entity.name}.` });
+  // One schema per name, because OpenAPI refers to schemas by name.
+  const zodType = pages.get(entity.name) ?? page;
+  pages.set(entity.name, zodType);
+  return zodType as typeof page;
+}

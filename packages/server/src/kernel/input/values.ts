@@ -1,0 +1,275 @@
+import { domainToASCII } from 'node:url';
+import { z } from 'zod';
+import type { DetailCode } from '../../errors.ts';
+
+/**
+ * Zod schemas for the kinds of values of conventions §8. Each converts input to the canonical form that is stored, compared
+ * and answered, so no feature normalises values itself. Every schema renders with
+ * `z.toJSONSchema(schema, { io: 'input' })`; a refusal has its detail code (errors §3) in `params.code`.
+ *
+ * @example z.strictObject({ name: text(1, 255), email, metadata: metadata.optional() })
+ */
+
+/** An issue that `parseInput` reports with exactly this detail code; `path` is relative to the checked value. */
+export function refusal(code: DetailCode, input: unknown, path: PropertyKey[] = []) {
+  return { code: 'custom' as const, params: { code }, message: code, input, path };
+}
+
+/** A UUID in the text form of RFC 9562, any version including nil; converted to lower case. */
+export const uuid = z.guid().toLowerCase();
+
+const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d{1,3})?(?:Z|[+-](\d\d):(\d\d))$/;
+
+/** An instant; undefined for a text that is not RFC 3339 with zone, or not a real date in the years 1 to 9999. */
+function parseInstant(typed: string): Date | undefined {
+  // RFC 3339 §5.6 allows `t` and `z`; Date.parse does not.
+  const iso = typed.toUpperCase();
+  const match = rfc3339.exec(iso);
+  if (!match) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, zoneHour = 0, zoneMinute = 0] = match
+    .slice(1)
+    .map((digits?: string) => Number(digits ?? 0));
+  // Day 0 of the next month is the last day of this month.
+  const days = new Date(Date.UTC(year, month, 0)).getUTCDate();
+  if (month < 1 || month > 12 || day < 1 || day > days) return undefined;
+  // Neither Date nor PostgreSQL can represent a leap second (:60); 24:00 is ISO 8601, not RFC 3339.
+  if (hour > 23 || minute > 59 || second > 59 || zoneHour > 23 || zoneMinute > 59) return undefined;
+  const instant = new Date(iso);
+  // An offset can move a date to year 0, which PostgreSQL cannot store, or to year 10000, which RFC 3339 cannot express.
+  const utcYear = instant.getUTCFullYear();
+  return utcYear >= 1 && utcYear <= 9999 ? instant : undefined;
+}
+
+/** A name for addresses: lower-case words with single hyphens between them. */
+export const slug = z
+  .string()
+  .max(63)
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+
+/** RFC 3339 with time and zone and at most 3 fraction digits → Date; impossible dates are refused. */
+export const isoInput = z
+  .string()
+  .meta({ format: 'date-time' })
+  .transform((typed, context) => {
+    const instant = parseInstant(typed);
+    if (instant) return instant;
+    context.issues.push(refusal('format', typed));
+    return z.NEVER;
+  });
+
+/** An instant in an answer; its JSON form (UTC, `Z`, 3 digits) is what Date.toJSON writes. */
+export const iso = z.date();
+
+/** An object with any JSON members; they come from parsed JSON, so they need no check. */
+export const jsonObject = z.record(z.string(), z.unknown() as unknown as z.ZodType<Json, Json>);
+
+/** The argument of `override` of z.toJSONSchema. */
+interface OverrideContext {
+  readonly zodSchema: z.core.$ZodTypes;
+  readonly jsonSchema: z.core.JSONSchema.BaseSchema;
+}
+
+/**
+ * The `override` for z.toJSONSchema, with `unrepresentable: 'any'`: a date is a date-time string. Redundant keywords are
+ * removed: the bounds of safe integers, the pattern of a UUID beside its format, and string names of members.
+ */
+export function jsonSchemaOverride({ zodSchema, jsonSchema }: OverrideContext): void {
+  if (zodSchema._zod.def.type === 'date') Object.assign(jsonSchema, { type: 'string', format: 'date-time' });
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (jsonSchema.format === 'uuid') delete jsonSchema.pattern;
+  if (isAnyString(jsonSchema.propertyNames)) delete jsonSchema.propertyNames;
+  // Examples show the input; zod drops them from schemas that transform it.
+  const { examples } = (z.globalRegistry.get(zodSchema) ?? {}) as { readonly examples?: unknown[] };
+  if (examples !== undefined) jsonSchema['examples'] = examples;
+}
+
+const isAnyString = (schema: unknown): boolean => JSON.stringify(schema) === '{"type":"string"}';
+
+/** The options for rendering any schema of Doorward; add `io`. */
+export const jsonSchemaOptions = { unrepresentable: 'any', override: jsonSchemaOverride } as const;
+
+// PostgreSQL refuses NUL and lone surrogates; other control characters are refused because terminals interpret them.
+const brokenText = /[\p{Cc}\p{Cs}]/u;
+const brokenMultiline = /(?![\n\t])[\p{Cc}\p{Cs}]/u;
+
+function countCodePoints(value: string): number {
+  let count = 0;
+  for (const _ of value) count++;
+  return count;
+}
+
+// More than ten marks on one letter are rare in any script.
+const longMarkRun = /\p{M}{31}/u;
+
+/**
+ * Why a text of at most `max` code points must not be normalised; undefined if it may be. Normalisation sorts each run of
+ * combining marks in quadratic time, so a megabyte of marks would block the process for minutes. The length and the runs
+ * are therefore limited first, to a small multiple of what any script needs.
+ */
+export function normalizationFault(typed: string, max: number): 'too_long' | 'format' | undefined {
+  if (typed.length > 4 * max) return 'too_long';
+  return longMarkRun.test(typed) ? 'format' : undefined;
+}
+
+/**
+ * Text of `min` to `max` Unicode code points, counted after NFC and trimming. No lone surrogates and no control characters,
+ * except `\n` and `\t` with `multiline`. Detail codes: too_short, too_long, format.
+ */
+export function text(
+  min: number,
+  max: number,
+  { multiline = false }: { multiline?: boolean } = {},
+): z.ZodString {
+  const broken = multiline ? brokenMultiline : brokenText;
+  return z
+    .string()
+    .check((payload) => {
+      const fault = normalizationFault(payload.value, max);
+      if (fault) {
+        payload.issues.push(refusal(fault, payload.value));
+        return;
+      }
+      const value = payload.value.normalize('NFC').trim();
+      payload.value = value;
+      // A code point has at most two UTF-16 units, so a longer text needs no count.
+      const length = value.length > 2 * max ? value.length : countCodePoints(value);
+      if (length < min) payload.issues.push(refusal('too_short', value));
+      else if (length > max) payload.issues.push(refusal('too_long', value));
+      else if (broken.test(value)) payload.issues.push(refusal('format', value));
+    })
+    .meta({ ...(min > 0 && { minLength: min }), maxLength: max });
+}
+
+const emailMaxLength = 254;
+// Without the specials of RFC 5322: `a,b@example.org` in a mail header would be two addresses.
+// Nor text that a mail header would decode (`=?utf-8?q?…?=`, RFC 2047), or that a mail program would read as an option (`-`).
+const emailLocalPart = /^(?!-)(?!.*=\?)[^\s\p{C}"(),:;<>@[\]\\]+$/u;
+// Letters of any script, but no character that the URL parser in domainToASCII interprets (`/`, `:`, `%`, `[` …).
+const emailDomain = /^[\p{L}\p{M}\p{N}.\u3002\uFF0E\uFF61-]+$/u;
+const asciiDomain =
+  /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** The canonical form of an address, or the detail code for an invalid one. Idempotent. */
+function canonicalEmail(typed: string): { canonical: string } | { refused: DetailCode } {
+  const fault = normalizationFault(typed, emailMaxLength);
+  if (fault) return { refused: fault };
+  // Lower-casing can create a sequence that composes, hence NFC again.
+  const address = typed.normalize('NFC').trim().toLowerCase().normalize('NFC');
+  if (address.length > emailMaxLength) return { refused: 'too_long' };
+  const at = address.indexOf('@');
+  const local = address.slice(0, Math.max(at, 0));
+  const domain = address.slice(at + 1);
+  if (!emailLocalPart.test(local) || !emailDomain.test(domain)) return { refused: 'format' };
+  const host = domainToASCII(domain);
+  if (host !== 'localhost' && !asciiDomain.test(host)) return { refused: 'format' };
+  const canonical = `${local}@${host}`;
+  return canonical.length > emailMaxLength ? { refused: 'too_long' } : { canonical };
+}
+
+/**
+ * An e-mail address in canonical form: lower case, domain as A-label, at most 254 characters.
+ * `localhost` is valid here; code that knows the configuration refuses it in production.
+ */
+export const email = z
+  .string()
+  .check((payload) => {
+    const result = canonicalEmail(payload.value);
+    if ('canonical' in result) payload.value = result.canonical;
+    else payload.issues.push(refusal(result.refused, payload.value));
+  })
+  .meta({ format: 'email', maxLength: emailMaxLength });
+
+const urlMaxLength = 2048;
+
+function urlSchema(scheme: RegExp) {
+  return z
+    .string()
+    .check((payload) => {
+      const typed = payload.value;
+      if (typed.length > urlMaxLength) payload.issues.push(refusal('too_long', typed));
+      else if (!scheme.test(typed) || !isPlainUrl(typed)) payload.issues.push(refusal('format', typed));
+    })
+    .meta({ format: 'uri', maxLength: urlMaxLength });
+}
+
+/** Refuses everything that the URL parser would silently drop or rewrite, because the URL is stored as typed. */
+function isPlainUrl(typed: string): boolean {
+  if (/[\s\p{Cc}\p{Cs}\\#]/u.test(typed) || !URL.canParse(typed)) return false;
+  const authority = typed.split(/[/?]/, 3)[2] ?? '';
+  return !authority.includes('@');
+}
+
+/** An absolute http or https URL, at most 2048 characters, without credentials and fragment; stored as typed. */
+export const url = urlSchema(/^https?:\/\/[^/?]/i);
+
+/** Like `url`, https only. */
+export const httpsUrl = urlSchema(/^https:\/\/[^/?]/i);
+
+/** A JSON value. */
+export type Json = string | number | boolean | null | Json[] | JsonObject;
+/** A JSON object. */
+export interface JsonObject {
+  [key: string]: Json;
+}
+
+const metadataLimits = { bytes: 8192, depth: 5, keys: 64 };
+const metadataKey = /^[A-Za-z0-9_.-]{1,64}$/;
+const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype']);
+
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** The first broken rule at or below `value`, with its path; undefined if there is none. The depth of the root is 1. */
+function metadataFault(
+  value: unknown,
+  depth: number,
+  walk: { keys: number },
+): { code: DetailCode; path: PropertyKey[] } | undefined {
+  if (value === null || typeof value === 'boolean') return undefined;
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : { code: 'type', path: [] };
+  // PostgreSQL's jsonb refuses exactly NUL and lone surrogates.
+  if (typeof value === 'string') return /[\0\p{Cs}]/u.test(value) ? { code: 'format', path: [] } : undefined;
+  if (typeof value !== 'object') return { code: 'type', path: [] };
+  if (depth > metadataLimits.depth) return { code: 'too_deep', path: [] };
+  const isArray = Array.isArray(value);
+  if (!isArray && !isPlainObject(value)) return { code: 'type', path: [] };
+  for (const [key, child] of Object.entries(value)) {
+    if (!isArray) {
+      // A bad key is reported at its object: it may contain anything, so it is not echoed.
+      if (!metadataKey.test(key) || forbiddenKeys.has(key)) return { code: 'format', path: [] };
+      if (++walk.keys > metadataLimits.keys) return { code: 'too_long', path: [] };
+    }
+    const fault = metadataFault(child, depth + 1, walk);
+    if (fault) return { code: fault.code, path: [isArray ? Number(key) : key, ...fault.path] };
+  }
+  return undefined;
+}
+
+/**
+ * A JSON object of at most 8 KiB and 64 keys (too_long), at most 5 levels of objects and arrays (too_deep), whose keys match
+ * the pattern and do not name a prototype (format).
+ *
+ * Built on `unknown`, because z.record silently drops an own `__proto__` key, which must be refused.
+ */
+export const metadata = z
+  .unknown()
+  .check((payload) => {
+    const { value } = payload;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      payload.issues.push({ code: 'invalid_type', expected: 'object', input: value });
+      return;
+    }
+    const fault = metadataFault(value, 1, { keys: 0 });
+    if (fault) payload.issues.push(refusal(fault.code, value, fault.path));
+    else if (Buffer.byteLength(JSON.stringify(value)) > metadataLimits.bytes) {
+      payload.issues.push(refusal('too_long', value));
+    }
+  })
+  .meta({
+    type: 'object',
+    additionalProperties: true,
+    description: 'Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels.',
+  }) as unknown as z.ZodType<JsonObject, JsonObject>;

@@ -1,0 +1,64 @@
+import { fail, type DoorwardError } from '../../errors.ts';
+
+/**
+ * Limits the answer to one HTTP request: each row can have a hundred related rows, and each of these a hundred more. A row
+ * counts each time it occurs in the answer.
+ *
+ * After a limit is exceeded, every later call throws the same error, so that nothing else is read.
+ */
+export interface AnswerBudget {
+  /** The number of related rows that the answer may still have. */
+  readonly rows: number;
+  /** The bytes of related rows that may still be read, in the text form of the database. */
+  readonly readable: number;
+  /** Whether the answer has a related row. */
+  readonly hasRelated: boolean;
+  /** @throws QUERY_TOO_COMPLEX */
+  takeRows(count: number): void;
+  /** @throws QUERY_TOO_COMPLEX */
+  takeReadable(bytes: number): void;
+  /** The bytes of JSON that the answer may still have. */
+  readonly bytes: number;
+  /** @throws QUERY_TOO_COMPLEX */
+  takeBytes(bytes: number): void;
+  /** @throws QUERY_TOO_COMPLEX if a limit was exceeded before */
+  assertNotExceeded(): void;
+}
+
+const MAX_ROWS = 20_000;
+const MAX_BYTES = 8 * 1024 * 1024;
+/** The text form of a row in the database doubles quotes and adds spaces, so it is up to twice as long as the JSON. */
+const MAX_READABLE = 2 * MAX_BYTES;
+
+export function createAnswerBudget(): AnswerBudget {
+  let [rows, bytes, readable] = [MAX_ROWS, MAX_BYTES, MAX_READABLE];
+  let exceeded: DoorwardError | undefined;
+
+  function assertRemaining(remaining: number, limit: string): void {
+    if (remaining >= 0 && !exceeded) return;
+    exceeded ??= fail('QUERY_TOO_COMPLEX', {
+      params: { limit },
+      fix: 'Ask for fewer rows at once with a smaller limit, or for fewer relations.',
+    });
+    throw exceeded;
+  }
+
+  return {
+    get rows() {
+      return rows;
+    },
+    get readable() {
+      return readable;
+    },
+    get bytes() {
+      return bytes;
+    },
+    get hasRelated() {
+      return rows < MAX_ROWS;
+    },
+    takeRows: (count) => assertRemaining((rows -= count), `related rows > ${MAX_ROWS}`),
+    takeReadable: (count) => assertRemaining((readable -= count), `bytes > ${MAX_BYTES}`),
+    takeBytes: (count) => assertRemaining((bytes -= count), `bytes > ${MAX_BYTES}`),
+    assertNotExceeded: () => assertRemaining(0, ''),
+  };
+}

@@ -1,0 +1,64 @@
+import type { z } from 'zod';
+
+/**
+ * The allow-list for answers: a projector copies exactly the members that an output schema names, at every depth. It does
+ * not validate (tests do, with the schema), so it costs a few property reads. Dates become ISO 8601 text, as in JSON.
+ */
+type Projector = (value: unknown) => unknown;
+
+interface Def {
+  type: string;
+  shape?: Record<string, z.ZodType>;
+  element?: z.ZodType;
+  innerType?: z.ZodType;
+}
+
+const identity: Projector = (value) => value;
+const isoText: Projector = (value) => (value instanceof Date ? value.toISOString() : value);
+const compiled = new WeakMap<z.ZodType, Projector>();
+
+export function projector(schema: z.ZodType): Projector {
+  const existing = compiled.get(schema);
+  if (existing) return existing;
+  const created = build(schema);
+  compiled.set(schema, created);
+  return created;
+}
+
+function build(schema: z.ZodType): Projector {
+  const def = schema.def as unknown as Def;
+  switch (def.type) {
+    case 'object':
+      return objectProjector(def.shape ?? {});
+    case 'array': {
+      const each = projector(def.element as z.ZodType);
+      return (value) => (Array.isArray(value) ? value.map(each) : value);
+    }
+    case 'nullable':
+    case 'optional':
+    case 'default':
+    case 'readonly': {
+      const inner = projector(def.innerType as z.ZodType);
+      return (value) => (value === null || value === undefined ? value : inner(value));
+    }
+    default:
+      return def.type === 'date' ? isoText : identity;
+  }
+}
+
+function objectProjector(shape: Record<string, z.ZodType>): Projector {
+  // Children are compiled at first use: a getter of the shape may refer to an entity that is not loaded yet.
+  const members = Object.keys(shape).map((name) => ({ name, project: null as Projector | null }));
+  return (value) => {
+    if (value === null || typeof value !== 'object') return value;
+    const from = value as Record<string, unknown>;
+    const to: Record<string, unknown> = {};
+    for (const member of members) {
+      const field = from[member.name];
+      if (field === undefined) continue;
+      member.project ??= projector(shape[member.name] as z.ZodType);
+      to[member.name] = member.project(field);
+    }
+    return to;
+  };
+}

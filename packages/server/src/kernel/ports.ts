@@ -1,0 +1,23 @@
+/** Ports to the outside: time, identifiers, mail. Tests replace only these. */
+export interface Clock {
+  now(): Date;
+}
+
+export interface Ids {
+  /** UUID version 7, for new rows: sorted by creation. */
+  next(): string;
+  /** UUID version 4, for public ids of credentials, which must not reveal when they were created. */
+  random(): string;
+}
+
+export interface Mail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+export interface Mailer {
+  /** Resolves when the mail server accepted the mail; rejects if the send must be retried. */
+  send(mail: Mail): Promise<void>;
+}

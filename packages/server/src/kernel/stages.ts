@@ -1,0 +1,151 @@
+import type { Authentication, Call, CallerRights, Principal, Services } from './context.ts';
+import type { Recording } from './event.ts';
+import type { NamedOperation, RateClass } from './operation.ts';
+import type { RelatedAccess, RowFilter, SelectedRelation } from './related.ts';
+import type { DryRunResult } from './output/reply.ts';
+import type { ResolvedScope, ScopeInput } from './scope.ts';
+import type { Executor, ScopedDb } from './scoped-db.ts';
+
+/** An existing scope and the rights of the caller there. */
+export interface ScopeAndRights {
+  readonly scope: ResolvedScope;
+  readonly rights: CallerRights;
+}
+
+/** What `invoke` needs from the layers above the kernel, stage by stage; `src/app.ts` assembles it. */
+export interface Stages {
+  readonly services: Services;
+  /** Authenticates again after every cache (sessions, keys, scopes, rights) is at least as new as the revision. */
+  awaitRevision(revision: string, call: Call): Promise<Authentication> | Authentication;
+  limit(cls: RateClass, key: string, call: Call, points?: number): Promise<void> | void;
+  admit: Admit;
+  /** Notes that a caller belongs to a scope: their later calls there queue with those of its owner. */
+  noteMembership(principal: Principal, requested: ScopeInput, scopeAndRights: ScopeAndRights): void;
+  /** The answer of `resolve` from memory; undefined when it, or the rights of `userId`, must be loaded. */
+  peek(principal: Principal, scope: ScopeInput, userId?: string): ScopeAndRights | null | undefined;
+  /** Resolves a scope and loads the rights of the caller there; null if the scope does not exist. */
+  resolve(principal: Principal, scope: ScopeInput): Promise<ScopeAndRights | null> | ScopeAndRights | null;
+  /** Records that an operator who acts for a user enters an organization. */
+  noteEntry(principal: Principal, scope: ResolvedScope): Promise<void> | void;
+  /**
+   * For questions of the owner of a project about a granted scope of it: that scope, with nothing but the right to ask. Null
+   * unless the caller has it in the project's own scope.
+   */
+  resolveAsOwner(principal: Principal, scope: ScopeInput): Promise<ScopeAndRights | null>;
+  guard: Guard;
+  /** Statements of the service itself, on any connection. */
+  readonly pool: Executor;
+  /** Reads under the row-level security of the scope (src/db/tenancy/rls.ts), or as the service without a scope. */
+  read<T>(scope: ResolvedScope | undefined, work: (tx: Executor) => Promise<T>): Promise<T>;
+  /** Does work in an open transaction under the row-level security of the scope. */
+  within<T>(tx: Executor, scope: ResolvedScope | undefined, work: () => Promise<T>): Promise<T>;
+  /**
+   * Called before a change that may add permissions. The returned function, called after it, ends the keys that must not
+   * have the new permissions, and returns what to record about that.
+   */
+  watchGainedPermissions(
+    tx: Executor,
+    scope: ResolvedScope,
+  ): Promise<(invalidate: (topic: string) => void) => Promise<readonly Recording[]>>;
+  scopedDb(
+    tx: Executor,
+    scope: ResolvedScope,
+    op: NamedOperation,
+    notes: MutationNotes,
+    principal: Principal | null,
+    related: RelatedAccess,
+  ): ScopedDb;
+  readonly transaction: <T>(work: (tx: Executor) => Promise<T>) => Promise<T>;
+  /** Null when the call has no `Idempotency-Key` or the operation takes none. @throws VALIDATION_ERROR */
+  runOnce(op: NamedOperation, call: Call): RunOnce | null;
+  /** Makes a change, rolls it back, and answers how it would affect rights. */
+  dryRun(
+    op: NamedOperation,
+    at: DryRunTarget,
+    change: (tx: Executor) => Promise<unknown>,
+  ): Promise<DryRunResult>;
+  /** Commits the work with its audit entry and events; resolves when every cache has been notified of the stale topics. */
+  commit<T>(
+    transaction: Stages['transaction'],
+    op: NamedOperation,
+    by: MutationOrigin,
+    notes: MutationNotes,
+    work: (tx: Executor) => Promise<T>,
+  ): Promise<T>;
+}
+
+/** The caller and the scope of a dry run, the row that the call names, and what the change has noted. */
+interface DryRunTarget {
+  readonly principal: Principal | null;
+  readonly rights: CallerRights | undefined;
+  readonly scope: ResolvedScope;
+  readonly targetId: string | undefined;
+  readonly notes: MutationNotes;
+}
+
+/** The caller of a mutation, and its scope. */
+export interface MutationOrigin {
+  readonly scope: ResolvedScope | undefined;
+  readonly principal: Principal | null;
+  readonly call: Call;
+  /** Absent where there is no caller to check: public operations and jobs. */
+  readonly caller?: CallerCheck | undefined;
+}
+
+/**
+ * Called before a caller is checked, for the first time or again. The returned function says whether a change since then
+ * makes another check necessary.
+ */
+export type WatchCaller = (
+  isAgain?: boolean,
+) => (principal: Principal, scope: ResolvedScope | undefined) => boolean;
+
+/** Checks whether the caller of a mutation that waited may still do it. */
+export interface CallerCheck {
+  readonly isDue: () => boolean;
+  /** Runs outside the transaction, which may hold the only connection. @throws the error that the call would get now */
+  readonly checkAgain: () => Promise<void>;
+}
+
+/** Waits for a request slot; answers whether the request waited. @throws UNAVAILABLE */
+export type Admit = (
+  op: NamedOperation,
+  input: object,
+  call: Call,
+  principal: Principal | null,
+) => Promise<boolean> | boolean;
+
+/** Performs a mutation in the transaction that it passes, or replays its stored answer (conventions §9). */
+export type RunOnce = (
+  input: Readonly<Record<string, unknown>>,
+  by: MutationOrigin,
+  perform: (transaction: Stages['transaction']) => Promise<unknown>,
+) => Promise<unknown>;
+
+/** Refuses calls that access does not allow; `permit` returns false if the decision depends on a condition. */
+export interface Guard {
+  readonly watch: WatchCaller;
+  /** Whether the caller does not belong to the scope. */
+  isOutside(scopeAndRights: ScopeAndRights): boolean;
+  /** `address`: of the caller, since operators may be bound to networks. */
+  assertCanEnter(op: NamedOperation, scopeAndRights: ScopeAndRights | null, address: string): void;
+  permit(op: NamedOperation, rights: CallerRights): boolean;
+  assertSessionGates(op: NamedOperation, principal: Principal, scopeAndRights: ScopeAndRights | null): void;
+  permitRow(op: NamedOperation, rights: CallerRights, attributes: Record<string, unknown> | null): void;
+  /** Which rows of a relation the caller may see. @throws FORBIDDEN if they may see none */
+  permitRelated(selected: SelectedRelation, rights: CallerRights): RowFilter;
+}
+
+/** What a mutation notes while it runs: audit entry, events, stale topics, work after the commit. */
+export interface MutationNotes {
+  readonly recordings: Recording[];
+  readonly topics: Set<string>;
+  readonly afterCommit: (() => void | Promise<void>)[];
+  changes?: Recording['changes'];
+  /** True if the mutation changed nothing. */
+  unchanged?: boolean;
+  /** The revision that the mutation created; a later call may ask for a state at least as new. */
+  revision?: string;
+}
+
+export const createNotes = (): MutationNotes => ({ recordings: [], topics: new Set(), afterCommit: [] });

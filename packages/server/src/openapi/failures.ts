@@ -1,0 +1,153 @@
+import { catalogue, detailMessages, type Code } from '../errors.ts';
+import { takesIdempotencyKey, type NamedOperation } from '../kernel/operation.ts';
+
+/** The error responses of operations. Each set of codes is one component of the document, which operations refer to. */
+
+/** All error codes of an operation: those that it declares, and those that follow from its declaration (conventions §4). */
+export function codesOf(op: NamedOperation): Code[] {
+  const hasBody = op.method !== 'GET' && op.method !== 'DELETE';
+  const hasIds = Object.keys(op.input).some(
+    (name) => name === 'id' || (/[a-z]Ids?$/.test(name) && name !== 'providerId'),
+  );
+  const when = (holds: boolean | undefined, ...codes: Code[]) => (holds ? codes : []);
+  const codes: Code[] = [
+    ...when(op.rate !== 'exempt', 'RATE_LIMITED'),
+    'INTERNAL_ERROR',
+    'UNAVAILABLE',
+    'VALIDATION_ERROR',
+    ...when(hasBody, 'PAYLOAD_TOO_LARGE'),
+    ...when(hasBody && !op.authzen, 'UNSUPPORTED_MEDIA_TYPE'),
+    ...when(op.access !== 'public', 'UNAUTHENTICATED', 'MFA_REQUIRED'),
+    ...when(op.scoped, 'SCOPE_REQUIRED'),
+    ...when(op.scoped && !op.authzen, 'SCOPE_CONFLICT'),
+    ...when(op.scoped, 'TENANT_NOT_ALLOWED'),
+    // An id in the path that is none.
+    ...when(op.authzen, 'NOT_FOUND'),
+    ...when(op.scoped, 'FORBIDDEN', 'EMAIL_VERIFICATION_REQUIRED'),
+    ...when(hasIds, 'NOT_FOUND'),
+    ...when('cursor' in op.input, 'INVALID_CURSOR'),
+    ...when(op.related !== undefined, 'QUERY_TOO_COMPLEX'),
+    ...when(isRefusedByToken(op), 'SESSION_REQUIRED'),
+    ...when(op.stepUp, 'STEP_UP_REQUIRED'),
+    ...when(op.refusesImpersonation, 'IMPERSONATION_NOT_ALLOWED'),
+    ...when(takesIdempotencyKey(op), 'IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'),
+    ...(op.codes ?? []),
+  ];
+  return [...new Set(codes)];
+}
+
+/** Whether some kinds of tokens are refused, whatever they hold. */
+const isRefusedByToken = ({ sessionOnly, sessionOnlyWhen, access, notForApps, tenants }: NamedOperation) =>
+  sessionOnly === true ||
+  sessionOnlyWhen !== undefined ||
+  access === 'session' ||
+  notForApps !== undefined ||
+  tenants?.includes('installation');
+
+const allCodes = Object.keys(catalogue) as Code[];
+
+/** The codes of an operation by their status, in the order of the catalogue. */
+function byStatus(op: NamedOperation): [status: number, codes: Code[]][] {
+  const own = new Set(codesOf(op));
+  const statuses = new Map<number, Code[]>();
+  for (const code of allCodes.filter((item) => own.has(item))) {
+    const { status } = catalogue[code];
+    statuses.set(status, [...(statuses.get(status) ?? []), code]);
+  }
+  return [...statuses].sort(([a], [b]) => a - b);
+}
+
+/** Whether errors of form requests have their own body (RFC 6749). */
+const answersForms = ({ takesForm }: NamedOperation): boolean =>
+  typeof takesForm === 'object' && takesForm.failure !== undefined;
+
+/** Names for codes that usually occur together, for shorter names of components. */
+const groups: readonly (readonly [name: string, codes: readonly Code[]])[] = [
+  ['InvalidInScope', ['VALIDATION_ERROR', 'SCOPE_REQUIRED', 'SCOPE_CONFLICT', 'TENANT_NOT_ALLOWED']],
+  ['Invalid', ['VALIDATION_ERROR']],
+  ['ForbiddenInScope', ['FORBIDDEN', 'EMAIL_VERIFICATION_REQUIRED', 'MFA_REQUIRED']],
+];
+
+/** @example InvalidInScope-INVALID_CURSOR */
+function nameOf(op: NamedOperation, codes: readonly Code[]): string {
+  const [group, together] = groups.find(([, all]) => all.every((code) => codes.includes(code))) ?? [];
+  const others = codes.filter((code) => !together?.includes(code));
+  return [group, ...others, answersForms(op) && 'FORM'].filter(Boolean).join('-');
+}
+
+/** The error responses of one operation by status, each a reference to a component. */
+export const failures = (op: NamedOperation): Record<string, object> =>
+  Object.fromEntries(
+    byStatus(op).map(([status, codes]) => [status, { $ref: `#/components/responses/${nameOf(op, codes)}` }]),
+  );
+
+/** The components that `failures` refers to, by name. */
+export function sharedFailures(
+  operations: readonly NamedOperation[],
+  formFailure: (op: NamedOperation) => object | undefined,
+): Record<string, object> {
+  const all = operations.flatMap((op) =>
+    byStatus(op).map(([status, codes]) => {
+      const inForm = answersForms(op) ? formFailure(op) : undefined;
+      return [nameOf(op, codes), failureResponse(status, codes, inForm)] as const;
+    }),
+  );
+  return Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+const errorRef = { $ref: '#/components/schemas/Error' };
+
+function failureResponse(status: number, codes: readonly Code[], inForm: object | undefined): object {
+  const schema = inForm
+    ? { anyOf: [errorRef, inForm], description: 'The first for a JSON request, the second for a form.' }
+    : errorRef;
+  const examples = codes.map((code) => [code, { $ref: `#/components/examples/${code}` }] as const);
+  return {
+    description: codes.map((code) => `\`${code}\` ${catalogue[code].message}`).join(' · '),
+    'x-codes': codes,
+    headers: headersOf(status),
+    content: { 'application/json': { schema, examples: Object.fromEntries(examples) } },
+  };
+}
+
+function headersOf(status: number): object {
+  const names = [
+    'X-Request-Id',
+    'Content-Language',
+    ...(status === 401 ? ['WWW-Authenticate'] : []),
+    ...(status === 429 || status === 503 ? ['Retry-After'] : []),
+    ...(status === 429 ? ['RateLimit', 'RateLimit-Policy'] : []),
+  ];
+  return headerRefs(names);
+}
+
+/** Headers of a response, each a reference to its component. */
+export const headerRefs = (names: readonly string[]): Record<string, object> =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+/** Example values for the placeholders of messages. */
+const placeholderExamples: Readonly<Record<string, string>> = {
+  place: '`scope` in the body',
+  tenant: 'projectUser',
+  type: 'organization',
+  limit: 'its depth is above 10',
+  state: 'revoked',
+  seconds: '30',
+};
+
+/** An example body for each code. */
+export function errorExamples(): Record<Code, object> {
+  const details = [{ path: 'name', message: detailMessages.required, code: 'required' }];
+  const examples = allCodes.map((code) => {
+    const { message } = catalogue[code];
+    const value = {
+      error: message.replace(/\{(\w+)\}/g, (hole, name: string) => placeholderExamples[name] ?? hole),
+      code,
+      requestId: '0190b6f0-0000-7000-8000-00000000000f',
+      ...(code === 'VALIDATION_ERROR' && { details }),
+      ...(code === 'FORBIDDEN' && { reason: 'NO_PERMISSION' }),
+    };
+    return [code, { summary: code, value }] as const;
+  });
+  return Object.fromEntries(examples) as Record<Code, object>;
+}

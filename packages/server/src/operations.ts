@@ -1,0 +1,160 @@
+import type { NamedOperation, Operation } from './kernel/operation.ts';
+import * as apiKeys from './features/api-keys/operations.ts';
+import * as audit from './features/audit/operations.ts';
+import * as auth from './features/auth/operations.ts';
+import * as firstUser from './features/auth/first-user-operations.ts';
+import * as federated from './features/auth/federated-operations.ts';
+import * as authorization from './features/authorization/operations.ts';
+import * as authzen from './features/authorization/authzen/operations.ts';
+import * as authzenMetadata from './features/authorization/authzen/metadata-operations.ts';
+import * as authzenSearch from './features/authorization/authzen/search-operations.ts';
+import * as forwardAuth from './features/authorization/forward-auth.ts';
+import * as mine from './features/authorization/my-operations.ts';
+import * as subjects from './features/authorization/subject-operations.ts';
+import * as events from './features/events/operations.ts';
+import * as installation from './features/installation/operations.ts';
+import * as installationTenants from './features/installation/tenant-operations.ts';
+import * as installationUsers from './features/installation/user-operations.ts';
+import * as impersonation from './features/installation/impersonation-operations.ts';
+import * as installationUserActs from './features/installation/user-acts.ts';
+import * as operators from './features/installation/operator-operations.ts';
+import * as groups from './features/groups/operations.ts';
+import * as health from './features/health/operations.ts';
+import * as me from './features/me/operations.ts';
+import * as mfa from './features/mfa/operations.ts';
+import * as notifications from './features/me/notification-operations.ts';
+import * as organizationMembers from './features/organization-members/operations.ts';
+import * as organizationInvitations from './features/organization-invitations/operations.ts';
+import * as organizations from './features/organizations/operations.ts';
+import * as permissions from './features/permissions/operations.ts';
+import { picture, uploadMyPicture } from './features/pictures/operations.ts';
+import * as policySnapshots from './features/policy-snapshot/operations.ts';
+import * as projectApps from './features/project-apps/operations.ts';
+import * as projectMetadata from './features/project-sign-in/metadata-operations.ts';
+import * as projectAuthorization from './features/project-sign-in/authorize-operations.ts';
+import * as projectUserInfo from './features/project-sign-in/user-info-operations.ts';
+import * as projectTokens from './features/project-sign-in/token-operations.ts';
+import * as projectSignIn from './features/project-sign-in/operations.ts';
+import * as projects from './features/projects/operations.ts';
+import * as resources from './features/resources/operations.ts';
+import * as roles from './features/roles/operations.ts';
+import * as organizationGrants from './features/project-grants/organization-operations.ts';
+import * as projectGrants from './features/project-grants/operations.ts';
+import * as signingKeys from './features/signing-keys/operations.ts';
+import * as tags from './features/tags/operations.ts';
+import * as webhookSubscriptions from './features/webhook-subscriptions/operations.ts';
+import * as users from './features/users/operations.ts';
+
+/** The tags of the API, each with the modules of its operations. */
+export const features = {
+  Authentication: {
+    ...auth,
+    ...firstUser,
+    ...federated,
+    ...projectAuthorization,
+    ...projectSignIn,
+    ...projectTokens,
+    ...projectUserInfo,
+    ...projectMetadata,
+  },
+  Authorization: { ...authorization, ...forwardAuth, ...mine, ...subjects, ...policySnapshots },
+  AuthZEN: { ...authzen, ...authzenSearch, ...authzenMetadata },
+  Me: { ...me, ...notifications, uploadMyPicture },
+  MFA: mfa,
+  Organizations: organizations,
+  'Organization Invitations': organizationInvitations,
+  'Organization Members': organizationMembers,
+  Projects: projects,
+  'Project Grants': { ...projectGrants, ...organizationGrants },
+  Users: users,
+  Pictures: { picture },
+  Roles: roles,
+  Groups: groups,
+  Permissions: permissions,
+  Resources: resources,
+  Tags: tags,
+  'API Keys': apiKeys,
+  'Project Apps': projectApps,
+  'Signing Keys': signingKeys,
+  'Webhook Subscriptions': webhookSubscriptions,
+  Audit: audit,
+  Events: events,
+  Installation: {
+    ...installation,
+    ...installationUsers,
+    ...installationUserActs,
+    ...impersonation,
+    ...installationTenants,
+    ...operators,
+  },
+  Health: health,
+} as const;
+
+/** The description of each tag, for readers who are new to the API. */
+export const tagDescriptions: Readonly<Record<keyof typeof features, string>> = {
+  Authentication: 'Signing in and out, tokens for machines and apps, and the keys that verify them.',
+  Authorization: 'Checks whether a subject may do something in a scope, and why; lists who may do something.',
+  AuthZEN: 'The same decisions for gateways and clients of OpenID AuthZEN Authorization API 1.0.',
+  Me: 'The signed-in person: profile, sign-in methods, sessions, notifications, export and deletion.',
+  MFA: 'The second factor of the signed-in person: authenticator apps and recovery codes.',
+  Organizations: 'Organizations: the customers of an account, with members and projects.',
+  'Organization Invitations': 'Invitations by mail to join an organization.',
+  'Organization Members': 'Who belongs to an organization, and in which role.',
+  'Project Grants':
+    'A project for the organization of a customer: what the owner grants, and what the customer accepts.',
+  Projects: 'Projects: the products or environments whose access is managed.',
+  Users: 'The people and managed users of an organization or a project.',
+  Pictures: 'Pictures of users.',
+  Roles: 'Named sets of groups that are assigned to users and keys.',
+  Groups: 'Named sets of permissions, from which roles are made.',
+  Permissions: 'The right to do one action on one resource, optionally under a condition.',
+  Resources: 'The kinds of objects that permissions protect, with their actions.',
+  Tags: 'Labels to filter lists by.',
+  'API Keys': 'Credentials of machines, exchanged for short-lived tokens.',
+  'Project Apps': 'Apps whose users sign in with Doorward (OAuth 2.0).',
+  'Signing Keys': 'The keys that sign the tokens of a project.',
+  'Webhook Subscriptions': 'Which URLs receive which events of a project, and the state of their deliveries.',
+  Audit: 'The hash-chained audit log.',
+  Events: 'The feed of events, for consumers that poll instead of using webhooks.',
+  Installation: 'The installation as a whole, for its operators: users, tenants, acts and who may do them.',
+  Health: 'Whether the service is alive and ready.',
+};
+
+/** Every operation, with the name of its export. */
+export const operations: readonly NamedOperation[] = Object.entries(features).flatMap(([tag, file]) =>
+  Object.entries(file as Record<string, Operation>).map(([name, operation]) => ({ ...operation, name, tag })),
+);
+
+const permissionForm = /^[A-Z][A-Za-z]*:[A-Z][A-Za-z]*$/;
+
+/**
+ * Checks the declarations when the service starts: no two operations have the same name or path, each has a guard, and one
+ * that requires a permission has a scope.
+ */
+export function assertValidOperations(all: readonly NamedOperation[]): void {
+  const seen = new Set<string>();
+  for (const op of all) {
+    const address = `${op.method} ${op.path.replace(/:[A-Za-z]+/g, ':')}`;
+    for (const key of [op.name, address]) {
+      if (seen.has(key)) throw new Error(`declared twice: ${key}`);
+      seen.add(key);
+    }
+    if (!['public', 'session', 'any'].includes(op.access) && !permissionForm.test(op.access)) {
+      throw new Error(`${op.name} has no guard: "${op.access as string}"`);
+    }
+    if (op.access.includes(':') && (!op.scoped || !op.tenants?.length)) {
+      throw new Error(`${op.name} asks for a permission but has no scope`);
+    }
+  }
+}
+
+/** Every permission (`Role:Create`) that an operation, or a rule inside one, requires. */
+export const declaredPermissions = (all: readonly NamedOperation[]): string[] => [
+  ...new Set([
+    ...all.map(({ access }) => access).filter((access) => access.includes(':')),
+    ...permissionsOfRules,
+  ]),
+];
+
+/** Permissions that no operation declares as `access`, but that a rule inside an operation checks. */
+const permissionsOfRules = ['ApiKey:CreateForUser', 'Authorization:Explain'];

@@ -1,0 +1,62 @@
+import type { FastifyInstance } from 'fastify';
+import { pageHeaders, withHeaders } from '../html/page-headers.ts';
+import { pagePolicy } from './page.ts';
+import { cards, edges } from './stylesheet.ts';
+
+/**
+ * The colours of a button on the pages of an app. An app can choose any ground; ink and edge still meet the contrast
+ * that WCAG 2.2 requires (4.5 to 1 for text, 3 to 1 for the edge of a button).
+ */
+interface ButtonColours {
+  readonly ground: string;
+  readonly ink: string;
+  /** One per colour scheme, because the card behind the button differs. */
+  readonly edge: { readonly light: string; readonly dark: string };
+}
+
+/** Relative luminance (WCAG 2.2) of `#rrggbb`. */
+function luminance(colour: string): number {
+  const [red, green, blue] = [1, 3, 5].map((at) => {
+    const channel = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** The contrast ratio of two colours: from 1, which means equal, to 21, which is black on white. */
+export function contrast(first: string, second: string): number {
+  const [dark, light] = [luminance(first), luminance(second)].sort((a, b) => a - b) as [number, number];
+  return (light + 0.05) / (dark + 0.05);
+}
+
+/** Computes the ink and the edges that a ground needs. */
+export function buttonColours(ground: string): ButtonColours {
+  const edge = (scheme: 'light' | 'dark') => (contrast(ground, cards[scheme]) >= 3 ? ground : edges[scheme]);
+  return {
+    ground,
+    // The higher of the two ratios is never below 4.58, the square root of 21.
+    ink: contrast(ground, '#000000') > contrast(ground, '#ffffff') ? '#000000' : '#ffffff',
+    edge: { light: edge('light'), dark: edge('dark') },
+  };
+}
+
+const path = '/hosted/colour/';
+
+/** The address of the style sheet of a colour. It is a file because the policy of pages allows no inline styles. */
+export const colourSheet = (colour: string): string => `${path}${colour.slice(1)}.css`;
+
+/** Serves `/hosted/colour/<rrggbb>.css`, whose content never changes. */
+export const serveColours = (app: FastifyInstance): void =>
+  withHeaders(app, pageHeaders(pagePolicy(), 'public, max-age=31536000, immutable'), (scope) => {
+    scope.get(`${path}:file`, (request, reply) => {
+      const [, digits] = /^([0-9a-f]{6})\.css$/.exec((request.params as { file: string }).file) ?? [];
+      if (digits === undefined) return reply.callNotFound();
+      const { ground, ink, edge } = buttonColours(`#${digits}`);
+      return reply
+        .type('text/css; charset=utf-8')
+        .send(
+          `:root { --button: ${ground}; --button-ink: ${ink}; --button-edge: ${edge.light}; }\n` +
+            `@media (prefers-color-scheme: dark) { :root { --button-edge: ${edge.dark}; } }\n`,
+        );
+    });
+  });

@@ -1,0 +1,36 @@
+import type { FastifyInstance } from 'fastify';
+import { serveColours } from './colour.ts';
+import { errorPage, notFoundPage } from './error.ts';
+import { registerInvitationPage } from './mailed-links/invitation.ts';
+import { serveStylesheet } from './page.ts';
+import { registerProjectGrantPage } from './mailed-links/project-grant.ts';
+import { registerResetPasswordPage } from './mailed-links/reset-password.ts';
+import { registerCliSignInPage } from './sign-in/cli-sign-in.ts';
+import { registerConnectGithubPage } from './sign-in/connect-github.ts';
+import { registerProjectSignInPages } from './sign-in/project-sign-in.ts';
+import { registerSignedInPage } from './sign-in/signed-in.ts';
+import { registerStartPage, type StartPageOptions } from './start.ts';
+import { registerVerifyEmailPage } from './mailed-links/verify-email.ts';
+
+/** Registers every page: the start page, the pages below `/hosted`, those of a project sign-in and those of errors. */
+export function registerHostedPages(
+  app: FastifyInstance,
+  options: Parameters<typeof registerCliSignInPage>[1] &
+    Parameters<typeof registerConnectGithubPage>[1] &
+    Parameters<typeof registerProjectSignInPages>[1] &
+    StartPageOptions,
+): void {
+  app.decorate('errorPage', errorPage);
+  app.decorate('notFoundPage', notFoundPage);
+  serveStylesheet(app);
+  serveColours(app);
+  registerStartPage(app, options);
+  registerVerifyEmailPage(app);
+  registerInvitationPage(app);
+  registerProjectGrantPage(app);
+  registerResetPasswordPage(app);
+  registerSignedInPage(app);
+  registerCliSignInPage(app, options);
+  registerConnectGithubPage(app, options);
+  registerProjectSignInPages(app, options);
+}

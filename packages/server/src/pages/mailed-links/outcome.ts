@@ -1,0 +1,9 @@
+import { html, type Html } from '../../html/html.ts';
+
+/** The paragraph in which the script of a page shows how an action ended; its texts are data attributes. */
+export const outcomeParagraph = (texts: Readonly<Record<string, string>>): Html =>
+  html`<p
+    id="outcome"
+    role="status"
+    ${Object.entries(texts).map(([name, text]) => html` data-${name}="${text}"`)}
+  ></p>`;

@@ -1,0 +1,120 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { brandIcon } from '../html/brand-icon.ts';
+import { html, Html } from '../html/html.ts';
+import { pageHeaders, withHeaders } from '../html/page-headers.ts';
+import { sendText } from '../http/body/compression.ts';
+import { languageOf } from '../http/send-error.ts';
+import type { Language } from '../i18n/translate.ts';
+import { stylesheet } from './stylesheet.ts';
+
+/** The content security policy of a hosted page. It allows nothing inline and nothing of another site by default. */
+export const pagePolicy = ({
+  script = false,
+  formAction = "'none'",
+  images = [],
+}: {
+  readonly script?: boolean;
+  readonly formAction?: string;
+  readonly images?: readonly string[];
+} = {}): string =>
+  [
+    "default-src 'none'",
+    ...(script ? ["script-src 'self'", "connect-src 'self'"] : []),
+    "style-src 'self'",
+    ['img-src data:', ...images].join(' '),
+    "base-uri 'none'",
+    `form-action ${formAction}`,
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+const ownBrand = html`<p class="brand"><img src="${brandIcon}" alt="" width="26" height="26" />Doorward</p>`;
+
+/** The document of a hosted page around `body`. Scripts and style sheets are files of this service. */
+export const hostedPage = (options: {
+  readonly language: Language;
+  readonly title: string;
+  readonly body: Html;
+  readonly script?: string;
+  /** The name and picture at the top; those of Doorward by default. */
+  readonly brand?: Html;
+  /** A style sheet beside the one that all pages share. */
+  readonly style?: string | undefined;
+}): Html =>
+  html`<!doctype html>
+    <html lang="${options.language}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <title>${options.title} · Doorward</title>
+        <link rel="icon" href="${brandIcon}" />
+        <link rel="stylesheet" href="/hosted/page.css" />
+        ${options.style !== undefined && html`<link rel="stylesheet" href="${options.style}" />`}
+      </head>
+      <body>
+        <main class="card">${options.brand ?? ownBrand} ${options.body}</main>
+        ${options.script !== undefined && html`<script src="${options.script}"></script>`}
+      </body>
+    </html> `;
+
+/** A page with a form, and the sources that its policy adds. */
+export interface PageWithForm {
+  readonly html: Html;
+  /** Where the form may lead, redirects included. */
+  readonly formAction: string;
+  /** From where the page may show pictures. */
+  readonly images?: readonly string[];
+}
+
+/** A page, or the address of the page to which the browser is redirected. */
+export type Page = Html | PageWithForm | { readonly redirectTo: string };
+
+/** Serves a page at `path` in the language of the browser, and its script, if it has one, at `path` with `.js`. */
+export function servePage(
+  app: FastifyInstance,
+  options: {
+    readonly path: string;
+    readonly page: (language: Language, request: FastifyRequest) => Page | Promise<Page>;
+    readonly script?: string;
+  },
+): void {
+  app.get(options.path, { config: { forBrowsers: true } }, async (request, reply) => {
+    const language = languageOf(request);
+    const page = await options.page(language, request);
+    if ('redirectTo' in page) return reply.redirect(page.redirectTo, 303);
+    const hasForm = !(page instanceof Html);
+    const { html: document, ...allowed } = hasForm ? page : { html: page };
+    const policy = pagePolicy({ script: options.script !== undefined, ...allowed });
+    return (
+      setPageHeaders(reply, language, policy)
+        // Without a referrer a browser would send the origin of a posted form as "null".
+        .headers(hasForm ? { 'referrer-policy': 'same-origin' } : {})
+        .send(document.toString())
+    );
+  });
+  if (options.script !== undefined) serveFile(app, `${options.path}.js`, 'text/javascript', options.script);
+}
+
+/** Sets the headers that every page has. */
+export const setPageHeaders = (
+  reply: FastifyReply,
+  language: Language,
+  policy = pagePolicy(),
+): FastifyReply =>
+  reply
+    .headers({ ...pageHeaders(policy, 'no-store'), vary: 'Accept-Language' })
+    // A site that opens this page, or that this page opens, gets no reference to its window.
+    .header('cross-origin-opener-policy', 'same-origin')
+    .header('content-language', language)
+    .type('text/html; charset=utf-8');
+
+/** Serves the style sheet that all hosted pages share. */
+export const serveStylesheet = (app: FastifyInstance): void =>
+  serveFile(app, '/hosted/page.css', 'text/css', stylesheet);
+
+function serveFile(app: FastifyInstance, path: string, type: string, text: string): void {
+  withHeaders(app, pageHeaders(pagePolicy(), 'no-cache'), (scope) => {
+    scope.get(path, (request, reply) => sendText(request, reply, `${type}; charset=utf-8`, text));
+  });
+}

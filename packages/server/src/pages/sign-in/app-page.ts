@@ -1,0 +1,114 @@
+import { html, type Html } from '../../html/html.ts';
+import type { Language } from '../../i18n/translate.ts';
+import { colourSheet } from '../colour.ts';
+import { fillSentence } from '../../html/fill-sentence.ts';
+import { hostedPage, type PageWithForm } from '../page.ts';
+
+/**
+ * What the pages of a project sign-in show of the app. The people who made the app choose these values, so they only
+ * become text, the source of a picture, and the address of a style sheet of this service.
+ */
+export interface BrandedApp {
+  readonly name: string;
+  readonly logoUrl: string | null;
+  readonly homepageUrl: string | null;
+  readonly primaryColor: string | null;
+}
+
+/** The step that a project sign-in has reached, and what its page shows. */
+export interface PageState {
+  readonly app: BrandedApp;
+  readonly redirectUri: string;
+  readonly formToken: string;
+  readonly step: 'signIn' | 'secondFactor' | 'consent' | 'respond';
+  readonly providers: readonly ('email' | 'github')[];
+  /** The result of the last attempt. */
+  readonly notice:
+    | null
+    | 'mailed'
+    | 'wrongCode'
+    | 'providerFailed'
+    | 'providerRefused'
+    | 'addressInvalid'
+    | 'emailNotVerified';
+  readonly mailedTo: string | null;
+  /** The signed-in user; only at the consent. */
+  readonly user: {
+    readonly displayName: string;
+    readonly email: string | null;
+    readonly pictureUrl: string | null;
+  } | null;
+  /** The project and the organization of the app; only at the consent. */
+  readonly maker: { readonly project: string; readonly organization: string | null } | null;
+  /** The permissions that the app requests; null: all permissions of the user. */
+  readonly scopes:
+    readonly { readonly scope: string; readonly name: string; readonly description: string | null }[] | null;
+  /** The scopes of OpenID Connect that the app requests; only at the consent. */
+  readonly openid: readonly ('openid' | 'profile' | 'email' | 'offline_access')[];
+  /** The address with which the form begins. */
+  readonly loginHint: string | null;
+  /** The answer that the last page posts to the app. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+/** A hidden field of a form. */
+export const hiddenField = (name: string, value: string): Html =>
+  html`<input type="hidden" name="${name}" value="${value}" />`;
+
+/** A page with the name, logo and colour of the app. `title` and `place` are sentences with placeholders. */
+export function appPage(options: {
+  readonly language: Language;
+  readonly state: Pick<PageState, 'app' | 'redirectUri'>;
+  readonly title: string;
+  readonly body: Html;
+  readonly place: string;
+  readonly images?: readonly string[];
+  readonly script?: string;
+}): PageWithForm {
+  const { language, title, state, images = [] } = options;
+  const { app, redirectUri } = state;
+  const logo = imageSourceOf(app.logoUrl);
+  return {
+    html: hostedPage({
+      language,
+      ...(options.script !== undefined && { script: options.script }),
+      title: title.includes('{app}') ? title.replace('{app}', () => app.name) : `${title} · ${app.name}`,
+      brand: brand(app, logo !== undefined),
+      style: app.primaryColor === null ? undefined : colourSheet(app.primaryColor),
+      body: html`<h1>${fillSentence(title, { app: app.name })}</h1>
+        ${options.body}
+        <p class="place">${fillSentence(options.place, { app: app.name, place: placeOf(redirectUri) })}</p>`,
+    }),
+    formAction: `'self' ${formTarget(redirectUri)}`,
+    images: logo === undefined ? images : [...images, logo],
+  };
+}
+
+function brand({ name, logoUrl }: BrandedApp, hasLogo: boolean): Html {
+  const [initial = ''] = name;
+  const mark = hasLogo
+    ? html`<img class="logo" src="${logoUrl}" alt="" width="40" height="40" referrerpolicy="no-referrer" />`
+    : html`<span class="mark" aria-hidden="true">${initial.toUpperCase()}</span>`;
+  return html`<p class="brand">${mark}<bdi>${name}</bdi></p>`;
+}
+
+/** Hosts that may appear in a policy; any other character could add a directive to it. */
+const plainHost = /^[a-z0-9.-]+(:\d+)?$/;
+
+/** The origin from which a picture is loaded, if a policy can name it. */
+function imageSourceOf(address: string | null): string | undefined {
+  const { protocol, host } = address === null ? { protocol: '', host: '' } : new URL(address);
+  return protocol === 'https:' && plainHost.test(host) ? `https://${host}` : undefined;
+}
+
+/**
+ * The source that `form-action` allows beside this service. Chromium compares every redirect after a form with the
+ * policy, and an app may redirect from its registered address to another host, so only the scheme can be limited.
+ */
+const formTarget = (redirectUri: string): string => new URL(redirectUri).protocol;
+
+/** The part of the app's address that people recognize: its host, or its scheme if that belongs to the app. */
+export function placeOf(redirectUri: string): string {
+  const { protocol, host } = new URL(redirectUri);
+  return /^https?:$/.test(protocol) ? host : protocol.slice(0, -1);
+}

@@ -1,0 +1,79 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from '../../html/html.ts';
+import { readCookie } from '../../http/cookies.ts';
+import type { Language } from '../../i18n/translate.ts';
+import { fillSentence } from '../../html/fill-sentence.ts';
+import { hostedPage, servePage, type Page } from '../page.ts';
+import { hiddenField } from './app-page.ts';
+
+/** The texts of a confirmation page. `asks` is a sentence with placeholders. */
+export interface ConfirmationTexts {
+  readonly title: string;
+  readonly asks: string;
+  readonly warning: string;
+  readonly approve: string;
+  readonly deny: string;
+  readonly over: string;
+}
+
+/** What the user of the browser that holds the flow cookie has to decide. */
+export interface Question {
+  readonly formToken: string;
+  /** The address to which the browser is redirected after the decision. */
+  readonly redirect: string;
+}
+
+interface Confirmation<Q extends Question> {
+  readonly path: string;
+  readonly https: boolean;
+  readonly texts: Record<Language, ConfirmationTexts>;
+  /** The address to which the form posts the decision. */
+  readonly action: string;
+  readonly questionFor: (flowCookie: string) => Promise<Q | null>;
+  /** The names for the placeholders of `asks`. */
+  readonly namesIn: (question: Q) => Readonly<Record<string, string>>;
+  /** The source of `redirect` that the policy of the form allows. */
+  readonly formTarget: (redirect: URL) => string;
+}
+
+function page<Q extends Question>(
+  language: Language,
+  question: Q | null,
+  { texts, action, namesIn, formTarget }: Confirmation<Q>,
+): Page {
+  const { title, asks, warning, approve, deny, over } = texts[language];
+  if (!question) {
+    const body = html`<h1>${title}</h1>
+      <p role="status" class="bad">${over}</p>`;
+    return hostedPage({ language, title, body });
+  }
+  const body = html`<h1>${title}</h1>
+    <p>${fillSentence(asks, namesIn(question))}</p>
+    <p>${warning}</p>
+    <form method="post" action="${action}">
+      ${hiddenField('formToken', question.formToken)}
+      <button name="decision" value="approve">${approve}</button>
+      <button name="decision" value="deny" class="quiet">${deny}</button>
+    </form>`;
+  return {
+    html: hostedPage({ language, title, body }),
+    formAction: `'self' ${formTarget(new URL(question.redirect))}`,
+  };
+}
+
+/**
+ * Serves a page on which the user approves or denies a request. The form has no script: its token together with the flow
+ * cookie authenticates the decision. The page reads the request from the flow and nothing from its address.
+ */
+export const registerConfirmationPage = <Q extends Question>(
+  app: FastifyInstance,
+  confirmation: Confirmation<Q>,
+): void =>
+  servePage(app, {
+    path: confirmation.path,
+    page: async (language, request) => {
+      const cookie = readCookie(request, 'flow', confirmation.https);
+      const question = cookie === null ? null : await confirmation.questionFor(cookie);
+      return page(language, question, confirmation);
+    },
+  });

@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  flowCookie,
+  initialState,
+  startSignInPages,
+  type SignInPages,
+} from '../../../test/support/sign-in-pages.ts';
+import type { PageState } from './app-page.ts';
+
+/** The content and headers of the pages in every state; test/browser goes from page to page. */
+let pages: SignInPages;
+beforeAll(async () => {
+  pages = await startSignInPages();
+});
+afterAll(() => pages.close());
+beforeEach(() => {
+  pages.state = initialState;
+  pages.link = { state: 'invalid' };
+});
+
+const at = (path: string, headers: Record<string, string> = {}) =>
+  pages.server.inject({
+    url: `/api/auth/project/${path}`,
+    headers: { accept: 'text/html', ...headers },
+    cookies: { [flowCookie.name]: flowCookie.value },
+  });
+const show = (change: Partial<PageState>, path = 'sign-in', headers = {}) => {
+  pages.state = { ...initialState, ...change };
+  return at(path, headers);
+};
+const user = { displayName: 'Ada Lovelace', email: 'ada@example.test', pictureUrl: null };
+const consent = { step: 'consent', user } as const;
+const directive = (answer: Awaited<ReturnType<typeof at>>, name: string) =>
+  String(answer.headers['content-security-policy'])
+    .split('; ')
+    .find((item) => item.startsWith(`${name} `));
+
+describe('a page', () => {
+  test('has no script and nothing inline, and is not cached, framed or opened by others', async () => {
+    const answer = await show({});
+    expect(answer.statusCode).toBe(200);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'referrer-policy': 'same-origin',
+      'x-content-type-options': 'nosniff',
+      'cross-origin-opener-policy': 'same-origin',
+      'content-language': 'en',
+      vary: 'Accept-Language',
+      'content-security-policy':
+        "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'self' https:; frame-ancestors 'none'",
+    });
+    expect(answer.body).not.toMatch(/<script|\son\w+=|style="/);
+  });
+
+  test('is that of the step that the flow has reached', async () => {
+    const steps = { signIn: 'sign-in', secondFactor: 'second-factor', consent: 'consent' } as const;
+    for (const [step, path] of Object.entries(steps)) {
+      for (const requested of Object.values(steps)) {
+        const answer = await show({ step: step as keyof typeof steps }, requested);
+        expect([step, requested, answer.statusCode, answer.headers.location]).toEqual(
+          requested === path
+            ? [step, requested, 200, undefined]
+            : [step, requested, 303, `/api/auth/project/${path}`],
+        );
+      }
+    }
+  });
+
+  test('is an error for a browser without a flow', async () => {
+    pages.state = null;
+    const answers = [
+      await at('sign-in'),
+      await at('consent'),
+      await pages.server.inject('/api/auth/project/consent'),
+    ];
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([400, 400, 400]);
+    expect(answers[0]?.body).toContain('start it again');
+    expect(answers[0]?.headers['content-security-policy']).toContain("form-action 'none'");
+    expect(answers[2]?.json()).toMatchObject({ code: 'INVALID_TOKEN' });
+  });
+
+  test.each([
+    ['de-CH', 'Bei Acme Boards anmelden', 'Link senden'],
+    ['es', 'Iniciar sesión en Acme Boards', 'Enviar enlace'],
+    ['fr', 'Se connecter à Acme Boards', 'Envoyer le lien'],
+    ['ja', 'Sign in to Acme Boards', 'Send link'],
+  ])('speaks %s', async (language, title, button) => {
+    const { body } = await show({}, 'sign-in', { 'accept-language': language });
+    expect(body).toContain(`<title>${title} · Doorward</title>`);
+    expect(body).toContain(`<button>${button}</button>`);
+  });
+
+  test('posts its form token, and can be cancelled', async () => {
+    for (const [step, path] of [
+      ['signIn', 'sign-in'],
+      ['secondFactor', 'second-factor'],
+    ] as const) {
+      const { body } = await show({ step }, path);
+      expect(body).toContain('<input type="hidden" name="form_token" value="the-form-token" />');
+      expect(body).toContain('action="/api/auth/project/consent/deny"');
+      expect(body).toContain('<input type="hidden" name="consent_token" value="the-form-token" />');
+    }
+  });
+});
+
+describe('what an app shows of itself', () => {
+  const evil = `"><script>alert(1)</script>{place}<b onx='$&`;
+
+  test('is escaped everywhere', async () => {
+    const app = { ...initialState.app, name: evil };
+    const scopes = [{ scope: 'x:y', name: evil, description: evil }];
+    pages.link = { state: 'ready', app, redirectUri: initialState.redirectUri, token: evil };
+    const bodies = [
+      (await show({ app, mailedTo: evil, notice: 'mailed', formToken: evil })).body,
+      (await show({ app, step: 'secondFactor' }, 'second-factor')).body,
+      (await show({ ...consent, app, scopes, user: { ...user, displayName: evil, email: evil } }, 'consent'))
+        .body,
+      (await show({ ...consent, app, scopes: [] }, 'consent')).body,
+      (await at('email?token=x')).body,
+    ];
+    for (const body of bodies) {
+      expect(body).toContain('&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;{place}&lt;b onx=&#39;$&amp;');
+      expect(body).not.toMatch(/<script|<b onx/);
+    }
+  });
+
+  test('does not change the direction of the sentence around it', async () => {
+    const { body } = await show({ app: { ...initialState.app, name: '\u202eemcA' } });
+    expect(body).toContain('<h1>Sign in to <bdi>\u202eemcA</bdi></h1>');
+  });
+
+  test('may load its logo from one origin, and its colour from a file of this service', async () => {
+    const app = {
+      ...initialState.app,
+      logoUrl: 'https://cdn.example:8443/a/b.svg?x="',
+      primaryColor: '#0a7d55',
+    };
+    const answer = await show({ app });
+    expect(directive(answer, 'img-src')).toBe('img-src data: https://cdn.example:8443');
+    expect(answer.body).toContain('src="https://cdn.example:8443/a/b.svg?x=&quot;" alt=""');
+    expect(answer.body).toContain('referrerpolicy="no-referrer"');
+    expect(answer.body).toContain('<link rel="stylesheet" href="/hosted/colour/0a7d55.css" />');
+  });
+
+  test('no address adds more to the policy than a host', async () => {
+    for (const host of ['x;sandbox', 'a,b.example', "x'self'", '[::1]']) {
+      const app = { ...initialState.app, logoUrl: `https://${host}/logo.png` };
+      const answer = await show({ app, redirectUri: `https://${host}/callback` });
+      expect(directive(answer, 'img-src'), host).toBe('img-src data:');
+      expect(directive(answer, 'form-action'), host).toBe("form-action 'self' https:");
+      expect(String(answer.headers['content-security-policy']).split('; '), host).toHaveLength(6);
+      expect(answer.body, host).toContain('<span class="mark" aria-hidden="true">A</span>');
+    }
+  });
+
+  test.each([
+    ['http://127.0.0.1:49152/callback', 'http:', '127.0.0.1:49152'],
+    ['http://[::1]:49152/callback', 'http:', '[::1]:49152'],
+    ['com.example.boards:/callback', 'com.example.boards:', 'com.example.boards'],
+    ['https://bücher.example/callback', 'https:', 'xn--bcher-kva.example'],
+  ])('its form may redirect to %s', async (redirectUri, target, place) => {
+    const answer = await show({ redirectUri });
+    expect(directive(answer, 'form-action')).toBe(`form-action 'self' ${target}`);
+    expect(answer.body).toContain(`<bdi>${place}</bdi>`);
+  });
+});
+
+describe('the sign-in', () => {
+  test('offers the providers of the app', async () => {
+    const both = (await show({})).body;
+    expect(both).toContain('autocomplete="email"');
+    expect(both).toContain('href="/api/auth/project/github"');
+    expect((await show({ providers: ['email'] })).body).not.toMatch(/github|class="or"/i);
+    expect((await show({ providers: ['github'] })).body).not.toMatch(/type="email"|class="or"/);
+  });
+
+  test('shows the address to which the link was sent, and still offers every provider', async () => {
+    const { body } = await show({ notice: 'mailed', mailedTo: 'ada@example.test' });
+    expect(body).toMatch(/role="status"[^>]*>We sent a sign-in link to <bdi>ada@example.test<\/bdi>/);
+    expect(body).toMatch(/<details>[\s\S]*type="email"[\s\S]*project\/github[\s\S]*<\/details>/);
+    expect(body).not.toContain('autofocus');
+  });
+
+  test('reports a wrong address beside its field', async () => {
+    const { body } = await show({ notice: 'addressInvalid' });
+    expect(body).toContain('<p role="alert" id="notice" class="bad">This is not a valid e-mail address.');
+    expect(body).toMatch(/aria-describedby="notice hint"\s+aria-invalid="true"/);
+  });
+
+  test.each(['providerFailed', 'providerRefused', 'emailNotVerified'] as const)(
+    'reports %s above the providers',
+    async (notice) => {
+      const { body } = await show({ notice });
+      expect(body).toMatch(/role="alert" id="notice" class="bad">[^<]*GitHub/);
+      expect(body).not.toContain('aria-invalid');
+    },
+  );
+});
+
+describe('the second factor', () => {
+  test('has a field for the code and one for a recovery code', async () => {
+    const { body } = await show({ step: 'secondFactor' }, 'second-factor');
+    expect(body).toMatch(/name="code"\s+inputmode="numeric"\s+autocomplete="one-time-code"/);
+    expect(body).toMatch(/<details>[\s\S]*name="recovery_code"[\s\S]*<\/details>/);
+    expect(body).not.toContain('role="alert"');
+    const wrong = await show({ step: 'secondFactor', notice: 'wrongCode' }, 'second-factor');
+    expect(wrong.body).toMatch(/<p role="alert" id="notice"/);
+    expect(wrong.body).toMatch(/id="code"[^>]*aria-describedby="notice"\s+aria-invalid="true"/);
+  });
+});
+
+describe('the consent', () => {
+  test('lists the requested permissions and names the user', async () => {
+    const scopes = [
+      { scope: 'boards:read', name: 'Read boards', description: 'See boards and their cards.' },
+      { scope: 'boards:write', name: 'Write boards', description: null },
+    ];
+    const { body } = await show({ ...consent, scopes }, 'consent');
+    expect(body).toMatch(/<bdi>Ada Lovelace<\/bdi><\/strong\s*><bdi>ada@example.test<\/bdi>/);
+    expect(body.match(/<li>/g)).toHaveLength(2);
+    expect(body).toContain('<small>See boards and their cards.</small>');
+    expect(body).toContain('action="/api/auth/project/consent/approve"');
+    expect(body).toContain('formaction="/api/auth/project/consent/deny">Do not allow</button>');
+  });
+
+  test('distinguishes all permissions from none', async () => {
+    const everything = await show({ ...consent, scopes: null }, 'consent');
+    expect(everything.body).toContain('everything that you can do in this project');
+    const nothing = await show({ ...consent, scopes: [] }, 'consent');
+    expect(nothing.body).toContain('not be able to do anything on your behalf');
+    for (const { body } of [everything, nothing]) expect(body).not.toContain('<li>');
+  });
+
+  test('shows a picture of this service, and loads none of another site', async () => {
+    const shown = async (pictureUrl: string) =>
+      (await show({ ...consent, user: { ...user, pictureUrl } }, 'consent', { host: 'id.example' })).body;
+    expect(await shown('https://id.example/api/pictures/abc.png')).toContain('src="/api/pictures/abc.png"');
+    expect(await shown('https://tracker.example/api/pictures/abc.png')).not.toContain('abc.png');
+  });
+
+  test('links to the site of the app without a referrer', async () => {
+    const app = { ...initialState.app, homepageUrl: 'https://boards.example/about?"' };
+    const { body } = await show({ ...consent, app }, 'consent');
+    expect(body).toContain(
+      '<a href="https://boards.example/about?&quot;" target="_blank" rel="noopener noreferrer">boards.example</a>',
+    );
+  });
+});
+
+describe('the page of the mailed link', () => {
+  test('has one button in the browser of the sign-in', async () => {
+    pages.link = {
+      state: 'ready',
+      app: initialState.app,
+      redirectUri: initialState.redirectUri,
+      token: 'the-token',
+    };
+    const { body } = await at('email?token=the-token');
+    expect(body).toContain('<input type="hidden" name="token" value="the-token" />');
+    expect(body).toContain('action="/api/auth/project/email/consume"');
+  });
+
+  test('explains another browser and an invalid link, without a button', async () => {
+    pages.link = { state: 'otherBrowser' };
+    const other = await at('email?token=x');
+    expect(other.body).toContain('Open this link in the browser where you started');
+    pages.link = { state: 'invalid' };
+    for (const query of ['', '?token=x', '?token=x&token=y']) {
+      const invalid = await at(`email${query}`);
+      expect([query, invalid.statusCode]).toEqual([query, 200]);
+      expect(invalid.body).toContain('This link is no longer valid');
+      expect(invalid.body).not.toMatch(/<form|<button/);
+    }
+    expect(other.body).not.toMatch(/<form|<button/);
+  });
+});

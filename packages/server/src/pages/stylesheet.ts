@@ -1,0 +1,70 @@
+/**
+ * The background of the card of a page, by colour scheme. Text on it has a contrast of at least 4.5 to 1; edges of
+ * controls and the focus outline have at least 3 to 1 (WCAG 2.2). The colour of an app changes only buttons (`colour.ts`).
+ */
+export const cards = { light: '#ffffff', dark: '#1c2022' } as const;
+
+/** The edge of a button whose ground has too little contrast with the card. */
+export const edges = { light: '#5b6b7c', dark: '#9fb0c3' } as const;
+
+/** The style sheet of every hosted page. */
+export const stylesheet = `:root { --ink: #1c2733; --soft: ${edges.light}; --line: #dfe5ec; --ground: #f4f6f9; --card: ${cards.light};
+  --button: #1f3a5f; --button-ink: #fff; --button-edge: #1f3a5f; --focus: #1a5fb4; --good: #1d6b43; --bad: #a32a2a; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6ebf1; --soft: ${edges.dark}; --line: #2c3a48; --ground: #14181b; --card: ${cards.dark};
+    --button: #2f5f9c; --button-edge: #6c97cd; --focus: #7fb2f0; --good: #6fd0a0; --bad: #f09a9a; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.5rem; background: var(--ground);
+  color: var(--ink); font: 1rem/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif; }
+.card { width: 100%; max-width: 26rem; min-width: 0; padding: 2rem; background: var(--card); border: 1px solid var(--line);
+  border-radius: 12px; }
+.brand { display: flex; align-items: center; gap: .6rem; margin: 0 0 1.5rem; font-weight: 650; }
+.brand img { border-radius: 7px; }
+.brand bdi { min-width: 0; }
+.logo { flex: none; object-fit: contain; }
+.mark { flex: none; display: grid; place-items: center; width: 2.5rem; height: 2.5rem; border: 1px solid var(--button-edge);
+  border-radius: 7px; background: var(--button); color: var(--button-ink); font-size: 1.25rem; line-height: 1; }
+h1 { margin: 0 0 .5rem; font-size: 1.35rem; line-height: 1.3; overflow-wrap: anywhere; }
+p { margin: 0 0 1.25rem; color: var(--soft); overflow-wrap: anywhere; }
+.brand, .brand + * { color: var(--ink); }
+label { display: block; margin: 0 0 .35rem; font-size: .9rem; font-weight: 600; }
+input { width: 100%; margin: 0 0 1.1rem; padding: .65rem .75rem; border: 1px solid var(--soft); border-radius: 6px;
+  background: var(--card); color: var(--ink); font: inherit; }
+input:read-only { border-color: var(--line); color: var(--soft); }
+input[aria-invalid] { border: 2px solid var(--bad); }
+fieldset { min-width: 0; margin: 0; padding: 0; border: 0; }
+button, .button { display: block; width: 100%; padding: .7rem 1rem; border: 1px solid var(--button-edge); border-radius: 6px;
+  background: var(--button); color: var(--button-ink); font: inherit; font-weight: 600; text-align: center;
+  text-decoration: none; overflow-wrap: anywhere; cursor: pointer; }
+:is(button, .button):hover { box-shadow: 0 0 0 3px var(--line); }
+button.quiet { margin: .75rem 0 0; border-color: transparent; background: none; color: var(--ink);
+  text-decoration: underline; text-underline-offset: .25em; }
+:is(button, .button).plain { border-color: var(--soft); background: none; color: var(--ink); }
+form + .button, button + button, form + form > button { margin-top: .75rem; }
+:is(button, input, a, summary):focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
+button:disabled { opacity: .6; cursor: default; }
+a:not(.button) { color: inherit; text-underline-offset: .2em; }
+details { margin: 1.25rem 0 0; }
+summary { padding: .25rem 0; color: var(--soft); cursor: pointer; }
+details[open] > summary { margin: 0 0 1rem; }
+.person { display: flex; align-items: center; gap: .75rem; }
+.person img { flex: none; border-radius: 50%; }
+.person strong { display: block; color: var(--ink); }
+.scopes { margin: 0 0 1.25rem; padding: 0 0 0 1.15rem; overflow-wrap: anywhere; }
+.scopes li { margin: 0 0 .5rem; }
+.scopes small { display: block; color: var(--soft); font-size: .9rem; }
+.links { margin: 0; padding: 0; list-style: none; }
+.links li + li { margin-top: .75rem; }
+.or { margin: 1rem 0; text-align: center; }
+.place { margin: 1.25rem 0 0; font-size: .9rem; }
+[role='status'] { margin: 1.25rem 0 0; }
+[role='status']:empty { margin: 0; }
+.good { color: var(--good); }
+.bad { color: var(--bad); }
+[hidden] { display: none !important; }
+@media (max-width: 24rem) {
+  body { padding: 1rem; }
+  .card { padding: 1.25rem; }
+}
+`;

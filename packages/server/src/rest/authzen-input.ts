@@ -1,0 +1,66 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { fail } from '../errors.ts';
+import { uuid } from '../kernel/input/values.ts';
+import type { NamedOperation } from '../kernel/operation.ts';
+
+/**
+ * Paths and input of an endpoint of AuthZEN (authzen §1, §5). Below the issuer of a project the path is the scope; the
+ * query and the body cannot name another one, because clients of other services send members that mean nothing here.
+ */
+type Members = Record<string, unknown>;
+
+const owners = [
+  ['/org/:organizationId', 'organizationProject'],
+  ['/acc/:accountId', 'accountProject'],
+] as const;
+
+/** The path at the root, where the token names the scope, and below the issuers of projects. */
+export const authzenPaths = ({ path }: Pick<NamedOperation, 'path'>): string[] => [
+  path,
+  ...owners.map(([owner]) => `${owner}/prj/:projectId${path}`),
+];
+
+/** @throws VALIDATION_ERROR without a JSON object that is needed, and NOT_FOUND for a path that names no project */
+export function readAuthzenInput(
+  { input }: Pick<NamedOperation, 'input'>,
+  required: readonly string[],
+  { params, body }: FastifyRequest,
+): Members {
+  const scope = scopeIn(params as Readonly<Record<string, string>>);
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
+  const isAbsent = body === undefined || body === null;
+  if (!isObject && (!isAbsent || required.length > 0)) {
+    throw fail('VALIDATION_ERROR', { details: [{ path: '', code: isAbsent ? 'empty_body' : 'type' }] });
+  }
+  const members = Object.entries(body ?? {}).filter(
+    ([name]) => name !== 'scope' && Object.hasOwn(input, name),
+  );
+  return { ...Object.fromEntries(members), scope };
+}
+
+function scopeIn(params: Readonly<Record<string, string>>): Members | undefined {
+  const { projectId, organizationId, accountId } = params;
+  if (projectId === undefined) return undefined;
+  const ownerId = organizationId ?? accountId;
+  if (!uuid.safeParse(projectId).success || !uuid.safeParse(ownerId).success) throw fail('NOT_FOUND');
+  const [, tenant] = owners[organizationId === undefined ? 1 : 0];
+  return { tenant, id: `${ownerId}:${projectId}` };
+}
+
+/** Clients may know the path of the resource search from the standard. It is no operation: its answer says what to do instead. */
+export function refuseResourceSearch(app: FastifyInstance): void {
+  const config = { authzen: true, rate: 'network' } as const;
+  for (const url of authzenPaths({ path: '/access/v1/search/resource' })) {
+    app.route({
+      method: 'POST',
+      url,
+      config,
+      onRequest: (_request, _reply, done) => {
+        const fix =
+          'There is no resource search, because Doorward keeps no list of your objects: ask about them at access/v1/evaluations.';
+        done(fail('NOT_FOUND', { fix }));
+      },
+      handler: () => undefined,
+    });
+  }
+}

@@ -1,0 +1,44 @@
+import type { FastifyRequest } from 'fastify';
+import { fail, type Detail } from '../errors.ts';
+import type { NamedOperation } from '../kernel/operation.ts';
+
+/**
+ * Reads the input of an operation that proxies call before they forward a request (`Declaration.headers`): from headers
+ * that the proxy sets, or from the query of the configured URL. The proxy may pass on headers of its client, who must not
+ * be able to change the input, so a value that is sent twice or in both places is refused. At paths below the operation's
+ * path, path and query belong to the client and are ignored.
+ */
+type Members = Record<string, unknown>;
+
+/** @throws VALIDATION_ERROR */
+export function readHeaderInput(
+  { headers: names = {} }: Pick<NamedOperation, 'headers'>,
+  { query, params, raw, headers }: FastifyRequest,
+): Members {
+  const parameters = '*' in (params as object) ? {} : (query as Members);
+  const details: Detail[] = [];
+  const read: Members = {};
+  const isInHeaders = Object.values(names).some((header) => headers[header] !== undefined);
+  for (const [field, header] of Object.entries(names)) {
+    const value = isInHeaders ? headers[header] : parameters[field];
+    const isTwice = isInHeaders ? countHeader(raw.rawHeaders, header) > 1 : Array.isArray(value);
+    if (isTwice) details.push({ path: field, code: 'duplicate' });
+    else if (isInHeaders && field in parameters) details.push({ path: field, code: 'excluded' });
+    else if (value !== undefined) read[field] = value;
+  }
+  for (const name of Object.keys(parameters)) {
+    if (!Object.hasOwn(names, name)) details.push({ path: name, code: 'unknown_field' });
+  }
+  if (details.length > 0) throw fail('VALIDATION_ERROR', { details: details.slice(0, 20) });
+  return { ...read, ...('scope' in read ? { scope: scopeIn(String(read['scope'])) } : {}) };
+}
+
+/** Counts in the raw headers, because Node joins repeated headers into one value. */
+const countHeader = (rawHeaders: readonly string[], header: string): number =>
+  rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === header).length;
+
+function scopeIn(text: string): Members {
+  const colon = text.indexOf(':');
+  if (colon < 0) throw fail('VALIDATION_ERROR', { details: [{ path: 'scope', code: 'format' }] });
+  return { tenant: text.slice(0, colon), id: text.slice(colon + 1) };
+}

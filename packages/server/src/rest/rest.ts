@@ -1,0 +1,233 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { DoorwardError, fail, type Detail } from '../errors.ts';
+import type { Call } from '../kernel/context.ts';
+import { assertAuthenticated } from '../kernel/call/authenticated.ts';
+import type { Invoke } from '../kernel/invoke.ts';
+import { definitionName, type JsonSchema, type Schemas } from '../kernel/output/json-schema.ts';
+import type { NamedOperation } from '../kernel/operation.ts';
+import { BareReply, Notice, DryRunResult } from '../kernel/output/reply.ts';
+import { canonicalTenant, Scope } from '../kernel/scope.ts';
+import { ignoreBodies } from '../http/body/body-parser.ts';
+import { releaseSlot } from '../http/admission/request-slot.ts';
+import { isNotModified } from '../http/etag.ts';
+import { formAnswersOf } from '../http/body/forms.ts';
+import { jsonBytes } from '../http/body/json-size.ts';
+import { authzenPaths, readAuthzenInput, refuseResourceSearch } from './authzen-input.ts';
+import { readHeaderInput } from './header-input.ts';
+import { readParameters } from '../http/body/oauth-parameters.ts';
+import { asksForHtml, sendErrorPage } from '../http/send-error.ts';
+import { syncOrAsync } from '../http/sync-or-async.ts';
+
+/**
+ * Declarations → REST routes. This module only translates: path, query and body become the input of the operation, and
+ * the answer gets its envelope. `invoke` validates and authorizes.
+ */
+export interface RestOptions {
+  readonly operations: readonly NamedOperation[];
+  readonly schemas: Schemas;
+  readonly invoke: Invoke;
+  readonly callOf: (request: FastifyRequest) => Call;
+  readonly applyEffects: (call: Call, reply: FastifyReply) => void;
+}
+
+export function registerRest(app: FastifyInstance, options: RestOptions): void {
+  const { operations, schemas, invoke, callOf, applyEffects } = options;
+  refuseResourceSearch(app);
+  for (const op of operations) {
+    const reader = inputReader(op, schemas);
+    const route: RouteOptions = {
+      method: op.method,
+      url: op.path,
+      config: {
+        operation: op.name,
+        rate: op.rate,
+        takesForm: op.takesForm,
+        forBrowsers: op.forBrowsers,
+        cors: op.cors,
+        oauth: op.oauth && Object.keys(op.input),
+        authzen: op.authzen,
+        ignoresBody: op.everyMethod,
+      },
+      onRequest: (request, _reply, done) => {
+        assertAuthenticated(op, request.authentication);
+        done();
+      },
+      handler: (request, reply) => {
+        const call = callOf(request);
+        const refused = (error: unknown): never => {
+          releaseSlot(call);
+          applyEffects(call, reply);
+          return reader.respell(error);
+        };
+        const answered = (answer: unknown): FastifyReply => {
+          releaseSlot(call);
+          // Without related rows, the limit of the page already bounds the answer.
+          if (call.budget.hasRelated) call.budget.takeBytes(jsonBytes(answer, call.budget.bytes));
+          applyEffects(call, reply);
+          if (answer instanceof Notice && asksForHtml(request)) {
+            return sendErrorPage(answer.error, request, reply, answer.location);
+          }
+          const sent = answer instanceof BareReply ? answer : formAnswersOf(request)?.answer(answer as never);
+          return sent ? sendBare(sent, request, reply) : sendEnvelope(op, answer, request, reply);
+        };
+        const sent = syncOrAsync(() => invoke(op, reader.read(request), call), answered, refused);
+        // Fastify would wait for the end of a reply that the handler returns.
+        return sent instanceof Promise ? sent : undefined;
+      },
+    };
+    if (op.everyMethod) registerEveryMethod(app, route);
+    else if (op.authzen) for (const url of authzenPaths(op)) app.route({ ...route, url });
+    else app.route(route);
+  }
+}
+
+/**
+ * Registers a route for every method, at its path and at all paths below. Envoy appends the path of its client, and accepts
+ * only 200, so below the path an answer without a body is 200 instead of 204.
+ */
+function registerEveryMethod(app: FastifyInstance, route: RouteOptions): void {
+  app.register(async (scope) => {
+    ignoreBodies(scope);
+    const everyMethod = { ...route, method: scope.supportedMethods };
+    scope.route(everyMethod);
+    scope.route({
+      ...everyMethod,
+      url: `${route.url}/*`,
+      onSend: (_request, reply, payload, done) => {
+        if (reply.statusCode === 204) reply.status(200);
+        done(null, payload);
+      },
+    });
+  });
+}
+
+function sendEnvelope(op: NamedOperation, answer: unknown, request: FastifyRequest, reply: FastifyReply) {
+  if (typeof op.etag === 'string') {
+    reply.header('cache-control', 'private, no-cache');
+    if (isNotModified(`"${(answer as Members)[op.etag] as string}"`, request, reply))
+      return reply.status(304).send();
+  }
+  const { status = op.status ?? 200, data } =
+    answer instanceof DryRunResult
+      ? { status: 200, data: answer.impact }
+      : (op.restShape?.(answer as never) ?? { data: answer });
+  return reply
+    .status(status)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ success: true, data }));
+}
+
+function sendBare({ body, headers, status }: BareReply, request: FastifyRequest, reply: FastifyReply) {
+  const type = body !== null && { 'content-type': 'application/json; charset=utf-8' };
+  reply.headers({ ...type, ...headers }).status(status ?? 200);
+  if (body instanceof Readable) return reply.send(body);
+  const text = body === null ? '' : Buffer.isBuffer(body) ? body : JSON.stringify(body);
+  if ('etag' in headers) {
+    const etag = headers['etag'] || `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
+    if (isNotModified(etag, request, reply)) return reply.status(304).send();
+  }
+  return reply.send(text);
+}
+
+type Members = Record<string, unknown>;
+
+function inputReader(op: NamedOperation, schemas: Schemas) {
+  const properties = schemas.of(op).input.properties ?? {};
+  const required = schemas.of(op).input.required ?? [];
+  const pathNames = [...op.path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => name as string);
+  const fromQuery = op.method === 'GET' || op.method === 'DELETE';
+
+  function read(request: FastifyRequest): Members {
+    if (op.headers) return readHeaderInput(op, request);
+    if (op.oauth) return readParameters(op, required, request);
+    if (op.authzen) return readAuthzenInput(op, required, request);
+    const query = request.query as Members;
+    const body = bodyOf(request);
+    const { scopeId, tenant, ...parameters } = op.scoped
+      ? query
+      : { ...query, scopeId: undefined, tenant: undefined };
+    const requested = scopeId === undefined && tenant === undefined ? undefined : { id: scopeId, tenant };
+    const details: Detail[] = [];
+    const members = fromQuery ? coerced(parameters, details) : { ...body };
+    // Path parameters may be sent only in the path; a write takes its other members only from the body.
+    const misplaced = fromQuery
+      ? [
+          ...Object.keys(members).filter((name) => [...pathNames, op.scoped && 'scope'].includes(name)),
+          ...Object.keys(body ?? {}).filter((name) => name !== 'scope' || !op.scoped || op.method === 'GET'),
+        ]
+      : [...Object.keys(parameters), ...pathNames.filter((name) => body && name in body)];
+    details.push(...misplaced.map((path) => ({ path, code: 'unknown_field' as const })));
+    if (!fromQuery && !body && required.some((name) => !pathNames.includes(name) && name !== 'scope')) {
+      details.push({ path: '', code: 'empty_body' });
+    }
+    if (details.length > 0) throw fail('VALIDATION_ERROR', { details: details.slice(0, 20) });
+    const inBody = body?.['scope'];
+    if (requested !== undefined && inBody !== undefined && !sameScope(requested, inBody))
+      throw fail('SCOPE_CONFLICT');
+    const scope = fromQuery ? requested : inBody;
+    return {
+      ...members,
+      ...(request.params as Members),
+      ...(op.scoped ? { scope } : {}),
+    };
+  }
+
+  function coerced(parameters: Members, details: Detail[]): Members {
+    return Object.fromEntries(
+      Object.entries(parameters).map(([name, value]) => {
+        const kind = kindOf(properties[name], schemas.inputs);
+        if (kind === 'array') {
+          const items = [value].flat().flatMap((item) => String(item).split(','));
+          return [name, items.filter((item) => item !== '')];
+        }
+        if (Array.isArray(value)) details.push({ path: name, code: 'duplicate' });
+        if (kind === 'integer' && /^\d{1,15}$/.test(String(value))) return [name, Number(value)];
+        if (kind === 'boolean' && (value === 'true' || value === 'false')) return [name, value === 'true'];
+        return [name, value];
+      }),
+    );
+  }
+
+  const inQuery = (path: string) =>
+    op.headers
+      ? path.replace(/^scope\..*/, 'scope')
+      : path === 'scope.id'
+        ? 'scopeId'
+        : path.replace(/^scope\.tenant$/, 'tenant');
+
+  /** Names fields as the caller wrote them: `scopeId` instead of `scope.id`. */
+  function renameFields(error: unknown): never {
+    if (!fromQuery || !(error instanceof DoorwardError) || !error.extras.details) throw error;
+    const details = error.extras.details.map((detail) => ({ ...detail, path: inQuery(detail.path) }));
+    throw new DoorwardError(error.code, { ...error.extras, params: error.params, details });
+  }
+
+  return { read, respell: renameFields };
+}
+
+function kindOf(schema: JsonSchema | undefined, definitions: Schemas['inputs']): string | undefined {
+  if (!schema) return undefined;
+  const name = definitionName(schema);
+  if (name !== undefined) return kindOf(definitions[name], definitions);
+  const option = schema.anyOf?.find(({ type }) => type !== 'null');
+  if (option) return kindOf(option, definitions);
+  return typeof schema.type === 'string' ? schema.type : undefined;
+}
+
+function bodyOf({ body }: FastifyRequest): Members | undefined {
+  if (body === undefined || body === null) return undefined;
+  if (typeof body !== 'object' || Array.isArray(body)) {
+    throw fail('VALIDATION_ERROR', { details: [{ path: '', code: 'type' }] });
+  }
+  return body as Members;
+}
+
+/** Compares scopes without regard to the spelling of the tenant and of UUIDs. */
+function sameScope(item: unknown, other: unknown): boolean {
+  const [a, b] = [Scope.safeParse(item), Scope.safeParse(other)];
+  // The validation that follows refuses a scope that does not parse.
+  if (!a.success || !b.success) return true;
+  return a.data.id === b.data.id && canonicalTenant(a.data.tenant) === canonicalTenant(b.data.tenant);
+}

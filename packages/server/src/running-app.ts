@@ -1,0 +1,74 @@
+import type { FastifyInstance } from 'fastify';
+import type { Config } from './config/config.ts';
+import type { Kek } from './crypto/keys/kek.ts';
+import type { KeyPairStock } from './crypto/keys/rsa.ts';
+import type { ResealCounts } from './crypto/keys/reseal.ts';
+import type { Database } from './db/connection/open.ts';
+import type { PurgeCounts } from './db/purge/purge.ts';
+import type { WebhookPorts } from './domain/webhook-delivery/delivery.ts';
+import type { ExampleIds } from './kernel/output/example-ids.ts';
+import type { QueueState } from './kernel/context.ts';
+import type { Clock, Ids, Mailer } from './kernel/ports.ts';
+import type { Log } from './runtime/log.ts';
+
+/** The input of `createApp`. */
+export interface AppOptions {
+  readonly config: Config;
+  readonly database: Database;
+  /** Folder of the migrations, or null when the database is already migrated. */
+  readonly migrations: string | null;
+  /** Folder of the built console; absent if it was not built. */
+  readonly consoleFolder?: string;
+  readonly version: string;
+  readonly log: Log;
+  readonly mailer: Mailer;
+  readonly clock?: Clock;
+  readonly ids?: Ids;
+  readonly keyPairs?: KeyPairStock;
+  readonly webhooks?: WebhookPorts;
+  /** Set in a worker process (`src/runtime/worker-link.ts`). */
+  readonly worker?: Worker;
+}
+
+interface Worker {
+  /** Counted from 1. */
+  readonly number: number;
+  /** Offers a value of this process to the other workers. Returns a function that collects the values of all. */
+  readonly gather: <T>(own: () => Promise<T>) => () => Promise<readonly T[]>;
+}
+
+/** A running service, for the code that listens, stops it, or tests it. */
+export interface App {
+  readonly server: FastifyInstance;
+  /** The queues in front of scarce resources (src/http/admission). */
+  readonly queues: readonly QueueState[];
+  readonly kek: Kek;
+  /** Sets the ids in the examples of the OpenAPI document, so that the examples can be sent unchanged. */
+  readonly setExampleIds: (ids: ExampleIds) => void;
+  /**
+   * Replaces the token of this process that may create the first user; null when there is a user. `issuer` names the
+   * process, also after a restart.
+   */
+  readonly issueFirstUserToken: (issuer: string) => Promise<string | null>;
+  /** Relays events and sends queued mails now, as the job does. */
+  readonly flushMails: () => Promise<void>;
+  /** Relays events and delivers due webhooks now, as the job does. */
+  readonly flushWebhooks: () => Promise<void>;
+  /** Purges deleted rows whose retention has ended, as the job does. */
+  readonly purge: () => Promise<PurgeCounts>;
+  /** Rotates the key of session tokens if that is due, as the job does. Answers whether it did. */
+  readonly rotateSystemKey: () => Promise<boolean>;
+  /** Signs the audit logs that are due, as the job does. Answers their number. */
+  readonly signAuditLogs: () => Promise<number>;
+  /** Removes audit entries whose retention has ended, as the job does. Answers their number. */
+  readonly cutAuditLogs: () => Promise<number>;
+  /** Records who became an operator by configuration, or ceased to be one, as the job does. */
+  readonly recordOperators: () => Promise<void>;
+  /** Carries out the resets of second factors that are due, as the job does. */
+  readonly resetFactors: () => Promise<void>;
+  /** Warns about API keys that expire soon, as the job does. Answers their number. */
+  readonly warnOfExpiry: () => Promise<number>;
+  /** Encrypts again what is still encrypted with an old key, as the job does. */
+  readonly reseal: () => Promise<ResealCounts>;
+  readonly close: () => Promise<void>;
+}

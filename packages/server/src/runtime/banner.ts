@@ -1,0 +1,33 @@
+import { isIPv6 } from 'node:net';
+import type { Config } from '../config/config.ts';
+
+/** The URL at which this process can be reached on this machine. */
+export function listeningAt(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : isIPv6(host) ? `[${host}]` : host;
+  return `http://${name}:${port}`;
+}
+
+/** The text in the terminal when the service is ready. It contains only URLs that are enabled. */
+export function banner(config: Config, address: string, milliseconds: number): string {
+  const data =
+    config.mode === 'embedded'
+      ? `embedded database in ${config.dataDir} (one process; set DATABASE_URL for several)`
+      : `PostgreSQL${config.http.workers > 1 ? `, ${config.http.workers} workers` : ''}`;
+  const lines: [string, string][] = [
+    ...(config.appUrl === address ? [] : [['APP_URL', config.appUrl] as [string, string]]),
+    ...(config.console.enabled ? [['Console', `${address}/console`] as [string, string]] : []),
+    ...(config.docs.enabled ? [['API explorer', `${address}/api-docs`] as [string, string]] : []),
+    ...(config.graphql.explorer ? [['GraphQL', `${address}/graphql`] as [string, string]] : []),
+    ['Health', `${address}/health/ready`],
+    ['Data', data],
+  ];
+  return [
+    '',
+    `Doorward is ready at ${address}  (${milliseconds} ms)`,
+    '',
+    ...lines.map(([name, value]) => `  ${name.padEnd(14)} ${value}`),
+    '',
+    '  Try it:        npm run demo',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,13 @@
+/** Periodic work of this process (`JOBS_ENABLED`). `run` never rejects. */
+interface Job {
+  readonly everyMs: number;
+  readonly run: () => Promise<unknown>;
+}
+
+/** Starts the timers of enabled jobs, which do not keep the process alive. Returns the function that stops them. */
+export function startJobs({ enabled }: { readonly enabled: boolean }, jobs: readonly Job[]): () => void {
+  const timers = (enabled ? jobs : []).map(({ everyMs, run }) =>
+    setInterval(() => void run(), everyMs).unref(),
+  );
+  return () => timers.forEach((timer) => clearInterval(timer));
+}

@@ -1,0 +1,48 @@
+import { pino, type DestinationStream } from 'pino';
+import type { LogLine } from './log.ts';
+
+/** Writes of up to PIPE_BUF bytes to a pipe are atomic, so lines of several workers do not mix. */
+const MAX_WRITE_BYTES = 4096;
+/** If the reader of the log is stuck, at most this much is buffered and further lines are dropped. */
+const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Writes JSON lines to standard output asynchronously. Lines that arrive during a write are written together afterwards. If
+ * the disk behind it is full, lines are lost and the service continues.
+ */
+export function jsonOutput(): DestinationStream {
+  const output = pino.destination({
+    dest: 1,
+    sync: false,
+    maxWrite: MAX_WRITE_BYTES,
+    maxLength: MAX_BUFFERED_BYTES,
+    // With 0, `flush` would call back at once.
+    minLength: 1,
+  });
+  let isFailing = false;
+  output.on('error', () => (isFailing = true)).on('drain', () => (isFailing = false));
+  // On exit pino writes its buffer, and would retry forever when writing fails.
+  process.prependListener('exit', () => {
+    if (isFailing) output.destroy();
+  });
+  return output;
+}
+
+/**
+ * Writes readable lines with `pino-pretty`, a development dependency that the image does not contain.
+ * @returns undefined when the package is not installed
+ */
+export async function prettyOutput(): Promise<DestinationStream | undefined> {
+  const { prettyFactory } = await import('pino-pretty').catch(() => ({ prettyFactory: undefined }));
+  const pretty = prettyFactory?.({
+    messageKey: 'message',
+    translateTime: 'SYS:HH:MM:ss.l',
+    singleLine: true,
+    ignore: 'method,route,status,ms,address,subject,credential',
+    messageFormat: textOf,
+  });
+  return pretty && { write: (line) => void process.stdout.write(pretty(line)) };
+}
+
+const textOf = ({ message = '', method, route, status, ms }: LogLine): string =>
+  route === undefined ? message : `${method} ${route} → ${status} ${ms} ms`;

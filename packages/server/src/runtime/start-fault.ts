@@ -1,0 +1,42 @@
+import type { Config } from '../config/config.ts';
+import { ConfigError } from '../config/config.ts';
+import { WrongEncryptionKey } from '../crypto/keys/installation.ts';
+import { DataDirectoryInUse } from '../db/connection/data-lock.ts';
+import { DatabaseUnusable } from '../db/connection/database-unusable.ts';
+
+/** The process cannot listen at the configured address. */
+class AddressUnusable extends Error {
+  override readonly name = 'AddressUnusable';
+}
+
+/**
+ * Converts an error of `listen` to a message that names the variable to correct. Other errors are returned unchanged.
+ */
+export function listenFault(error: unknown, { host, port }: Config['http']): unknown {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  const unusableHost = `HOST: ${host} is no address of this machine (${code}). Set HOST to one that is, or to 0.0.0.0 for all.`;
+  const messages: Readonly<Record<string, string>> = {
+    EADDRINUSE: `PORT: ${port} is in use on ${host} (EADDRINUSE). Stop what listens there, or set PORT to another.`,
+    EACCES: `PORT: this user may not listen on ${port} (EACCES). Set PORT to one above 1023.`,
+    EADDRNOTAVAIL: unusableHost,
+    ENOTFOUND: unusableHost,
+    EAI_AGAIN: unusableHost,
+  };
+  return messages[code] ? new AddressUnusable(messages[code]) : error;
+}
+
+const operatorErrors = [
+  ConfigError,
+  DataDirectoryInUse,
+  WrongEncryptionKey,
+  DatabaseUnusable,
+  AddressUnusable,
+];
+
+/** The text of a failed start: a message for errors that the operator can correct, the stack for others. */
+export function startFault(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return operatorErrors.some((kind) => error instanceof kind)
+    ? error.message
+    : (error.stack ?? String(error));
+}

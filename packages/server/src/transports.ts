@@ -1,0 +1,94 @@
+import type { FastifyInstance } from 'fastify';
+import type { Config } from './config/config.ts';
+import { readGauges } from './db/connection/gauges.ts';
+import type { Database } from './db/connection/open.ts';
+import type { Services } from './kernel/context.ts';
+import type { AnyEntity } from './kernel/entity.ts';
+import type { Invoke } from './kernel/invoke.ts';
+import { schemasOf, type Schemas } from './kernel/output/json-schema.ts';
+import type { NamedOperation } from './kernel/operation.ts';
+import { registerBodyParser } from './http/body/body-parser.ts';
+import { registerDocsPage } from './explorer/docs-page.ts';
+import { toDoorwardError } from './http/error-body.ts';
+import { registerConsole } from './explorer/console-page.ts';
+import { registerExplorer } from './explorer/explorer-page.ts';
+import { registerGraphql } from './graphql/graphql.ts';
+import type { Related } from './graphql/relations.ts';
+import { applyEffects, callOf } from './http/server.ts';
+import { registerMetrics, type MetricsOptions } from './http/metrics.ts';
+import type { DocumentSource } from './openapi/openapi.ts';
+import { DocumentText } from './openapi/document-text.ts';
+import { limitCalls, type RateLimiter } from './http/rate-limit.ts';
+import { registerRest, type RestOptions } from './rest/rest.ts';
+import { languageOf } from './http/send-error.ts';
+
+/** The declarations and services that REST, GraphQL, the API documents and the explorers share. */
+interface TransportOptions {
+  readonly config: Config;
+  /** Folder of the built console, if there is one. */
+  readonly consoleFolder: string | undefined;
+  readonly operations: readonly NamedOperation[];
+  readonly entities: readonly AnyEntity[];
+  readonly invoke: Invoke;
+  readonly limiter: RateLimiter;
+  readonly services: Services;
+  /** The database whose gauges the metrics contain. */
+  readonly database: Database;
+  /** Reads rows of a relation, for nested fields of GraphQL. */
+  readonly related: Related;
+  /** Parts of the OpenAPI document beside the operations. */
+  readonly document: Pick<DocumentSource, 'version' | 'tags' | 'events'>;
+  readonly log: (error: unknown, message: string, requestId: string) => void;
+  /** The queues whose state the metrics contain. */
+  readonly queues: MetricsOptions['queues'];
+  readonly worker?: MetricsOptions['worker'];
+}
+
+/** Declarations are constant, so a process that starts several servers builds their JSON Schemas once. */
+const schemasByOperations = new WeakMap<readonly NamedOperation[], Schemas>();
+
+/** Serves the operations over REST and GraphQL, with their documents and explorers. */
+export function serveOperations(
+  server: FastifyInstance,
+  options: TransportOptions,
+): Pick<DocumentText, 'setExampleIds'> {
+  const { config, operations, entities, database, limiter, services, related, log, queues, worker } = options;
+  const gauges = () => readGauges(database);
+  const figures = { ...config.metrics, gauges, queues, worker };
+  const invoke = registerMetrics(server, figures, options.invoke);
+  registerBodyParser(server, operations);
+  const schemas = schemasByOperations.get(operations) ?? schemasOf(operations);
+  schemasByOperations.set(operations, schemas);
+  const served: Omit<RestOptions, 'callOf'> = {
+    operations,
+    schemas,
+    invoke,
+    applyEffects: (call, reply) => applyEffects(call.effects, reply, config.security.https),
+  };
+  registerRest(server, { ...served, callOf: (request) => callOf(request, config, 'rest') });
+  registerGraphql(server, {
+    ...served,
+    entities: new Map(entities.map((entity) => [entity.name, entity])),
+    callOf: (request) => callOf(request, config, 'graphql'),
+    related,
+    limit: limitCalls(limiter),
+    services,
+    languageOf,
+    requestIdOf: (request) => request.id,
+    limits: config.graphql.limits,
+    introspection: config.graphql.introspection,
+    explorer: config.graphql.explorer,
+    production: config.production,
+    log: (error, request) => log(toDoorwardError(error).extras.cause ?? error, 'graphql', request.id),
+  });
+  const document = new DocumentText({ operations, schemas, ...options.document });
+  registerDocsPage(server, {
+    enabled: config.docs.enabled,
+    document: document.read,
+    explorer: config.graphql.explorer,
+  });
+  registerExplorer(server, { enabled: config.graphql.explorer });
+  if (config.console.enabled && options.consoleFolder !== undefined)
+    registerConsole(server, options.consoleFolder);
+  return { setExampleIds: document.setExampleIds };
+}

@@ -1,0 +1,78 @@
+/** The page of a password reset in a real browser: opening it changes nothing, and the form replaces the password. */
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { startApp, type TestApp } from '../support/app.ts';
+import { unique, type Person } from '../support/client.ts';
+import { launch, photograph, screenshots, watched, type Watched } from './watched.ts';
+
+let app: TestApp;
+let origin: string;
+let browser: Browser;
+let view: Watched;
+
+/** Errors of the API that the page has to report. */
+const mayFail = (url: string) => url.startsWith(`${origin}/api/`);
+
+beforeAll(async () => {
+  app = await startApp();
+  origin = await app.server.listen({ host: '127.0.0.1', port: 0 });
+  browser = await launch();
+});
+afterAll(async () => {
+  await browser?.close();
+  await app?.close();
+});
+beforeEach(async () => {
+  view = await watched(browser, origin, mayFail, { locale: 'en-GB', viewport: { width: 480, height: 760 } });
+});
+afterEach(async () => {
+  await view.context.close();
+  expect(view.offences, `see ${screenshots}`).toEqual([]);
+});
+
+const open = (query: string) => view.page.goto(`${origin}/hosted/reset-password${query}`);
+const expectText = (text: string | RegExp) =>
+  expect.poll(() => view.page.getByRole('status').innerText()).toMatch(text);
+const login = ({ email }: Person, password: string) =>
+  app.call('login', { provider: 'email', providerId: email, providerData: { password } });
+
+async function type(password: string, again = password): Promise<void> {
+  await view.page.getByLabel('New password', { exact: true }).fill(password);
+  await view.page.getByLabel('Repeat the new password').fill(again);
+  await view.page.getByRole('button', { name: 'Change password' }).click();
+}
+
+test('a forgotten password is replaced; opening the page changes nothing', async () => {
+  const person = await app.person();
+  await app.must('requestPasswordReset', { email: person.email });
+  const token = await app.mailedToken(person.email);
+  await open(`?token=${token}`);
+  await open(`?token=${token}`);
+  expect((await login(person, person.password)).ok).toBe(true);
+  await photograph(view.page, 'reset-password-form');
+
+  const chosen = `another horse ${unique()}`;
+  await type(chosen, `${chosen}?`);
+  await expectText('The two passwords do not match.');
+  await type('q7#Zp');
+  await expectText('This is too short.');
+  await photograph(view.page, 'reset-password-refused');
+  await type(chosen);
+  await expectText(/^Your password has been changed\./);
+  await photograph(view.page, 'reset-password-done');
+  expect(new URL(view.page.url()).search).toBe('');
+  expect(await view.page.locator('form:visible').count()).toBe(0);
+  expect(await view.context.cookies()).toEqual([]);
+  expect((await login(person, person.password)).code).toBe('UNAUTHENTICATED');
+  expect((await login(person, chosen)).ok).toBe(true);
+
+  await open(`?token=${token}`);
+  await type(`another horse ${unique()}`);
+  await expectText(/^This link is not valid or has expired\./);
+});
+
+test('a link without a token asks for nothing', async () => {
+  await open('');
+  await expectText(/^This link is not valid or has expired\./);
+  expect(await view.page.locator('form:visible').count()).toBe(0);
+});

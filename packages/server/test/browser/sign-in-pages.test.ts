@@ -1,0 +1,233 @@
+/**
+ * Each page of a project sign-in in each of its states: in both colour schemes, in four languages, on a phone and with the
+ * keyboard. project-sign-in.test.ts goes from page to page.
+ */
+import type { AddressInfo } from 'node:net';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { languages } from '../../src/i18n/translate.ts';
+import type { PageState } from '../../src/pages/sign-in/app-page.ts';
+import type { Link } from '../../src/pages/sign-in/project-sign-in.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { flowCookie, initialState, startSignInPages, type SignInPages } from '../support/sign-in-pages.ts';
+import { violations } from './accessibility.ts';
+import { launch, photograph, screenshots, watched, type Watched } from './watched.ts';
+
+let pages: SignInPages;
+let origin: string;
+let app: TestApp;
+let appOrigin: string;
+let browser: Browser;
+beforeAll(async () => {
+  pages = await startSignInPages();
+  await pages.server.listen({ host: '127.0.0.1', port: 0 });
+  origin = `http://127.0.0.1:${(pages.server.server.address() as AddressInfo).port}`;
+  app = await startApp();
+  appOrigin = await app.server.listen({ host: '127.0.0.1', port: 0 });
+  browser = await launch();
+});
+afterAll(async () => {
+  await browser?.close();
+  await pages?.close();
+  await app?.close();
+});
+
+const branded = { ...initialState.app, primaryColor: '#0a7d55', homepageUrl: 'https://boards.example/' };
+const user = { displayName: 'Ada Lovelace', email: 'ada@example.test', pictureUrl: null };
+const scopes = [
+  {
+    scope: 'boards:read',
+    name: 'Read boards',
+    description: 'See every board, its cards and who works on them.',
+  },
+  { scope: 'boards:write', name: 'Change boards', description: null },
+];
+
+interface State {
+  readonly path: string;
+  readonly state?: Partial<PageState>;
+  readonly link?: Link;
+  /** Opens the collapsed part of the page. */
+  readonly unfold?: true;
+}
+const signIn = (more: Partial<PageState> = {}): State => ({
+  path: 'sign-in',
+  state: { app: branded, ...more },
+});
+const maker = { project: 'Boards', organization: 'Acme & Daughters' };
+const factor = (more: Partial<PageState> = {}): State => ({
+  path: 'second-factor',
+  state: { app: branded, step: 'secondFactor', ...more },
+});
+const consent = (more: Partial<PageState> = {}): State => ({
+  path: 'consent',
+  state: { app: branded, step: 'consent', user, maker, scopes, ...more },
+});
+
+const states: Readonly<Record<string, State>> = {
+  'sign-in': signIn(),
+  'sign-in-unbranded': signIn({ app: initialState.app, providers: ['email'] }),
+  'sign-in-github': signIn({ app: { ...branded, primaryColor: '#ffd400' }, providers: ['github'] }),
+  mailed: signIn({ notice: 'mailed', mailedTo: 'ada@example.test' }),
+  'mailed-again': { ...signIn({ notice: 'mailed', mailedTo: 'ada@example.test' }), unfold: true },
+  'address-invalid': signIn({ notice: 'addressInvalid' }),
+  'provider-failed': signIn({ notice: 'providerFailed' }),
+  'provider-refused': signIn({ notice: 'providerRefused' }),
+  'email-not-verified': signIn({ notice: 'emailNotVerified' }),
+  'second-factor': factor(),
+  'second-factor-wrong': { ...factor({ notice: 'wrongCode' }), unfold: true },
+  consent: consent(),
+  'consent-to-all': consent({ scopes: null }),
+  'consent-to-nothing': consent({ scopes: [], app: { ...branded, primaryColor: '#101010' } }),
+  email: {
+    path: 'email',
+    link: { state: 'ready', app: branded, redirectUri: initialState.redirectUri, token: 'x' },
+  },
+  'email-other-browser': { path: 'email', link: { state: 'otherBrowser' } },
+  'email-invalid': { path: 'email', link: { state: 'invalid' } },
+  'no-flow': { path: 'consent' },
+};
+
+async function opened(state: State, options: Parameters<typeof watched>[3] = {}): Promise<Watched> {
+  pages.state = state.state ? { ...initialState, ...state.state } : null;
+  pages.link = state.link ?? { state: 'invalid' };
+  const view = await watched(browser, origin, () => state === states['no-flow'], {
+    viewport: { width: 480, height: 800 },
+    ...options,
+  });
+  await view.context.addCookies([{ ...flowCookie, url: origin }]);
+  await view.page.goto(`${origin}/api/auth/project/${state.path}`);
+  if (state.unfold) await view.page.locator('summary').click();
+  return view;
+}
+
+const isWide = 'document.documentElement.scrollWidth > innerWidth';
+
+const looks = [
+  { locale: 'en', colorScheme: 'light' },
+  { locale: 'en', colorScheme: 'dark' },
+  ...languages.slice(1).map((locale) => ({ locale, colorScheme: 'light' }) as const),
+] as const;
+
+test.each(Object.entries(states))('%s is accessible', async (name, state) => {
+  for (const { locale, colorScheme } of looks) {
+    const { context, page, offences } = await opened(state, { colorScheme, locale });
+    expect(await page.evaluate('document.documentElement.lang')).toBe(locale);
+    expect(await violations(page), `${locale}, ${colorScheme}`).toEqual([]);
+    if (locale === 'en') await photograph(page, `${name}-${colorScheme}`);
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await page.evaluate(isWide), locale).toBe(false);
+    if (locale === 'de') await photograph(page, `${name}-phone`);
+    await context.close();
+    expect(offences, `see ${screenshots}`).toEqual([]);
+  }
+});
+
+test('an inaccessible page is detected', async () => {
+  const { context, page } = await opened(signIn());
+  await page.evaluate(`document.querySelector('label').remove();
+    document.querySelector('h1').style.color = 'var(--line)';
+    document.documentElement.removeAttribute('lang');`);
+  const rules = (await violations(page)).map((violation) => violation.split(':')[0]);
+  expect(rules).toEqual(expect.arrayContaining(['label', 'color-contrast', 'html-has-lang']));
+  await context.close();
+});
+
+test('long names wrap inside the page', async () => {
+  const name = 'W'.repeat(255);
+  const long = { ...consent().state, app: { ...branded, name }, user: { ...user, displayName: name } };
+  const wide = { ...long, scopes: [{ scope: 'x:y', name, description: name }] };
+  const { context, page } = await opened(
+    { path: 'consent', state: wide },
+    { viewport: { width: 320, height: 640 } },
+  );
+  expect(await page.evaluate(isWide)).toBe(false);
+  expect(await violations(page)).toEqual([]);
+  await context.close();
+});
+
+test('every control is at least 24 pixels high', async () => {
+  for (const state of [signIn(), { ...factor(), unfold: true as const }, consent()]) {
+    const { context, page } = await opened(state, { viewport: { width: 320, height: 640 } });
+    for (const target of await page.locator('button, .button, input:not([type=hidden]), summary').all()) {
+      const box = await target.boundingBox();
+      expect(box?.height, await target.innerText()).toBeGreaterThanOrEqual(24);
+    }
+    await context.close();
+  }
+});
+
+describe('with the keyboard', () => {
+  /** The names of the elements that Tab focuses, in order; each must show its focus. */
+  async function walk({ page }: Watched, steps: number): Promise<string[]> {
+    const seen: string[] = [];
+    for (let step = 0; step < steps; step++) {
+      await page.keyboard.press('Tab');
+      const [name, outline] = await page.evaluate<[string, string]>(`(() => {
+        const { id, textContent } = document.activeElement;
+        return [id || textContent.trim(), getComputedStyle(document.activeElement).outlineStyle];
+      })()`);
+      expect(outline, name).toBe('solid');
+      seen.push(name);
+    }
+    return seen;
+  }
+  const focused = ({ page }: Watched) => page.evaluate('document.activeElement.id');
+
+  test('the field has the focus first, then its button, then the other providers', async () => {
+    const view = await opened(signIn(), { locale: 'en' });
+    await expect.poll(() => focused(view)).toBe('email');
+    expect(await walk(view, 3)).toEqual(['Send link', 'Continue with GitHub', 'Cancel']);
+    await view.context.close();
+  });
+
+  test('after a wrong code the field has the focus and says what is wrong', async () => {
+    const view = await opened(factor({ notice: 'wrongCode' }), { locale: 'en' });
+    await expect.poll(() => focused(view)).toBe('code');
+    const reported = await view.page.evaluate(
+      `document.getElementById(document.activeElement.getAttribute('aria-describedby')).textContent`,
+    );
+    expect(reported).toContain('code is wrong');
+    expect(await walk(view, 3)).toEqual(['Confirm', 'Use a recovery code instead', 'Cancel']);
+    await view.context.close();
+  });
+
+  test('a key pressed for the previous page does not consent', async () => {
+    const view = await opened(consent(), { locale: 'en' });
+    expect(await focused(view)).toBe('');
+    await view.page.keyboard.press('Enter');
+    expect(view.requests.filter((url) => url.includes('approve'))).toEqual([]);
+    expect(await walk(view, 3)).toEqual(['Allow', 'Do not allow', 'boards.example']);
+    const [approve, deny] = await Promise.all(
+      ['Allow', 'Do not allow'].map((name) =>
+        view.page.getByRole('button', { name, exact: true }).boundingBox(),
+      ),
+    );
+    expect([deny?.width, deny?.height]).toEqual([approve?.width, approve?.height]);
+    await view.context.close();
+  });
+});
+
+test('the pages below /hosted are accessible', async () => {
+  const paths = [
+    'verify-email?token=x',
+    'verify-email',
+    'invitation?token=x',
+    'reset-password?token=x',
+    'reset-password',
+    'signed-in',
+    'signed-in?error=alreadyLinked',
+    'cli-sign-in',
+  ];
+  for (const path of paths) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      // No invitation has this token, and the page says so.
+      const isExpected = (url: string) => url.includes('/api/organization-invitations/');
+      const { context, page, offences } = await watched(browser, appOrigin, isExpected, { colorScheme });
+      await page.goto(`${appOrigin}/hosted/${path}`, { waitUntil: 'networkidle' });
+      expect(await violations(page), `${path}, ${colorScheme}`).toEqual([]);
+      await context.close();
+      expect(offences, path).toEqual([]);
+    }
+  }
+});

@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { roleIdOf, type RoleName } from '../../src/access/built-in.ts';
+import { startApp, type TestApp } from '../support/app.ts';
+import { unique, type Person } from '../support/client.ts';
+import { customerOf, grantTo, memberOf, vendorOf } from '../support/grants.ts';
+import { challengeOf, consented, newVerifier } from '../support/project-code.ts';
+import type { ScopeRef } from '../../src/kernel/scope.ts';
+
+/**
+ * Two apps on one PostgreSQL database share only the database: each learns of the changes of the other through the
+ * change channel. `until` repeats a check and records how long it took; the recorded time shows whether a change
+ * arrives within a second, and a busy machine fails no test.
+ */
+const PATIENCE_MS = 10_000;
+const waited: number[] = [];
+
+async function until(what: () => Promise<boolean>): Promise<void> {
+  const began = performance.now();
+  while (!(await what())) {
+    if (performance.now() - began > PATIENCE_MS) throw new Error('the other process did not learn of it');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  waited.push(performance.now() - began);
+}
+
+describe.runIf(inject('postgresUrl'))('two processes on one database', () => {
+  let testApp: TestApp;
+  let other: TestApp;
+  let owner: Person;
+  let scope: ScopeRef;
+
+  beforeAll(async () => {
+    testApp = await startApp();
+    other = await startApp({}, testApp);
+    owner = await testApp.person();
+    scope = (
+      await testApp.must('createProject', { scope: owner.account, name: 'Two' }, { token: owner.token })
+    ).scope;
+  });
+  afterAll(async () => {
+    const slowest = Math.max(...waited).toFixed(0);
+    process.stdout.write(
+      `two processes: ${waited.length} changes seen by the other, slowest after ${slowest} ms\n`,
+    );
+    await other.close();
+    await testApp.close();
+  });
+
+  async function keyWith(roleId?: string) {
+    const key = await testApp.must(
+      'createApiKey',
+      { scope, ...(roleId ? { roleId } : {}) },
+      { token: owner.token },
+    );
+    const clientSecret = key.clientSecret as string;
+    const exchange = { clientId: key.clientId, clientSecret, scope: key.scope };
+    const { accessToken } = await testApp.must('exchangeApiKey', exchange);
+    return { id: key.id, exchange, token: accessToken };
+  }
+
+  it('refuse a revoked key at the exchange at once, and its token within a second', async () => {
+    for (let round = 0; round < 20; round++) {
+      const { id, exchange, token } = await keyWith();
+      expect((await other.call('tags', { scope }, { token })).status).toBe(200);
+      await testApp.must('revokeApiKey', { scope, id }, { token: owner.token });
+      expect((await other.call('exchangeApiKey', exchange)).code).toBe('UNAUTHENTICATED');
+      await until(async () => (await other.call('tags', { scope }, { token })).status === 401);
+      expect((await testApp.call('tags', { scope }, { token })).status).toBe(401);
+    }
+  });
+
+  it('refuse the keys of a deleted project', async () => {
+    for (let round = 0; round < 5; round++) {
+      const as = { token: owner.token };
+      const project = await testApp.must('createProject', { scope: owner.account, name: 'Ending' }, as);
+      const key = await testApp.must('createApiKey', { scope: project.scope }, as);
+      const clientSecret = key.clientSecret as string;
+      const exchange = { clientId: key.clientId, clientSecret, scope: key.scope };
+      const { accessToken: token } = await other.must('exchangeApiKey', exchange);
+      const status = async () => (await other.call('tags', { scope: project.scope }, { token })).status;
+      expect(await status()).toBe(200);
+      await testApp.must('deleteProject', { scope: owner.account, id: project.id }, as);
+      expect((await other.call('exchangeApiKey', exchange)).code).toBe('UNAUTHENTICATED');
+      await until(async () => (await status()) === 401);
+    }
+  });
+
+  it('end the key of a service user with its role, its membership and the service user', async () => {
+    const head = await testApp.person({ type: 'organization' });
+    const as = { token: head.token };
+    const customer: ScopeRef = {
+      tenant: 'organization',
+      id: (await testApp.must('createOrganization', { scope: head.account, name: 'Customer' }, as)).id,
+    };
+    const makeMachine = async (place: ScopeRef, role: RoleName) => {
+      const machine = { kind: 'service' as const, name: 'Robot', roleIds: [roleIdOf(role)] };
+      const { id: userId } = await testApp.must('createUser', { scope: place, ...machine }, as);
+      const key = await testApp.must('createApiKey', { scope: place, userId }, as);
+      const clientSecret = key.clientSecret as string;
+      const exchange = { clientId: key.clientId, clientSecret, scope: key.scope };
+      const { accessToken: token } = await other.must('exchangeApiKey', exchange);
+      const status = async () => (await other.call('projects', { scope: place }, { token })).status;
+      const make = async () =>
+        (await other.call('createTag', { scope: place, name: unique() }, { token })).status;
+      expect(await status()).toBe(200);
+      return { userId, id: key.id, exchange, status, make };
+    };
+    const ended = async ({ exchange, status }: Awaited<ReturnType<typeof makeMachine>>) => {
+      expect((await other.call('exchangeApiKey', exchange)).code).toBe('UNAUTHENTICATED');
+      await until(async () => (await status()) === 401);
+    };
+    for (let round = 0; round < 5; round++) {
+      const demoted = await makeMachine(customer, 'Organization Admin');
+      expect(await demoted.make()).toBe(201);
+      const viewer = roleIdOf('Organization Viewer');
+      const role = { scope: customer, userId: demoted.userId, roleId: viewer };
+      await testApp.must('updateOrganizationMember', role, as);
+      await until(async () => (await demoted.make()) === 403);
+      await testApp.must('removeOrganizationMember', { scope: customer, userId: demoted.userId }, as);
+      await ended(demoted);
+
+      const disabled = await makeMachine(customer, 'Organization Viewer');
+      const change = { scope: customer, id: disabled.userId, status: 'disabled' as const };
+      await testApp.must('updateUser', change, as);
+      await ended(disabled);
+
+      const onboarding = await makeMachine(head.account, 'Account Onboarding');
+      await testApp.must('revokeApiKey', { scope: head.account, id: onboarding.id }, as);
+      await ended(onboarding);
+      const gone = await makeMachine(head.account, 'Account Onboarding');
+      await testApp.must('deleteUser', { scope: head.account, id: gone.userId }, as);
+      await ended(gone);
+    }
+  });
+
+  it('end what a customer has in a granted project', async () => {
+    const vendor = await vendorOf(testApp);
+    const permission = { resource: 'invoice', action: 'read' };
+    for (let round = 0; round < 5; round++) {
+      const customer = await customerOf(testApp);
+      const { id, scope: slice } = await grantTo(testApp, vendor, customer);
+      const user = await memberOf(testApp, customer, 'Organization Viewer');
+      const roleIds = [vendor.reader];
+      await testApp.must('createUser', { scope: slice, userId: user.userId, roleIds }, customer);
+      const key = await testApp.must('createApiKey', { scope: slice, roleId: vendor.reader }, customer);
+      const clientSecret = key.clientSecret as string;
+      const exchange = { clientId: key.clientId, clientSecret, scope: key.scope };
+      const { accessToken: token } = await other.must('exchangeApiKey', exchange);
+      const ask = async (by: string) => {
+        const answer = await other.call('isAuthorized', { scope: slice, permission }, { token: by });
+        return answer.ok ? answer.data.reason : answer.code;
+      };
+      const both = async () => [await ask(token), await ask(user.token)];
+      const become = (...expected: (string | null)[]) =>
+        until(async () => (await both()).join() === expected.join());
+      await become('ALLOWED', 'ALLOWED');
+      await testApp.must('suspendProjectGrant', { scope: vendor.scope, id }, vendor);
+      expect((await other.call('exchangeApiKey', exchange)).code).toBe('UNAUTHENTICATED');
+      await become('UNAUTHENTICATED', 'INVALID_SCOPE');
+      await testApp.must('resumeProjectGrant', { scope: vendor.scope, id }, vendor);
+      await become('ALLOWED', 'ALLOWED');
+      await testApp.must('updateProjectGrant', { scope: vendor.scope, id, roleIds: [vendor.writer] }, vendor);
+      expect((await other.call('exchangeApiKey', exchange)).code).toBe('UNAUTHENTICATED');
+      await become('UNAUTHENTICATED', 'NO_PERMISSION');
+      const change = { scope: slice, id: user.userId, roleIds: [vendor.writer] };
+      await testApp.must('updateUser', change, customer);
+      await become('UNAUTHENTICATED', 'ALLOWED');
+      if (round % 2 === 0) await testApp.must('revokeProjectGrant', { scope: vendor.scope, id }, vendor);
+      else await testApp.must('leaveProjectGrant', { scope: customer.scope, id }, customer);
+      await become('UNAUTHENTICATED', 'INVALID_SCOPE');
+    }
+  });
+
+  it('see a permission that was granted or removed elsewhere', async () => {
+    const as = { token: owner.token };
+    const slug = `r-${unique()}`;
+    const resource = await testApp.must(
+      'createResource',
+      { scope, name: 'R', slug, createPermissions: true },
+      as,
+    );
+    const read = (await testApp.must('permissions', { scope, resourceId: resource.id, action: 'read' }, as))
+      .items[0];
+    const group = await testApp.must('createGroup', { scope, name: 'G' }, as);
+    const role = await testApp.must('createRole', { scope, name: 'R', groupIds: [group.id] }, as);
+    const { token } = await keyWith(role.id);
+    const ask = async (app: TestApp) =>
+      (await app.must('isAuthorized', { permission: { resource: slug, action: 'read' } } as never, { token }))
+        .authorized;
+    for (let round = 0; round < 20; round++) {
+      const given = round % 2 === 0;
+      await testApp.must(
+        'updateGroup',
+        { scope, id: group.id, permissionIds: given ? [read?.id as string] : [] },
+        as,
+      );
+      expect(await ask(testApp)).toBe(given);
+      await until(async () => (await ask(other)) === given);
+    }
+  });
+
+  it('limit tokens of an app to its present scopes, and refuse those of a deleted app', async () => {
+    const as = { token: owner.token };
+    const redirectUri = 'https://app.example/callback';
+    const scopes = ['Tag:Query', 'Role:Query'];
+    const fields = { scope, name: 'App', redirectUris: [redirectUri], scopes };
+    const app = await testApp.must('createProjectApp', fields, as);
+    const code_verifier = newVerifier();
+    const challenge = challengeOf(code_verifier);
+    const { userId } = owner;
+    const code = await consented(testApp, { appId: app.id, userId, redirectUri, challenge, scopes });
+    const { accessToken: token } = await testApp.must('projectToken', {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri,
+      code_verifier,
+      client_id: app.clientId,
+    });
+    const status = async () => (await other.call('tags', { scope }, { token })).status;
+    expect(await status()).toBe(200);
+    for (let round = 0; round < 20; round++) {
+      const isNarrow = round % 2 === 0;
+      const left = isNarrow ? ['Role:Query'] : scopes;
+      await testApp.must('updateProjectApp', { scope, id: app.id, scopes: left }, as);
+      await until(async () => (await status()) === (isNarrow ? 403 : 200));
+      expect((await other.call('roles', { scope }, { token })).status).toBe(200);
+    }
+    await testApp.must('deleteProjectApp', { scope, id: app.id }, as);
+    await until(async () => (await status()) === 401);
+  });
+
+  it('end a session everywhere', async () => {
+    const person = await testApp.person();
+    expect((await other.call('me', {}, { token: person.token })).status).toBe(200);
+    await testApp.must('logout', {}, { token: person.token });
+    await until(async () => (await other.call('me', {}, { token: person.token })).status === 401);
+  });
+});

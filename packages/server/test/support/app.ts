@@ -1,0 +1,154 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import type { App } from '../../src/running-app.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { openEmbedded, openPostgres, type Database } from '../../src/db/connection/open.ts';
+import { PostFault } from '../../src/domain/webhook-delivery/outgoing.ts';
+import type { WebhookPorts } from '../../src/domain/webhook-delivery/delivery.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import type { Clock, Mail, Mailer } from '../../src/kernel/ports.ts';
+import type { Executor } from '../../src/kernel/scoped-db.ts';
+import { createClient, type TestClient } from './client.ts';
+import { keyPairsFrom } from './key-pairs.ts';
+import { postgresDatabase, type TestDatabase } from './postgres.ts';
+import { preparedFiles, type PreparedFiles } from './prepared-files.ts';
+
+/** A clock that only tests can move. It runs with the real one, and `advance` adds to it. */
+interface TestClock extends Clock {
+  advance(milliseconds: number): void;
+}
+
+export interface TestApp extends TestClient {
+  readonly app: App;
+  readonly database: Database;
+  readonly clock: TestClock;
+  readonly mails: Mail[];
+  /** Lines that the service logged, as text. */
+  readonly logs: string[];
+  /** Every SQL statement, as text without values. */
+  readonly statements: string[];
+  /** The statements of a piece of work. The follow-up work of earlier calls is finished first and not counted. */
+  readonly spent: (work: () => Promise<unknown>) => Promise<string[]>;
+  readonly purge: App['purge'];
+  readonly close: () => Promise<void>;
+  readonly postgres: TestDatabase | null;
+  /** The database as the owner of its tables, who may do what the service may not. */
+  readonly owner: Executor;
+}
+
+/** Opens or ends a transaction, or sets the session identity of its next statements (decision 0018). */
+export const isFraming = (statement: string): boolean => /^(begin|commit|set local role)/.test(statement);
+
+/**
+ * The whole service on a real database: embedded, or PostgreSQL when TEST_DATABASE_URL is set. Real keys, real hashes,
+ * real transactions; tests control only the time and the mails.
+ */
+export async function startApp(
+  env: Record<string, string> = {},
+  /** An app whose database this one uses too, as a second process would; when embedded, a copy of it. */
+  beside?: TestApp,
+  /** By default every name resolves to a public address, and no request leaves this machine. */
+  webhooks: Partial<WebhookPorts> = {},
+): Promise<TestApp> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'doorward-test-'));
+  const config = loadConfig({
+    NODE_ENV: 'test',
+    APP_URL: 'http://localhost:4000',
+    DATA_DIR: dataDir,
+    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    LOG_PRETTY: 'false',
+    // Jobs with a timer would run in the middle of what a test counts or reads.
+    JOBS_ENABLED: 'false',
+    SECURITY_RATE_LIMIT_AUTH_MAX: '100000',
+    SECURITY_RATE_LIMIT_GENERAL_MAX: '1000000',
+    SECURITY_RATE_LIMIT_MAIL_MAX: '100000',
+    ...(process.env['TEST_REDIS_URL'] ? { REDIS_URL: process.env['TEST_REDIS_URL'] } : {}),
+    ...(process.env['TEST_POOL_MAX'] ? { DATABASE_POOL_MAX: process.env['TEST_POOL_MAX'] } : {}),
+    ...env,
+  });
+  const statements: string[] = [];
+  const onPostgres = inject('postgresUrl');
+  const server = !onPostgres ? null : (beside?.postgres ?? (await postgresDatabase(onPostgres)));
+  const database = server
+    ? openPostgres({
+        url: server.url,
+        poolMax: config.database.poolMax,
+        acquireTimeoutMs: config.database.acquireTimeoutMs,
+        maxWaitMs: 5000,
+        statementTimeoutMs: config.database.statementTimeoutMs,
+        onIdleError: () => undefined,
+        onStatement: (text) => statements.push(text),
+      })
+    : await openEmbedded(null, await preparedFor(beside), (text) => statements.push(text));
+  const owning = server
+    ? openPostgres({
+        url: server.url,
+        poolMax: 1,
+        acquireTimeoutMs: 5000,
+        maxWaitMs: 5000,
+        statementTimeoutMs: 60_000,
+        onIdleError: () => undefined,
+      })
+    : null;
+  const logs: string[] = [];
+  const mails: Mail[] = [];
+  const mailer: Mailer = { send: async (mail) => void mails.push(mail) };
+  const clock = movableClock();
+  const app = await createApp({
+    config,
+    database,
+    migrations: null,
+    version: '0.0.0-test',
+    log: createLog('debug', { write: (text) => void logs.push(text) }),
+    mailer,
+    clock,
+    keyPairs: keyPairsFrom(inject('keyPairs')),
+    webhooks: { ...nowhere, ...webhooks },
+  });
+  return {
+    ...createClient(app.server, mails, app.flushMails),
+    app,
+    database,
+    clock,
+    mails,
+    logs,
+    statements,
+    async spent(work) {
+      await app.flushMails();
+      const before = statements.length;
+      await work();
+      return statements.slice(before);
+    },
+    purge: app.purge,
+    postgres: server,
+    owner: (owning ?? database).pool,
+    async close() {
+      await app.close();
+      await owning?.close();
+      if (!beside) await server?.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+const nowhere: WebhookPorts = {
+  resolve: async () => ['93.184.215.14'],
+  post: async () => {
+    throw new PostFault('connection', 'a test sends nothing to the internet');
+  },
+  random: () => 0.5,
+};
+
+const preparedFor = async (beside?: TestApp): Promise<Blob | PreparedFiles> =>
+  (await beside?.database.dump?.()) ?? preparedFiles();
+
+function movableClock(): TestClock {
+  let ahead = 0;
+  return {
+    now: () => new Date(Date.now() + ahead),
+    advance: (milliseconds) => void (ahead += milliseconds),
+  };
+}

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import type { TestProject } from 'vitest/node';
+import { builtIns } from '../../src/access/built-in.ts';
+import { generateSigningKeyPair } from '../../src/crypto/keys/rsa.ts';
+import { prepareDatabase } from '../../src/db/migrate.ts';
+import { openEmbedded, openPostgres } from '../../src/db/connection/open.ts';
+import { seedBuiltIns } from '../../src/db/seed.ts';
+import type { Executor } from '../../src/kernel/scoped-db.ts';
+import { declaredPermissions, operations } from '../../src/operations.ts';
+import { freshTemplate } from './postgres.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Admin address of the PostgreSQL server, or '' on the embedded database. */
+    postgresUrl: string;
+    /** Dump of a migrated and seeded embedded database. */
+    archive: string;
+    keyPairs: string;
+    /** Set where the service runs without its tenant filter (vitest.rls.config.ts). */
+    withoutTenantFilter?: true;
+  }
+}
+
+const PAIRS = 24;
+const DAY_MS = 86_400_000;
+
+/** A copy is made for every app, so this removes unused databases and frees little memory. */
+const slimming = [
+  `alter system set shared_buffers = '16MB'`,
+  'update pg_database set datistemplate = false',
+  'drop database template0',
+  'drop database template1',
+];
+
+/** Migrates and seeds once; every test file starts from a copy. */
+export default async function setup(project: TestProject): Promise<void> {
+  const migrations = join(import.meta.dirname, '../../migrations');
+  const seed = (db: Executor) => seedBuiltIns(db, builtIns(declaredPermissions(operations)));
+  const adminUrl = process.env['TEST_DATABASE_URL'] ?? '';
+  if (adminUrl) {
+    const url = await freshTemplate(adminUrl);
+    const database = openPostgres({
+      url,
+      poolMax: 1,
+      acquireTimeoutMs: 5000,
+      maxWaitMs: 5000,
+      statementTimeoutMs: 60_000,
+      onIdleError: () => undefined,
+    });
+    await prepareDatabase(database, migrations, seed);
+    await database.close();
+  }
+  const prepared = await preparedOnce(migrations, seed);
+  project.provide('postgresUrl', adminUrl);
+  project.provide('archive', prepared.archive);
+  project.provide('keyPairs', prepared.keyPairs);
+}
+
+/**
+ * The embedded database and the key pairs take ten seconds and more to create, so that later runs read them from a
+ * cache. The name of the cache folder contains a fingerprint of their sources: a change of those creates a new one.
+ */
+async function preparedOnce(
+  migrations: string,
+  seed: (db: Executor) => Promise<void>,
+): Promise<{ readonly archive: string; readonly keyPairs: string }> {
+  const home = join(import.meta.dirname, '../../../../node_modules/.cache/doorward-tests');
+  const directory = join(home, await fingerprint(migrations));
+  const prepared = { archive: join(directory, 'archive.tar'), keyPairs: join(directory, 'key-pairs.json') };
+  if (existsSync(directory)) return prepared;
+  await mkdir(home, { recursive: true });
+  for (const former of await readdir(home)) {
+    const { mtimeMs } = await stat(join(home, former));
+    // A run with other sources may still use a newer one.
+    if (mtimeMs < Date.now() - DAY_MS) await rm(join(home, former), { recursive: true, force: true });
+  }
+  const making = await mkdtemp(join(home, 'making-'));
+  // Worker threads create the pairs, while this thread creates the database.
+  const pairs = Promise.all(Array.from({ length: PAIRS }, () => generateSigningKeyPair(2048)));
+  const embedded = await openEmbedded(null);
+  await prepareDatabase(embedded, migrations, seed);
+  for (const statement of slimming) await embedded.pool.execute(statement);
+  const archive = gunzipSync(await ((await embedded.dump?.()) as Blob).arrayBuffer());
+  await embedded.close();
+  await writeFile(join(making, 'archive.tar'), archive);
+  await writeFile(join(making, 'key-pairs.json'), JSON.stringify(await pairs), { mode: 0o600 });
+  try {
+    await rename(making, directory);
+  } catch (error) {
+    await rm(making, { recursive: true, force: true });
+    // Another run was faster.
+    if (!existsSync(directory)) throw error;
+  }
+  return prepared;
+}
+
+/** The hash of every source that decides the content of the prepared database. */
+async function fingerprint(migrations: string): Promise<string> {
+  const hash = createHash('sha256');
+  const root = join(import.meta.dirname, '../../../..');
+  const files = await readdir(migrations, { recursive: true, withFileTypes: true });
+  const paths = files.filter((file) => file.isFile()).map((file) => join(file.parentPath, file.name));
+  const code = [
+    import.meta.filename,
+    join(import.meta.dirname, '../../src/db/seed.ts'),
+    join(import.meta.dirname, '../../src/db/migrate.ts'),
+    join(import.meta.dirname, '../../src/crypto/keys/rsa.ts'),
+    join(root, 'node_modules/@electric-sql/pglite/package.json'),
+  ];
+  for (const path of [...paths.sort(), ...code]) hash.update(path).update(await readFile(path));
+  return hash
+    .update(JSON.stringify(builtIns(declaredPermissions(operations))))
+    .digest('hex')
+    .slice(0, 16);
+}

@@ -1,0 +1,57 @@
+import fastify, { type FastifyInstance } from 'fastify';
+import { errorPage } from '../../src/pages/error.ts';
+import { serveColours } from '../../src/pages/colour.ts';
+import { serveStylesheet } from '../../src/pages/page.ts';
+import type { PageState } from '../../src/pages/sign-in/app-page.ts';
+import { registerProjectSignInPages, type Link } from '../../src/pages/sign-in/project-sign-in.ts';
+import { toDoorwardError } from '../../src/http/error-body.ts';
+import { sendError } from '../../src/http/send-error.ts';
+
+/** The pages of a project sign-in without the rest of the service; the test sets the state that they show. */
+export interface SignInPages {
+  readonly server: FastifyInstance;
+  /** The state of the flow of this browser; null: it has none. */
+  state: PageState | null;
+  link: Link;
+  close(): Promise<void>;
+}
+
+/** The state of a sign-in that has just started. */
+export const initialState: PageState = {
+  app: { name: 'Acme Boards', logoUrl: null, homepageUrl: null, primaryColor: null },
+  redirectUri: 'https://boards.example/callback',
+  formToken: 'the-form-token',
+  step: 'signIn',
+  providers: ['email', 'github'],
+  notice: null,
+  mailedTo: null,
+  user: null,
+  maker: null,
+  openid: [],
+  loginHint: null,
+  fields: {},
+  scopes: null,
+};
+
+/** The cookie with which a browser has the flow of `SignInPages.state`. */
+export const flowCookie = { name: 'doorward_flow', value: 'this-browser' } as const;
+
+export async function startSignInPages(): Promise<SignInPages> {
+  const server = fastify();
+  const pages: SignInPages = {
+    server,
+    state: initialState,
+    link: { state: 'invalid' },
+    close: () => server.close(),
+  };
+  server.decorate('errorPage', errorPage);
+  server.setErrorHandler((error, request, reply) => sendError(toDoorwardError(error), request, reply));
+  serveStylesheet(server);
+  serveColours(server);
+  registerProjectSignInPages(server, {
+    https: false,
+    pageStateOf: async (cookie) => (cookie === flowCookie.value ? pages.state : null),
+    linkOf: async () => pages.link,
+  });
+  return pages;
+}

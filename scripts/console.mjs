@@ -1,0 +1,45 @@
+/** Builds the admin console into the folder from which the service serves it, unless that is current. */
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+export const consoleFolder = join(root, 'packages/server/dist/console');
+const record = join(root, 'packages/server/dist/console.inputs.json');
+/** The sources of the console, and of our packages that it bundles. */
+const folders = ['packages/console', 'packages/node/src', 'packages/decision/src'];
+
+function stamps() {
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && !/\.test\.tsx?$/.test(entry.name))
+      .map((entry) => join(entry.parentPath, entry.name)),
+  );
+  const read = [...files, join(root, 'scripts/console.mjs'), join(root, 'node_modules/.package-lock.json')];
+  return JSON.stringify(
+    read.sort().map((path) => {
+      const { mtimeMs, size } = statSync(path);
+      return [relative(root, path), `${mtimeMs} ${size}`];
+    }),
+  );
+}
+
+function isCurrent(now) {
+  try {
+    return readFileSync(record, 'utf8') === now && statSync(join(consoleFolder, 'index.html')).isFile();
+  } catch {
+    return false;
+  }
+}
+
+export async function buildConsole() {
+  const now = stamps();
+  if (isCurrent(now)) return;
+  const { build } = await import('vite');
+  const { NODE_ENV: environment } = process.env;
+  await build({ configFile: join(root, 'packages/console/vite.config.ts') });
+  // Vite sets it to production, and the service that starts in this process afterwards would believe it.
+  if (environment === undefined) delete process.env.NODE_ENV;
+  else process.env.NODE_ENV = environment;
+  mkdirSync(join(root, 'packages/server/dist'), { recursive: true });
+  writeFileSync(record, now);
+}

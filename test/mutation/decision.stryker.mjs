@@ -1,0 +1,3 @@
+import { options } from './stryker.mjs';
+
+export default options('decision', ['packages/decision/src/**/*.ts', '!**/*.test.ts']);
