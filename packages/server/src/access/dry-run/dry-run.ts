@@ -110,6 +110,8 @@ async function permissionsOfEach(
   for await (const { grants, paths } of grantsOfEach(tx, holders, nouns)) {
     compared += paths;
     if (permissions.length > 0 && compared > MAX_COMPARED_PATHS) break;
+    // Between the indexing, the digests, and the next subject.
+    await yieldToEventLoop();
     permissions.push(effectivePermissions(grants));
     await yieldToEventLoop();
   }

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { HeldPermission } from '@doorward/decision/evaluate';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { loadRolePaths, MAX_PATHS } from './role-paths.ts';
@@ -17,7 +18,7 @@ interface PathBatch {
 /**
  * Reads the paths of many subjects with the limits that apply to each of them, so that every subject gets the paths that a
  * decision about them uses. It reads the roles of all subjects in one statement if they are within the limits, else those
- * of fewer subjects.
+ * of fewer subjects. Yields after each statement: the widest takes long, and the embedded database works on this thread.
  */
 export async function* rolePathBatches(
   db: Executor,
@@ -27,6 +28,7 @@ export async function* rolePathBatches(
   for (let from = 0, size = rolesOfEach.length; from < rolesOfEach.length;) {
     const batch = rolesOfEach.slice(from, from + size);
     const { paths, complete } = await loadRolePaths(db, [...new Set(batch.flat())]);
+    await yieldToEventLoop();
     read += complete ? paths.length : MAX_PATHS;
     if (!complete && new Set(batch.map(roleSetKey)).size > 1) {
       size = Math.ceil(batch.length / 4);
