@@ -177,14 +177,23 @@ async function isReady(base: string): Promise<boolean> {
   }
 }
 
-/** The token in the newest mail to an address; mails arrive a moment after the answer that announces them. */
+/** Tokens that were taken from a mail: each is used once. */
+const taken = new Set<string>();
+
+/**
+ * The token in the newest mail to an address, each of them once. Mails arrive a moment after the answer that announces
+ * them; until then the newest mail is the one before.
+ */
 export async function mailedToken(mailDir: string, address: string): Promise<string> {
   for (const deadline = performance.now() + 10_000; performance.now() < deadline; await sleep(50)) {
     const names = (await readdir(mailDir).catch(() => [])).filter((name) => name.endsWith('.eml'));
     for (const name of names.sort().reverse()) {
       const mail = await readFile(join(mailDir, name), 'utf8');
       const token = /[?&]token=([A-Za-z0-9_-]{43})/.exec(mail)?.[1];
-      if (token && mail.includes(`To: ${address}\n`)) return token;
+      if (!token || !mail.includes(`To: ${address}\n`)) continue;
+      if (taken.has(token)) break;
+      taken.add(token);
+      return token;
     }
   }
   throw new Error(`no mail to ${address} arrived in ${mailDir} within ten seconds`);

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { slowness } from '../../server/test/support/slowness.ts';
 import { builtCommand } from './support/built.ts';
 import { doorward, startDoorward } from './support/doorward.ts';
 
@@ -66,7 +67,7 @@ describe('help', () => {
       times.push(Number(printed));
     }
     expect(Math.min(...times)).toBeGreaterThan(0);
-    expect(Math.min(...times)).toBeLessThan(250);
+    expect(Math.min(...times)).toBeLessThan(250 * slowness());
   });
 
   test('the version', async () => {

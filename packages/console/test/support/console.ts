@@ -9,6 +9,7 @@ import { launch, watched, type Watched } from '../../../server/test/browser/watc
 import { openEmbedded } from '../../../server/src/db/connection/open.ts';
 import type { Executor } from '../../../server/src/kernel/scoped-db.ts';
 import { preparedDataDir } from '../../../server/test/support/prepared-data.ts';
+import { slowness } from '../../../server/test/support/slowness.ts';
 
 /** The built service with its console, the demo data, and a browser. */
 export interface ConsoleSetup {
@@ -81,8 +82,8 @@ async function apiOf(url: string, { email, password }: Credentials): Promise<Cli
   return createClient({ url, allowHttp: true, token: accessToken }).api;
 }
 
-/** How much longer everything takes because other programs use the machine too; 1 on a free one. */
-export const crowding = (): number => Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
+/** How much longer everything takes on this machine, and because other programs use it too; at least 1. */
+export const crowding = (): number => slowness() * Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 
 /** Without a session the first renewal is refused, and so may be what a test does. */
 export const refusals = (url: string): boolean => url.includes('/api/');
