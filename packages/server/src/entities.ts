@@ -14,6 +14,7 @@ import { Permission } from './features/permissions/permission.ts';
 import { ProjectApp } from './features/project-apps/project-app.ts';
 import { OrganizationGrant } from './features/project-grants/organization-grant.ts';
 import { ProjectGrant } from './features/project-grants/grant.ts';
+import { PolicyVersion } from './features/policy/policy-version.ts';
 import { Project } from './features/projects/project.ts';
 import { Resource } from './features/resources/resource.ts';
 import { Role } from './features/roles/role.ts';
@@ -45,6 +46,7 @@ export const entities: readonly AnyEntity[] = [
   Group,
   Permission,
   Resource,
+  PolicyVersion,
   Tag,
   ApiKey,
   ProjectApp,

@@ -28,6 +28,8 @@ import * as organizationInvitations from './features/organization-invitations/op
 import * as organizations from './features/organizations/operations.ts';
 import * as permissions from './features/permissions/operations.ts';
 import { picture, uploadMyPicture } from './features/pictures/operations.ts';
+import * as policies from './features/policy/operations.ts';
+import * as policyVersions from './features/policy/version-operations.ts';
 import * as policySnapshots from './features/policy-snapshot/operations.ts';
 import * as projectApps from './features/project-apps/operations.ts';
 import * as projectMetadata from './features/project-sign-in/metadata-operations.ts';
@@ -72,6 +74,7 @@ export const features = {
   Groups: groups,
   Permissions: permissions,
   Resources: resources,
+  Policy: { ...policies, ...policyVersions },
   Tags: tags,
   'API Keys': apiKeys,
   'Project Apps': projectApps,
@@ -109,6 +112,8 @@ export const tagDescriptions: Readonly<Record<keyof typeof features, string>> = 
   Groups: 'Named sets of permissions, from which roles are made.',
   Permissions: 'The right to do one action on one resource, optionally under a condition.',
   Resources: 'The kinds of objects that permissions protect, with their actions.',
+  Policy:
+    'Roles, groups, permissions, resources and tags of a project as one document: plan, apply, roll back.',
   Tags: 'Labels to filter lists by.',
   'API Keys': 'Credentials of machines, exchanged for short-lived tokens.',
   'Project Apps': 'Apps whose users sign in with Doorward (OAuth 2.0).',

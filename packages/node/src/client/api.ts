@@ -564,6 +564,44 @@ export interface Api {
    *
    * Access: `Resource:Update` in the scope. `PATCH /api/resources/:id` */
   updateResource: Operation<'updateResource'>;
+  /** Make the rights model of a project what a document says; all or nothing.
+   *
+   * Answers 200 and `applied: null` if there is nothing to change.
+   *
+   * Access: `Policy:Apply` in the scope; no app token. `POST /api/projects/:id/policy/apply` */
+  applyPolicy: Operation<'applyPolicy'>;
+  /** Show what a policy document would change, and for whom; changes nothing.
+   *
+   * Access: `Policy:Plan` in the scope; no app token. `POST /api/projects/:id/policy/plan` */
+  planPolicy: Operation<'planPolicy'>;
+  /** Read the rights model of a project as one document.
+   *
+   * An application of the answered document as it is changes no right.
+   *
+   * Access: `Policy:Query` in the scope; no app token. `GET /api/projects/:id/policy` */
+  policy: Operation<'policy'>;
+  /** Apply the document of a former version again, as a new version.
+   *
+   * planPolicy with its `number` shows what would change.
+   *
+   * Access: `Policy:Apply` in the scope; no app token. `POST /api/projects/:id/policy/rollback` */
+  rollbackPolicy: Operation<'rollbackPolicy'>;
+  /** Compare two versions of a policy, or a version with the rows as they are.
+   *
+   * Access: `Policy:Query` in the scope; no app token. `GET /api/projects/:id/policy/diff` */
+  policyDiff: Operation<'policyDiff'>;
+  /** Read the JSON Schema of policy documents.
+   *
+   * Access: public. `GET /schemas/policy-1.json` */
+  policySchema: Operation<'policySchema'>;
+  /** Read one application of a policy document.
+   *
+   * Access: `Policy:Query` in the scope; no app token. `GET /api/projects/:id/policy/versions/:number` */
+  policyVersion: Operation<'policyVersion'>;
+  /** List the policy documents that were applied to a project.
+   *
+   * Access: `Policy:Query` in the scope; no app token. `GET /api/projects/:id/policy/versions` */
+  policyVersions: Pages<'policyVersions'>;
   /** Create a tag.
    *
    * Access: `Tag:Create` in the scope. `POST /api/tags` */

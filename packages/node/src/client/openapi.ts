@@ -2355,6 +2355,172 @@ export interface paths {
     patch: operations['updateResource'];
     trace?: never;
   };
+  '/api/projects/{id}/policy/apply': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Make the rights model of a project what a document says; all or nothing
+     * @description Answers 200 and `applied: null` if there is nothing to change.
+     *
+     *     Access: `Policy:Apply` in the scope; no app token.
+     */
+    post: operations['applyPolicy'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/projects/{id}/policy/plan': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Show what a policy document would change, and for whom; changes nothing
+     * @description Access: `Policy:Plan` in the scope; no app token.
+     */
+    post: operations['planPolicy'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/projects/{id}/policy': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read the rights model of a project as one document
+     * @description An application of the answered document as it is changes no right.
+     *
+     *     Access: `Policy:Query` in the scope; no app token.
+     */
+    get: operations['policy'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/projects/{id}/policy/rollback': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Apply the document of a former version again, as a new version
+     * @description planPolicy with its `number` shows what would change.
+     *
+     *     Access: `Policy:Apply` in the scope; no app token.
+     */
+    post: operations['rollbackPolicy'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/projects/{id}/policy/diff': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Compare two versions of a policy, or a version with the rows as they are
+     * @description Access: `Policy:Query` in the scope; no app token.
+     */
+    get: operations['policyDiff'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/schemas/policy-1.json': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read the JSON Schema of policy documents
+     * @description Access: public.
+     */
+    get: operations['policySchema'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/projects/{id}/policy/versions/{number}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read one application of a policy document
+     * @description Access: `Policy:Query` in the scope; no app token.
+     */
+    get: operations['policyVersion'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/projects/{id}/policy/versions': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the policy documents that were applied to a project
+     * @description Access: `Policy:Query` in the scope; no app token.
+     */
+    get: operations['policyVersions'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/tags': {
     parameters: {
       query?: never;
@@ -3632,6 +3798,23 @@ export interface webhooks {
     patch?: never;
     trace?: never;
   };
+  'policy.applied': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** A policy document was applied to a project. */
+    post: operations['onPolicyApplied'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   'project.created': {
     parameters: {
       query?: never;
@@ -4706,6 +4889,20 @@ export interface components {
      * @enum {string}
      */
     ResourceSortField: 'createdAt' | 'name' | 'slug' | 'updatedAt';
+    /** @description Where a policy document comes from, as its caller says. */
+    PolicySource: {
+      /** @description Where the file is kept. */
+      repository?: string;
+      /** @description The commit of the file. */
+      commit?: string;
+      /** @description A page about the change. */
+      url?: string;
+    };
+    /**
+     * @description What the list is sorted by. Default: number.
+     * @enum {string}
+     */
+    PolicyVersionSortField: 'number';
     /**
      * @description What the list is sorted by. Default: createdAt.
      * @enum {string}
@@ -5561,6 +5758,8 @@ export interface components {
       level: components['schemas']['RoleLevel'];
       /** @description Built in: it cannot be changed or deleted. */
       isSystem: boolean;
+      /** @description policy: a policy document manages it; null: it is changed by hand. */
+      managed: components['schemas']['ManagedBy'] | null;
       /** @description Related rows of Group; absent unless asked for. */
       groups?: components['schemas']['Group'][];
       /** @description Related rows of Tag; absent unless asked for. */
@@ -5571,6 +5770,11 @@ export interface components {
      * @enum {string}
      */
     RoleLevel: 'account' | 'organization' | 'project';
+    /**
+     * @description What manages a row.
+     * @enum {string}
+     */
+    ManagedBy: 'policy';
     /** @description A named set of permissions. */
     Group: {
       /**
@@ -5603,6 +5807,8 @@ export interface components {
       };
       /** @description true: built in, so it cannot be changed or deleted. */
       isSystem: boolean;
+      /** @description policy: a policy document manages it; null: it is changed by hand. */
+      managed: components['schemas']['ManagedBy'] | null;
       /** @description Related rows of Permission; absent unless asked for. */
       permissions?: components['schemas']['Permission'][];
       /** @description Related rows of Tag; absent unless asked for. */
@@ -5653,6 +5859,8 @@ export interface components {
       };
       /** @description Built in: it cannot be changed or deleted. */
       isSystem: boolean;
+      /** @description policy: a policy document manages it; null: it is changed by hand. */
+      managed: components['schemas']['ManagedBy'] | null;
       /** @description Related rows of Group; absent unless asked for. */
       groups?: components['schemas']['Group'][];
       /** @description Related rows of Tag; absent unless asked for. */
@@ -5702,6 +5910,8 @@ export interface components {
       metadata: {
         [key: string]: unknown;
       };
+      /** @description policy: a policy document manages it; null: it is changed by hand. */
+      managed: components['schemas']['ManagedBy'] | null;
     };
     /** @description A person or a managed user. */
     User: {
@@ -6952,6 +7162,8 @@ export interface components {
       };
       /** @description Built in: it cannot be changed or deleted. */
       isSystem: boolean;
+      /** @description policy: a policy document manages it; null: it is changed by hand. */
+      managed: components['schemas']['ManagedBy'] | null;
       /** @description Related rows of Permission; absent unless asked for. */
       permissions?: components['schemas']['Permission'][];
       /** @description Related rows of Tag; absent unless asked for. */
@@ -6961,6 +7173,254 @@ export interface components {
     ResourcePage: {
       /** @description The rows of this page. */
       items: components['schemas']['Resource'][];
+      /** @description The number of rows on all pages together. */
+      totalCount: number;
+      /** @description Whether more rows follow. */
+      hasNextPage: boolean;
+      /** @description Send it as `cursor` for the next page; null on the last. */
+      nextCursor: string | null;
+    };
+    /** @description The result of the application of a policy document. */
+    AppliedPolicy: {
+      /** @description The state of the rows now. */
+      version: string;
+      /** @description The new version; null if there was nothing to change. */
+      applied: components['schemas']['PolicyVersion'] | null;
+    };
+    /** @description One application of a policy document to a project. */
+    PolicyVersion: {
+      /**
+       * Format: uuid
+       * @description Id of the row; it never changes.
+       */
+      id: string;
+      /**
+       * Format: date-time
+       * @description When it was created.
+       */
+      createdAt: string;
+      /** @description 1 for the first application, and one more each time. */
+      number: number;
+      /** @description The state of the rows right after it. */
+      version: string;
+      /** @description Who applied it. */
+      createdBy: components['schemas']['EventActor'];
+      /** @description Why, as the caller says. */
+      message: string | null;
+      /** @description Where the document comes from. */
+      source: components['schemas']['PolicySource'] | null;
+      /** @description What it changed. */
+      counts: components['schemas']['PolicyCounts'];
+      /** @description The version whose document was applied again; else null. */
+      rollbackOf: number | null;
+      /** @description SHA-256 of the document. */
+      documentHash: string;
+    };
+    /**
+     * @description What kind of caller it was.
+     * @enum {string}
+     */
+    EventActorType: 'user' | 'apiKey' | 'projectApp' | 'system' | 'anonymous';
+    /** @description The caller who caused it. */
+    EventActor: {
+      type: components['schemas']['EventActorType'];
+      /** @description Id of the user, key or app; null if the caller is unknown. */
+      id: string | null;
+      /** @description Id of the user for whom the caller acted. */
+      userId: string | null;
+      /** @description Id of the operator who acted for the user; absent if the user acted. */
+      impersonatorId?: string | null;
+    };
+    /** @description How many rows an application changed. */
+    PolicyCounts: {
+      /** @description Rows that were created. */
+      created: number;
+      /** @description Rows that were changed or adopted. */
+      updated: number;
+      /** @description Rows that were deleted. */
+      deleted: number;
+    };
+    /** @description What a policy document would change, and for whom. Nothing was changed. */
+    PolicyPlan: {
+      /** @description The state of the rows: pass it as `ifVersion`. */
+      version: string;
+      /** @description Identifies exactly this plan: pass it to apply this and nothing else. */
+      planHash: string;
+      /** @description What would change, in this order. */
+      changes: components['schemas']['PolicyChange'][];
+      /** @description Null for callers without User:Query. */
+      impact: components['schemas']['PolicyImpact'];
+      /** @description The tests of the document that name roles. */
+      tests: components['schemas']['PolicyTestResult'][];
+      /** @description Why it could not be applied as it is, or not by the caller. */
+      blocked: components['schemas']['PolicyObstacle'][];
+      /** @description What was changed by hand since the last application, and would be undone. */
+      drift: components['schemas']['PolicyDrift'][];
+      /** @description What is allowed and looks wrong. */
+      warnings: components['schemas']['PolicyWarning'][];
+    };
+    /** @description What a policy document changes in one row. */
+    PolicyChange: {
+      /** @description The part of the document. */
+      kind: components['schemas']['PolicyKind'];
+      /** @description The key of the row in that part. */
+      key: string;
+      /** @description adopt: a row that was changed by hand until now; rename: it has got another key. */
+      action: components['schemas']['PolicyChangeAction'];
+      /**
+       * Format: uuid
+       * @description Id of the row; null before it is created.
+       */
+      id: string | null;
+      /** @description The members that differ: {member: {from, to}}, with keys in place of ids. */
+      fields: {
+        [key: string]: unknown;
+      };
+      /** @description Whether the document before protects it. */
+      protected: boolean;
+    };
+    /**
+     * @description A part of a policy document.
+     * @enum {string}
+     */
+    PolicyKind: 'tags' | 'resources' | 'permissions' | 'groups' | 'roles';
+    /**
+     * @description What happens to a row.
+     * @enum {string}
+     */
+    PolicyChangeAction: 'create' | 'adopt' | 'update' | 'rename' | 'delete';
+    /** @description Who a policy document affects. */
+    PolicyImpact: {
+      /** @description Who gains and loses what. */
+      affected: components['schemas']['Affected'][];
+      /** @description true: there are more, who were not compared. */
+      truncated: boolean;
+    } | null;
+    /** @description A test of a policy document. */
+    PolicyTestResult: {
+      /** @description Name of the test. */
+      name: string;
+      /** @description Whether the decision is the expected one. */
+      passed: boolean;
+      /** @description What the test expects. */
+      expected: {
+        [key: string]: unknown;
+      };
+      /** @description What the document decides, with its reason. */
+      decision: {
+        [key: string]: unknown;
+      };
+    };
+    /** @description A change that cannot be made, or not by the caller. */
+    PolicyObstacle: {
+      /** @description The part of the document. */
+      kind: components['schemas']['PolicyKind'];
+      /** @description The key of the row in that part. */
+      key: string;
+      /** @description The error that an application would get. */
+      code: components['schemas']['PolicyObstacleCode'];
+      /** @description What the caller lacks, or what is in the way: `allowDelete`, `protect`, or who uses the row. */
+      permission: string | null;
+    };
+    /**
+     * @description Why a change cannot be made.
+     * @enum {string}
+     */
+    PolicyObstacleCode: 'FORBIDDEN' | 'PRIVILEGE_ESCALATION' | 'DELETION_NOT_ALLOWED' | 'IN_USE';
+    /** @description A row that was changed or deleted by hand since the last application. */
+    PolicyDrift: {
+      /** @description The part of the document. */
+      kind: components['schemas']['PolicyKind'];
+      /** @description The key of the row in that part. */
+      key: string;
+      /** @description The members that differ: {member: {from, to}}, with keys in place of ids. */
+      fields: {
+        [key: string]: unknown;
+      };
+    };
+    /** @description Something that is allowed and looks wrong. */
+    PolicyWarning: {
+      /** @description selfLockout: the caller could not apply another policy afterwards. */
+      code: components['schemas']['PolicyWarningCode'];
+      /** @description The role; null for the document as a whole. */
+      key: string | null;
+    };
+    /**
+     * @description What looks wrong in a policy document.
+     * @enum {string}
+     */
+    PolicyWarningCode: 'selfLockout' | 'roleGrantsNothing';
+    /** @description The rows of a project as a policy document. */
+    PolicyState: {
+      /** @description The state of the rows. */
+      version: string;
+      /** @description The last version that was applied; null if there is none. */
+      number: number | null;
+      /** @description The rows as a policy document. */
+      document: {
+        [key: string]: unknown;
+      };
+    };
+    /** @description How two policy documents differ. */
+    PolicyDifference: {
+      /** @description What has to change to get from the first to the second one. */
+      changes: components['schemas']['PolicyDifferenceItem'][];
+    };
+    /** @description A row that differs between two documents. */
+    PolicyDifferenceItem: {
+      /** @description The part of the document. */
+      kind: components['schemas']['PolicyKind'];
+      /** @description The key of the row in that part. */
+      key: string;
+      /** @description create: only in the second one; delete: only in the first one. */
+      action: components['schemas']['PolicyDifferenceAction'];
+      /** @description The members that differ: {member: {from, to}}, with keys in place of ids. */
+      fields: {
+        [key: string]: unknown;
+      };
+    };
+    /**
+     * @description How a row differs between two documents.
+     * @enum {string}
+     */
+    PolicyDifferenceAction: 'create' | 'update' | 'delete';
+    /** @description A version of a policy with its document. */
+    PolicyVersionWithDocument: {
+      /**
+       * Format: uuid
+       * @description Id of the row; it never changes.
+       */
+      id: string;
+      /**
+       * Format: date-time
+       * @description When it was created.
+       */
+      createdAt: string;
+      /** @description 1 for the first application, and one more each time. */
+      number: number;
+      /** @description The state of the rows right after it. */
+      version: string;
+      /** @description Who applied it. */
+      createdBy: components['schemas']['EventActor'];
+      /** @description Why, as the caller says. */
+      message: string | null;
+      /** @description Where the document comes from. */
+      source: components['schemas']['PolicySource'] | null;
+      /** @description What it changed. */
+      counts: components['schemas']['PolicyCounts'];
+      /** @description The version whose document was applied again; else null. */
+      rollbackOf: number | null;
+      /** @description SHA-256 of the document. */
+      documentHash: string;
+      /** @description The document; null if it is not kept any more. */
+      document: {
+        [key: string]: unknown;
+      } | null;
+    };
+    /** @description A page of PolicyVersion. */
+    PolicyVersionPage: {
+      /** @description The rows of this page. */
+      items: components['schemas']['PolicyVersion'][];
       /** @description The number of rows on all pages together. */
       totalCount: number;
       /** @description Whether more rows follow. */
@@ -7722,21 +8182,6 @@ export interface components {
       /** @description Paths of values that were shortened because the event was too large. */
       truncated?: string[];
     };
-    /** @description The caller who caused it. */
-    EventActor: {
-      type: components['schemas']['EventActorType'];
-      /** @description Id of the user, key or app; null if the caller is unknown. */
-      id: string | null;
-      /** @description Id of the user for whom the caller acted. */
-      userId: string | null;
-      /** @description Id of the operator who acted for the user; absent if the user acted. */
-      impersonatorId?: string | null;
-    };
-    /**
-     * @description What kind of caller it was.
-     * @enum {string}
-     */
-    EventActorType: 'user' | 'apiKey' | 'projectApp' | 'system' | 'anonymous';
     /** @description The state of the installation. */
     InstallationState: {
       /** @description Version of the service. */
@@ -8459,11 +8904,13 @@ export interface components {
         | 'LAST_OWNER'
         | 'LAST_SIGN_IN_METHOD'
         | 'ROTATION_IN_PROGRESS'
+        | 'DELETION_NOT_ALLOWED'
         | 'SNAPSHOT_TOO_LARGE'
         | 'IDEMPOTENCY_IN_PROGRESS'
         | 'PAYLOAD_TOO_LARGE'
         | 'UNSUPPORTED_MEDIA_TYPE'
         | 'MISDIRECTED_REQUEST'
+        | 'POLICY_TEST_FAILED'
         | 'IDEMPOTENCY_KEY_REUSED'
         | 'RATE_LIMITED'
         | 'INTERNAL_ERROR'
@@ -8499,6 +8946,9 @@ export interface components {
           | 'malformed_json'
           | 'empty_body'
           | 'taken'
+          | 'ambiguous'
+          | 'changed'
+          | 'test'
           | 'in_use'
           | 'password_too_common'
           | 'password_contains_identity'
@@ -10221,6 +10671,155 @@ export interface components {
         /** @description Its tags; replaces the whole set. */
         tagIds?: string[];
       };
+      applyPolicy: {
+        /**
+         * Format: uuid
+         * @description Id of the project of the scope.
+         */
+        id: string;
+        scope?: components['schemas']['AccountProjectOrOrganizationProjectScope'];
+        /** @description The policy document; its JSON Schema is at /schemas/policy-1.json. */
+        policy: {
+          [key: string]: unknown;
+        };
+        /**
+         * @description The version of the plan, or null if no policy was ever applied; otherwise the answer is 409.
+         * @default null
+         */
+        ifVersion?: string | null;
+        /** @description That of the plan: exactly this plan is applied, or the answer is 409. */
+        planHash?: string;
+        /**
+         * @description true: rows that the last document managed and this one lacks are deleted.
+         * @default false
+         */
+        allowDelete?: boolean;
+        /** @description Why, for the list of versions. */
+        message?: string;
+        source?: components['schemas']['PolicySource'];
+      };
+      planPolicy: {
+        /**
+         * Format: uuid
+         * @description Id of the project of the scope.
+         */
+        id: string;
+        scope?: components['schemas']['AccountProjectOrOrganizationProjectScope'];
+        /** @description The policy document; its JSON Schema is at /schemas/policy-1.json. */
+        policy?: {
+          [key: string]: unknown;
+        };
+        /** @description In place of `policy`: the document of this version. */
+        number?: number;
+        /**
+         * @description true: rows that the last document managed and this one lacks are deleted.
+         * @default false
+         */
+        allowDelete?: boolean;
+      };
+      policy: {
+        /**
+         * Format: uuid
+         * @description Id of the project of the scope.
+         */
+        id: string;
+        /**
+         * @description managed: only rows of the last document.
+         * @default all
+         * @enum {string}
+         */
+        include?: 'all' | 'managed';
+        /** @description Default: the scope of the client. */
+        scope?: {
+          /** @enum {string} */
+          tenant: 'accountProject' | 'organizationProject';
+          id: string;
+        };
+      };
+      rollbackPolicy: {
+        /**
+         * Format: uuid
+         * @description Id of the project of the scope.
+         */
+        id: string;
+        scope?: components['schemas']['AccountProjectOrOrganizationProjectScope'];
+        /** @description The version to go back to. */
+        number: number;
+        /**
+         * @description The version of the plan, or null if no policy was ever applied; otherwise the answer is 409.
+         * @default null
+         */
+        ifVersion?: string | null;
+        /** @description That of the plan: exactly this plan is applied, or the answer is 409. */
+        planHash?: string;
+        /**
+         * @description true: rows that the last document managed and this one lacks are deleted.
+         * @default false
+         */
+        allowDelete?: boolean;
+        /** @description Why, for the list of versions. */
+        message?: string;
+        source?: components['schemas']['PolicySource'];
+      };
+      policyDiff: {
+        /**
+         * Format: uuid
+         * @description Id of the project of the scope.
+         */
+        id: string;
+        /** @description Number of a version, or `current` for the rows as they are. */
+        from: string;
+        /** @description Number of a version, or `current` for the rows as they are. */
+        to: string;
+        /** @description Default: the scope of the client. */
+        scope?: {
+          /** @enum {string} */
+          tenant: 'accountProject' | 'organizationProject';
+          id: string;
+        };
+      };
+      policySchema: Record<string, never>;
+      policyVersion: {
+        /**
+         * Format: uuid
+         * @description Id of the project of the scope.
+         */
+        id: string;
+        /** @description Number of the version. */
+        number: number;
+        /** @description Default: the scope of the client. */
+        scope?: {
+          /** @enum {string} */
+          tenant: 'accountProject' | 'organizationProject';
+          id: string;
+        };
+      };
+      policyVersions: {
+        /**
+         * Format: uuid
+         * @description Id of the project of the scope.
+         */
+        id: string;
+        /** @description Number of the page, from 1; excludes cursor. */
+        page?: number;
+        /**
+         * @description The maximum number of rows on a page.
+         * @default 50
+         */
+        limit?: number;
+        /** @description Continues a list: the `nextCursor` of the previous page. */
+        cursor?: string;
+        sortField?: components['schemas']['PolicyVersionSortField'];
+        sortOrder?: components['schemas']['SortOrder'];
+        /** @description Only rows with one of these ids, 100 at most. */
+        ids?: string[];
+        /** @description Default: the scope of the client. */
+        scope?: {
+          /** @enum {string} */
+          tenant: 'accountProject' | 'organizationProject';
+          id: string;
+        };
+      };
       createTag: {
         scope?: components['schemas']['AccountOrOrganizationOrAccountProjectOrOrganizationProjectScope'];
         /** @description Name of the tag. */
@@ -11286,6 +11885,7 @@ export interface components {
       'invitation.created': components['schemas']['Invitation'];
       'invitation.accepted': components['schemas']['Invitation'];
       'invitation.revoked': components['schemas']['Invitation'];
+      'policy.applied': components['schemas']['PolicyVersion'];
       'project.created': components['schemas']['Project'];
       'project.updated': components['schemas']['Project'];
       'project.deleted': components['schemas']['Project'];
@@ -11796,6 +12396,13 @@ export interface components {
       resource: components['schemas']['Resource'];
       resources: components['schemas']['ResourcePage'];
       updateResource: components['schemas']['Resource'];
+      applyPolicy: components['schemas']['AppliedPolicy'] | components['schemas']['AppliedPolicy'];
+      planPolicy: components['schemas']['PolicyPlan'];
+      policy: components['schemas']['PolicyState'];
+      rollbackPolicy: components['schemas']['AppliedPolicy'] | components['schemas']['AppliedPolicy'];
+      policyDiff: components['schemas']['PolicyDifference'];
+      policyVersion: components['schemas']['PolicyVersionWithDocument'];
+      policyVersions: components['schemas']['PolicyVersionPage'];
       createTag: components['schemas']['Tag'];
       deleteTag: components['schemas']['Tag'];
       tag: components['schemas']['Tag'];
@@ -11885,6 +12492,23 @@ export interface components {
           /** @constant */
           success: true;
           data: components['schemas']['ApiKey'];
+        };
+      };
+    };
+    /** @description Success. */
+    AppliedPolicyCreated: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        RateLimit: components['headers']['RateLimit'];
+        'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+        'Idempotency-Replayed': components['headers']['Idempotency-Replayed'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': {
+          /** @constant */
+          success: true;
+          data: components['schemas']['AppliedPolicy'];
         };
       };
     };
@@ -12207,6 +12831,17 @@ export interface components {
     };
     /** @description `CONFLICT` This already exists. · `INVALID_STATE` Not possible in the state {state}. · `IDEMPOTENCY_IN_PROGRESS` A request with this key is still running. */
     'CONFLICT-INVALID_STATE-IDEMPOTENCY_IN_PROGRESS': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description `CONFLICT` This already exists. · `IN_USE` Still in use. · `DELETION_NOT_ALLOWED` This may not be deleted. · `IDEMPOTENCY_IN_PROGRESS` A request with this key is still running. */
+    'CONFLICT-IN_USE-DELETION_NOT_ALLOWED-IDEMPOTENCY_IN_PROGRESS': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
         'Content-Language': components['headers']['Content-Language'];
@@ -12742,6 +13377,17 @@ export interface components {
       };
       content: {
         'application/json': components['schemas']['Error'] | components['schemas']['OauthError'];
+      };
+    };
+    /** @description `POLICY_TEST_FAILED` A test of the policy failed. · `IDEMPOTENCY_KEY_REUSED` This key was used for another request. */
+    'POLICY_TEST_FAILED-IDEMPOTENCY_KEY_REUSED': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
       };
     };
     /** @description `PROVIDER_NOT_CONFIGURED` This sign-in provider is not configured. */
@@ -19007,6 +19653,415 @@ export interface operations {
       503: components['responses']['UNAVAILABLE'];
     };
   };
+  applyPolicy: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description A request with the same key and the same input within 24 hours gets the stored answer. */
+        'Idempotency-Key'?: components['parameters']['Idempotency-Key'];
+      };
+      path: {
+        /** @description Id of the project of the scope. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          scope: components['schemas']['AccountProjectOrOrganizationProjectScope'];
+          /** @description The policy document; its JSON Schema is at /schemas/policy-1.json. */
+          policy: {
+            [key: string]: unknown;
+          };
+          /**
+           * @description The version of the plan, or null if no policy was ever applied; otherwise the answer is 409.
+           * @default null
+           */
+          ifVersion?: string | null;
+          /** @description That of the plan: exactly this plan is applied, or the answer is 409. */
+          planHash?: string;
+          /**
+           * @description true: rows that the last document managed and this one lacks are deleted.
+           * @default false
+           */
+          allowDelete?: boolean;
+          /** @description Why, for the list of versions. */
+          message?: string;
+          source?: components['schemas']['PolicySource'];
+        };
+      };
+    };
+    responses: {
+      200: components['responses']['AppliedPolicyCreated'];
+      /** @description Created. */
+      201: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          'Idempotency-Replayed': components['headers']['Idempotency-Replayed'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['AppliedPolicy'];
+          };
+        };
+      };
+      400: components['responses']['InvalidInScope-INVALID_CONDITION'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
+      404: components['responses']['NOT_FOUND'];
+      409: components['responses']['CONFLICT-IN_USE-DELETION_NOT_ALLOWED-IDEMPOTENCY_IN_PROGRESS'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      422: components['responses']['POLICY_TEST_FAILED-IDEMPOTENCY_KEY_REUSED'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  planPolicy: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the project of the scope. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          scope: components['schemas']['AccountProjectOrOrganizationProjectScope'];
+          /** @description The policy document; its JSON Schema is at /schemas/policy-1.json. */
+          policy?: {
+            [key: string]: unknown;
+          };
+          /** @description In place of `policy`: the document of this version. */
+          number?: number;
+          /**
+           * @description true: rows that the last document managed and this one lacks are deleted.
+           * @default false
+           */
+          allowDelete?: boolean;
+        };
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['PolicyPlan'];
+          };
+        };
+      };
+      400: components['responses']['InvalidInScope-INVALID_CONDITION'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED'];
+      404: components['responses']['NOT_FOUND'];
+      409: components['responses']['CONFLICT'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  policy: {
+    parameters: {
+      query: {
+        /** @description The kind of scope. */
+        tenant: components['parameters']['tenant-accountProject-organizationProject'];
+        /** @description Id of the scope: one UUID (account, organization), or two joined by `:`. */
+        scopeId: components['parameters']['scopeId'];
+        /** @description managed: only rows of the last document. */
+        include?: 'all' | 'managed';
+      };
+      header?: never;
+      path: {
+        /** @description Id of the project of the scope. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['PolicyState'];
+          };
+        };
+      };
+      400: components['responses']['InvalidInScope'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED'];
+      404: components['responses']['NOT_FOUND'];
+      409: components['responses']['CONFLICT'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  rollbackPolicy: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description A request with the same key and the same input within 24 hours gets the stored answer. */
+        'Idempotency-Key'?: components['parameters']['Idempotency-Key'];
+      };
+      path: {
+        /** @description Id of the project of the scope. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          scope: components['schemas']['AccountProjectOrOrganizationProjectScope'];
+          /** @description The version to go back to. */
+          number: number;
+          /**
+           * @description The version of the plan, or null if no policy was ever applied; otherwise the answer is 409.
+           * @default null
+           */
+          ifVersion?: string | null;
+          /** @description That of the plan: exactly this plan is applied, or the answer is 409. */
+          planHash?: string;
+          /**
+           * @description true: rows that the last document managed and this one lacks are deleted.
+           * @default false
+           */
+          allowDelete?: boolean;
+          /** @description Why, for the list of versions. */
+          message?: string;
+          source?: components['schemas']['PolicySource'];
+        };
+      };
+    };
+    responses: {
+      200: components['responses']['AppliedPolicyCreated'];
+      /** @description Created. */
+      201: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          'Idempotency-Replayed': components['headers']['Idempotency-Replayed'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['AppliedPolicy'];
+          };
+        };
+      };
+      400: components['responses']['InvalidInScope-INVALID_CONDITION'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
+      404: components['responses']['NOT_FOUND'];
+      409: components['responses']['CONFLICT-IN_USE-DELETION_NOT_ALLOWED-IDEMPOTENCY_IN_PROGRESS'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      422: components['responses']['POLICY_TEST_FAILED-IDEMPOTENCY_KEY_REUSED'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  policyDiff: {
+    parameters: {
+      query: {
+        /** @description The kind of scope. */
+        tenant: components['parameters']['tenant-accountProject-organizationProject'];
+        /** @description Id of the scope: one UUID (account, organization), or two joined by `:`. */
+        scopeId: components['parameters']['scopeId'];
+        /** @description Number of a version, or `current` for the rows as they are. */
+        from: string;
+        /** @description Number of a version, or `current` for the rows as they are. */
+        to: string;
+      };
+      header?: never;
+      path: {
+        /** @description Id of the project of the scope. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['PolicyDifference'];
+          };
+        };
+      };
+      400: components['responses']['InvalidInScope'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED'];
+      404: components['responses']['NOT_FOUND'];
+      409: components['responses']['CONFLICT'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  policySchema: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/schema+json': {
+            [key: string]: unknown;
+          };
+        };
+      };
+      400: components['responses']['Invalid'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  policyVersion: {
+    parameters: {
+      query: {
+        /** @description The kind of scope. */
+        tenant: components['parameters']['tenant-accountProject-organizationProject'];
+        /** @description Id of the scope: one UUID (account, organization), or two joined by `:`. */
+        scopeId: components['parameters']['scopeId'];
+      };
+      header?: never;
+      path: {
+        /** @description Id of the project of the scope. */
+        id: string;
+        /** @description Number of the version. */
+        number: number;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['PolicyVersionWithDocument'];
+          };
+        };
+      };
+      400: components['responses']['InvalidInScope'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED'];
+      404: components['responses']['NOT_FOUND'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  policyVersions: {
+    parameters: {
+      query: {
+        /** @description The kind of scope. */
+        tenant: components['parameters']['tenant-accountProject-organizationProject'];
+        /** @description Id of the scope: one UUID (account, organization), or two joined by `:`. */
+        scopeId: components['parameters']['scopeId'];
+        /** @description Number of the page, from 1; excludes cursor. */
+        page?: components['parameters']['page'];
+        /** @description The maximum number of rows on a page. */
+        limit?: components['parameters']['limit'];
+        /** @description Continues a list: the `nextCursor` of the previous page. */
+        cursor?: components['parameters']['cursor'];
+        sortField?: components['schemas']['PolicyVersionSortField'];
+        sortOrder?: components['parameters']['sortOrder'];
+        /** @description Only rows with one of these ids, 100 at most. */
+        ids?: components['parameters']['ids'];
+      };
+      header?: never;
+      path: {
+        /** @description Id of the project of the scope. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['PolicyVersionPage'];
+          };
+        };
+      };
+      400: components['responses']['InvalidInScope-INVALID_CURSOR'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED'];
+      404: components['responses']['NOT_FOUND'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
   tags: {
     parameters: {
       query: {
@@ -22029,6 +23084,33 @@ export interface operations {
           /** @constant */
           type?: 'invitation.revoked';
           data?: components['schemas']['Invitation'];
+        };
+      };
+    };
+    responses: {
+      '2XX': components['responses']['WebhookReceived'];
+    };
+  };
+  onPolicyApplied: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description Id of the event, the same on every attempt. */
+        'webhook-id': components['parameters']['webhook-id'];
+        /** @description Seconds since 1970 at this attempt. */
+        'webhook-timestamp': components['parameters']['webhook-timestamp'];
+        /** @description By Standard Webhooks: `v1,` and the HMAC-SHA256 of id, time and body; two while a secret is rotated. */
+        'webhook-signature': components['parameters']['webhook-signature'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['Event'] & {
+          /** @constant */
+          type?: 'policy.applied';
+          data?: components['schemas']['PolicyVersion'];
         };
       };
     };

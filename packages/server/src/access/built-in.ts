@@ -66,6 +66,8 @@ const order = [
   'Replay',
   'Check',
   'Explain',
+  'Plan',
+  'Apply',
 ];
 
 const rankOf = (action: string): number => (order.includes(action) ? order.indexOf(action) : order.length);
@@ -92,6 +94,7 @@ const matrix: Readonly<Record<string, readonly Allotment[]>> = {
   AuditLog: [all, all, all, none, none, all, none],
   Event: [all, all, all, all, none, all, none],
   Authorization: [all, all, all, all, none, all, none],
+  Policy: [all, all, all, all, Q, all, Q],
   PolicySnapshot: [all, all, all, all, none, all, none],
 };
 

@@ -39,6 +39,8 @@ export const de: { codes: Partial<Record<Code, string>>; details: Partial<Record
     LAST_SIGN_IN_METHOD: 'Die letzte bestätigte Anmeldemethode kann nicht entfernt werden.',
     ROTATION_IN_PROGRESS:
       'Das vorherige Geheimnis ist noch gültig; verwenden Sie „force“, um es sofort ungültig zu machen.',
+    DELETION_NOT_ALLOWED: 'Das darf nicht gelöscht werden.',
+    POLICY_TEST_FAILED: 'Ein Test der Richtlinie ist fehlgeschlagen.',
     SNAPSHOT_TOO_LARGE: 'Die Momentaufnahme der Rechte wäre zu groß: {limit}.',
     IDEMPOTENCY_IN_PROGRESS: 'Eine Anfrage mit diesem Schlüssel wird noch bearbeitet.',
     PAYLOAD_TOO_LARGE: 'Die Anfrage ist zu groß.',
@@ -68,6 +70,9 @@ export const de: { codes: Partial<Record<Code, string>>; details: Partial<Record
     malformed_json: 'Der Inhalt der Anfrage ist kein gültiges JSON.',
     empty_body: 'Der Inhalt der Anfrage muss ein JSON-Objekt sein.',
     taken: 'Dieser Wert ist bereits vergeben.',
+    ambiguous: 'Mehrere Zeilen haben diesen Namen.',
+    changed: 'Das hat sich seitdem geändert.',
+    test: 'Dieser Test ist fehlgeschlagen.',
     in_use: 'Das wird noch verwendet.',
     password_too_common: 'Dieses Passwort ist zu häufig und deshalb leicht zu erraten.',
     password_contains_identity:

@@ -36,6 +36,8 @@ export const es: { codes: Partial<Record<Code, string>>; details: Partial<Record
     LAST_OWNER: 'Una organización necesita al menos un propietario.',
     LAST_SIGN_IN_METHOD: 'No se puede eliminar el último método de inicio de sesión verificado.',
     ROTATION_IN_PROGRESS: 'El secreto anterior todavía es válido; use «force» para invalidarlo de inmediato.',
+    DELETION_NOT_ALLOWED: 'Esto no se puede eliminar.',
+    POLICY_TEST_FAILED: 'Una prueba de la política ha fallado.',
     SNAPSHOT_TOO_LARGE: 'La instantánea de los permisos sería demasiado grande: {limit}.',
     IDEMPOTENCY_IN_PROGRESS: 'Una solicitud con esta clave todavía está en curso.',
     PAYLOAD_TOO_LARGE: 'La solicitud es demasiado grande.',
@@ -65,6 +67,9 @@ export const es: { codes: Partial<Record<Code, string>>; details: Partial<Record
     malformed_json: 'El cuerpo de la solicitud no es JSON válido.',
     empty_body: 'El cuerpo de la solicitud debe ser un objeto JSON.',
     taken: 'Este valor ya lo usa otro elemento.',
+    ambiguous: 'Varias filas tienen este nombre.',
+    changed: 'Esto ha cambiado desde entonces.',
+    test: 'Esta prueba ha fallado.',
     in_use: 'Esto todavía está en uso.',
     password_too_common: 'Esta contraseña es demasiado común y fácil de adivinar.',
     password_contains_identity:

@@ -40,6 +40,8 @@ export const fr: { codes: Partial<Record<Code, string>>; details: Partial<Record
     LAST_SIGN_IN_METHOD: 'La dernière méthode de connexion vérifiée ne peut pas être supprimée.',
     ROTATION_IN_PROGRESS:
       'Le secret précédent est encore valide\u202f; utilisez «\u00a0force\u00a0» pour l’invalider immédiatement.',
+    DELETION_NOT_ALLOWED: 'Ceci ne peut pas être supprimé.',
+    POLICY_TEST_FAILED: 'Un test de la politique a échoué.',
     SNAPSHOT_TOO_LARGE: 'L’instantané des droits serait trop volumineux\u00a0: {limit}.',
     IDEMPOTENCY_IN_PROGRESS: 'Une requête avec cette clé est encore en cours.',
     PAYLOAD_TOO_LARGE: 'La requête est trop volumineuse.',
@@ -69,6 +71,9 @@ export const fr: { codes: Partial<Record<Code, string>>; details: Partial<Record
     malformed_json: 'Le corps de la requête n’est pas du JSON valide.',
     empty_body: 'Le corps de la requête doit être un objet JSON.',
     taken: 'Cette valeur est déjà utilisée.',
+    ambiguous: 'Plusieurs lignes portent ce nom.',
+    changed: 'Ceci a changé depuis.',
+    test: 'Ce test a échoué.',
     in_use: 'Ceci est encore utilisé.',
     password_too_common: 'Ce mot de passe est trop courant et facile à deviner.',
     password_contains_identity:

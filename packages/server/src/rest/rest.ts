@@ -169,7 +169,7 @@ function inputReader(op: NamedOperation, schemas: Schemas) {
     const scope = fromQuery ? requested : inBody;
     return {
       ...members,
-      ...(request.params as Members),
+      ...coerced(request.params as Members, details),
       ...(op.scoped ? { scope } : {}),
     };
   }

@@ -311,6 +311,9 @@ it('grants of a project emit their events', async () => {
 it('expiry and deletion emit their events', async () => {
   const short = { scope: organization, name: 'Short' };
   const project = await expectEvents('createProject', short, ['project.created']);
+  const policy = { version: 1, roles: { Clerk: {} } };
+  const applied = ['policy.applied', 'role.created'];
+  await expectEvents('applyPolicy', { scope: project.scope, id: project.id, policy }, applied);
   await expectEvents('deleteProject', { scope: organization, id: project.id }, ['project.deleted']);
   const brief = { scope: owner.account, name: 'Brief' };
   const { id } = await expectEvents('createOrganization', brief, [

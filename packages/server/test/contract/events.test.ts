@@ -20,6 +20,7 @@ interface Mentioned {
 
 /** The table of events §3. */
 const named = [
+  'policy.applied',
   ...['created', 'rotated', 'revoked', 'deleted', 'expiring', 'exchanged'].map((item) => `api_key.${item}`),
   ...['created', 'updated', 'deleted', 'member_added', 'member_role_changed', 'member_removed'].map(
     (item) => `organization.${item}`,

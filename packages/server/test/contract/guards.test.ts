@@ -70,6 +70,7 @@ const publicRoutes = new Set([
   'GET /health',
   'GET /health/live',
   'GET /health/ready',
+  'GET /schemas/policy-1.json',
   'GET /metrics',
   'GET /.well-known/jwks.json',
   'GET /.well-known/audit-jwks.json',
@@ -501,6 +502,8 @@ describe('a member without the permission', () => {
     const reads =
       op.access.endsWith(':Query') && [...heldByViewer].some((id) => nameOf.get(id) === op.access);
     if (!mayRead || !reads) return ['FORBIDDEN', 'NO_PERMISSION'];
+    // No policy was applied there.
+    if (op.name === 'policyVersion') return ['NOT_FOUND', null];
     return op.target && !alice.places[tenant].rows[op.target.name] ? ['NOT_FOUND', null] : [null, null];
   }
 });

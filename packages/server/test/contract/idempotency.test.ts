@@ -105,7 +105,7 @@ describe.each(keyed.filter((op) => !isOfInstallation(op)).map((op) => [op.name, 
     it.each(pairs)('over %s and repeated over %s is one change and one response', async (first, second) => {
       // An operation about the callers themselves may be possible only once.
       const as = op.scoped ? token : (await app.person()).token;
-      const input = inputOf(op);
+      const input = op.tag === 'Policy' ? await policyInput(op) : inputOf(op);
       const key = unique();
       const item = await ask(name, input, key, { as, via: first });
       expect([item.ok, item.status, replayed(item)], item.body).toEqual([
@@ -152,6 +152,20 @@ function inputOf(op: NamedOperation): Record<string, unknown> {
   });
   // Either a name or a user, which the schema cannot express.
   return op.name === 'createUser' ? { name: `Sample ${unique()}`, ...sample } : sample;
+}
+
+/** An application to a project of its own, to which one policy was applied before a version is rolled back. */
+async function policyInput(op: NamedOperation): Promise<Record<string, unknown>> {
+  const as = { token };
+  const { id, scope: at } = await app.must('createProject', { scope: owner.person.account, name: 'P' }, as);
+  const policy = { version: 1, tags: { new: {} } } as never;
+  if (op.name === 'applyPolicy') return { id, scope: at, policy };
+  await app.must('applyPolicy', { id, scope: at, policy }, as);
+  const other = { version: 1 } as never;
+  const { version } = await app.must('policy', { id, scope: at }, as);
+  const second = { id, scope: at, policy: other, ifVersion: version, allowDelete: true };
+  const { version: ifVersion } = await app.must('applyPolicy', second, as);
+  return { id, scope: at, number: 1, ifVersion };
 }
 
 describe.each(transports)('over %s, the same key', (via) => {

@@ -768,6 +768,26 @@ describe('an answer over REST', () => {
     );
   });
 
+  it('is as documented in policies of a project', async () => {
+    const { person } = owner;
+    const { id, scope } = await app.must('createProject', { scope: person.account, name: 'P' }, person);
+    const policy = { version: 1, roles: { Clerk: { groups: ['Role: Query'] } } };
+    const at = { scope, id };
+    await call('planPolicy', { ...at, policy }, person.token);
+    await call('planPolicy', { ...at, policy: { version: 2 } }, person.token);
+    const { data } = await call('applyPolicy', { ...at, policy }, person.token);
+    const { version: ifVersion } = data as { version: string };
+    await call('applyPolicy', { ...at, policy }, person.token);
+    await call('applyPolicy', { ...at, policy, ifVersion }, person.token);
+    await call('rollbackPolicy', { ...at, number: 1, ifVersion }, person.token);
+    await call('rollbackPolicy', { ...at, number: 2, ifVersion }, person.token);
+    for (const name of ['policy', 'policyVersions']) await call(name, at, person.token);
+    await call('policyVersion', { ...at, number: 1 }, person.token);
+    await call('policyVersion', { ...at, number: 2 }, person.token);
+    await call('policyDiff', { ...at, from: '1', to: 'current' }, person.token);
+    await call('policySchema', {});
+  });
+
   it('is as documented in grants of a project', async () => {
     const { person, places } = owner;
     const { scope } = await app.must('createProject', { scope: person.account, name: 'P' }, person);

@@ -52,6 +52,9 @@ const byName: Readonly<Record<string, () => unknown>> = {
   redirectUris: () => ['https://app.example.test/callback'],
   eventTypes: () => ['*'],
   since: () => 'v0',
+  policy: () => ({ version: 1, tags: { [`sample ${unique()}`]: {} } }),
+  from: () => 'current',
+  to: () => 'current',
 };
 
 /** The tenants that a caller can name: an AuthZEN endpoint has its scope in its path, and only projects have paths. */
@@ -89,6 +92,7 @@ const needed: Readonly<
     action: { name: 'Query' },
     resource: { type: 'Role', id: 'x' },
   }),
+  planPolicy: () => ({ policy: { version: 1 } }),
   verifyMfa: () => ({ code: '123456' }),
   isAuthorized: () => ({ permission: { resource: 'Role', action: 'Query' } }),
 };

@@ -24,6 +24,7 @@ export const actions: Readonly<Record<string, string>> = {
   AuditLog: 'Query',
   Event: 'Query',
   Authorization: 'Check, Explain',
+  Policy: 'Query, Plan, Apply',
   PolicySnapshot: 'Read',
 };
 
@@ -59,6 +60,7 @@ const table = `
   AuditLog               | ●   | ●     | ●   | –                     | – | ●   | – | –
   Event                  | ●   | ●     | ●   | ●                     | – | ●   | – | –
   Authorization          | ●   | ●     | ●   | ●                     | – | ●   | – | –
+  Policy                 | ●   | ●     | ●   | ●                     | Q | ●   | Q | –
   PolicySnapshot         | ●   | ●     | ●   | ●                     | – | ●   | – | –
 `;
 

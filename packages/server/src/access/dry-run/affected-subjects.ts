@@ -21,10 +21,12 @@ export interface AffectedSubject {
 }
 
 /** The row and the subjects that a dry run changed. */
-interface Changed {
+export interface Changed {
   /** The noun and id of the row, if the call named one. */
   readonly noun: string | undefined;
   readonly id: string | undefined;
+  /** Roles whose permissions the change affects, if it names no row. */
+  readonly roleIds?: readonly string[];
   /** Users and keys that the change invalidated. */
   readonly userIds: readonly string[];
   readonly keyIds: readonly string[];
@@ -40,10 +42,10 @@ export type CustomersSeen = 'all' | 'withSupportAccess' | 'none';
 export async function findAffectedSubjects(
   tx: Executor,
   scope: ResolvedScope,
-  { noun = '', id = '', userIds, keyIds }: Changed,
+  { noun = '', id = '', roleIds: changedRoles, userIds, keyIds }: Changed,
   customers: CustomersSeen = 'none',
 ): Promise<AffectedSubject[]> {
-  const roleIds = rolesContaining[noun]?.(id);
+  const roleIds = changedRoles?.length ? idsIn(changedRoles) : rolesContaining[noun]?.(id);
   if (!roleIds && userIds.length + keyIds.length === 0) return [];
   const limit = MAX_AFFECTED + 1;
   const rows = await rowsOf<Omit<AffectedSubject, 'scope'> & { nodeId: string; slice: Slice | null }>(

@@ -15,6 +15,7 @@ import {
   idsIn,
   findAffectedSubjects,
   type AffectedSubject,
+  type Changed,
   type CustomersSeen,
 } from './affected-subjects.ts';
 
@@ -32,7 +33,7 @@ export function createDryRun(
 ): Stages['dryRun'] {
   return (op, { principal, rights, scope, targetId: id, notes }, change) =>
     database.transaction(async (tx) => {
-      const { answer, subjects, after } = await inRolledBackSavepoint(tx, async (inner) => {
+      const { answer, impact } = await impactOf(tx, { principal, rights, scope }, nouns, async (inner) => {
         const result = await change(inner);
         if (result instanceof Refusal) throw result.error;
         const idsOf = (prefix: string) =>
@@ -40,22 +41,34 @@ export function createDryRun(
             .filter((topic) => topic.startsWith(prefix))
             .map((topic) => topic.slice(prefix.length));
         const invalidated = { userIds: idsOf('user:'), keyIds: idsOf('credential:') };
-        const changed = { noun: op.target?.name, id, ...invalidated };
-        const all = await findAffectedSubjects(inner, scope, changed, customersSeenBy(principal, rights));
-        return {
-          answer: result,
-          subjects: all,
-          after: await permissionsOfEach(inner, all.slice(0, MAX_AFFECTED), nouns),
-        };
+        return { answer: result, changed: { noun: op.target?.name, id, ...invalidated } };
       });
-      const before = await permissionsOfEach(tx, subjects.slice(0, after.length), nouns);
-      const compared = subjects.slice(0, before.length);
-      const affected = compared.flatMap((subject, index) =>
-        affectedBy(subject, before[index] ?? [], after[index] ?? []),
-      );
-      const impact: Impact = { dryRun: true, affected, truncated: subjects.length > compared.length };
       return new DryRunResult(answer, impact);
     });
+}
+
+/** Makes a change in a transaction, rolls it back, and answers whose permissions it would affect. */
+export async function impactOf<T>(
+  tx: Executor,
+  { principal, rights, scope }: Pick<Parameters<Stages['dryRun']>[1], 'principal' | 'rights' | 'scope'>,
+  nouns: ReadonlySet<string>,
+  change: (inner: Executor) => Promise<{ readonly answer: T; readonly changed: Changed }>,
+): Promise<{ readonly answer: T; readonly impact: Impact }> {
+  const { answer, subjects, after } = await inRolledBackSavepoint(tx, async (inner) => {
+    const result = await change(inner);
+    const all = await findAffectedSubjects(inner, scope, result.changed, customersSeenBy(principal, rights));
+    return {
+      answer: result.answer,
+      subjects: all,
+      after: await permissionsOfEach(inner, all.slice(0, MAX_AFFECTED), nouns),
+    };
+  });
+  const before = await permissionsOfEach(tx, subjects.slice(0, after.length), nouns);
+  const compared = subjects.slice(0, before.length);
+  const affected = compared.flatMap((subject, index) =>
+    affectedBy(subject, before[index] ?? [], after[index] ?? []),
+  );
+  return { answer, impact: { dryRun: true, affected, truncated: subjects.length > compared.length } };
 }
 
 /** In which slices of the project the caller may know the users with roles, as in `projectGrantUsers`. */

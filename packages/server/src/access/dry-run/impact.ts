@@ -6,7 +6,7 @@ import { EffectivePermission, type Effective } from '../grants/effective.ts';
 /** The effect of a change: the difference between the permissions before and after. */
 const permissions = z.array(EffectivePermission);
 
-const Affected = z
+export const Affected = z
   .object({
     subject: z
       .object({

@@ -29,6 +29,13 @@ export function insertion<T extends PgTable>(table: T, without: readonly (keyof 
   }
   return {
     names,
+    /** For `on conflict (id) do update set`: every column but the key and the tenant. */
+    updates: sql.raw(
+      columns
+        .filter(({ name }) => name !== 'id' && name !== 'tenant_id')
+        .map(({ name }) => `"${name}" = excluded."${name}"`)
+        .join(', '),
+    ),
     from: (rows: readonly T['$inferInsert'][]): SQL =>
       recordset(rows.map(byColumnName), `fresh(${definition})`),
   };

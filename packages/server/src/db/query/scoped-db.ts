@@ -14,6 +14,7 @@ import { listConditions } from './listing.ts';
 import { readPage } from './page.ts';
 import { takenField } from '../connection/pg-error.ts';
 import { countOf, link, emptyRelation, parentKey, readRelation, relink } from './relations.ts';
+import { assertChangeableByHand } from '../managed/policy-hold.ts';
 import { rowReader } from './row-reader.ts';
 import type { Totals } from './totals.ts';
 import { visible, visibleParts } from './visible-rows.ts';
@@ -54,6 +55,7 @@ export function bindScope(binding: Binding): ScopedDb {
   async function lockChangeable(entity: AnyEntity, id: string): Promise<Row> {
     const row = await find(entity, id, true);
     if (row['isSystem'] === true) throw fail('SYSTEM_ENTITY');
+    if (row['managed'] === 'policy') await assertChangeableByHand(tx, entity, id);
     return row;
   }
 

@@ -11,7 +11,7 @@ import { SYSTEM_NODE } from './nodes.ts';
  * A release may only widen a policy, never narrow it: during an upgrade the previous version runs under the same
  * policies.
  */
-export const POLICY_REVISION = 4;
+export const POLICY_REVISION = 5;
 
 /** Session settings that the functions read. Without a value they match no row. */
 export const TENANTS_SETTING = 'doorward.tenants';
@@ -128,6 +128,8 @@ export const rowPolicies: Readonly<Record<string, RowPolicy>> = {
   project_grant_tokens: partOf('project_grants', 'grant_id'),
   project_users: ofTenantOnly,
   project_user_roles: ofTenantOnly,
+  policy_versions: ofTenantOnly,
+  policy_documents: ofTenantOnly,
   roles: ofRolesAndGrants,
   groups: ofRolesAndGrants,
   permissions: ofRolesAndGrants,

@@ -72,6 +72,8 @@ export const retainedTables: Readonly<Record<string, string>> = {
   group_tags: 'links are followed from live rows only',
   permission_tags: 'links are followed from live rows only',
   resource_tags: 'links are followed from live rows only',
+  policy_versions: 'read and applied in the scope of the project, which does not resolve',
+  policy_documents: 'read and applied in the scope of the project, which does not resolve',
   project_app_tags: 'links are followed from live rows only',
   project_tags: 'links are followed in the scope that created them, which does not resolve',
   organization_tags: 'links are followed in the scope that created them, which does not resolve',

@@ -11,6 +11,7 @@ import { Invitation } from '../../features/organization-invitations/invitation.t
 import { Organization } from '../../features/organizations/organization.ts';
 import { Permission } from '../../features/permissions/permission.ts';
 import { ProjectApp } from '../../features/project-apps/project-app.ts';
+import { PolicyVersion } from '../../features/policy/policy-version.ts';
 import { Project } from '../../features/projects/project.ts';
 import { Resource } from '../../features/resources/resource.ts';
 import { Role } from '../../features/roles/role.ts';
@@ -106,6 +107,12 @@ const types: readonly EventType[] = [
   type('invitation.created', 'A person was invited to an organization.', invitation, example.invitation),
   type('invitation.accepted', 'An invitation was accepted.', invitation, example.acceptedInvitation),
   type('invitation.revoked', 'An invitation was revoked.', invitation, example.revokedInvitation),
+  type(
+    'policy.applied',
+    'A policy document was applied to a project.',
+    base(PolicyVersion),
+    example.policyVersion,
+  ),
   ...crud('project', 'A project', base(Project), example.project),
   type('project.user_added', 'A user was added to a project.', participation, example.participation),
   type(

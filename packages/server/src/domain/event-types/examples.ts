@@ -252,3 +252,20 @@ export const grantUser = {
   userId: id(43),
   roleIds: [roleId],
 };
+
+export const policyVersion = {
+  id: id(90),
+  createdAt: at,
+  number: 12,
+  version: 'fZ3Xq0yq0m3cJ9Vt1o3cWb1m6n0JmUu5m3cJ9Vt1o3c',
+  createdBy: { type: 'apiKey' as const, id: id(7), userId },
+  message: 'Clerks may approve their own invoices',
+  source: {
+    repository: 'acme/policy',
+    commit: '4f2a1c0',
+    url: 'https://git.example.com/acme/policy/4f2a1c0',
+  },
+  counts: { created: 1, updated: 2, deleted: 0 },
+  rollbackOf: null,
+  documentHash: '9e0dba4a94a369bdd0bb4c47fa25000067fe274d49440e04a629ec0922d3fc65',
+};

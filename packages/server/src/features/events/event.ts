@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EventActor } from '../../events/event-actor.ts';
 import { ScopeOutput } from '../../kernel/scope.ts';
 import { iso, jsonObject } from '../../kernel/input/values.ts';
 
@@ -15,19 +16,7 @@ export const Event = z
       .int()
       .meta({ description: 'Number of the event in its scope, without gaps, in the order of commits.' }),
     scope: ScopeOutput.describe('Where it happened.'),
-    actor: z
-      .object({
-        type: z
-          .enum(['user', 'apiKey', 'projectApp', 'system', 'anonymous'])
-          .meta({ id: 'EventActorType', description: 'What kind of caller it was.' }),
-        id: z.string().nullable().describe('Id of the user, key or app; null if the caller is unknown.'),
-        userId: z.string().nullable().describe('Id of the user for whom the caller acted.'),
-        impersonatorId: z
-          .string()
-          .nullish()
-          .describe('Id of the operator who acted for the user; absent if the user acted.'),
-      })
-      .meta({ id: 'EventActor', description: 'The caller who caused it.' }),
+    actor: EventActor,
     requestId: z.string().describe('The request that caused it.'),
     data: jsonObject.meta({
       description:

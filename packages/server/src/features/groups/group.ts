@@ -9,6 +9,7 @@ import {
   rowColumns,
   tenantColumn,
 } from '../../db/query/columns.ts';
+import { managed, managedColumns, managedOf } from '../../db/managed/policy-hold.ts';
 import { entity, required, inputOnly, linkIds, optional, serverSet } from '../../kernel/entity.ts';
 import { metadata, text } from '../../kernel/input/values.ts';
 import { Permission, permissions } from '../permissions/permission.ts';
@@ -20,6 +21,7 @@ export const groups = pgTable(
   {
     ...rowColumns(),
     tenantId: tenantColumn(),
+    ...managedColumns(),
     name: textColumn('name').notNull(),
     description: textColumn('description'),
     metadata: metadataColumn(),
@@ -61,8 +63,10 @@ export const Group = entity('Group', {
     metadata: optional(metadata, {}),
     isSystem: serverSet(z.boolean().describe('true: built in, so it cannot be changed or deleted.')),
     permissionIds: inputOnly(linkIds(100).describe('Permissions of the group; replaces the whole set.')),
+    managed,
     tagIds,
   },
+  computed: { managed: managedOf(groups) },
   relations: {
     permissions: {
       kind: 'links',

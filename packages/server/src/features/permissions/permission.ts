@@ -19,6 +19,7 @@ import {
   rowColumns,
   tenantColumn,
 } from '../../db/query/columns.ts';
+import { managed, managedColumns, managedOf } from '../../db/managed/policy-hold.ts';
 import { resourceIdOf } from '../../access/built-in.ts';
 import { grantedPermissions } from '../../db/tenancy/granted-rows.ts';
 import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
@@ -33,6 +34,7 @@ export const permissions = pgTable(
   {
     ...rowColumns(),
     tenantId: tenantColumn(),
+    ...managedColumns(),
     name: textColumn('name').notNull(),
     description: textColumn('description'),
     resourceId: uuidColumn('resource_id').notNull(),
@@ -116,9 +118,11 @@ export const Permission = entity('Permission', {
     resource: serverSet(ResourceRef.describe('The resource that it is about.')),
     metadata: optional(metadata, {}),
     isSystem: serverSet(z.boolean().describe('Built in: it cannot be changed or deleted.')),
+    managed,
     tagIds,
   },
   computed: {
+    managed: managedOf(permissions),
     resource: sql`(select json_build_object('id', r.id, 'slug', r.slug, 'name', r.name, 'isSystem', r.is_system) from resources r where r.id = ${permissions.resourceId})`,
   },
   relations: {

@@ -9,6 +9,7 @@ import {
   rowColumns,
   tenantColumn,
 } from '../../db/query/columns.ts';
+import { managed, managedColumns, managedOf } from '../../db/managed/policy-hold.ts';
 import { grantedResources } from '../../db/tenancy/granted-rows.ts';
 import { createOnly, entity, fixed, required, optional, serverSet } from '../../kernel/entity.ts';
 import { metadata, text } from '../../kernel/input/values.ts';
@@ -20,6 +21,7 @@ export const resources = pgTable(
   {
     ...rowColumns(),
     tenantId: tenantColumn(),
+    ...managedColumns(),
     name: textColumn('name').notNull(),
     slug: textColumn('slug').notNull(),
     description: textColumn('description'),
@@ -95,8 +97,10 @@ export const Resource = entity('Resource', {
         description: 'true: also creates one permission per action, and returns them in `permissions`.',
       }),
     ),
+    managed,
     tagIds,
   },
+  computed: { managed: managedOf(resources) },
   relations: {
     permissions: { kind: 'children', to: () => Permission, column: 'resourceId' },
     tags: taggedBy(() => resourceTags),

@@ -7,7 +7,7 @@ import { uuid } from '../../kernel/input/values.ts';
 import { z } from 'zod';
 import { builtInFilter } from '../../db/query/filters.ts';
 import { Role } from './role.ts';
-import { assertUnassigned } from './store.ts';
+import { assertUnassigned } from '../../domain/assigned-roles/assigned-roles.ts';
 
 const readable: readonly Tenant[] = ['account', 'organization', 'accountProject', 'organizationProject'];
 const writable: readonly Tenant[] = ['organization', 'accountProject', 'organizationProject'];

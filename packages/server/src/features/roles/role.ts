@@ -9,6 +9,7 @@ import {
   rowColumns,
   tenantColumn,
 } from '../../db/query/columns.ts';
+import { managed, managedColumns, managedOf } from '../../db/managed/policy-hold.ts';
 import { entity, required, inputOnly, linkIds, optional, serverSet } from '../../kernel/entity.ts';
 import { metadata, text } from '../../kernel/input/values.ts';
 import { Group, groups } from '../groups/group.ts';
@@ -20,6 +21,7 @@ export const roles = pgTable(
   {
     ...rowColumns(),
     tenantId: tenantColumn(),
+    ...managedColumns(),
     name: textColumn('name').notNull(),
     description: textColumn('description'),
     metadata: metadataColumn(),
@@ -69,8 +71,10 @@ export const Role = entity('Role', {
     ),
     isSystem: serverSet(z.boolean().describe('Built in: it cannot be changed or deleted.')),
     groupIds: inputOnly(linkIds(100).describe('Groups whose permissions it grants; replaces the whole set.')),
+    managed,
     tagIds,
   },
+  computed: { managed: managedOf(roles) },
   relations: {
     groups: {
       kind: 'links',

@@ -9,6 +9,7 @@ import {
   rowColumns,
   tenantColumn,
 } from '../../db/query/columns.ts';
+import { managed, managedColumns, managedOf } from '../../db/managed/policy-hold.ts';
 import { entity, required, inputOnly, linkIds, optional, type Relation } from '../../kernel/entity.ts';
 import { metadata, text } from '../../kernel/input/values.ts';
 
@@ -17,6 +18,7 @@ export const tags = pgTable(
   {
     ...rowColumns(),
     tenantId: tenantColumn(),
+    ...managedColumns(),
     name: textColumn('name').notNull(),
     color: textColumn('color').notNull(),
     metadata: metadataColumn(),
@@ -47,7 +49,9 @@ export const Tag = entity('Tag', {
       'gray',
     ),
     metadata: optional(metadata, {}),
+    managed,
   },
+  computed: { managed: managedOf(tags) },
   search: ['name'],
   sort: ['createdAt', 'name', 'color', 'updatedAt'],
 });

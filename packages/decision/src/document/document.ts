@@ -1,0 +1,83 @@
+/**
+ * A policy document: what a project defines of rights, as a file. Rows refer to each other by their keys, which are their
+ * names. Built-in permissions and groups are named by their own names (`Tag:Query`, `Project: Query, Update`).
+ *
+ * This is the complete form: a member that the file leaves out has its default.
+ */
+export interface PolicyDocument {
+  readonly version: 1;
+  /** Whether rows of the document can be changed by hand: `warn` shows it as drift, `lock` refuses it. */
+  readonly mode: 'warn' | 'lock';
+  readonly resources: Keyed<ResourceInDocument>;
+  readonly permissions: Keyed<PermissionInDocument>;
+  readonly groups: Keyed<GroupInDocument>;
+  readonly roles: Keyed<RoleInDocument>;
+  readonly tags: Keyed<TagInDocument>;
+  readonly tests: readonly PolicyTest[];
+}
+
+export type Keyed<T> = Readonly<Record<string, T>>;
+
+interface Common {
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** Neither a document nor a caller can delete or change the row while this is set. */
+  readonly protect: boolean;
+}
+
+interface Described extends Common {
+  readonly description: string | null;
+  readonly tags: readonly string[];
+}
+
+/** Its key is its slug. */
+export interface ResourceInDocument extends Described {
+  readonly name: string;
+  readonly actions: readonly string[];
+  readonly isActive: boolean;
+}
+
+export interface PermissionInDocument extends Described {
+  readonly resource: string;
+  readonly action: string;
+  readonly condition: Readonly<Record<string, unknown>> | null;
+}
+
+export interface GroupInDocument extends Described {
+  readonly permissions: readonly string[];
+}
+
+export interface RoleInDocument extends Described {
+  readonly groups: readonly string[];
+}
+
+export interface TagInDocument extends Common {
+  readonly color: string;
+}
+
+/** A question with the expected answer. */
+export interface PolicyTest {
+  readonly name: string;
+  readonly permission: string | { readonly resource: string; readonly action: string };
+  readonly context?: { readonly resource?: Readonly<Record<string, unknown>> };
+  /** With roles: decided by the document alone. Else a service is asked. */
+  readonly subject?: {
+    readonly roles?: readonly string[];
+    readonly attributes?: Readonly<Record<string, unknown>>;
+    readonly userId?: string;
+  };
+  readonly expect: { readonly authorized: boolean; readonly reason?: string };
+}
+
+/** The kinds of rows, in the order in which they can be created; deleted in the opposite order. */
+export const documentKinds = ['tags', 'resources', 'permissions', 'groups', 'roles'] as const;
+export type DocumentKind = (typeof documentKinds)[number];
+
+/** Whether a resource is built in: their names begin with a capital letter, and no slug does. */
+export const isBuiltInNoun = (resource: string): boolean => /^[A-Z]/.test(resource);
+
+/** `resource:action` in two parts. */
+export function targetOf(permission: PolicyTest['permission']): { resource: string; action: string } {
+  if (typeof permission !== 'string') return permission;
+  const colon = permission.lastIndexOf(':');
+  return { resource: permission.slice(0, colon), action: permission.slice(colon + 1) };
+}

@@ -1,0 +1,168 @@
+import { assertRecentSignIn } from '../../access/guard.ts';
+import { fail, type Code, type Detail } from '../../errors.ts';
+import { lockChainHeads } from '../../events/audit/chain-heads.ts';
+import { actorOf } from '../../events/record.ts';
+import { callerOf, type CallerRights, type Principal, type Services } from '../../kernel/context.ts';
+import type { Recording } from '../../kernel/event.ts';
+import type { ResolvedScope } from '../../kernel/scope.ts';
+import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
+import type { RowOf } from '../../kernel/entity.ts';
+import type { PolicyDocument } from '@doorward/decision/document/document';
+import { planOf, type Obstacle, type Plan, type Proposal } from './plan.ts';
+import { PolicyVersion, storeVersion, type Counts, type Source } from './policy-version.ts';
+import { readAnswers, recordingsOf } from './record.ts';
+import { loadState } from './document/state.ts';
+import { write } from './write.ts';
+
+/** What a caller says of an application besides the document. */
+export interface Application extends Proposal {
+  readonly ifVersion: string | null;
+  readonly planHash?: string | undefined;
+  readonly message?: string | undefined;
+  readonly source?: Source | undefined;
+  readonly rollbackOf?: number;
+}
+
+interface ApplyContext {
+  readonly tx: Executor;
+  readonly db: ScopedDb;
+  readonly scope: ResolvedScope;
+  readonly rights: CallerRights;
+  readonly principal: Principal | null;
+  readonly services: Services;
+  readonly record: (recording: Recording) => void;
+  readonly unchanged: () => void;
+}
+
+interface Applied {
+  readonly version: string;
+  readonly applied: RowOf<typeof PolicyVersion> | null;
+}
+
+/**
+ * Makes the rows what the document says, all or nothing. The lock of the project's node orders it with every other change
+ * there, so the rows that were compared are the rows that are changed.
+ */
+export async function apply(ctx: ApplyContext, application: Application): Promise<Applied> {
+  const { tx, scope, services } = ctx;
+  await lockChainHeads(tx, [scope.nodeId]);
+  const plan = await planOf(ctx, application);
+  assertSamePlan(plan, application);
+  assertNoObstacle(plan.blocked);
+  assertTestsPass(plan, application.document);
+  if (plan.selfLockout) assertMayLeave(callerOf(ctx), services);
+  const { comparison, modeBefore } = plan;
+  if (comparison.changes.length === 0 && modeBefore === application.document.mode) {
+    ctx.unchanged();
+    return { version: plan.version, applied: null };
+  }
+  const at = { scope, now: services.clock.now() };
+  const before = await readAnswers(tx, at, comparison.changes);
+  const written = await write(tx, scope.nodeId, comparison, services);
+  const after = await readAnswers(tx, at, written);
+  const { version } = await loadState(tx, scope.nodeId);
+  const applied = await storeApplied(ctx, application, plan, version);
+  const { number, counts, documentHash, source } = applied;
+  ctx.record({
+    event: 'policy.applied',
+    data: applied,
+    target: { type: 'Project', id: scope.nodeId },
+    metadata: { number, counts, documentHash, source },
+  });
+  for (const recording of recordingsOf(written, before, after)) ctx.record(recording);
+  return { version, applied };
+}
+
+function assertSamePlan({ version, number, planHash }: Plan, asked: Application): void {
+  const changed = (path: string, fix: string) =>
+    fail('CONFLICT', { details: [{ path, code: 'changed' }], fix });
+  const isExpected = asked.ifVersion === null ? number === null : asked.ifVersion === version;
+  if (!isExpected)
+    throw changed(
+      'ifVersion',
+      'The project has changed since: plan again, and pass the version of the plan.',
+    );
+  if (asked.planHash !== undefined && asked.planHash !== planHash)
+    throw changed('planHash', 'This is another plan: plan again, and look at its changes.');
+}
+
+const precedence = ['FORBIDDEN', 'PRIVILEGE_ESCALATION', 'DELETION_NOT_ALLOWED', 'IN_USE'] as const;
+const refusals = {
+  FORBIDDEN: {
+    detail: 'not_allowed',
+    fix: 'Ask an administrator of the project for a role that may change these rows.',
+  },
+  PRIVILEGE_ESCALATION: { detail: 'permission', fix: undefined },
+  DELETION_NOT_ALLOWED: {
+    detail: 'not_allowed',
+    fix: 'Pass allowDelete to delete what the document lacks. Of a protected row first apply a document without `protect`.',
+  },
+  IN_USE: {
+    detail: 'in_use',
+    fix: 'Remove the assignments of the roles, and the permissions that no document manages.',
+  },
+} as const;
+
+function assertNoObstacle(blocked: readonly Obstacle[]): void {
+  const code = precedence.find((candidate) => blocked.some((obstacle) => obstacle.code === candidate));
+  if (code === undefined) return;
+  const { detail, fix } = refusals[code];
+  const details = blocked
+    .filter((obstacle) => obstacle.code === code)
+    .slice(0, 20)
+    .map(({ kind, key, permission }): Detail => ({
+      path: code === 'PRIVILEGE_ESCALATION' ? (permission ?? '') : `policy.${kind}.${key}`,
+      code: detail,
+    }));
+  throw fail(code satisfies Code, { details, ...(fix === undefined ? {} : { fix }) });
+}
+
+function assertTestsPass({ tests }: Plan, { tests: declared }: PolicyDocument): void {
+  const failed = new Set(tests.filter(({ passed }) => !passed).map(({ name }) => name));
+  if (failed.size === 0) return;
+  const details = declared.flatMap(({ name }, index): Detail[] =>
+    failed.has(name) ? [{ path: `policy.tests.${index}`, code: 'test' }] : [],
+  );
+  throw fail('POLICY_TEST_FAILED', {
+    details: details.slice(0, 20),
+    fix: 'A plan shows the decision of each test.',
+  });
+}
+
+/** Only a person who has just signed in may take the right to apply policies from themselves. */
+function assertMayLeave(principal: Principal, { config, clock }: Services): void {
+  if (principal.type !== 'session') throw fail('STEP_UP_REQUIRED');
+  assertRecentSignIn(principal, config.auth.stepUpMaxAgeMinutes, clock.now());
+}
+
+async function storeApplied(
+  ctx: ApplyContext,
+  { document, message, source, rollbackOf }: Application,
+  { comparison: { changes }, number, documentHash }: Plan,
+  version: string,
+): Promise<RowOf<typeof PolicyVersion>> {
+  const { tx, db, scope, services, principal } = ctx;
+  const counted = (...actions: readonly string[]): number =>
+    changes.filter(({ action }) => actions.includes(action)).length;
+  const counts: Counts = {
+    created: counted('create'),
+    updated: counted('update', 'adopt', 'rename'),
+    deleted: counted('delete'),
+  };
+  const { type, id: actorId, userId, impersonator } = actorOf(principal);
+  const id = services.ids.next();
+  const row = {
+    id,
+    tenantId: scope.nodeId,
+    number: (number ?? 0) + 1,
+    version,
+    createdBy: { type, id: actorId, userId, impersonatorId: impersonator?.id ?? null },
+    message: message ?? null,
+    source: source ?? null,
+    counts,
+    rollbackOf: rollbackOf ?? null,
+    documentHash,
+  };
+  await storeVersion(tx, row, document);
+  return db.get(PolicyVersion, id);
+}

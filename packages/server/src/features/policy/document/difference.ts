@@ -1,0 +1,58 @@
+import {
+  documentKinds,
+  type DocumentKind,
+  type Keyed,
+  type PolicyDocument,
+} from '@doorward/decision/document/document';
+import { canonicalJson } from '../../../kernel/output/canonical-json.ts';
+
+/** One row that differs between two documents. */
+export interface DocumentChange {
+  readonly kind: DocumentKind;
+  readonly key: string;
+  readonly action: 'create' | 'update' | 'delete';
+  /** The members that differ; of a row that is created or deleted, all of them. */
+  readonly fields: FieldChanges;
+}
+
+export type FieldChanges = Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>;
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** What has to change to get from one document to the other, in the order in which it can be done. */
+export function differenceOf(before: PolicyDocument, after: PolicyDocument): DocumentChange[] {
+  const changed = documentKinds.flatMap((kind) => {
+    const [old, wanted] = [rowsOf(before, kind), rowsOf(after, kind)];
+    return sortedKeys(wanted).flatMap((key): DocumentChange[] => {
+      const was = old.get(key);
+      const is = wanted.get(key) ?? {};
+      if (!was) return [{ kind, key, action: 'create', fields: fieldsThatDiffer({}, is) }];
+      const fields = fieldsThatDiffer(was, is);
+      return Object.keys(fields).length === 0 ? [] : [{ kind, key, action: 'update', fields }];
+    });
+  });
+  const deleted = [...documentKinds].reverse().flatMap((kind) => {
+    const [old, wanted] = [rowsOf(before, kind), rowsOf(after, kind)];
+    return sortedKeys(old).flatMap((key): DocumentChange[] =>
+      wanted.has(key)
+        ? []
+        : [{ kind, key, action: 'delete', fields: fieldsThatDiffer(old.get(key) ?? {}, {}) }],
+    );
+  });
+  return [...changed, ...deleted];
+}
+
+/** A map, because a key may be the name of a member that every object has. */
+const rowsOf = (document: PolicyDocument, kind: DocumentKind): ReadonlyMap<string, Row> =>
+  new Map(Object.entries(document[kind] as unknown as Keyed<Row>));
+
+const sortedKeys = (rows: ReadonlyMap<string, Row>): string[] => [...rows.keys()].sort();
+
+export function fieldsThatDiffer(before: Row, after: Row): FieldChanges {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return Object.fromEntries(
+    names
+      .filter((name) => canonicalJson(before[name]) !== canonicalJson(after[name]))
+      .map((name) => [name, { from: before[name] ?? null, to: after[name] ?? null }]),
+  );
+}

@@ -1,0 +1,205 @@
+import type { PolicyDocument } from '@doorward/decision/document/document';
+import { z } from 'zod';
+import type { Entity, Fields } from '../../../kernel/entity.ts';
+import { parseInput } from '../../../kernel/input/validate.ts';
+import { metadata, refusal, text } from '../../../kernel/input/values.ts';
+import { Group } from '../../groups/group.ts';
+import { Permission } from '../../permissions/permission.ts';
+import { Resource } from '../../resources/resource.ts';
+import { Role } from '../../roles/role.ts';
+import { Tag } from '../../tags/tag.ts';
+
+/**
+ * The policy document as callers send it. Its fields are those of the nouns, with the names of rows in place of ids, so that
+ * a bound is declared once. Parsing gives each member that is left out its default.
+ */
+
+const key = text(1, 255);
+const names = (max: number) =>
+  z
+    .array(key)
+    .max(max)
+    .default([])
+    .transform((given) => [...new Set(given)].sort());
+
+/** The schema of a field of a noun, as `create` takes it. */
+const fieldOf = <F extends Fields, N extends keyof Entity<F>['create']>({ create }: Entity<F>, name: N) =>
+  create[name];
+
+const protect = z
+  .boolean()
+  .default(false)
+  .describe('true: it cannot be deleted, nor changed by hand, until a document without it was applied.');
+const renamedFrom = key.optional().describe('Its former key, if it has got another one.');
+const tagNames = names(50).describe('Keys of its tags.');
+
+const resources = z.strictObject({
+  name: text(1, 255).optional().describe('Name of the resource; its key if left out.'),
+  description: fieldOf(Resource, 'description'),
+  actions: fieldOf(Resource, 'actions'),
+  isActive: fieldOf(Resource, 'isActive'),
+  metadata: metadata.default({}),
+  tags: tagNames,
+  protect,
+});
+
+const permissions = z.strictObject({
+  resource: z.string().max(63).optional().describe('Its resource; the first part of the key if left out.'),
+  action: z.string().min(1).max(64).optional().describe('Its action; the last part of the key if left out.'),
+  description: fieldOf(Permission, 'description'),
+  condition: fieldOf(Permission, 'condition'),
+  metadata: metadata.default({}),
+  tags: tagNames,
+  protect,
+  renamedFrom,
+});
+
+const groups = z.strictObject({
+  description: fieldOf(Group, 'description'),
+  permissions: names(100).describe('Keys of its permissions, or names of built-in ones.'),
+  metadata: metadata.default({}),
+  tags: tagNames,
+  protect,
+  renamedFrom,
+});
+
+const roles = z.strictObject({
+  description: fieldOf(Role, 'description'),
+  groups: names(100).describe('Keys of its groups, or names of built-in ones.'),
+  metadata: metadata.default({}),
+  tags: tagNames,
+  protect,
+  renamedFrom,
+});
+
+const tags = z.strictObject({
+  color: fieldOf(Tag, 'color'),
+  metadata: metadata.default({}),
+  protect,
+  renamedFrom,
+});
+
+const permissionName = z.union([
+  z
+    .string()
+    .max(128)
+    .regex(/^[^:]+:[^:]+$/),
+  z.strictObject({ resource: z.string().min(1).max(63), action: z.string().min(1).max(64) }),
+]);
+const object = z.record(z.string(), z.unknown());
+
+const test = z.strictObject({
+  name: text(1, 255),
+  permission: permissionName.describe('resource:action, or both as members.'),
+  context: z.strictObject({ resource: object.optional() }).optional(),
+  subject: z
+    .strictObject({
+      roles: z
+        .array(key)
+        .max(100)
+        .optional()
+        .describe('Decided by the document, for a subject with these roles.'),
+      attributes: object.optional().describe('What conditions read under `user`.'),
+      userId: z.guid().optional().describe('Asked of a service.'),
+    })
+    .optional(),
+  tokenFrom: z
+    .string()
+    .max(255)
+    .optional()
+    .describe('The variable with the token that asks; by the command line.'),
+  scope: object.optional().describe('Another scope; by the command line.'),
+  expect: z.strictObject({ authorized: z.boolean(), reason: z.string().max(64).optional() }),
+});
+
+const MAX = { resources: 200, permissions: 5000, groups: 1000, roles: 1000, tags: 200, tests: 1000 } as const;
+
+/** Rows by key, `max` at most. */
+const keyed = <S extends z.ZodType>(row: S, max: number, keys: z.ZodType<string, string> = key) =>
+  z
+    .record(keys, row)
+    .default({})
+    .check(({ value, issues }) => {
+      if (Object.keys(value).length > max) issues.push(refusal('too_big', value));
+    });
+
+const slugKey = z
+  .string()
+  .max(63)
+  .regex(/^[a-z][a-z0-9-]*$/);
+
+export const Document = z
+  .strictObject({
+    $schema: z.string().max(500).optional(),
+    version: z.literal(1),
+    mode: z
+      .enum(['warn', 'lock'])
+      .default('warn')
+      .describe(
+        'Rows of the document that are changed by hand: `warn` shows them as drift, `lock` refuses it.',
+      ),
+    resources: keyed(resources, MAX.resources, slugKey),
+    permissions: keyed(permissions, MAX.permissions),
+    groups: keyed(groups, MAX.groups),
+    roles: keyed(roles, MAX.roles),
+    tags: keyed(tags, MAX.tags),
+    tests: z.array(test).max(MAX.tests).default([]),
+  })
+  .check(({ value, issues }) => {
+    for (const { path, code } of textFaults(value)) issues.push(refusal(code, value, path));
+  })
+  .meta({ description: 'What a project defines of rights, as one document.' });
+type Parsed = z.output<typeof Document>;
+
+/** A secret, which a document must not have, or a variable that the command line did not fill in. */
+const secret = /dwk_|whsec_|dwr_|-----BEGIN [A-Z ]*PRIVATE KEY-----/;
+const unfilled = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/;
+
+function* textFaults(
+  value: unknown,
+  path: PropertyKey[] = [],
+): Generator<{ path: PropertyKey[]; code: 'not_allowed' | 'format' }> {
+  if (typeof value === 'string') {
+    if (secret.test(value)) yield { path, code: 'not_allowed' };
+    else if (unfilled.test(value)) yield { path, code: 'format' };
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value as Record<string, unknown>))
+      yield* textFaults(member, [...path, name]);
+  }
+}
+
+/** Former keys, by kind and key. */
+export type FormerKeys = ReadonlyMap<string, string>;
+export const formerKey = (kind: string, key: string): string => `${kind} ${key}`;
+
+const member = z.strictObject({ policy: Document });
+
+/** @throws VALIDATION_ERROR, with paths that begin with `policy` */
+export function parseDocument(raw: unknown): { document: PolicyDocument; formerKeys: FormerKeys } {
+  const { policy } = parseInput(member, { policy: raw });
+  const formerKeys = new Map<string, string>();
+  for (const kind of ['permissions', 'groups', 'roles', 'tags'] as const) {
+    const rows: Record<string, { readonly renamedFrom?: string | undefined }> = policy[kind];
+    for (const [name, { renamedFrom: former }] of Object.entries(rows))
+      if (former !== undefined) formerKeys.set(formerKey(kind, name), former);
+  }
+  return { document: complete(policy), formerKeys };
+}
+
+/** Without what only describes the way to this state, and with members that are derived from keys. */
+function complete({ $schema: _, resources: given, ...policy }: Parsed): PolicyDocument {
+  const mapped = <T, R>(rows: Record<string, T>, map: (row: T, name: string) => R): Record<string, R> =>
+    Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, map(row, name)]));
+  return {
+    ...policy,
+    resources: mapped(given, (row, name) => ({ ...row, name: row.name ?? name })),
+    permissions: mapped(policy.permissions, ({ renamedFrom: _former, ...row }, name) => {
+      const colon = name.lastIndexOf(':');
+      const { resource = name.slice(0, Math.max(colon, 0)), action = name.slice(colon + 1) } = row;
+      return { ...row, resource, action };
+    }),
+    groups: mapped(policy.groups, ({ renamedFrom: _former, ...row }) => row),
+    roles: mapped(policy.roles, ({ renamedFrom: _former, ...row }) => row),
+    tags: mapped(policy.tags, ({ renamedFrom: _former, ...row }) => row),
+  } as unknown as PolicyDocument;
+}

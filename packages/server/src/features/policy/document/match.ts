@@ -1,0 +1,158 @@
+import { documentKinds, type DocumentKind, type PolicyDocument } from '@doorward/decision/document/document';
+import type { BuiltIns } from '../../../access/built-in.ts';
+import { fail, type Detail } from '../../../errors.ts';
+import { differenceOf, fieldsThatDiffer, type DocumentChange } from './difference.ts';
+import { formerKey, type FormerKeys } from './document.ts';
+import { documentOf, labelsOf, type State, type StoredRow } from './state.ts';
+
+/** What a document changes in the rows of a project. */
+export interface Comparison {
+  /** In the order of their application. */
+  readonly changes: readonly Change[];
+  /** The rows that the document manages now or will manage, in the form and under the keys of the document. */
+  readonly before: PolicyDocument;
+  readonly after: PolicyDocument;
+  /** The same with the rows that no document manages, under names that differ from every key. */
+  readonly all: { readonly before: PolicyDocument; readonly after: PolicyDocument };
+  /** By kind and key: the row that has it, if there is one already. Other rows are here by their name. */
+  readonly rowOf: (kind: DocumentKind, key: string) => StoredRow | undefined;
+}
+
+export interface Change {
+  readonly kind: DocumentKind;
+  readonly key: string;
+  /** Its key in the compared documents: that of a row that goes may be the key of a row that comes. */
+  readonly label: string;
+  /** adopt: a row that no document managed, with exactly this name. rename: the row with the former key. */
+  readonly action: 'create' | 'adopt' | 'update' | 'rename' | 'delete';
+  /** Null for a row that does not exist yet. */
+  readonly id: string | null;
+  readonly fields: DocumentChange['fields'];
+  readonly protected: boolean;
+}
+
+/**
+ * Compares a document with the rows. A managed row keeps its key until the document says `renamedFrom`; a row of the same
+ * name that no document manages is adopted.
+ * @throws CONFLICT `ambiguous` if several rows have the name
+ */
+export function compare(
+  state: State,
+  builtIns: BuiltIns,
+  after: PolicyDocument,
+  formerKeys: FormerKeys = new Map(),
+): Comparison {
+  const matches = new Map<string, Match>();
+  const labels = labelsOf(state, builtIns);
+  /** The resource and action of a permission never change, so another permission takes the place of this one. */
+  const isReplaced = ({ key, row }: Match): boolean => {
+    const wanted = after.permissions[key];
+    if (row.kind !== 'permissions' || !wanted) return false;
+    return (
+      labels(String(row.fields['resource'])) !== wanted.resource || row.fields['action'] !== wanted.action
+    );
+  };
+  for (const kind of documentKinds)
+    for (const match of matchesOf(state, after, formerKeys, kind))
+      if (!isReplaced(match)) matches.set(`${kind} ${match.key}`, match);
+  const matched = new Set([...matches.values()].map(({ row }) => row.id));
+  const unmatched = documentKinds.flatMap((kind) =>
+    state.rows[kind].filter(({ id, policyKey }) => policyKey !== null && !matched.has(id)),
+  );
+  const keys = new Map([...matches.values()].map(({ row, key }) => [row.id, key]));
+  // A row that goes may have the key of one that comes.
+  for (const { id, kind, policyKey } of unmatched)
+    if (policyKey !== null && matches.has(`${kind} ${policyKey}`)) keys.set(id, `${policyKey} (${id})`);
+  const rows = [...[...matches.values()].map(({ row }) => row), ...unmatched];
+  const byLabel = new Map(rows.map((row) => [`${row.kind} ${keys.get(row.id) ?? row.policyKey ?? ''}`, row]));
+  const newLabels = labelsOf(state, builtIns, keys, after);
+  const before = documentOf(rows, newLabels, {});
+  const isUnmanaged = (row: StoredRow): boolean => row.policyKey === null && !matched.has(row.id);
+  const others = documentKinds.flatMap((kind) => state.rows[kind].filter(isUnmanaged));
+  const unmanaged = documentOf(others, newLabels, {});
+  for (const row of others) byLabel.set(`${row.kind} ${newLabels(row.id)}`, row);
+  const differences = new Map(
+    differenceOf(before, after).map((change) => [`${change.kind} ${change.key}`, change]),
+  );
+  // A row that changes hands is a change, even if no field differs.
+  for (const [label, { key, row, how }] of matches)
+    if ((how !== 'managed' || hasAnotherName(row, key)) && !differences.has(label))
+      differences.set(label, { kind: row.kind, key, action: 'update', fields: {} });
+
+  const changes = inOrder([...differences.values()]).map((change): Change => {
+    const label = `${change.kind} ${change.key}`;
+    const row = byLabel.get(label);
+    const how = matches.get(label)?.how;
+    return {
+      kind: change.kind,
+      key: change.action === 'delete' ? (row?.policyKey ?? change.key) : change.key,
+      label: change.key,
+      action: how === 'adopted' ? 'adopt' : how === 'renamed' ? 'rename' : change.action,
+      id: row?.id ?? null,
+      fields: {
+        ...(how &&
+          row &&
+          hasAnotherName(row, change.key) &&
+          fieldsThatDiffer({ name: row.name }, { name: change.key })),
+        ...change.fields,
+      },
+      protected: row?.policyHold === 'protected',
+    };
+  });
+  const all = { before: joined(unmanaged, before), after: joined(unmanaged, after) };
+  return { changes, before, after, all, rowOf: (kind, key) => byLabel.get(`${kind} ${key}`) };
+}
+
+/** The key is the name of the row; resources have a name beside it. */
+const hasAnotherName = ({ kind, name }: StoredRow, key: string): boolean =>
+  kind !== 'resources' && name !== key;
+
+interface Match {
+  readonly key: string;
+  readonly row: StoredRow;
+  readonly how: 'managed' | 'renamed' | 'adopted';
+}
+
+function matchesOf(state: State, after: PolicyDocument, formerKeys: FormerKeys, kind: DocumentKind): Match[] {
+  const managed = new Map(
+    state.rows[kind].flatMap((row) => (row.policyKey === null ? [] : [[row.policyKey, row]])),
+  );
+  const others = new Map<string, StoredRow[]>();
+  for (const row of state.rows[kind])
+    if (row.policyKey === null) others.set(row.name, [...(others.get(row.name) ?? []), row]);
+  const ambiguous: Detail[] = [];
+  const matches = Object.keys(after[kind]).flatMap((key): Match[] => {
+    const former = formerKeys.get(formerKey(kind, key));
+    const own = managed.get(key);
+    const renamed = former === undefined || former in after[kind] ? undefined : managed.get(former);
+    const [adopted, another] = others.get(key) ?? [];
+    const isAmbiguous = another !== undefined && !own && !renamed;
+    if (isAmbiguous) ambiguous.push({ path: `policy.${kind}.${key}`, code: 'ambiguous' });
+    const match: Match | undefined = own
+      ? { key, row: own, how: 'managed' }
+      : renamed
+        ? { key, row: renamed, how: 'renamed' }
+        : adopted && { key, row: adopted, how: 'adopted' };
+    return match ? [match] : [];
+  });
+  if (ambiguous.length > 0)
+    throw fail('CONFLICT', {
+      details: ambiguous.slice(0, 20),
+      fix: 'Several rows that no document manages have this name: rename or delete all but one.',
+    });
+  return matches;
+}
+
+const joined = (some: PolicyDocument, others: PolicyDocument): PolicyDocument => ({
+  ...others,
+  ...Object.fromEntries(documentKinds.map((kind) => [kind, { ...some[kind], ...others[kind] }])),
+});
+
+/** As `differenceOf` orders them: creations and changes by kind, then deletions in the opposite order. */
+function inOrder(changes: readonly DocumentChange[]): DocumentChange[] {
+  const rank = ({ kind, action }: DocumentChange): number => {
+    const place = documentKinds.indexOf(kind);
+    return action === 'delete' ? 2 * documentKinds.length - place : place;
+  };
+  return [...changes].sort((a, b) => rank(a) - rank(b) || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+}

@@ -1,0 +1,163 @@
+import {
+  documentKinds,
+  type DocumentKind,
+  type Keyed,
+  type PolicyDocument,
+} from '@doorward/decision/document/document';
+import { sql, type SQL } from 'drizzle-orm';
+import { createHash } from 'node:crypto';
+import type { BuiltIns } from '../../../access/built-in.ts';
+import type { PolicyHold } from '../../../db/managed/policy-hold.ts';
+import { rowsOf } from '../../../db/query/rows.ts';
+import { fail } from '../../../errors.ts';
+import { canonicalJson } from '../../../kernel/output/canonical-json.ts';
+import type { Executor } from '../../../kernel/scoped-db.ts';
+
+/** The rows of a project that a policy document can name, as they are now. */
+export interface State {
+  readonly rows: Readonly<Record<DocumentKind, readonly StoredRow[]>>;
+  /** Differs after every change of one of the rows, whether by a document or by hand. */
+  readonly version: string;
+}
+
+export interface StoredRow {
+  readonly kind: DocumentKind;
+  readonly id: string;
+  /** The slug of a resource, else the name. */
+  readonly name: string;
+  /** The key in the document that manages the row; null if none does. */
+  readonly policyKey: string | null;
+  readonly policyHold: PolicyHold;
+  readonly changedAt: string;
+  /** As in a document, but with ids in place of keys. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+const managed = sql`policy_key as "policyKey", coalesce(policy_hold, 'none') as "policyHold", updated_at::text as "changedAt"`;
+
+/** Ids of live rows at the other end of links. */
+const linked = (links: string, from: string, to: string, target: string): SQL => sql`coalesce((
+  select json_agg(l.${sql.raw(to)} order by l.${sql.raw(to)}) from ${sql.raw(links)} l
+  join ${sql.raw(target)} t on t.id = l.${sql.raw(to)} and t.deleted_at is null
+  where l.${sql.raw(from)} = x.id), '[]'::json)`;
+
+const fieldsOf: Readonly<Record<DocumentKind, SQL>> = {
+  tags: sql`name, json_build_object('color', color, 'metadata', metadata)`,
+  resources: sql`slug as name, json_build_object('name', name, 'description', description, 'actions', to_json(actions),
+    'isActive', is_active, 'metadata', metadata, 'tags', ${linked('resource_tags', 'resource_id', 'tag_id', 'tags')})`,
+  permissions: sql`name, json_build_object('resource', resource_id, 'action', action, 'description', description,
+    'condition', condition, 'metadata', metadata, 'tags', ${linked('permission_tags', 'permission_id', 'tag_id', 'tags')})`,
+  groups: sql`name, json_build_object('description', description, 'metadata', metadata,
+    'permissions', ${linked('group_permissions', 'group_id', 'permission_id', 'permissions')},
+    'tags', ${linked('group_tags', 'group_id', 'tag_id', 'tags')})`,
+  roles: sql`name, json_build_object('description', description, 'metadata', metadata,
+    'groups', ${linked('role_groups', 'role_id', 'group_id', 'groups')},
+    'tags', ${linked('role_tags', 'role_id', 'tag_id', 'tags')})`,
+};
+
+/** Reads all rows of a project: one statement for each kind. */
+export async function loadState(tx: Executor, projectId: string): Promise<State> {
+  const entries: [DocumentKind, StoredRow[]][] = [];
+  for (const kind of documentKinds) {
+    const rows = await rowsOf<Omit<StoredRow, 'kind'>>(
+      tx,
+      sql`select id, ${fieldsOf[kind]} as fields, ${managed} from ${sql.raw(kind)} x
+        where tenant_id = ${projectId}::uuid and deleted_at is null order by id`,
+    );
+    entries.push([kind, rows.map((row) => ({ ...row, kind }))]);
+  }
+  const rows = Object.fromEntries(entries) as Record<DocumentKind, StoredRow[]>;
+  return { rows, version: createHash('sha256').update(canonicalJson(rows)).digest('base64url') };
+}
+
+/** Names of rows by id, as a document writes them: keys, names of built-in rows, and of other rows their own names. */
+export type Labels = (id: string) => string;
+
+/**
+ * `keys`: those that rows will have, by id, where they differ. `document`: the names of other rows differ from its keys.
+ */
+export function labelsOf(
+  { rows }: State,
+  builtIns: BuiltIns,
+  keys: ReadonlyMap<string, string> = new Map(),
+  document?: PolicyDocument,
+): Labels {
+  const labels = new Map<string, string>();
+  for (const { id, slug } of builtIns.resources) labels.set(id, slug);
+  for (const { id, name } of [...builtIns.permissions, ...builtIns.groups]) labels.set(id, name);
+  const builtInNames = {
+    permissions: builtIns.permissions.map(({ name }) => name),
+    groups: builtIns.groups.map(({ name }) => name),
+  };
+  for (const kind of documentKinds) {
+    const builtInOfKind = kind === 'permissions' || kind === 'groups' ? builtInNames[kind] : [];
+    const used = new Set([...builtInOfKind, ...Object.keys(document?.[kind] ?? {})]);
+    const named = rows[kind].map((row) => ({ row, key: keys.get(row.id) ?? row.policyKey }));
+    for (const { row, key } of named) {
+      if (key === null) continue;
+      labels.set(row.id, key);
+      used.add(key);
+    }
+    for (const { row, key } of named) {
+      if (key !== null) continue;
+      // Names need not be unique, so that of a row outside the document may be the key of another row.
+      const label = used.has(row.name) ? `${row.name} (${row.id})` : row.name;
+      labels.set(row.id, label);
+      used.add(label);
+    }
+  }
+  return (id) => labels.get(id) ?? id;
+}
+
+/** The rows as a document, each under the label of its id. */
+export function documentOf(
+  rows: readonly StoredRow[],
+  labels: Labels,
+  of: Partial<PolicyDocument>,
+): PolicyDocument {
+  const byKind = (kind: DocumentKind): Keyed<never> =>
+    Object.fromEntries(
+      rows.filter((row) => row.kind === kind).map((row) => [labels(row.id), fieldsInDocument(row, labels)]),
+    ) as Keyed<never>;
+  return {
+    version: 1,
+    mode: 'warn',
+    resources: byKind('resources'),
+    permissions: byKind('permissions'),
+    groups: byKind('groups'),
+    roles: byKind('roles'),
+    tags: byKind('tags'),
+    tests: [],
+    ...of,
+  };
+}
+
+function fieldsInDocument({ fields, policyHold }: StoredRow, labels: Labels): Record<string, unknown> {
+  const inDocument: Record<string, unknown> = { ...fields, protect: policyHold === 'protected' };
+  for (const links of ['tags', 'permissions', 'groups'])
+    if (Array.isArray(fields[links])) inDocument[links] = (fields[links] as string[]).map(labels).sort();
+  if (typeof fields['resource'] === 'string') inDocument['resource'] = labels(fields['resource']);
+  return inDocument;
+}
+
+/**
+ * The rows as a document that can be applied as it is: all of them, or those that the last document manages.
+ * @throws CONFLICT `ambiguous` for rows that no key can name: several have the same name, or a built-in row has it
+ */
+export function exportDocument(
+  state: State,
+  builtIns: BuiltIns,
+  { include, last }: { readonly include: 'managed' | 'all'; readonly last: PolicyDocument | null },
+): PolicyDocument {
+  const labels = labelsOf(state, builtIns);
+  const rows = documentKinds.flatMap((kind) =>
+    state.rows[kind].filter(({ policyKey }) => include === 'all' || policyKey !== null),
+  );
+  const unnamed = rows.filter((row) => labels(row.id) !== (row.policyKey ?? row.name));
+  if (unnamed.length > 0)
+    throw fail('CONFLICT', {
+      details: unnamed.slice(0, 20).map(({ kind, name }) => ({ path: `${kind}.${name}`, code: 'ambiguous' })),
+      fix: 'Rename these rows: another row has the same name.',
+    });
+  return documentOf(rows, labels, { mode: last?.mode ?? 'warn', tests: last?.tests ?? [] });
+}

@@ -1,0 +1,194 @@
+import { z } from 'zod';
+import { evaluateWithoutConditions } from '@doorward/decision/evaluate';
+import { impactOf } from '../../access/dry-run/dry-run.ts';
+import { withoutRls } from '../../db/tenancy/rls.ts';
+import { fail } from '../../errors.ts';
+import { jsonObject, text } from '../../kernel/input/values.ts';
+import { mutation, query } from '../../kernel/operation.ts';
+import { apply } from './apply.ts';
+import { common, inProject } from './in-project.ts';
+import { parseDocument } from './document/document.ts';
+import { AppliedPolicy, PolicyPlan, PolicyState } from './outputs.ts';
+import { affectedRoles, planOf, type Proposal } from './plan.ts';
+import { keptDocument, lastVersion, Source, storedDocument } from './policy-version.ts';
+import { exportDocument, loadState } from './document/state.ts';
+import { write } from './write.ts';
+
+/** What a project defines of rights, as one document: read, planned, applied and rolled back (policy-as-code §2). */
+
+const policyInput = jsonObject.meta({
+  description: 'The policy document; its JSON Schema is at /schemas/policy-1.json.',
+  examples: [{ version: 1, roles: { Clerk: { groups: ['Role: Query'] } } }],
+});
+const allowDelete = z
+  .boolean()
+  .default(false)
+  .describe('true: rows that the last document managed and this one lacks are deleted.');
+const ifVersion = z
+  .string()
+  .max(64)
+  .nullable()
+  .default(null)
+  .describe('The version of the plan, or null if no policy was ever applied; otherwise the answer is 409.');
+const planHash = z
+  .string()
+  .max(64)
+  .optional()
+  .describe('That of the plan: exactly this plan is applied, or the answer is 409.');
+const message = text(0, 500, { multiline: true }).optional().describe('Why, for the list of versions.');
+const applied = { ifVersion, planHash, allowDelete, message, source: Source.optional() };
+
+/** Plans and applications cost as much as several other calls. */
+const limit = { class: 'general', key: () => '', points: () => 9 } as const;
+
+export const policy = query({
+  ...common,
+  rest: 'GET /projects/:id/policy',
+  access: 'Policy:Query',
+  summary: 'Read the rights model of a project as one document',
+  description: 'An application of the answered document as it is changes no right.',
+  input: {
+    ...inProject,
+    include: z.enum(['all', 'managed']).default('all').describe('managed: only rows of the last document.'),
+  },
+  output: PolicyState,
+  codes: ['CONFLICT'],
+  run: async ({ tx, scope, services, input }) => {
+    const state = await loadState(tx, scope.nodeId);
+    const last = await lastVersion(tx, scope.nodeId);
+    const document = exportDocument(state, services.builtIns, {
+      include: input.include,
+      last: last?.document ?? null,
+    });
+    return { version: state.version, number: last?.number ?? null, document: { ...document } };
+  },
+});
+
+export const planPolicy = mutation({
+  ...common,
+  rest: 'POST /projects/:id/policy/plan',
+  whileImpersonating: 'allowed',
+  access: 'Policy:Plan',
+  summary: 'Show what a policy document would change, and for whom; changes nothing',
+  leavesPermissions: true,
+  input: {
+    ...inProject,
+    policy: policyInput.optional(),
+    number: z.int().min(1).optional().describe('In place of `policy`: the document of this version.'),
+    allowDelete,
+  },
+  output: PolicyPlan,
+  codes: ['INVALID_CONDITION', 'CONFLICT', 'NOT_FOUND'],
+  limit,
+  run: async (ctx) => {
+    const { tx, scope, rights, principal, services, input } = ctx;
+    ctx.unchanged();
+    const proposal = await proposalOf(ctx, input);
+    const plan = await planOf(ctx, proposal);
+    const { comparison, version, tests, blocked, drift } = plan;
+    const mayKnowUsers = evaluateWithoutConditions(rights.grants, { resource: 'User', action: 'Query' });
+    const impact =
+      mayKnowUsers !== 'conditional' && mayKnowUsers.authorized
+        ? // Roles of a project may be granted to customers, whose users are in other tenants.
+          await withoutRls(tx, () =>
+            impactOf(tx, { principal, rights, scope }, services.builtIns.nouns, async (inner) => {
+              const written = await write(inner, scope.nodeId, comparison, services);
+              const roleIds = affectedRoles(comparison);
+              return {
+                answer: written,
+                changed: { noun: undefined, id: undefined, roleIds, userIds: [], keyIds: [] },
+              };
+            }),
+          )
+        : null;
+    return {
+      version,
+      planHash: plan.planHash,
+      changes: comparison.changes.map((change) => ({ ...change, fields: { ...change.fields } })),
+      impact: impact && { affected: impact.impact.affected, truncated: impact.impact.truncated },
+      tests: tests.map((test) => ({
+        ...test,
+        expected: { ...test.expected },
+        decision: { ...test.decision },
+      })),
+      blocked: [...blocked],
+      drift: drift.map((row) => ({ ...row, fields: { ...row.fields } })),
+      warnings: [
+        ...(plan.selfLockout ? [{ code: 'selfLockout' as const, key: null }] : []),
+        ...plan.emptyRoles.map((key) => ({ code: 'roleGrantsNothing' as const, key })),
+      ],
+    };
+  },
+});
+
+const refusals = [
+  'INVALID_CONDITION',
+  'PRIVILEGE_ESCALATION',
+  'STEP_UP_REQUIRED',
+  'CONFLICT',
+  'DELETION_NOT_ALLOWED',
+  'IN_USE',
+  'POLICY_TEST_FAILED',
+] as const;
+type Output = z.output<typeof AppliedPolicy>;
+const applying = {
+  ...common,
+  whileImpersonating: 'refused',
+  access: 'Policy:Apply',
+  output: AppliedPolicy,
+  status: 201,
+  restShape: (output: Output) => ({ status: output.applied ? 201 : 200, data: output }),
+  restAnswers: { 200: AppliedPolicy, 201: AppliedPolicy },
+  codes: refusals,
+  addsPermissions: true,
+  limit,
+} as const;
+
+export const applyPolicy = mutation({
+  ...applying,
+  rest: 'POST /projects/:id/policy/apply',
+  summary: 'Make the rights model of a project what a document says; all or nothing',
+  description: 'Answers 200 and `applied: null` if there is nothing to change.',
+  input: { ...inProject, policy: policyInput, ...applied },
+  run: async (ctx) => apply(ctx, { ...ctx.input, ...(await proposalOf(ctx, ctx.input)) }),
+});
+
+export const rollbackPolicy = mutation({
+  ...applying,
+  rest: 'POST /projects/:id/policy/rollback',
+  summary: 'Apply the document of a former version again, as a new version',
+  description: 'planPolicy with its `number` shows what would change.',
+  input: {
+    ...inProject,
+    number: z
+      .int()
+      .min(1)
+      .meta({ description: 'The version to go back to.', examples: [1] }),
+    ...applied,
+  },
+  run: async (ctx) => {
+    const proposal = await proposalOf(ctx, ctx.input);
+    return apply(ctx, { ...ctx.input, ...proposal, rollbackOf: ctx.input.number });
+  },
+});
+
+interface Requested {
+  readonly policy?: Readonly<Record<string, unknown>> | undefined;
+  readonly number?: number | undefined;
+  readonly allowDelete: boolean;
+}
+
+/** The document that a caller sends, or names by the number of its version. */
+async function proposalOf(
+  {
+    tx,
+    scope,
+  }: { readonly tx: Parameters<typeof loadState>[0]; readonly scope: { readonly nodeId: string } },
+  { policy: raw, number, allowDelete: mayDelete }: Requested,
+): Promise<Proposal> {
+  if (raw !== undefined && number !== undefined)
+    throw fail('VALIDATION_ERROR', { details: [{ path: 'number', code: 'excluded' }] });
+  if (number === undefined) return { ...parseDocument(raw), allowDelete: mayDelete };
+  const document = keptDocument(await storedDocument(tx, scope.nodeId, number));
+  return { document, formerKeys: new Map(), allowDelete: mayDelete };
+}

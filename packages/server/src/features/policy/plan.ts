@@ -1,0 +1,150 @@
+import { permissionsOfRole, runTests, type TestResult } from '@doorward/decision/document/decide-test';
+import type { DocumentKind, PolicyDocument } from '@doorward/decision/document/document';
+import { createHash } from 'node:crypto';
+import { assignmentsOf } from '../../domain/assigned-roles/assigned-roles.ts';
+import { canonicalJson } from '../../kernel/output/canonical-json.ts';
+import type { CallerRights, Services } from '../../kernel/context.ts';
+import type { ResolvedScope } from '../../kernel/scope.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import type { FormerKeys } from './document/document.ts';
+import { compare, type Comparison } from './document/match.ts';
+import { lastVersion } from './policy-version.ts';
+import { assertConsistent } from './document/references.ts';
+import { blockedBy, locksItselfOut } from './rights.ts';
+import { loadState } from './document/state.ts';
+
+/** The document of a caller, and how far an application may go. */
+export interface Proposal {
+  readonly document: PolicyDocument;
+  readonly formerKeys: FormerKeys;
+  readonly allowDelete: boolean;
+}
+
+/** A change that cannot be made, or not by this caller. */
+export interface Obstacle {
+  readonly kind: DocumentKind;
+  readonly key: string;
+  readonly code: 'FORBIDDEN' | 'PRIVILEGE_ESCALATION' | 'DELETION_NOT_ALLOWED' | 'IN_USE';
+  /** What the caller lacks, or what is in the way. */
+  readonly permission: string | null;
+}
+
+/** What a document would do, without who gains and loses by it. */
+export interface Plan {
+  readonly comparison: Comparison;
+  readonly version: string;
+  readonly planHash: string;
+  readonly documentHash: string;
+  readonly number: number | null;
+  readonly modeBefore: PolicyDocument['mode'];
+  readonly tests: readonly TestResult[];
+  readonly blocked: readonly Obstacle[];
+  readonly drift: readonly Drift[];
+  readonly selfLockout: boolean;
+  readonly emptyRoles: readonly string[];
+}
+
+/** A managed row that was changed or deleted by hand since the last application. */
+interface Drift {
+  readonly kind: DocumentKind;
+  readonly key: string;
+  readonly fields: Comparison['changes'][number]['fields'];
+}
+
+interface PlanContext {
+  readonly tx: Executor;
+  readonly scope: ResolvedScope;
+  readonly rights: CallerRights;
+  readonly services: Pick<Services, 'builtIns' | 'clock'>;
+}
+
+const hashOf = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex');
+
+/** Reads the rows and compares them with the document; changes nothing. */
+export async function planOf(ctx: PlanContext, proposal: Proposal): Promise<Plan> {
+  const { tx, scope, rights, services } = ctx;
+  const { document, formerKeys } = proposal;
+  const { builtIns } = services;
+  assertConsistent(document, builtIns);
+  const state = await loadState(tx, scope.nodeId);
+  const last = await lastVersion(tx, scope.nodeId);
+  const comparison = compare(state, builtIns, document, formerKeys);
+  const documentHash = hashOf(document);
+  const changes = comparison.changes.map(({ kind, key, action, fields }) => ({ kind, key, action, fields }));
+  return {
+    comparison,
+    version: state.version,
+    documentHash,
+    planHash: hashOf({ documentHash, version: state.version, changes }),
+    number: last?.number ?? null,
+    modeBefore: last?.document.mode ?? 'warn',
+    tests: runTests(document),
+    blocked: [
+      ...blockedBy(comparison, scope, rights),
+      ...deletionsRefused(comparison, proposal),
+      ...(await inUse(ctx, comparison)),
+    ],
+    drift: last ? driftOf(compare(state, builtIns, last.document)) : [],
+    selfLockout: locksItselfOut(comparison, rights),
+    emptyRoles: Object.keys(document.roles).filter((role) => permissionsOfRole(document, role).length === 0),
+  };
+}
+
+const driftOf = ({ changes }: Comparison): Drift[] =>
+  changes
+    .filter(({ action }) => action !== 'delete')
+    // From the document to the rows: the other way round than a change that would undo it.
+    .map(({ kind, key, fields }) => ({
+      kind,
+      key,
+      fields: Object.fromEntries(
+        Object.entries(fields).map(([name, { from, to }]) => [name, { from: to, to: from }]),
+      ),
+    }));
+
+const deletionsRefused = ({ changes }: Comparison, { allowDelete }: Proposal): Obstacle[] =>
+  changes
+    .filter((change) => change.action === 'delete' && (change.protected || !allowDelete))
+    .map(({ kind, key, ...change }) => ({
+      kind,
+      key,
+      code: 'DELETION_NOT_ALLOWED',
+      permission: change.protected ? 'protect' : 'allowDelete',
+    }));
+
+/** Assigned roles, and actions and resources of permissions that no document manages. */
+async function inUse({ tx, services }: PlanContext, { changes, all }: Comparison): Promise<Obstacle[]> {
+  const roles = changes.filter(({ kind, action }) => kind === 'roles' && action === 'delete');
+  const ids = roles.flatMap(({ id }) => id ?? []);
+  const assigned = await assignmentsOf(tx, ids, services.clock.now());
+  const used = Object.values(all.after.permissions);
+  return changes.flatMap(({ kind, key, action, id }): Obstacle[] => {
+    const inTheWay = (what: string): Obstacle[] => [{ kind, key, code: 'IN_USE', permission: what }];
+    if (kind === 'roles' && action === 'delete') {
+      const counts = assigned.get(id ?? '');
+      return counts
+        ? inTheWay(
+            Object.entries(counts)
+              .map(([what, count]) => `${count} ${what}`)
+              .join(', '),
+          )
+        : [];
+    }
+    if (kind !== 'resources') return [];
+    const actions = all.after.resources[key]?.actions ?? [];
+    const other = used.find(({ resource, action: name }) => resource === key && !actions.includes(name));
+    return other ? inTheWay(`${other.resource}:${other.action}`) : [];
+  });
+}
+
+/** Ids of the roles whose permissions differ between the two states, or that change themselves. */
+export function affectedRoles({ changes, all: { before, after }, rowOf }: Comparison): string[] {
+  const changed = new Set(changes.flatMap(({ kind, label }) => (kind === 'roles' ? [label] : [])));
+  const rightsOf = (document: PolicyDocument, role: string): string =>
+    canonicalJson(
+      permissionsOfRole(document, role).map(({ permission, ...path }) => ({ ...path, permission })),
+    );
+  return Object.keys(before.roles)
+    .filter((role) => changed.has(role) || rightsOf(before, role) !== rightsOf(after, role))
+    .flatMap((role) => rowOf('roles', role)?.id ?? []);
+}

@@ -1,0 +1,107 @@
+import { permissionNamesOf, permissionsOfRole } from '@doorward/decision/document/decide-test';
+import {
+  isBuiltInNoun,
+  targetOf,
+  type DocumentKind,
+  type PolicyDocument,
+} from '@doorward/decision/document/document';
+import { evaluate } from '@doorward/decision/evaluate';
+import { missingPermissions, type WantedPermission } from '../../access/delegation/escalation.ts';
+import { activeRolesOf } from '../../access/dry-run/grants-of-many.ts';
+import { hasEffect } from '../../access/grants/grants.ts';
+import type { CallerRights } from '../../kernel/context.ts';
+import type { ResolvedScope } from '../../kernel/scope.ts';
+import type { Change, Comparison } from './document/match.ts';
+
+/** Why the caller may not make a change. */
+export interface Blocked {
+  readonly kind: DocumentKind;
+  readonly key: string;
+  readonly code: 'FORBIDDEN' | 'PRIVILEGE_ESCALATION';
+  /** The permission that they lack. */
+  readonly permission: string;
+}
+
+export const nounOf: Readonly<Record<DocumentKind, string>> = {
+  tags: 'Tag',
+  resources: 'Resource',
+  permissions: 'Permission',
+  groups: 'Group',
+  roles: 'Role',
+};
+const actionOf: Readonly<Record<Change['action'], string>> = {
+  create: 'Create',
+  adopt: 'Update',
+  update: 'Update',
+  rename: 'Update',
+  delete: 'Delete',
+};
+
+/**
+ * What an application would be refused for: a change needs the permission of its own operation, and callers give and take
+ * only rights that they hold (authorization §5). What the caller holds before the application counts.
+ */
+export function blockedBy(
+  { changes, all: { before, after }, rowOf }: Comparison,
+  scope: ResolvedScope,
+  { grants, projectGrants }: CallerRights,
+): Blocked[] {
+  return changes.flatMap(({ kind, key, label, action, id, fields }): Blocked[] => {
+    const permission = `${nounOf[kind]}:${actionOf[action]}`;
+    const row = action === 'create' ? undefined : rowOf(kind, label);
+    const attributes = { id, ...row?.fields, name: row?.name ?? key, isSystem: false };
+    const question = { resource: nounOf[kind], action: actionOf[action], attributes };
+    if (!evaluate(grants, question).authorized) return [{ kind, key, code: 'FORBIDDEN', permission }];
+    // A resource that goes, or is switched, gives or takes every permission on it.
+    const concerns = kind !== 'resources' || action === 'delete' || 'isActive' in fields;
+    const wanted = concerns ? [...rightsOf(before, kind, label), ...rightsOf(after, kind, label)] : [];
+    const effective = wanted.filter((item) => hasEffect(item, scope));
+    const [missing] = missingPermissions(projectGrants ?? grants, effective);
+    return missing === undefined ? [] : [{ kind, key, code: 'PRIVILEGE_ESCALATION', permission: missing }];
+  });
+}
+
+/** The rights that a row gives to its holders, whatever the state of the resources, which can be switched on again. */
+function rightsOf(document: PolicyDocument, kind: DocumentKind, label: string): WantedPermission[] {
+  if (!(label in document[kind])) return [];
+  return namesOf(document, kind, label).map((name) => {
+    const own = document.permissions[name];
+    const { resource, action } = own ?? targetOf(name);
+    return { resource, action, managementPlane: isBuiltInNoun(resource), condition: own?.condition ?? null };
+  });
+}
+
+/** The permissions that a row contains or is about. */
+function namesOf(document: PolicyDocument, kind: DocumentKind, label: string): readonly string[] {
+  if (kind === 'permissions') return [label];
+  if (kind === 'groups') return permissionNamesOf(document, label);
+  if (kind === 'roles')
+    return (document.roles[label]?.groups ?? []).flatMap((group) => permissionNamesOf(document, group));
+  if (kind === 'resources')
+    return Object.entries(document.permissions).flatMap(([name, { resource }]) =>
+      resource === label ? [name] : [],
+    );
+  return [];
+}
+
+/** Whether the caller could apply a policy now, and could not afterwards. */
+export function locksItselfOut(
+  { all: { before, after }, changes }: Comparison,
+  { subject }: CallerRights,
+): boolean {
+  const grantsApply = (document: PolicyDocument, key: string): boolean =>
+    permissionsOfRole(document, key).some(
+      ({ permission: { resource, action } }) => resource === 'Policy' && action === 'Apply',
+    );
+  const mine = new Set(activeRolesOf(subject));
+  const lost = changes.filter(
+    ({ kind, label, id }) =>
+      kind === 'roles' &&
+      id !== null &&
+      mine.has(id) &&
+      grantsApply(before, label) &&
+      !grantsApply(after, label),
+  );
+  // Another of their roles may still hold it: then nothing is lost.
+  return lost.length > 0 && lost.length === mine.size;
+}
