@@ -96,4 +96,8 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router;
   }
+  interface HistoryState {
+    /** Who has come by a link that proposes a change goes back to it afterwards. */
+    isProposal?: boolean;
+  }
 }

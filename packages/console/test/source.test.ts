@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { builtIns } from '../../server/src/access/built-in.ts';
 import { operationTable } from '../../node/src/client/table.ts';
 
 /** What the sources of the console must and must not contain, whatever its pages show. */
@@ -42,6 +43,19 @@ describe('the sources', () => {
     );
     expect(pages.length).toBeGreaterThan(20);
     expect([...listed].sort()).toEqual([...new Set(pages)].sort());
+  });
+
+  it('say what each built-in role is for, in every language', async () => {
+    // By its address: the compiler of the tests knows no browser, and this file does.
+    const { builtInRoles } = (await import(join(root, 'pages/access/built-in-roles.ts'))) as {
+      readonly builtInRoles: Readonly<Record<string, Readonly<Record<string, string>>>>;
+    };
+    const names = builtIns([]).roles.map(({ name }) => name);
+    expect(names.length).toBeGreaterThan(5);
+    const texts = Object.entries(builtInRoles);
+    expect(texts.map(([language]) => language)).toEqual(['en', 'de', 'es', 'fr']);
+    for (const [, ofLanguage] of texts) expect(Object.keys(ofLanguage).sort()).toEqual([...names].sort());
+    expect(new Set(texts.flatMap(([, ofLanguage]) => Object.values(ofLanguage))).size).toBe(names.length * 4);
   });
 
   it('are small files with one idea', () => {

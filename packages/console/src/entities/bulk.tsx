@@ -9,6 +9,7 @@ import { ErrorBox } from '../ui/error-box.tsx';
 import { targetOf, type BulkAct, type Entity, type EntityTexts, type Impact, type Row } from './entity.ts';
 import { formTexts } from './form-texts.ts';
 import { ImpactList } from './impact-list.tsx';
+import { Steps } from './steps.tsx';
 
 const NAMED = 20;
 
@@ -141,6 +142,7 @@ function BulkDialog<R extends Row>({
             </div>
           ))}
         </section>
+        {act.preview && !isOver && <Steps act={act.label} isPreviewed={isPreviewed} />}
         <div className="buttons">
           {isBusy && (
             <button type="button" onClick={preview.isBusy ? preview.stop : change.stop}>

@@ -1,4 +1,4 @@
-import { useState, type FormEvent } from 'react';
+import { useEffect, useId, useState, type FormEvent } from 'react';
 import { DoorwardError, type Api } from '@doorward/node/client';
 import { useChange, useQuestion } from '../api/use-api.ts';
 import { common } from '../i18n/common.ts';
@@ -11,6 +11,7 @@ import type { FormField, Values } from './form-field.ts';
 import type { Impact } from './entity.ts';
 import { ImpactList } from './impact-list.tsx';
 import { formTexts } from './form-texts.ts';
+import { Steps } from './steps.tsx';
 
 /** What was sent, and why the service refused it. */
 export interface Refused {
@@ -34,6 +35,7 @@ export function EntityForm<A>({
   proposal,
   saveAtOnce,
   onDone,
+  onDiscard,
   onClose,
 }: {
   readonly title: string;
@@ -46,11 +48,13 @@ export function EntityForm<A>({
   readonly isDangerous?: boolean;
   /** A form that was saved at once and refused begins with what was sent, and the reason. */
   readonly refused?: Refused | null;
-  /** Changes that a link proposes: the form begins with them, and nothing is saved before the user does. */
+  /** Changes that a link proposes: the form begins with them and their preview, and the user saves them or does not. */
   readonly proposal?: Values | undefined;
   /** Takes over a change of harmless fields alone: it needs no preview, and the form closes. */
   readonly saveAtOnce?: (values: Values) => void;
   readonly onDone: (answer: A) => void;
+  /** After the user has discarded their changes; else as `onClose`. */
+  readonly onDiscard?: () => void;
   readonly onClose: () => void;
 }) {
   const t = useTexts(common);
@@ -76,6 +80,14 @@ export function EntityForm<A>({
   const isPreviewed = !preview || isHarmless || impact !== undefined;
 
   const fail = (error: unknown): void => setProblems(problemsOf(error, fields));
+  const steps = useId();
+  const hasSteps = preview !== undefined && !isHarmless;
+  const ask = question.mutate;
+  const isProposed = proposal !== undefined && preview !== undefined;
+  useEffect(() => {
+    if (isProposed) ask(values, { onError: fail });
+    // Once, of what the form begins with; after a change the user asks for it.
+  }, []);
 
   function submit(event: FormEvent): void {
     event.preventDefault();
@@ -132,9 +144,11 @@ export function EntityForm<A>({
         ))}
         {impact && <ImpactList impact={impact} />}
         {isElsewhere && <ErrorBox error={error} />}
+        {hasSteps && <Steps id={steps} act={submitLabel} isPreviewed={isPreviewed} />}
         <div className="buttons">
           <button
             type="submit"
+            {...(hasSteps ? { 'aria-describedby': steps } : {})}
             className={isDangerous ? 'bad' : 'main'}
             disabled={change.isPending || question.isPending}
           >
@@ -146,7 +160,7 @@ export function EntityForm<A>({
         </div>
       </form>
       {/* Over the form, which keeps all that was typed. */}
-      {isLeaving && <Leaving title={title} onStay={() => setLeaving(false)} onLeave={onClose} />}
+      {isLeaving && <Leaving title={title} onStay={() => setLeaving(false)} onLeave={onDiscard ?? onClose} />}
     </Dialog>
   );
 }

@@ -17,6 +17,7 @@ import { csvOf } from './csv.ts';
 import { filterValues, Filters } from './filters.tsx';
 import { EntityPanel } from './entity-panel.tsx';
 import { targetOf, type Entity, type EntityTexts, type Row } from './entity.ts';
+import { useFocusReturn } from './focus-return.ts';
 import { NewRow } from './new-row.tsx';
 import { RowLink } from './row-link.tsx';
 import { SearchBox } from './search-box.tsx';
@@ -37,6 +38,7 @@ export function EntityPage<R extends Row, T extends EntityTexts>({
   const navigate = useNavigate();
   const { page = '', row } = useParams({ strict: false });
   const search = useSearch({ strict: false });
+  useFocusReturn(row);
   const { q, sort: sortText } = search;
   const filters = filterValues(entity.filters?.(t, c) ?? [], search);
   const hidesBuiltIn = entity.hidesBuiltIn === true && search['builtIn'] !== 'yes';

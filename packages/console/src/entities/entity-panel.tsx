@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useLocation, useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { DoorwardError, type Api } from '@doorward/node/client';
 import { useRead } from '../api/use-api.ts';
 import { common } from '../i18n/common.ts';
@@ -29,6 +29,10 @@ export function EntityPanel<R extends Row, T extends EntityTexts>({
   const rights = useRights(scope);
   const navigate = useNavigate();
   const { give } = useSearch({ strict: false });
+  const router = useRouter();
+  const back = (): void => router.history.back();
+  // A page that proposed a change is told by its own answer what became of it.
+  const isAnswer = useLocation({ select: ({ state }) => state.isProposal === true }) && give !== undefined;
   const [chosen, setAct] = useState<'show' | 'edit' | 'remove' | null>(null);
   const {
     data: row,
@@ -106,6 +110,9 @@ export function EntityPanel<R extends Row, T extends EntityTexts>({
           }
           isOpen={act === 'edit'}
           onOpen={() => setAct('edit')}
+          // The list shows what became of the row.
+          onSaved={isAnswer ? back : entity.hasImpact ? close : show}
+          onDiscard={isAnswer ? back : close}
           onClose={show}
         />
       )}

@@ -86,6 +86,8 @@ export interface Entity<R extends Row, T extends EntityTexts = EntityTexts> {
   readonly hasImpact?: boolean;
   /** Shown once after a create: a secret that the answer holds. */
   readonly secretOf?: (answer: Row) => string | null;
+  /** What people call it, such as `Your API key`; without it a secret. */
+  readonly secretTitle?: (t: T) => string;
   /** Where a row leads when it is a scope of its own: to its overview, and not to a panel. */
   readonly link?: (row: R) => Scope;
   /** Filters of the list, which stand in the address and go to `list` with its input. */

@@ -7,6 +7,8 @@ export type Values = Readonly<Record<string, unknown>>;
 export interface Choice {
   readonly id: string;
   readonly name: string;
+  /** What it is for, in a sentence. */
+  readonly description?: string | null;
   /** Shown below one's own, folded. */
   readonly isBuiltIn?: boolean;
 }

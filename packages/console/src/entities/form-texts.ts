@@ -4,6 +4,9 @@ interface FormTexts {
   readonly required: string;
   readonly builtIn: (count: string) => string;
   readonly preview: string;
+  /** What comes after the preview, and that nothing has happened before it; with the label of the last button. */
+  readonly stepOne: (act: string) => string;
+  readonly stepTwo: (act: string) => string;
   readonly impact: string;
   readonly nobody: string;
   readonly truncated: string;
@@ -27,6 +30,8 @@ export const formTexts: Texts<FormTexts> = {
     required: 'This is needed.',
     builtIn: (count) => `Built-in ones (${count})`,
     preview: 'Show what changes',
+    stepOne: (act) => `Step 1 of 2: see who gains and loses what. “${act}” comes after it.`,
+    stepTwo: (act) => `Step 2 of 2: nothing has changed yet. “${act}” does what stands above.`,
     impact: 'What this changes',
     nobody: 'Nobody gains or loses a permission.',
     truncated: 'More are affected than could be compared; the list is not complete.',
@@ -49,6 +54,8 @@ export const formTexts: Texts<FormTexts> = {
     required: 'Das wird benötigt.',
     builtIn: (count) => `Eingebaute (${count})`,
     preview: 'Zeigen, was sich ändert',
+    stepOne: (act) => `Schritt 1 von 2: sehen, wer was erhält und verliert. Danach kommt „${act}“.`,
+    stepTwo: (act) => `Schritt 2 von 2: Noch hat sich nichts geändert. „${act}“ tut, was darüber steht.`,
     impact: 'Was sich dadurch ändert',
     nobody: 'Niemand gewinnt oder verliert eine Berechtigung.',
     truncated: 'Mehr sind betroffen, als verglichen werden konnten; die Liste ist nicht vollständig.',
@@ -71,6 +78,8 @@ export const formTexts: Texts<FormTexts> = {
     required: 'Esto es necesario.',
     builtIn: (count) => `Integrados (${count})`,
     preview: 'Mostrar qué cambia',
+    stepOne: (act) => `Paso 1 de 2: vea quién gana y pierde qué. Después viene «${act}».`,
+    stepTwo: (act) => `Paso 2 de 2: aún no ha cambiado nada. «${act}» hace lo que aparece arriba.`,
     impact: 'Qué cambia',
     nobody: 'Nadie gana ni pierde un permiso.',
     truncated: 'Afecta a más de los que se pudieron comparar; la lista no está completa.',
@@ -93,6 +102,8 @@ export const formTexts: Texts<FormTexts> = {
     required: 'Ceci est nécessaire.',
     builtIn: (count) => `Intégrés (${count})`,
     preview: 'Montrer ce qui change',
+    stepOne: (act) => `Étape 1 sur 2 : voyez qui gagne et perd quoi. « ${act} » vient ensuite.`,
+    stepTwo: (act) => `Étape 2 sur 2 : rien n’a encore changé. « ${act} » fait ce qui figure au-dessus.`,
     impact: 'Ce que cela change',
     nobody: 'Personne ne gagne ni ne perd de permission.',
     truncated:

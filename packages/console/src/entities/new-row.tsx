@@ -46,7 +46,14 @@ export function NewRow<R extends Row, T extends EntityTexts>({
           onClose={onClose}
         />
       )}
-      {secret && <SecretDialog name={secret.name} secret={secret.text} onClose={() => setSecret(null)} />}
+      {secret && (
+        <SecretDialog
+          title={entity.secretTitle?.(t)}
+          name={secret.name}
+          secret={secret.text}
+          onClose={() => setSecret(null)}
+        />
+      )}
     </>
   );
 }

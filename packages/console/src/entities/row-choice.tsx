@@ -1,8 +1,8 @@
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import { useRead } from '../api/use-api.ts';
 import { common } from '../i18n/common.ts';
 import { formatNumber } from '../i18n/format.ts';
-import { useTexts } from '../i18n/language.ts';
+import { useLanguage, useTexts } from '../i18n/language.ts';
 import { useScope } from '../scopes/use-scope.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
 import { targetOf } from './entity.ts';
@@ -31,7 +31,7 @@ export function RowChoice({
     error,
     isPending,
     refetch,
-  } = useRead([field.noun, scope, 'choices', search], (api) =>
+  } = useRead([field.noun, scope, 'choices', search, useLanguage()], (api) =>
     field.source(api, { ...targetOf(scope), ...(search.length > 1 ? { search } : {}) }),
   );
   const chosen: readonly string[] = Array.isArray(value)
@@ -49,15 +49,14 @@ export function RowChoice({
     if (field.kind === 'row') onChange(id);
     else onChange(chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id]);
   };
-  const choice = ({ id, name }: Choice) => (
-    <label key={id}>
-      <input
-        type={field.kind === 'row' ? 'radio' : 'checkbox'}
-        checked={chosen.includes(id)}
-        onChange={() => toggle(id)}
-      />{' '}
-      {name}
-    </label>
+  const choice = (row: Choice) => (
+    <OneChoice
+      key={row.id}
+      choice={row}
+      type={field.kind === 'row' ? 'radio' : 'checkbox'}
+      isChosen={chosen.includes(row.id)}
+      onToggle={() => toggle(row.id)}
+    />
   );
   return (
     <fieldset className="field choice">
@@ -96,5 +95,39 @@ export function RowChoice({
       </div>
       {problem && <small className="problem">{problem}</small>}
     </fieldset>
+  );
+}
+
+/** Its name is the label of the box; what it is for stands below, and is its description. */
+function OneChoice({
+  choice: { name, description },
+  type,
+  isChosen,
+  onToggle,
+}: {
+  readonly choice: Choice;
+  readonly type: 'radio' | 'checkbox';
+  readonly isChosen: boolean;
+  readonly onToggle: () => void;
+}) {
+  const id = useId();
+  return (
+    <label>
+      <input
+        type={type}
+        checked={isChosen}
+        onChange={onToggle}
+        aria-labelledby={`${id}-name`}
+        {...(description ? { 'aria-describedby': `${id}-about` } : {})}
+      />
+      <span>
+        <bdi id={`${id}-name`}>{name}</bdi>
+        {description && (
+          <small id={`${id}-about`} className="hint">
+            {description}
+          </small>
+        )}
+      </span>
+    </label>
   );
 }

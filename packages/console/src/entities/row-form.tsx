@@ -23,6 +23,8 @@ export function RowForm({
   isOpen,
   onOpen,
   onClose,
+  onSaved = onClose,
+  onDiscard = onClose,
 }: {
   readonly noun: string;
   readonly row: Row;
@@ -33,6 +35,9 @@ export function RowForm({
   readonly proposal?: Values | undefined;
   readonly isOpen: boolean;
   readonly onOpen: () => void;
+  readonly onSaved?: () => void;
+  /** After the user has discarded their changes. */
+  readonly onDiscard?: () => void;
   readonly onClose: () => void;
 }) {
   const c = useTexts(common);
@@ -69,7 +74,14 @@ export function RowForm({
           },
         });
       }}
-      onDone={close}
+      onDone={() => {
+        setRefused(null);
+        onSaved();
+      }}
+      onDiscard={() => {
+        setRefused(null);
+        onDiscard();
+      }}
       onClose={close}
     />
   );

@@ -8,6 +8,7 @@ import {
   useTexts,
   type Language,
 } from '../i18n/language.ts';
+import { ownPages } from '../pages/me/pages.ts';
 import { useMe } from '../scopes/use-scopes.ts';
 import { signOut } from '../session/session.ts';
 import { frameTexts } from './frame-texts.ts';
@@ -38,9 +39,11 @@ export function UserMenu() {
         <bdi>{me?.user.name ?? t.you}</bdi>
       </summary>
       <div className="menu-body">
-        <Link to="/me/$page" params={{ page: 'profile' }}>
-          {t.you}
-        </Link>
+        {ownPages.map(({ name, label }) => (
+          <Link key={name} to="/me/$page" params={{ page: name }}>
+            {label[language]}
+          </Link>
+        ))}
         <label>
           {t.language}
           <select value={language} onChange={(event) => setLanguage(event.target.value as Language)}>

@@ -37,6 +37,8 @@ export interface Common {
   readonly builtIn: string;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** Of users: their roles and metadata belong to a place, and are not part of it. */
+  readonly profileChangedAt: string;
   readonly name: string;
   readonly description: string;
   readonly metadata: string;
@@ -98,6 +100,7 @@ export const common: Texts<Common> = {
     builtIn: 'Built in',
     createdAt: 'Created',
     updatedAt: 'Changed',
+    profileChangedAt: 'Profile changed',
     name: 'Name',
     description: 'Description',
     metadata: 'Metadata',
@@ -156,6 +159,7 @@ export const common: Texts<Common> = {
     builtIn: 'Eingebaut',
     createdAt: 'Erstellt',
     updatedAt: 'Geändert',
+    profileChangedAt: 'Profil geändert',
     name: 'Name',
     description: 'Beschreibung',
     metadata: 'Metadaten',
@@ -214,6 +218,7 @@ export const common: Texts<Common> = {
     builtIn: 'Integrado',
     createdAt: 'Creado',
     updatedAt: 'Modificado',
+    profileChangedAt: 'Perfil modificado',
     name: 'Nombre',
     description: 'Descripción',
     metadata: 'Metadatos',
@@ -272,6 +277,7 @@ export const common: Texts<Common> = {
     builtIn: 'Intégré',
     createdAt: 'Créé',
     updatedAt: 'Modifié',
+    profileChangedAt: 'Profil modifié',
     name: 'Nom',
     description: 'Description',
     metadata: 'Métadonnées',

@@ -7,10 +7,13 @@ import { Dialog } from './dialog.tsx';
 
 /** A secret that is shown once. The dialog closes after it was copied or downloaded and the user says that they stored it. */
 export function SecretDialog({
+  title,
   name,
   secret,
   onClose,
 }: {
+  /** What it is; without it a secret. */
+  readonly title?: string | undefined;
   readonly name: string;
   readonly secret: string;
   readonly onClose: () => void;
@@ -19,8 +22,8 @@ export function SecretDialog({
   const c = useTexts(common);
   const [isTaken, setTaken] = useState(false);
   return (
-    <Dialog title={t.secret} onClose={() => undefined} isLocked>
-      <p>{name}</p>
+    <Dialog title={title ?? t.secret} onClose={() => undefined} isLocked>
+      {name !== title && <p>{name}</p>}
       <pre className="secret">{secret}</pre>
       <p>{t.secretOnce}</p>
       <div className="buttons">

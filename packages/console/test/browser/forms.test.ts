@@ -25,6 +25,7 @@ beforeEach(async () => {
   await expect.poll(() => page.locator('dialog').count()).toBe(0);
 });
 
+const link = (name: string) => page.getByRole('link', { name, exact: true });
 const button = (name: string) => page.getByRole('button', { name, exact: true });
 
 test('the question about unsaved changes keeps what was typed, even half of some JSON', async () => {
@@ -83,6 +84,8 @@ test('words of the API are shown in the language of the user', async () => {
   await page.evaluate(`localStorage.setItem('doorward.console.language', 'de')`);
   await page.goto(`${setup.service.base}${setup.project}/users`);
   expect(await page.locator('tbody tr', { hasText: 'Grace' }).innerText()).toContain('aktiv, verwaltet');
+  // Roles belong to a place and not to the user: the time is not that of their last change.
+  await page.getByRole('columnheader', { name: 'Profil geändert' }).waitFor();
   await visit(page, `${setup.project}/roles`);
   await page
     .locator('tbody tr', { hasText: 'Invoice reader' })
@@ -167,4 +170,107 @@ test('a question about rights carries the revision of the last change', async ()
   expect(revision).toMatch(/./);
   expect(new URL((await asked).url()).searchParams.get('minRevision')).toBe(revision);
   expect((await setup.api.tags({ scope, search: 'Revision' })).totalCount).toBe(1);
+});
+
+test('make a webhook: all that is wrong with its address stands at the field at once', async () => {
+  await link('Webhooks').click();
+  await button('New webhook').click();
+  const form = page.getByRole('dialog');
+  const address = form.getByLabel('Address', { exact: true });
+  await form.getByText('a public https address such as https://hooks.example.com/doorward').waitFor();
+  await form.getByLabel('* (all events)').click();
+  await address.fill('ftp://user:word@10.0.0.1:22/hooks');
+  await button('Create').click();
+  const problem = form.getByRole('alert');
+  await problem.waitFor();
+  expect(await problem.textContent()).toMatch(/https.*password.*port 443.*public/i);
+  expect(await address.getAttribute('aria-invalid')).toBe('true');
+  await address.fill('hooks.example.com');
+  await button('Create').click();
+  await form.getByText('Write the whole address').waitFor();
+  await address.fill('https://hooks.example/new');
+  await button('Create').click();
+  const secret = page.getByRole('dialog', { name: 'Your secret' });
+  await secret.waitFor();
+  await button('Download').click();
+  await button('I have stored it').click();
+  await secret.waitFor({ state: 'detached' });
+});
+
+test('choose the permissions of a role: one’s own first, the built-in ones folded and found by search', async () => {
+  await page.getByRole('link', { name: 'Invoice reader' }).click();
+  await button('Edit').click();
+  const form = page.getByRole('dialog');
+  const groups = form.getByRole('group', { name: 'Groups' });
+  await groups.getByLabel('Invoice reading').waitFor();
+  const builtIn = groups.locator('details');
+  expect(await builtIn.getAttribute('open')).toBeNull();
+  expect(await groups.getByRole('checkbox').count()).toBe(1);
+  const name =
+    (await setup.api.groups({ scope: setup.demo.key.scope, isSystem: true, limit: 1 })).items[0]?.name ?? '';
+  await groups.getByRole('searchbox').fill(name);
+  await groups.getByLabel(name, { exact: true }).waitFor();
+  await groups.getByRole('searchbox').fill('');
+  await groups.locator('summary').click();
+  expect(await groups.getByRole('checkbox').count()).toBeGreaterThan(20);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Close' }).click();
+});
+
+/** Presses the key that moves the focus until it is on a control. */
+async function tabTo(name: string): Promise<void> {
+  const focused = page.locator(':focus');
+  const control = page.locator(':focus').and(page.getByLabel(name, { exact: true }));
+  for (let presses = 0; presses < 60; presses++) {
+    await page.keyboard.press('Tab');
+    if ((await focused.count()) === 0) continue;
+    if ((await focused.innerText()).trim() === name || (await control.count()) > 0) return;
+  }
+  throw new Error(`the focus never came to ${name}`);
+}
+
+test('reach everything, and give a role, with the keyboard', async () => {
+  await setup.api.createUser({ scope: setup.demo.key.scope, name: 'Radia' });
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('lantern');
+  await page.getByRole('option', { name: 'Lantern Books', exact: true }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Lantern Books', level: 1 }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('bookshop');
+  await page.getByRole('option', { name: /Bookshop$/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Bookshop', level: 1 }).waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('r');
+  await page.getByRole('heading', { name: 'Roles', level: 1 }).waitFor();
+  await link('Invoice reader').focus();
+  await page.keyboard.press('k');
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  const panel = page.getByRole('dialog', { name: 'Invoice reader' });
+  await panel.waitFor();
+  await page.keyboard.press('Escape');
+  await panel.waitFor({ state: 'detached' });
+
+  await page.keyboard.press('g');
+  await page.keyboard.press('u');
+  await page.getByRole('heading', { name: 'Users', level: 1 }).waitFor();
+  await link('Radia').waitFor();
+  await tabTo('Radia');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Radia' }).getByRole('button', { name: 'Edit' }).waitFor();
+  await tabTo('Edit');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').getByLabel('Invoice reader').waitFor();
+  await tabTo('Invoice reader');
+  await page.keyboard.press('Space');
+  await tabTo('Show what changes');
+  await page.keyboard.press('Enter');
+  await page.getByRole('region', { name: 'What this changes' }).getByText('Radia').waitFor();
+  await tabTo('Save');
+  await page.keyboard.press('Enter');
+  await page.locator('tbody tr', { hasText: 'Radia' }).getByText('Invoice reader').waitFor();
+  // The focus is where it was before the dialogs.
+  await expect.poll(() => page.locator(':focus').innerText()).toBe('Radia');
 });

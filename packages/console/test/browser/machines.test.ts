@@ -47,7 +47,7 @@ test.each([
   await panel.getByRole('button', { name: 'New key' }).click();
   await form.getByLabel('Name', { exact: true }).fill('Nightly');
   await form.last().getByRole('button', { name: 'New key', exact: true }).click();
-  const secretDialog = page.getByRole('dialog', { name: 'Your secret' });
+  const secretDialog = page.getByRole('dialog', { name: 'Your API key' });
   await secretDialog.getByText('Nightly', { exact: true }).waitFor();
   const secret = (await secretDialog.locator('pre').textContent()) ?? '';
   const valueOf = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(secret)?.[1] ?? '';
@@ -104,7 +104,7 @@ test('a key of an organization, for a service user that is chosen in its form', 
   await form.getByLabel('Name', { exact: true }).fill('Mirroring');
   await form.getByLabel('Mirror').check();
   await form.getByRole('button', { name: 'Create', exact: true }).click();
-  expect(await page.getByRole('dialog', { name: 'Your secret' }).locator('pre').textContent()).toContain(
+  expect(await page.getByRole('dialog', { name: 'Your API key' }).locator('pre').textContent()).toContain(
     `DOORWARD_SCOPE=organization:${scope.id}`,
   );
   await view.context.close();

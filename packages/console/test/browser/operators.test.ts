@@ -47,7 +47,7 @@ test('a user is found, suspended and reactivated, with a reason that the audit l
   const { page, context, offences } = await open('users');
   await page.getByRole('searchbox').fill('vera@example.com');
   await page.getByRole('link', { name: 'Vera' }).click();
-  await page.getByText('email: vera@example.com').waitFor();
+  await page.getByText('E-mail: vera@example.com').waitFor();
   await act(page, 'Suspend');
   await page.getByRole('dialog', { name: 'Vera' }).getByText('suspended').waitFor();
   const signIn = () =>

@@ -1,21 +1,26 @@
 import type { ChoiceSource } from '../../entities/form-field.ts';
+import { aboutRole } from './about-role.ts';
 
 /** Rows to choose from in forms: a hundred at once, the newest first so that built-in ones come last; the rest by search. */
 const page = { limit: 100, sortField: 'createdAt', sortOrder: 'DESC' } as const;
 
-const named = ({ items }: { readonly items: readonly { readonly id: string; readonly name: string }[] }) =>
-  items.map(({ id, name }) => ({ id, name }));
+type WithText = { readonly id: string; readonly name: string; readonly description: string | null };
+
+/** A role as a choice, with what it is for. */
+export const roleChoice = (role: WithText & { readonly isSystem: boolean }) => ({
+  id: role.id,
+  name: role.name,
+  description: aboutRole(role),
+});
 
 /** Of groups and permissions most are built in: these are marked. */
-const marked = ({
-  items,
-}: {
-  readonly items: readonly { readonly id: string; readonly name: string; readonly isSystem: boolean }[];
-}) => items.map(({ id, name, isSystem }) => ({ id, name, isBuiltIn: isSystem }));
+const marked = ({ items }: { readonly items: readonly (WithText & { readonly isSystem: boolean })[] }) =>
+  items.map(({ id, name, description, isSystem }) => ({ id, name, description, isBuiltIn: isSystem }));
 
 export const groupChoices: ChoiceSource = async (api, input) =>
   marked(await api.groups({ ...input, ...page }));
-export const roleChoices: ChoiceSource = async (api, input) => named(await api.roles({ ...input, ...page }));
+export const roleChoices: ChoiceSource = async (api, input) =>
+  (await api.roles({ ...input, ...page })).items.map(roleChoice);
 export const permissionChoices: ChoiceSource = async (api, input) =>
   marked(await api.permissions({ ...input, ...page }));
 /** With its colour, in which a row that gets the tag shows it. */

@@ -1,15 +1,10 @@
 import type { components } from '@doorward/node/client';
-import {
-  chipsColumn,
-  descriptionColumn,
-  nameColumn,
-  textColumn,
-  updatedColumn,
-} from '../../entities/columns.tsx';
+import { chipsColumn, nameColumn, textColumn, updatedColumn } from '../../entities/columns.tsx';
 import { EntityPage } from '../../entities/entity-page.tsx';
 import type { Entity, EntityTexts } from '../../entities/entity.ts';
 import { descriptionField, metadataField, nameField } from '../../entities/fields.ts';
 import type { Texts } from '../../i18n/language.ts';
+import { aboutRole } from './about-role.ts';
 import { groupChoices } from './choices.ts';
 
 type Role = components['schemas']['Role'];
@@ -17,6 +12,7 @@ type Role = components['schemas']['Role'];
 interface RoleTexts extends EntityTexts {
   readonly level: string;
   readonly levels: Readonly<Record<Role['level'], string>>;
+  readonly descriptionHint: string;
   readonly groups: string;
   readonly groupsHint: string;
 }
@@ -30,6 +26,7 @@ const texts: Texts<RoleTexts> = {
     removal: 'Whoever has this role loses what it gives.',
     level: 'Level',
     levels: { account: 'account', organization: 'organization', project: 'project' },
+    descriptionHint: 'It stands beside the role wherever somebody chooses one.',
     groups: 'Groups',
     groupsHint: 'The permissions of these groups come with the role.',
   },
@@ -42,6 +39,7 @@ const texts: Texts<RoleTexts> = {
     removal: 'Wer diese Rolle hat, verliert, was sie gibt.',
     level: 'Ebene',
     levels: { account: 'Konto', organization: 'Organisation', project: 'Projekt' },
+    descriptionHint: 'Sie steht neben der Rolle, wo immer jemand eine wählt.',
     groups: 'Gruppen',
     groupsHint: 'Mit der Rolle kommen die Berechtigungen dieser Gruppen.',
   },
@@ -53,6 +51,7 @@ const texts: Texts<RoleTexts> = {
     removal: 'Quien tenga este rol pierde lo que da.',
     level: 'Nivel',
     levels: { account: 'cuenta', organization: 'organización', project: 'proyecto' },
+    descriptionHint: 'Aparece junto al rol dondequiera que alguien elija uno.',
     groups: 'Grupos',
     groupsHint: 'Con el rol vienen los permisos de estos grupos.',
   },
@@ -65,6 +64,7 @@ const texts: Texts<RoleTexts> = {
     removal: 'Quiconque a ce rôle perd ce qu’il donne.',
     level: 'Niveau',
     levels: { account: 'compte', organization: 'organisation', project: 'projet' },
+    descriptionHint: 'Elle figure à côté du rôle partout où quelqu’un en choisit un.',
     groups: 'Groupes',
     groupsHint: 'Les permissions de ces groupes viennent avec le rôle.',
   },
@@ -76,7 +76,7 @@ const roles: Entity<Role, RoleTexts> = {
   name: ({ name }) => name,
   columns: (t, c) => [
     nameColumn(c),
-    descriptionColumn(c),
+    textColumn('description', c.description, aboutRole),
     textColumn('level', t.level, ({ level }) => t.levels[level]),
     chipsColumn('groups', t.groups, ({ groups = [] }) => groups.map(({ name }) => name)),
     updatedColumn(c),
@@ -86,7 +86,7 @@ const roles: Entity<Role, RoleTexts> = {
   isSystem: ({ isSystem }) => isSystem,
   fields: (t, role, c) => [
     nameField(c, role?.name),
-    descriptionField(c, role?.description),
+    { ...descriptionField(c, role?.description), hint: t.descriptionHint },
     {
       kind: 'rows',
       name: 'groupIds',

@@ -5,6 +5,7 @@ import type { Entity } from '../../entities/entity.ts';
 import { metadataField, nameField } from '../../entities/fields.ts';
 import type { ChoiceSource } from '../../entities/form-field.ts';
 import { formatNumber } from '../../i18n/format.ts';
+import { roleChoice } from '../access/choices.ts';
 import { CustomerActions } from './customer-actions.tsx';
 import { CustomerDetails } from './customer-details.tsx';
 import { grantTexts, type GrantTexts } from './grant-texts.ts';
@@ -13,7 +14,7 @@ type Grant = components['schemas']['ProjectGrant'];
 
 /** Built-in roles are of the owner alone: a customer gives only those of the project itself. */
 const ownRoles: ChoiceSource = async (api, input) =>
-  (await api.roles({ ...input, isSystem: false, limit: 100 })).items.map(({ id, name }) => ({ id, name }));
+  (await api.roles({ ...input, isSystem: false, limit: 100 })).items.map(roleChoice);
 
 const isOver = ({ status }: Grant): boolean => ['declined', 'revoked', 'expired'].includes(status);
 

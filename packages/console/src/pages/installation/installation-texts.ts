@@ -7,6 +7,7 @@ export interface AllUsersTexts extends EntityTexts {
   readonly statuses: Readonly<Record<'active' | 'disabled' | 'suspended', string>>;
   readonly methods: string;
   readonly factors: string;
+  readonly factorTypes: Readonly<Record<'totp', string>>;
   readonly sessions: string;
   readonly memberships: string;
   readonly projects: string;
@@ -26,6 +27,7 @@ export const userTexts: Texts<AllUsersTexts> = {
     statuses: { active: 'active', disabled: 'disabled', suspended: 'suspended' },
     methods: 'Sign-in methods',
     factors: 'Second factors',
+    factorTypes: { totp: 'authenticator app' },
     sessions: 'Open sessions',
     memberships: 'Organizations',
     projects: 'Projects',
@@ -43,6 +45,7 @@ export const userTexts: Texts<AllUsersTexts> = {
     statuses: { active: 'aktiv', disabled: 'gesperrt', suspended: 'vom Betreiber gesperrt' },
     methods: 'Anmeldewege',
     factors: 'Zweite Faktoren',
+    factorTypes: { totp: 'Authenticator-App' },
     sessions: 'Offene Sitzungen',
     memberships: 'Organisationen',
     projects: 'Projekte',
@@ -61,6 +64,7 @@ export const userTexts: Texts<AllUsersTexts> = {
     statuses: { active: 'activo', disabled: 'desactivado', suspended: 'suspendido' },
     methods: 'Métodos de inicio de sesión',
     factors: 'Segundos factores',
+    factorTypes: { totp: 'aplicación de autenticación' },
     sessions: 'Sesiones abiertas',
     memberships: 'Organizaciones',
     projects: 'Proyectos',
@@ -79,6 +83,7 @@ export const userTexts: Texts<AllUsersTexts> = {
     statuses: { active: 'actif', disabled: 'désactivé', suspended: 'suspendu' },
     methods: 'Moyens de connexion',
     factors: 'Seconds facteurs',
+    factorTypes: { totp: 'application d’authentification' },
     sessions: 'Sessions ouvertes',
     memberships: 'Organisations',
     projects: 'Projets',

@@ -8,6 +8,8 @@ import { useTexts } from '../../i18n/language.ts';
 import { Chips } from '../../ui/chips.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { userTexts, type AllUsersTexts } from './installation-texts.ts';
+import { providerNames } from '../me/provider-names.ts';
+import { secondFactorTexts } from '../me/second-factor-texts.ts';
 import { UserActions } from './user-actions.tsx';
 
 type User = components['schemas']['InstallationUser'];
@@ -54,6 +56,8 @@ const users: Entity<User, AllUsersTexts> = {
 function UserDetails({ user }: { readonly user: Details }) {
   const t = useTexts(userTexts);
   const c = useTexts(common);
+  const f = useTexts(secondFactorTexts);
+  const providers = useTexts(providerNames);
   const { methods, factors, sessions, memberships, projects, keyCount, isOperator } = user;
   return (
     <Facts
@@ -61,10 +65,21 @@ function UserDetails({ user }: { readonly user: Details }) {
         [
           t.methods,
           methods.length > 0 && (
-            <Chips texts={methods.map(({ provider, label }) => `${provider}: ${label}`)} />
+            <Chips
+              texts={methods.map(({ provider, label }) => `${providers[provider] ?? provider}: ${label}`)}
+            />
           ),
         ],
-        [t.factors, factors.length > 0 && <Chips texts={factors.map(({ type }) => type)} />],
+        [
+          t.factors,
+          factors.length > 0 && (
+            <Chips
+              texts={factors.map(({ type, isEnabled }) =>
+                isEnabled ? t.factorTypes[type] : `${t.factorTypes[type]} (${f.pending})`,
+              )}
+            />
+          ),
+        ],
         [t.sessions, sessions.length > 0 && formatNumber(sessions.length)],
         [
           t.memberships,

@@ -16,6 +16,7 @@ export function Act<A>({
   isMain = false,
   save,
   secretOf,
+  secretTitle,
   nameOf,
 }: {
   readonly label: string;
@@ -27,6 +28,8 @@ export function Act<A>({
   readonly isMain?: boolean;
   readonly save: (api: Api, input: Target & Values) => Promise<A>;
   readonly secretOf?: (answer: A) => string | null;
+  /** What people call the secret. */
+  readonly secretTitle?: string;
   /** Whose secret it is, if not that of what it acts on. */
   readonly nameOf?: (answer: A) => string;
 }) {
@@ -58,7 +61,7 @@ export function Act<A>({
           onClose={() => setOpen(false)}
         />
       )}
-      {shown && <SecretDialog {...shown} onClose={() => setShown(null)} />}
+      {shown && <SecretDialog {...shown} title={secretTitle} onClose={() => setShown(null)} />}
     </>
   );
 }

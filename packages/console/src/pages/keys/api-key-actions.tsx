@@ -51,6 +51,7 @@ export function ApiKeyActions({ apiKey }: { readonly apiKey: ApiKey }) {
             api.rotateApiKey({ ...input, id, graceSeconds: Number(graceSeconds) })
           }
           secretOf={variablesOf}
+          secretTitle={t.yourKey}
         />
       )}
       {rights.can('ApiKey:Revoke') && (

@@ -17,6 +17,8 @@ export interface ApiKeyTexts extends EntityTexts {
   readonly lastUse: string;
   readonly never: string;
   readonly unused: string;
+  /** Title of the dialog that shows it once. */
+  readonly yourKey: string;
   readonly expiry: string;
   readonly expiryHint: string;
   readonly networks: string;
@@ -41,6 +43,7 @@ export const apiKeyTexts: Texts<ApiKeyTexts> = {
     about: 'With a key, a program signs in to this project. The key has a role, or acts as a person.',
     create: 'New key',
     empty: 'There are no keys yet. A program that asks this service needs one.',
+    yourKey: 'Your API key',
     removal: 'The key stops working at once and leaves the list.',
     actsAs: 'Acts as',
     actsAsHint: 'What the key may do comes from here.',
@@ -81,6 +84,7 @@ export const apiKeyTexts: Texts<ApiKeyTexts> = {
       'Mit einem Schlüssel meldet sich ein Programm bei diesem Projekt an. Er hat eine Rolle oder handelt als eine Person.',
     create: 'Neuer Schlüssel',
     empty: 'Es gibt noch keine Schlüssel. Ein Programm, das diesen Dienst fragt, braucht einen.',
+    yourKey: 'Ihr API-Schlüssel',
     removal: 'Der Schlüssel gilt sofort nicht mehr und verschwindet aus der Liste.',
     actsAs: 'Handelt als',
     actsAsHint: 'Daraus ergibt sich, was der Schlüssel darf.',
@@ -121,6 +125,7 @@ export const apiKeyTexts: Texts<ApiKeyTexts> = {
       'Con una clave, un programa inicia sesión en este proyecto. Tiene un rol o actúa como una persona.',
     create: 'Nueva clave',
     empty: 'Aún no hay claves. Un programa que consulta este servicio necesita una.',
+    yourKey: 'Su clave de API',
     removal: 'La clave deja de funcionar de inmediato y desaparece de la lista.',
     actsAs: 'Actúa como',
     actsAsHint: 'De aquí viene lo que la clave puede hacer.',
@@ -161,6 +166,7 @@ export const apiKeyTexts: Texts<ApiKeyTexts> = {
       'Avec une clé, un programme se connecte à ce projet. Elle a un rôle, ou agit au nom d’une personne.',
     create: 'Nouvelle clé',
     empty: 'Il n’y a pas encore de clés. Un programme qui interroge ce service en a besoin.',
+    yourKey: 'Votre clé d’API',
     removal: 'La clé cesse aussitôt de fonctionner et quitte la liste.',
     actsAs: 'Agit comme',
     actsAsHint: 'De là vient ce que la clé peut faire.',

@@ -82,6 +82,7 @@ const keysOfAnyScope = {
     },
   ],
   secretOf: (answer) => variablesOf(answer as components['schemas']['ApiKeyWithSecret']),
+  secretTitle: ({ yourKey }) => yourKey,
   remove: (api, input) => api.deleteApiKey(input),
   details: (apiKey) => <ApiKeyDetails apiKey={apiKey} />,
   actions: (apiKey) => <ApiKeyActions apiKey={apiKey} />,

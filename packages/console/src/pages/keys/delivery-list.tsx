@@ -3,6 +3,7 @@ import type { components } from '@doorward/node/client';
 import { useList } from '../../api/use-api.ts';
 import { useEach } from '../../api/use-each.ts';
 import { targetOf } from '../../entities/entity.ts';
+import { common } from '../../i18n/common.ts';
 import { formatNumber } from '../../i18n/format.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
@@ -35,7 +36,16 @@ const hasFailed = (delivery: Delivery): boolean =>
   delivery.status === 'exhausted' ||
   (delivery.status === 'pending' && delivery.attemptCount > 0 && !isExpected(delivery));
 
-/** What was sent to a webhook, newest first. */
+/** How many failed attempts of a delivery the list shows; its dialog has them all. */
+const ATTEMPTS = 3;
+
+/** The attempts that failed, newest first, without the last one of all: that is the answer of the delivery. */
+const earlierFailures = ({ attempts = [], attemptCount }: Delivery) =>
+  attempts
+    .filter(({ number, error }) => error !== null && number !== attemptCount)
+    .sort((a, b) => b.number - a.number);
+
+/** What was sent to a webhook, newest first, each with what failed before it arrived, and a button that sends it again. */
 export function DeliveryList({ subscriptionId }: { readonly subscriptionId: string }) {
   const t = useTexts(deliveryTexts);
   const scope = useScope();
@@ -58,7 +68,8 @@ export function DeliveryList({ subscriptionId }: { readonly subscriptionId: stri
     { isEnabled: rights.can('WebhookDelivery:Query') },
   );
   const rows = list.data?.pages.flatMap(({ items }) => items) ?? [];
-  const failed = rights.can('WebhookDelivery:Replay') ? rows.filter(hasFailed) : [];
+  const mayReplay = rights.can('WebhookDelivery:Replay');
+  const failed = mayReplay ? rows.filter(hasFailed) : [];
   const replay = useEach((api, { id }: Delivery) => api.replayWebhookDelivery({ ...targetOf(scope), id }));
   const sendAgain = (deliveries: readonly Delivery[]): void =>
     void replay.run(deliveries).then((left) => {
@@ -123,29 +134,59 @@ export function DeliveryList({ subscriptionId }: { readonly subscriptionId: stri
             {
               key: 'answer',
               label: t.answer,
-              cell: ({ lastStatusCode, lastError, lastLatencyMs }) => (
-                <Answer statusCode={lastStatusCode} error={lastError} latencyMs={lastLatencyMs} />
+              cell: (delivery) => (
+                <>
+                  <Answer
+                    statusCode={delivery.lastStatusCode}
+                    error={delivery.lastError}
+                    latencyMs={delivery.lastLatencyMs}
+                  />
+                  <Failures attempts={earlierFailures(delivery)} />
+                </>
               ),
             },
-            ...(failed.length === 0
-              ? []
-              : [
+            ...(mayReplay
+              ? [
                   {
                     key: 'again',
                     label: t.again,
                     cell: (delivery: Delivery) =>
-                      hasFailed(delivery) && (
-                        <button type="button" disabled={replay.isBusy} onClick={() => sendAgain([delivery])}>
+                      delivery.status !== 'cancelled' &&
+                      !isExpected(delivery) && (
+                        <button
+                          type="button"
+                          className={hasFailed(delivery) ? '' : 'quiet'}
+                          disabled={replay.isBusy}
+                          onClick={() => sendAgain([delivery])}
+                        >
                           {t.replay}
                         </button>
                       ),
                   },
-                ]),
+                ]
+              : []),
           ]}
         />
       )}
       {rows.length > 0 && <ListFoot list={list} />}
       {open && <DeliveryDialog delivery={open} onClose={() => setOpenId(null)} />}
     </section>
+  );
+}
+
+function Failures({ attempts }: { readonly attempts: ReturnType<typeof earlierFailures> }) {
+  const t = useTexts(deliveryTexts);
+  const c = useTexts(common);
+  if (attempts.length === 0) return null;
+  return (
+    <ul className="attempts">
+      {attempts.slice(0, ATTEMPTS).map(({ number, attemptedAt, statusCode, error, latencyMs }) => (
+        <li key={number}>
+          {t.attempt(formatNumber(number))}{' '}
+          <Answer statusCode={statusCode} error={error} latencyMs={latencyMs} />, <Time iso={attemptedAt} />
+        </li>
+      ))}
+      {attempts.length > ATTEMPTS && <li>{c.more(formatNumber(attempts.length - ATTEMPTS))}</li>}
+    </ul>
   );
 }

@@ -20,6 +20,7 @@ interface DeliveryTexts {
   readonly deliveredAt: string;
   readonly attempts: string;
   readonly number: string;
+  readonly attempt: (number: string) => string;
   readonly body: string;
   readonly replay: string;
   readonly replayed: string;
@@ -59,6 +60,7 @@ export const deliveryTexts: Texts<DeliveryTexts> = {
     deliveredAt: 'Delivered',
     attempts: 'Attempts',
     number: 'No.',
+    attempt: (number) => `Attempt ${number}:`,
     body: 'Text of the last answer',
     replay: 'Send again',
     replayed: 'It is sent again.',
@@ -96,6 +98,7 @@ export const deliveryTexts: Texts<DeliveryTexts> = {
     deliveredAt: 'Zugestellt',
     attempts: 'Versuche',
     number: 'Nr.',
+    attempt: (number) => `Versuch ${number}:`,
     body: 'Text der letzten Antwort',
     replay: 'Erneut senden',
     replayed: 'Es wird erneut gesendet.',
@@ -133,6 +136,7 @@ export const deliveryTexts: Texts<DeliveryTexts> = {
     deliveredAt: 'Entregado',
     attempts: 'Intentos',
     number: 'N.º',
+    attempt: (number) => `Intento ${number}:`,
     body: 'Texto de la última respuesta',
     replay: 'Enviar otra vez',
     replayed: 'Se envía otra vez.',
@@ -170,6 +174,7 @@ export const deliveryTexts: Texts<DeliveryTexts> = {
     deliveredAt: 'Livré',
     attempts: 'Tentatives',
     number: 'N°',
+    attempt: (number) => `Tentative ${number} :`,
     body: 'Texte de la dernière réponse',
     replay: 'Envoyer à nouveau',
     replayed: 'L’envoi recommence.',

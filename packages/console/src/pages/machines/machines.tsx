@@ -30,7 +30,7 @@ const machines: Entity<User, MachineTexts> = {
     nameColumn(c),
     textColumn('status', c.status, ({ status }) => t[status]),
     chipsColumn('roles', t.role, ({ roles = [] }) => roles.map(({ name }) => name)),
-    updatedColumn(c),
+    updatedColumn({ ...c, updatedAt: c.profileChangedAt }),
   ],
   list: (api, input, signal) => api.users({ ...input, kind: 'service', relations: ['roles'] }, { signal }),
   read: (api, input, signal) => api.user({ ...input, relations: ['roles'] }, { signal }),
@@ -82,6 +82,7 @@ function MachineActions({ machine }: { readonly machine: User }) {
           fields={[nameField(c), ...lifetimeFields(k)]}
           save={(api, input) => api.createApiKey({ ...input, userId: machine.id })}
           secretOf={variablesOf}
+          secretTitle={k.yourKey}
           nameOf={nameOfKey}
         />
       )}

@@ -74,7 +74,9 @@ export function SecondFactors() {
           onClose={close}
         />
       )}
-      {act?.kind === 'codes' && <SecretDialog name={t.codes} secret={act.codes.join('\n')} onClose={close} />}
+      {act?.kind === 'codes' && (
+        <SecretDialog title={t.codes} name={t.codes} secret={act.codes.join('\n')} onClose={close} />
+      )}
     </section>
   );
 }

@@ -21,6 +21,8 @@ interface SessionTexts {
   readonly kinds: Readonly<Record<Session['kind'], string>>;
   readonly network: string;
   readonly lastUsed: string;
+  readonly now: string;
+  readonly lastUsedAbout: string;
   readonly signedIn: string;
   readonly factors: Readonly<Record<Session['acr'], string>>;
   readonly end: string;
@@ -45,6 +47,8 @@ const texts: Texts<SessionTexts> = {
     },
     network: 'Network',
     lastUsed: 'Last used',
+    now: 'now',
+    lastUsedAbout: 'A device in use reports every few minutes, so the times of the others can be that old.',
     signedIn: 'Signed in',
     factors: { aal1: 'one factor', aal2: 'two factors' },
     end: 'End',
@@ -67,6 +71,9 @@ const texts: Texts<SessionTexts> = {
     },
     network: 'Netz',
     lastUsed: 'Zuletzt benutzt',
+    now: 'jetzt',
+    lastUsedAbout:
+      'Ein benutztes Gerät meldet sich alle paar Minuten; so alt können die Zeiten der anderen sein.',
     signedIn: 'Angemeldet',
     factors: { aal1: 'ein Faktor', aal2: 'zwei Faktoren' },
     end: 'Beenden',
@@ -89,6 +96,9 @@ const texts: Texts<SessionTexts> = {
     },
     network: 'Red',
     lastUsed: 'Último uso',
+    now: 'ahora',
+    lastUsedAbout:
+      'Un dispositivo en uso se anuncia cada pocos minutos; las horas de los demás pueden tener ese retraso.',
     signedIn: 'Inicio',
     factors: { aal1: 'un factor', aal2: 'dos factores' },
     end: 'Terminar',
@@ -111,6 +121,9 @@ const texts: Texts<SessionTexts> = {
     },
     network: 'Réseau',
     lastUsed: 'Dernière utilisation',
+    now: 'maintenant',
+    lastUsedAbout:
+      'Un appareil utilisé se signale toutes les quelques minutes ; les heures des autres peuvent avoir ce retard.',
     signedIn: 'Connexion',
     factors: { aal1: 'un facteur', aal2: 'deux facteurs' },
     end: 'Terminer',
@@ -168,7 +181,12 @@ const Sessions = () => {
                 ),
               },
               { key: 'network', label: t.network, cell: ({ ipAddress }) => ipAddress ?? '–' },
-              { key: 'lastUsedAt', label: t.lastUsed, cell: ({ lastUsedAt }) => <Time iso={lastUsedAt} /> },
+              {
+                key: 'lastUsedAt',
+                label: t.lastUsed,
+                // The service learns of it when tokens are renewed, and this one is in use.
+                cell: ({ isCurrent, lastUsedAt }) => (isCurrent ? t.now : <Time iso={lastUsedAt} />),
+              },
               {
                 key: 'authenticatedAt',
                 label: t.signedIn,
@@ -192,6 +210,7 @@ const Sessions = () => {
             ]}
           />
           <ListFoot list={list} />
+          {total > 1 && <p className="hint">{t.lastUsedAbout}</p>}
         </>
       )}
       {ending !== null && (

@@ -11,6 +11,7 @@ import { Time } from '../../ui/time.tsx';
 import { Confirmation } from './confirmation.tsx';
 import { GithubConnection } from './github-connection.tsx';
 import { ownTexts } from './own-texts.ts';
+import { providerNames } from './provider-names.ts';
 import { SendAgain } from './send-again.tsx';
 
 type Method = components['schemas']['AuthenticationMethod'];
@@ -85,8 +86,6 @@ const texts: Texts<MethodTexts> = {
   },
 };
 
-const providerNames: Readonly<Record<string, string>> = { email: 'E-mail', github: 'GitHub' };
-
 /** All of them on one page: a user has at most five. */
 export const readMethods: Read<readonly Method[]> = (api, signal) =>
   api.myAuthenticationMethods({ limit: 100 }, { signal }).then(({ items }) => items);
@@ -94,6 +93,7 @@ export const readMethods: Read<readonly Method[]> = (api, signal) =>
 export function SignInMethods() {
   const t = useTexts(texts);
   const own = useTexts(ownTexts);
+  const providers = useTexts(providerNames);
   const { data, error, refetch } = useRead(['AuthenticationMethod', 'mine'], readMethods);
   const [isAdding, setAdding] = useState(false);
   const [removed, setRemoved] = useState<Method | null>(null);
@@ -114,7 +114,7 @@ export function SignInMethods() {
               label: t.way,
               cell: ({ provider, label }) => (
                 <>
-                  {providerNames[provider] ?? provider}: <bdi>{label}</bdi>
+                  {providers[provider] ?? provider}: <bdi>{label}</bdi>
                 </>
               ),
             },

@@ -76,7 +76,7 @@ const users: Entity<User, UserTexts> = {
       isManaged ? `${t.statuses[status]}, ${t.managed}` : t.statuses[status],
     ),
     chipsColumn('roles', t.roles, ({ roles = [] }) => roles.map(({ name }) => name)),
-    updatedColumn(c),
+    updatedColumn({ ...c, updatedAt: c.profileChangedAt }),
   ],
   list: (api, input, signal) => api.users({ ...input, relations: ['roles'] }, { signal }),
   read: (api, input, signal) => api.user({ ...input, relations: ['roles'] }, { signal }),

@@ -23,7 +23,7 @@ export function RowLink({
     <Link
       to="/$tenant/$id/$page/$row"
       params={{ tenant: scope.tenant, id: scope.id, page, row: id }}
-      {...(give === undefined ? {} : { search: { give }, className: 'button' })}
+      {...(give === undefined ? {} : { search: { give }, state: { isProposal: true }, className: 'button' })}
     >
       <bdi>{children}</bdi>
     </Link>

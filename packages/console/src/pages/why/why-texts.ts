@@ -56,8 +56,7 @@ export interface WhyTexts {
 export const whyTexts: Texts<WhyTexts> = {
   en: {
     title: 'Why?',
-    about:
-      'Ask whether somebody may do something here, and see how the answer comes about. Asking changes nothing.',
+    about: 'Ask whether somebody may do something here, and see how the answer comes about.',
     who: 'Who',
     whoHint: 'An API key without a role of its own may do what its user may do.',
     me: (name) => `${name} (you)`,
@@ -105,7 +104,8 @@ export const whyTexts: Texts<WhyTexts> = {
     missing: 'nothing is known of it',
     not: 'not:',
     nearest: 'What would allow it',
-    nearestHint: 'Each of these changes alone would be enough.',
+    nearestHint:
+      'Each of these changes alone would be enough. The links lead to where you make it; you see first who gains what, and nothing changes before you save.',
     assignRole: 'Give them the role',
     addPermission: 'Put the permission',
     toGroup: 'into the group',
@@ -121,8 +121,7 @@ export const whyTexts: Texts<WhyTexts> = {
   },
   de: {
     title: 'Warum?',
-    about:
-      'Fragen Sie, ob jemand hier etwas darf, und sehen Sie, wie die Antwort zustande kommt. Fragen ändert nichts.',
+    about: 'Fragen Sie, ob jemand hier etwas darf, und sehen Sie, wie die Antwort zustande kommt.',
     who: 'Wer',
     whoHint: 'Ein API-Schlüssel ohne eigene Rolle darf, was seine Person darf.',
     me: (name) => `${name} (Sie)`,
@@ -171,7 +170,8 @@ export const whyTexts: Texts<WhyTexts> = {
     missing: 'nichts davon ist bekannt',
     not: 'nicht:',
     nearest: 'Was es erlauben würde',
-    nearestHint: 'Jede dieser Änderungen genügt für sich.',
+    nearestHint:
+      'Jede dieser Änderungen genügt für sich. Die Links führen dorthin, wo Sie sie vornehmen; Sie sehen erst, wer was erhält, und nichts ändert sich, bevor Sie speichern.',
     assignRole: 'Diese Rolle geben:',
     addPermission: 'Diese Berechtigung',
     toGroup: 'in diese Gruppe aufnehmen:',
@@ -188,8 +188,7 @@ export const whyTexts: Texts<WhyTexts> = {
   },
   es: {
     title: '¿Por qué?',
-    about:
-      'Pregunte si alguien puede hacer algo aquí y vea de dónde sale la respuesta. Preguntar no cambia nada.',
+    about: 'Pregunte si alguien puede hacer algo aquí y vea de dónde sale la respuesta.',
     who: 'Quién',
     whoHint: 'Una clave de API sin rol propio puede lo que puede su usuario.',
     me: (name) => `${name} (usted)`,
@@ -237,7 +236,8 @@ export const whyTexts: Texts<WhyTexts> = {
     missing: 'no se sabe nada de él',
     not: 'no:',
     nearest: 'Qué lo permitiría',
-    nearestHint: 'Cada uno de estos cambios bastaría por sí solo.',
+    nearestHint:
+      'Cada uno de estos cambios bastaría por sí solo. Los enlaces llevan a donde se hace; primero ve quién gana qué, y nada cambia antes de que guarde.',
     assignRole: 'Darle el rol',
     addPermission: 'Poner el permiso',
     toGroup: 'en el grupo',
@@ -253,8 +253,7 @@ export const whyTexts: Texts<WhyTexts> = {
   },
   fr: {
     title: 'Pourquoi ?',
-    about:
-      'Demandez si quelqu’un peut faire une chose ici, et voyez d’où vient la réponse. Demander ne change rien.',
+    about: 'Demandez si quelqu’un peut faire une chose ici, et voyez d’où vient la réponse.',
     who: 'Qui',
     whoHint: 'Une clé d’API sans rôle propre peut ce que peut son utilisateur.',
     me: (name) => `${name} (vous)`,
@@ -303,7 +302,8 @@ export const whyTexts: Texts<WhyTexts> = {
     missing: 'rien n’en est connu',
     not: 'non :',
     nearest: 'Ce qui le permettrait',
-    nearestHint: 'Chacun de ces changements suffirait seul.',
+    nearestHint:
+      'Chacun de ces changements suffirait seul. Les liens mènent là où on le fait ; vous voyez d’abord qui gagne quoi, et rien ne change avant l’enregistrement.',
     assignRole: 'Lui donner le rôle',
     addPermission: 'Mettre la permission',
     toGroup: 'dans le groupe',

@@ -1,11 +1,12 @@
 import '../../styles/why.css';
 import { useState } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Empty, Failure, Forbidden, Skeleton } from '../../ui/states.tsx';
 import { Answer } from './answer.tsx';
-import type { Question, Thing } from './question.ts';
+import { thingOf, type Question, type Thing } from './question.ts';
 import { WhyForm } from './why-form.tsx';
 import { whyTexts } from './why-texts.ts';
 
@@ -19,11 +20,14 @@ export default function WhyPage() {
   const rights = useRights(scope);
   const navigate = useNavigate();
   const { user, resource = '', action = '' } = useSearch({ strict: false });
-  const [thing, setThing] = useState<Thing | null>(null);
-  const [round, setRound] = useState(0);
   const question: Question = { user: user ?? null, resource, action };
+  const queries = useQueryClient();
+  // Whoever comes back after a change asks the same again, with the same attributes.
+  const kept = (of: Question) => ['why', 'attributes', scope, of];
+  const [context, setContext] = useState(() => queries.getQueryData<string>(kept(question)) ?? '');
+  const [thing, setThing] = useState<Thing | null>(() => thingOf(context) ?? null);
+  const [round, setRound] = useState(0);
   const [draft, setDraft] = useState(question);
-  const [context, setContext] = useState('');
   const ask = (next: Question): void => {
     setDraft(next);
     setRound((before) => before + 1);
@@ -56,6 +60,7 @@ export default function WhyPage() {
         onContext={setContext}
         onAsk={(next, asked) => {
           setThing(asked);
+          queries.setQueryData(kept(next), context);
           ask(next);
         }}
       />

@@ -1,0 +1,21 @@
+import { useTexts } from '../i18n/language.ts';
+import { formTexts } from './form-texts.ts';
+
+/** Says that a preview comes first and the act after it, and which of the two is next. */
+export function Steps({
+  id,
+  act,
+  isPreviewed,
+}: {
+  readonly id?: string;
+  /** The label of the button that acts. */
+  readonly act: string;
+  readonly isPreviewed: boolean;
+}) {
+  const t = useTexts(formTexts);
+  return (
+    <p id={id} className="hint steps" aria-live="polite">
+      {isPreviewed ? t.stepTwo(act) : t.stepOne(act)}
+    </p>
+  );
+}
