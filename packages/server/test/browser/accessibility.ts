@@ -9,7 +9,9 @@ export async function violations(page: Page, within?: string): Promise<string[]>
   // The policy of the pages would block a script element. A document that stays has axe already.
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe.source);
   const part = within === undefined ? 'document' : JSON.stringify(within);
-  const results: AxeResults = await page.evaluate(`axe.run(${part}, { preload: false })`);
+  const results: AxeResults = await page.evaluate(
+    `axe.run(${part}, { preload: false, resultTypes: ['violations'] })`,
+  );
   return results.violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`),
   );
