@@ -32,6 +32,8 @@ interface Base {
 export type ChoiceSource = (
   api: Api,
   input: Target & { readonly search?: string },
+  /** Whether the user has a permission in the scope. */
+  can: (permission: string) => boolean,
 ) => Promise<readonly Choice[]>;
 
 /** A control of a form, and the value that it gives. */

@@ -3,7 +3,7 @@ import { useRead } from '../api/use-api.ts';
 import { common } from '../i18n/common.ts';
 import { formatNumber } from '../i18n/format.ts';
 import { useLanguage, useTexts } from '../i18n/language.ts';
-import { useScope } from '../scopes/use-scope.ts';
+import { useRights, useScope } from '../scopes/use-scope.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
 import { targetOf } from './entity.ts';
 import type { Choice, FormField } from './form-field.ts';
@@ -24,6 +24,7 @@ export function RowChoice({
   const t = useTexts(common);
   const f = useTexts(formTexts);
   const scope = useScope();
+  const { can } = useRights(scope);
   const [search, setSearch] = useState('');
   const [start] = useState(value);
   const {
@@ -32,7 +33,7 @@ export function RowChoice({
     isPending,
     refetch,
   } = useRead([field.noun, scope, 'choices', search, useLanguage()], (api) =>
-    field.source(api, { ...targetOf(scope), ...(search.length > 1 ? { search } : {}) }),
+    field.source(api, { ...targetOf(scope), ...(search.length > 1 ? { search } : {}) }, can),
   );
   const chosen: readonly string[] = Array.isArray(value)
     ? (value as string[])

@@ -14,7 +14,7 @@ export function Steps({
 }) {
   const t = useTexts(formTexts);
   return (
-    <p id={id} className="hint steps" aria-live="polite">
+    <p id={id} className="hint preview-step" aria-live="polite">
       {isPreviewed ? t.stepTwo(act) : t.stepOne(act)}
     </p>
   );

@@ -7,7 +7,7 @@ const page = { limit: 100, sortField: 'createdAt', sortOrder: 'DESC' } as const;
 type WithText = { readonly id: string; readonly name: string; readonly description: string | null };
 
 /** A role as a choice, with what it is for. */
-export const roleChoice = (role: WithText & { readonly isSystem: boolean }) => ({
+export const roleChoice = (role: WithText & Parameters<typeof aboutRole>[0]) => ({
   id: role.id,
   name: role.name,
   description: aboutRole(role),
@@ -19,8 +19,10 @@ const marked = ({ items }: { readonly items: readonly (WithText & { readonly isS
 
 export const groupChoices: ChoiceSource = async (api, input) =>
   marked(await api.groups({ ...input, ...page }));
-export const roleChoices: ChoiceSource = async (api, input) =>
-  (await api.roles({ ...input, ...page })).items.map(roleChoice);
+export const roleChoices: ChoiceSource = async (api, input, can) =>
+  (
+    await api.roles({ ...input, ...page, ...(can('Group:Query') ? { relations: ['groups' as const] } : {}) })
+  ).items.map(roleChoice);
 export const permissionChoices: ChoiceSource = async (api, input) =>
   marked(await api.permissions({ ...input, ...page }));
 /** With its colour, in which a row that gets the tag shows it. */

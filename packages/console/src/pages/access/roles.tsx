@@ -76,7 +76,7 @@ const roles: Entity<Role, RoleTexts> = {
   name: ({ name }) => name,
   columns: (t, c) => [
     nameColumn(c),
-    textColumn('description', c.description, aboutRole),
+    textColumn('description', c.description, ({ groups: _, ...role }) => aboutRole(role)),
     textColumn('level', t.level, ({ level }) => t.levels[level]),
     chipsColumn('groups', t.groups, ({ groups = [] }) => groups.map(({ name }) => name)),
     updatedColumn(c),
