@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react';
 import { useTexts } from '../i18n/language.ts';
 import { formTexts } from './form-texts.ts';
 
@@ -13,8 +14,13 @@ export function Steps({
   readonly isPreviewed: boolean;
 }) {
   const t = useTexts(formTexts);
+  const note = useRef<HTMLParagraphElement>(null);
+  // The preview has pushed it down, with the button that comes next.
+  useEffect(() => {
+    if (isPreviewed) note.current?.scrollIntoView({ block: 'nearest' });
+  }, [isPreviewed]);
   return (
-    <p id={id} className="hint preview-step" aria-live="polite">
+    <p ref={note} id={id} className="hint preview-step" aria-live="polite">
       {isPreviewed ? t.stepTwo(act) : t.stepOne(act)}
     </p>
   );

@@ -52,7 +52,7 @@ const pictures: readonly Picture[] = [
       await page.getByRole('button', { name: 'Show what changes' }).click();
       const impact = page.getByRole('region', { name: 'What this changes' });
       await impact.getByText('Grace Hopper').waitFor();
-      await impact.scrollIntoViewIfNeeded();
+      await page.getByRole('button', { name: 'Save', exact: true }).scrollIntoViewIfNeeded();
     },
   },
   {
