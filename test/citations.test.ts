@@ -33,6 +33,7 @@ const pages = [
   'configuration',
   'packages',
   'authzen',
+  'policy-as-code',
   'openid',
 ] as const;
 type Page = (typeof pages)[number];

@@ -11,6 +11,7 @@ import { commandsOf } from './nouns/noun-commands.ts';
 import { allNouns } from './nouns/nouns.ts';
 import { userCommands } from './nouns/user-commands.ts';
 import { webhookCommands } from './nouns/webhook-commands.ts';
+import { policyCommands } from './policy/policy-commands.ts';
 import { login } from './session/login.ts';
 import { logout } from './session/logout.ts';
 import { profileCommands } from './session/profile-commands.ts';
@@ -22,6 +23,7 @@ import { completionCommands } from './shell/completion.ts';
 export const commands: readonly Command[] = [
   ...[login, logout, whoami, ...profileCommands],
   ...[check, explain, whoCan, heldPermissions],
+  ...policyCommands,
   ...allNouns.flatMap((noun) => [
     ...commandsOf(noun),
     ...[...keyCommands, ...userCommands, ...webhookCommands].filter(({ path }) => path[0] === noun.word),
@@ -33,6 +35,7 @@ export const commands: readonly Command[] = [
 /** What is said of a word with commands below it. */
 export const groups: Readonly<Record<string, string>> = {
   profile: 'Addresses, scopes and sign-ins of this computer',
+  policy: 'The rights model of a project as a document',
   audit: 'The audit log: export it, prove it',
   events: 'What happens in the scope',
   ...Object.fromEntries(allNouns.map(({ word, summary }) => [word, summary])),

@@ -9,6 +9,8 @@ export const exitCodes = {
   notFound: 5,
   conflict: 6,
   notReached: 7,
+  /** `policy plan --detailed-exitcode`: there are changes. */
+  changes: 8,
   interrupted: 130,
 } as const;
 

@@ -18,7 +18,12 @@ const flagsOf = ({ options = {} }: Pick<Command, 'options'>): string[] =>
 const linesOf = (text: string): string[] =>
   [...text.matchAll(/(?:^|[`$(] ?)doorward (?=[a-z_-])([^`\n]*)/gm)].map(([, line]) => line ?? '');
 
-test.each(['docs/cli.md', 'packages/cli/README.md', 'docs/operating/audit-log.md'])('%s', (path) => {
+test.each([
+  'docs/cli.md',
+  'packages/cli/README.md',
+  'docs/operating/audit-log.md',
+  'docs/guides/policy-as-code.md',
+])('%s', (path) => {
   const lines = linesOf(read(path)).filter((line) => !line.startsWith('<'));
   expect(lines.length).toBeGreaterThan(1);
   const unknown = lines.flatMap((line) => {

@@ -60,7 +60,10 @@ export class Connection {
   async client({
     scope,
     changes = false,
+    token,
   }: {
+    /** Another token than that of this run. */
+    readonly token?: string;
     readonly scope?: Scope | undefined;
     readonly changes?: boolean;
   }): Promise<Doorward> {
@@ -68,7 +71,7 @@ export class Connection {
     const { createDoorward } = await import('@doorward/node');
     return createDoorward({
       url: await settings.url(),
-      token: () => this.token(),
+      token: token ?? (() => this.token()),
       scope: scope ?? undefined,
       ...this.#bounds(),
       ...(changes ? { retries: 0 } : {}),

@@ -71,7 +71,7 @@ export async function loadState(tx: Executor, projectId: string): Promise<State>
 }
 
 /** Names of rows by id, as a document writes them: keys, names of built-in rows, and of other rows their own names. */
-export type Labels = (id: string) => string;
+type Labels = (id: string) => string;
 
 /**
  * `keys`: those that rows will have, by id, where they differ. `document`: the names of other rows differ from its keys.

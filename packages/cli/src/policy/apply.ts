@@ -1,0 +1,91 @@
+import type { components } from '@doorward/node';
+import { randomUUID } from 'node:crypto';
+import type { Command, Options } from '../command.ts';
+import { assertCanConfirm, confirm } from '../input/confirm.ts';
+import type { Run } from '../run.ts';
+import { allowDeleteOption, fileArgument, planned, readPlanFile, type PlanFile } from './plan.ts';
+import { DEFAULT_FILE, readPolicy, type PolicyFile } from './policy-file.ts';
+import { inProject, withPlaces } from './policy-scope.ts';
+import { planLines, type Plan } from './shown-plan.ts';
+
+export const messageOption = { '-m, --message <text>': 'why, for the list of versions' };
+
+export const apply: Command = {
+  path: ['policy', 'apply'],
+  summary: 'Make the rights model of the project what a document says',
+  description:
+    'Plans, shows the plan, asks, and applies exactly that plan, all or nothing. A plan that doorward policy plan -o wrote is applied as it is, or not at all.',
+  arguments: fileArgument,
+  options: { ...allowDeleteOption, ...messageOption },
+  examples: ['doorward policy apply -m "Clerks approve"', 'doorward policy apply plan.json --yes'],
+  async run(run, [path = DEFAULT_FILE], options) {
+    assertCanConfirm(run);
+    const isPlan = path.endsWith('.json') && (await isPlanFile(path));
+    const file: PlanFile = isPlan ? await readPlanFile(path) : await freshPlan(run, path, options);
+    show(run, file.plan);
+    if (file.plan.changes.length === 0 || run.flags.dryRun) return;
+    await confirmPlan(run, file.plan);
+    const { doorward, id } = await inProject(run, { changes: true });
+    const { version, planHash } = file.plan;
+    const state = await doorward.api.policyVersions({ id, limit: 1 }, { signal: run.signal });
+    const input = {
+      id,
+      policy: file.policy as never,
+      ifVersion: state.items.length === 0 ? null : version,
+      planHash,
+      allowDelete: file.allowDelete,
+      ...said(options, run),
+    };
+    const sent = doorward.api.applyPolicy(input, {
+      signal: run.signal,
+      idempotencyKey: randomUUID(),
+    });
+    const places: PolicyFile = isPlan
+      ? { policy: file.policy, placeOf: () => undefined }
+      : await readPolicy(path, run.env);
+    report(run, await run.terminal.waiting(withPlaces(places, sent)));
+  },
+};
+
+async function freshPlan(run: Run, path: string, options: Options): Promise<PlanFile> {
+  const { shown, policy, allowDelete } = await planned(run, path, options);
+  return { plan: shown, policy, allowDelete };
+}
+
+async function isPlanFile(path: string): Promise<boolean> {
+  return readPlanFile(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** A plan is shown on stderr, because the result is the version. */
+export function show({ terminal }: Run, plan: Plan): void {
+  terminal.note(planLines(plan, terminal).join('\n'));
+}
+
+/** Deletes of a large part of the policy need a word instead of a letter. */
+export async function confirmPlan(run: Run, { changes }: Plan): Promise<void> {
+  const deletions = changes.filter(({ action }) => action === 'delete').length;
+  const isLarge = deletions > 10 && deletions > 0.2 * changes.length;
+  await confirm(run, 'Apply this plan?', isLarge ? `delete ${deletions}` : undefined);
+}
+
+export function said(options: Options, { env }: Run): { message?: string; source?: object } {
+  const message = options.text('message');
+  const { GITHUB_REPOSITORY: repository, GITHUB_SHA: commit } = env;
+  return {
+    ...(message === undefined ? {} : { message }),
+    ...(repository === undefined || commit === undefined ? {} : { source: { repository, commit } }),
+  };
+}
+
+export function report({ terminal }: Run, applied: components['schemas']['AppliedPolicy']): void {
+  const { applied: version } = applied;
+  if (!version) return terminal.answer('No changes.', applied);
+  const { created, updated, deleted } = version.counts;
+  terminal.answer(
+    `Version ${version.number}: ${created} created, ${updated} changed, ${deleted} deleted.`,
+    applied,
+  );
+}

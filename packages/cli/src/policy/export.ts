@@ -1,0 +1,24 @@
+import { writeFile } from 'node:fs/promises';
+import type { Command } from '../command.ts';
+import { inProject } from './policy-scope.ts';
+
+export const exportPolicy: Command = {
+  path: ['policy', 'export'],
+  summary: 'Write the rights model of the project as a document',
+  description: 'Sorted, and without members that have their default: twice is equal to the byte.',
+  options: { '-o, --out <file>': 'a file instead of stdout', '--managed': 'only rows of the last document' },
+  examples: ['doorward policy export -o doorward.yaml'],
+  async run(run, _args, options) {
+    const { doorward, id } = await inProject(run);
+    const include = options.flag('managed') ? 'managed' : 'all';
+    const state = await run.terminal.waiting(doorward.api.policy({ id, include }, { signal: run.signal }));
+    if (run.terminal.isJson) return run.terminal.json(state);
+    const { withoutDefaults } = await import('@doorward/decision/document/defaults');
+    const { stringify } = await import('yaml');
+    const text = stringify(withoutDefaults(state.document as never), { lineWidth: 100 });
+    const out = options.text('out');
+    if (out === undefined) return run.terminal.raw(text.trimEnd());
+    await writeFile(out, text);
+    run.terminal.note(`Written to ${out}.`);
+  },
+};

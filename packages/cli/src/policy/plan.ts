@@ -1,0 +1,66 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import type { Command, Options } from '../command.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { usageFault } from '../fault.ts';
+import type { Run } from '../run.ts';
+import { DEFAULT_FILE, readPolicy } from './policy-file.ts';
+import { inProject, withPlaces } from './policy-scope.ts';
+import { planLines, planMarkdown, type Plan } from './shown-plan.ts';
+
+export const fileArgument = { '[file]': `the policy document; ${DEFAULT_FILE} if left out` };
+export const allowDeleteOption = { '--allow-delete': 'also delete what the document lacks' };
+
+export const plan: Command = {
+  path: ['policy', 'plan'],
+  summary: 'Show what a policy document would change, and for whom',
+  description: 'Changes nothing. Exit code 0; with --detailed-exitcode 8 if there are changes.',
+  arguments: fileArgument,
+  options: {
+    ...allowDeleteOption,
+    '-o, --out <file>': 'write the plan, which doorward policy apply applies as it is',
+    '--markdown <file>': 'add the plan to this file, for a review',
+    '--detailed-exitcode': 'end with 8 if there are changes',
+  },
+  examples: ['doorward policy plan', 'doorward policy plan policy.yaml -o plan.json'],
+  async run(run, [path = DEFAULT_FILE], options) {
+    const { shown, policy, allowDelete } = await planned(run, path, options);
+    const out = options.text('out');
+    const file: PlanFile = { plan: shown, policy, allowDelete };
+    if (out !== undefined) await writeFile(out, `${JSON.stringify(file, null, 2)}\n`);
+    const markdown = options.text('markdown');
+    if (markdown !== undefined) await writeFile(markdown, planMarkdown(shown), { flag: 'a' });
+    run.terminal.answer(planLines(shown, run.terminal).join('\n'), shown);
+    return options.flag('detailedExitcode') && shown.changes.length > 0 ? exitCodes.changes : exitCodes.done;
+  },
+};
+
+/** A plan with what it was made of. */
+export interface PlanFile {
+  readonly plan: Plan;
+  readonly policy: Readonly<Record<string, unknown>>;
+  readonly allowDelete: boolean;
+}
+
+export async function planned(
+  run: Run,
+  path: string,
+  options: Options,
+): Promise<{ readonly shown: Plan } & Omit<PlanFile, 'plan'>> {
+  const file = await readPolicy(path, run.env);
+  const { doorward, id } = await inProject(run);
+  const allowDelete = options.flag('allowDelete');
+  const input = { id, policy: file.policy as never, allowDelete };
+  const asked = doorward.api.planPolicy(input, { signal: run.signal });
+  return { shown: await run.terminal.waiting(withPlaces(file, asked)), policy: file.policy, allowDelete };
+}
+
+/** @throws Fault for a file that is no plan */
+export async function readPlanFile(path: string): Promise<PlanFile> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw usageFault(`${path} cannot be read (${error.code ?? error.name}).`);
+  });
+  const file = JSON.parse(text) as Partial<PlanFile>;
+  if (!file.plan || !file.policy)
+    throw usageFault(`${path} is no plan.`, 'doorward policy plan -o writes one');
+  return { plan: file.plan, policy: file.policy, allowDelete: file.allowDelete === true };
+}

@@ -1,0 +1,36 @@
+import type { Doorward } from '@doorward/node';
+import { usageFault } from '../fault.ts';
+import type { Run } from '../run.ts';
+import type { PolicyFile } from './policy-file.ts';
+
+/** The service in the scope of a project, and the id of the project. */
+export async function inProject(
+  { connection }: Run,
+  options: { readonly changes?: boolean } = {},
+): Promise<{ readonly doorward: Doorward; readonly id: string }> {
+  const doorward = await connection.inScope(options);
+  const id = doorward.scope?.id.split(':')[1];
+  if (!doorward.scope || id === undefined || !String(doorward.scope.tenant).endsWith('Project'))
+    throw usageFault(
+      'A policy belongs to a project.',
+      '-s organizationProject:<id>:<project>, or --org and --project',
+    );
+  return { doorward, id };
+}
+
+/** Names file, line and column beside the paths of a refused document. */
+export async function withPlaces<T>({ placeOf }: PolicyFile, work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    const { details } = error as { readonly details?: readonly { readonly path: string }[] };
+    if (Array.isArray(details)) {
+      const placed = details.map((detail: { readonly path: string }) => {
+        const place = placeOf(detail.path);
+        return place === undefined
+          ? detail
+          : { ...detail, path: `${place} ${detail.path.replace(/^policy\./, '')}` };
+      });
+      Object.defineProperty(error, 'details', { value: placed, enumerable: true });
+    }
+    throw error;
+  });
+}

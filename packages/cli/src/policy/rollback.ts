@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto';
+import type { Command } from '../command.ts';
+import { usageFault } from '../fault.ts';
+import { assertCanConfirm } from '../input/confirm.ts';
+import { confirmPlan, messageOption, report, said, show } from './apply.ts';
+import { allowDeleteOption } from './plan.ts';
+import { inProject } from './policy-scope.ts';
+
+export const rollback: Command = {
+  path: ['policy', 'rollback'],
+  summary: 'Apply the document of a former version again, as a new version',
+  description: 'Shows the plan and asks first.',
+  arguments: { '<number>': 'the version to go back to' },
+  options: { ...allowDeleteOption, ...messageOption },
+  examples: ['doorward policy rollback 3 --dry-run'],
+  async run(run, [text = ''], options) {
+    assertCanConfirm(run);
+    const number = numberOf(text);
+    const { doorward, id } = await inProject(run, { changes: true });
+    const allowDelete = options.flag('allowDelete');
+    const plan = await run.terminal.waiting(
+      doorward.api.planPolicy({ id, number, allowDelete }, { signal: run.signal }),
+    );
+    show(run, plan);
+    if (plan.changes.length === 0 || run.flags.dryRun) return;
+    await confirmPlan(run, plan);
+    const { version: ifVersion, planHash } = plan;
+    const input = { id, number, ifVersion, planHash, allowDelete, ...said(options, run) };
+    const sent = doorward.api.rollbackPolicy(input, {
+      signal: run.signal,
+      idempotencyKey: randomUUID(),
+    });
+    report(run, await run.terminal.waiting(sent));
+  },
+};
+
+function numberOf(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw usageFault(`${text} is no number of a version.`);
+  return Number(text);
+}

@@ -1,0 +1,84 @@
+import type { components } from '@doorward/node';
+import { impactLines } from '../nouns/impact.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { visible } from '../output/text.ts';
+
+export type Plan = components['schemas']['PolicyPlan'];
+type Change = Plan['changes'][number];
+type Fields = Change['fields'];
+
+const signs = { create: '+', adopt: '~', update: '~', rename: '~', delete: '-' } as const;
+const colors = { create: 32, adopt: 33, update: 33, rename: 33, delete: 31 } as const;
+
+/** A plan for people: what changes, who gains and who loses, what is in the way. */
+export function planLines(
+  { changes, impact, tests, blocked, drift, warnings }: Plan,
+  terminal: Terminal,
+): string[] {
+  const failed = tests.filter(({ passed }) => !passed);
+  return [
+    ...(drift.length > 0
+      ? ['Changed by hand since the last version:', ...drift.flatMap(driftLines), '']
+      : []),
+    ...(changes.length === 0 ? ['No changes.'] : changes.flatMap((change) => changeLines(change, terminal))),
+    ...(changes.length === 0 ? [] : ['', ...(impact ? impactLines({ dryRun: true, ...impact }) : [])]),
+    ...failed.map(
+      ({ name, decision }) => `test failed: ${visible(name)} (${visible(String(decision['reason']))})`,
+    ),
+    ...blocked.map(
+      ({ kind, key, code, permission }) =>
+        `blocked: ${kind} ${visible(key)}  ${code}${permission === null ? '' : ` ${visible(permission)}`}`,
+    ),
+    ...warnings.map(({ code, key }) => `warning: ${code}${key === null ? '' : ` ${visible(key)}`}`),
+    ...(changes.length === 0 ? [] : [summaryOf(changes)]),
+  ];
+}
+
+function changeLines({ kind, key, action, fields }: Change, terminal: Terminal): string[] {
+  const head = `${signs[action]} ${action} ${kind.slice(0, -1)} ${visible(key)}`;
+  const isWhole = action === 'create' || action === 'delete';
+  return [terminal.paint(head, colors[action]), ...(isWhole ? [] : fieldLines(fields))];
+}
+
+const driftLines = ({ kind, key, fields }: Plan['drift'][number]): string[] => [
+  `! ${kind.slice(0, -1)} ${visible(key)}`,
+  ...fieldLines(fields),
+];
+
+const fieldLines = (fields: Fields): string[] =>
+  Object.entries(fields).map(([name, change]) => {
+    const { from, to } = change as { readonly from: unknown; readonly to: unknown };
+    return `    ${visible(name)}: ${shown(from)} → ${shown(to)}`;
+  });
+
+const shown = (value: unknown): string => visible(JSON.stringify(value) ?? 'null');
+
+function summaryOf(changes: readonly Change[]): string {
+  const count = (...actions: readonly string[]): number =>
+    changes.filter(({ action }) => actions.includes(action)).length;
+  return `${count('create')} to create, ${count('adopt', 'update', 'rename')} to change, ${count('delete')} to delete.`;
+}
+
+/** The same for a review: a table that GitHub and others render. */
+export function planMarkdown(plan: Plan): string {
+  const { changes, impact, blocked, tests, drift } = plan;
+  const cell = (text: string): string => visible(text).replaceAll('|', '\\|').replaceAll('`', "'");
+  const rows = changes.map(
+    ({ kind, key, action, fields }) =>
+      `| ${action} | ${kind.slice(0, -1)} | ${cell(key)} | ${cell(Object.keys(fields).join(', '))} |`,
+  );
+  return [
+    '## Policy',
+    '',
+    changes.length === 0 ? 'No changes.' : summaryOf(changes),
+    '',
+    ...(rows.length > 0 ? ['| | | | members |', '| --- | --- | --- | --- |', ...rows, ''] : []),
+    ...(impact && changes.length > 0
+      ? impactLines({ dryRun: true, ...impact }).map((line) => `- ${cell(line)}`)
+      : []),
+    ...tests.filter(({ passed }) => !passed).map(({ name }) => `- **test failed**: ${cell(name)}`),
+    ...blocked.map(({ kind, key, code }) => `- **blocked**: ${kind.slice(0, -1)} ${cell(key)}, ${code}`),
+    ...drift.map(({ kind, key }) => `- changed by hand: ${kind.slice(0, -1)} ${cell(key)}`),
+    '',
+  ].join('\n');
+}

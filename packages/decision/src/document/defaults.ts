@@ -1,0 +1,66 @@
+import type { PolicyDocument } from './document.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+type Rows = Readonly<Record<string, Row>>;
+
+const resource: Row = {
+  description: null,
+  actions: ['query', 'read', 'create', 'update', 'delete'],
+  isActive: true,
+  metadata: {},
+  tags: [],
+  protect: false,
+};
+const permission: Row = { description: null, condition: null, metadata: {}, tags: [], protect: false };
+const group: Row = { description: null, permissions: [], metadata: {}, tags: [], protect: false };
+const role: Row = { description: null, groups: [], metadata: {}, tags: [], protect: false };
+const tag: Row = { color: 'gray', metadata: {}, protect: false };
+
+/** The resource and action that the key of a permission names. */
+function targetOfKey(key: string): Row {
+  const colon = key.lastIndexOf(':');
+  return { resource: key.slice(0, Math.max(colon, 0)), action: key.slice(colon + 1) };
+}
+
+/** The document as a file has it, in its complete form. Says nothing about values that are wrong: the service does. */
+export function withDefaults(file: Readonly<Record<string, unknown>>): PolicyDocument {
+  return mapped(file, (defaults, row) => ({ ...defaults, ...row }));
+}
+
+/** The other way round: without members that have their default, so that a file is short. */
+export function withoutDefaults(document: PolicyDocument): Record<string, unknown> {
+  const short = mapped(document as unknown as Readonly<Record<string, unknown>>, (defaults, row) =>
+    Object.fromEntries(Object.entries(row).filter(([name, value]) => !isSame(value, defaults[name]))),
+  );
+  const isEmpty = (value: unknown): boolean =>
+    typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  return Object.fromEntries(
+    Object.entries(short).filter(
+      ([name, value]) => name === 'version' || !(isEmpty(value) || (name === 'mode' && value === 'warn')),
+    ),
+  );
+}
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+function mapped(
+  document: Readonly<Record<string, unknown>>,
+  map: (defaults: Row, row: Row) => Row,
+): PolicyDocument {
+  const each = (part: string, defaultsOf: (key: string) => Row): Rows =>
+    Object.fromEntries(
+      Object.entries((document[part] ?? {}) as Rows)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([key, row]) => [key, map(defaultsOf(key), row ?? {})]),
+    );
+  return {
+    version: 1,
+    mode: document['mode'] ?? 'warn',
+    resources: each('resources', (name) => ({ name, ...resource })),
+    permissions: each('permissions', (key) => ({ ...targetOfKey(key), ...permission })),
+    groups: each('groups', () => group),
+    roles: each('roles', () => role),
+    tags: each('tags', () => tag),
+    tests: document['tests'] ?? [],
+  } as unknown as PolicyDocument;
+}
