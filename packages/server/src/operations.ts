@@ -20,6 +20,7 @@ import * as installationUserActs from './features/installation/user-acts.ts';
 import * as operators from './features/installation/operator-operations.ts';
 import * as groups from './features/groups/operations.ts';
 import * as health from './features/health/operations.ts';
+import * as appGrants from './features/me/app-grant-operations.ts';
 import * as me from './features/me/operations.ts';
 import * as mfa from './features/mfa/operations.ts';
 import * as notifications from './features/me/notification-operations.ts';
@@ -59,7 +60,7 @@ export const features = {
   },
   Authorization: { ...authorization, ...forwardAuth, ...mine, ...subjects, ...policySnapshots },
   AuthZEN: { ...authzen, ...authzenSearch, ...authzenMetadata },
-  Me: { ...me, ...notifications, uploadMyPicture },
+  Me: { ...me, ...appGrants, ...notifications, uploadMyPicture },
   MFA: mfa,
   Organizations: organizations,
   'Organization Invitations': organizationInvitations,

@@ -1279,6 +1279,48 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/me/app-grants': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the apps that you have consented to
+     * @description Access: any signed-in user (session token).
+     */
+    get: operations['myAppGrants'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/me/app-grants/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Take back what you have consented to for an app
+     * @description The app is signed out: its tokens are refused from now on. At its next sign-in you are asked again.
+     *
+     *     Access: any signed-in user (session token).
+     */
+    delete: operations['revokeMyAppGrant'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/me/notifications/read-all': {
     parameters: {
       query?: never;
@@ -4589,6 +4631,11 @@ export interface components {
      * @description What the list is sorted by. Default: createdAt.
      * @enum {string}
      */
+    AppGrantSortField: 'createdAt' | 'updatedAt';
+    /**
+     * @description What the list is sorted by. Default: createdAt.
+     * @enum {string}
+     */
     NotificationSortField: 'createdAt';
     /**
      * @description What happened.
@@ -4954,6 +5001,8 @@ export interface components {
       primaryColor: string | null;
       /** @description Scopes that will be granted. Null: everything that the user may do in the project. */
       scopes: components['schemas']['NamedScope'][] | null;
+      /** @description Scopes that the user does not hold yet: consented to as well, and usable once the user holds them. */
+      laterScopes: components['schemas']['NamedScope'][];
       /** @description The user who signs in; null in any other browser. */
       user: {
         /** @description Their name. */
@@ -5514,6 +5563,8 @@ export interface components {
       sessions: components['schemas']['Session'][];
       /** @description Second factors. */
       mfaFactors: components['schemas']['MfaFactor'][];
+      /** @description What the user has consented to for apps. */
+      appGrants: components['schemas']['AppGrant'][];
       /** @description Organizations that the user belongs to. */
       organizationMemberships: components['schemas']['ExportedOrganizationMembership'][];
       /** @description Projects that the user is in. */
@@ -5832,6 +5883,43 @@ export interface components {
        * @description When the factor was created.
        */
       createdAt: string;
+    };
+    /** @description What a user has consented to for one app. */
+    AppGrant: {
+      /**
+       * Format: uuid
+       * @description Id of the row; it never changes.
+       */
+      id: string;
+      /**
+       * Format: date-time
+       * @description When it was created.
+       */
+      createdAt: string;
+      /**
+       * Format: date-time
+       * @description When you last consented.
+       */
+      updatedAt: string;
+      /**
+       * Format: uuid
+       * @description Id of the app.
+       */
+      projectAppId: string;
+      /** @description What the sign-in pages call the app. */
+      appName: string;
+      /** @description Web site of the app. */
+      homepageUrl: string | null;
+      /** @description The project of the app. */
+      projectName: string;
+      /** @description The organization of the project; null: it belongs to an account. */
+      organizationName: string | null;
+      /** @description true: everything that you may do with the resources of the project. */
+      unrestricted: boolean;
+      /** @description Permissions that the app may use where you hold them. */
+      scopes: string[];
+      /** @description What the app may know about you, and `offline_access`: that it may renew its tokens. */
+      openidScopes: ('openid' | 'profile' | 'email' | 'offline_access')[];
     };
     /** @description An organization that the user belongs to. */
     ExportedOrganizationMembership: {
@@ -6162,6 +6250,17 @@ export interface components {
     SessionPage: {
       /** @description The rows of this page. */
       items: components['schemas']['Session'][];
+      /** @description The number of rows on all pages together. */
+      totalCount: number;
+      /** @description Whether more rows follow. */
+      hasNextPage: boolean;
+      /** @description Send it as `cursor` for the next page; null on the last. */
+      nextCursor: string | null;
+    };
+    /** @description A page of AppGrant. */
+    AppGrantPage: {
+      /** @description The rows of this page. */
+      items: components['schemas']['AppGrant'][];
       /** @description The number of rows on all pages together. */
       totalCount: number;
       /** @description Whether more rows follow. */
@@ -7156,6 +7255,8 @@ export interface components {
       signUpRoleId: string | null;
       /** @description true: the app can keep a secret, and sends it to the token endpoint. */
       confidential: boolean;
+      /** @description true: its users are not asked for consent. Only an owner or administrator of the organization, or the owner of the account, may set it, in a session with a recent sign-in. */
+      firstParty: boolean;
       /** @description Origins of pages that may read the answers to this app. */
       allowedOrigins: string[];
       /** @description Related rows of Tag; absent unless asked for. */
@@ -7226,6 +7327,8 @@ export interface components {
       signUpRoleId: string | null;
       /** @description true: the app can keep a secret, and sends it to the token endpoint. */
       confidential: boolean;
+      /** @description true: its users are not asked for consent. Only an owner or administrator of the organization, or the owner of the account, may set it, in a session with a recent sign-in. */
+      firstParty: boolean;
       /** @description Origins of pages that may read the answers to this app. */
       allowedOrigins: string[];
       /** @description Related rows of Tag; absent unless asked for. */
@@ -9028,6 +9131,28 @@ export interface components {
          */
         pictureUrl?: string | null;
       };
+      myAppGrants: {
+        /** @description Number of the page, from 1; excludes cursor. */
+        page?: number;
+        /**
+         * @description The maximum number of rows on a page.
+         * @default 50
+         */
+        limit?: number;
+        /** @description Continues a list: the `nextCursor` of the previous page. */
+        cursor?: string;
+        sortField?: components['schemas']['AppGrantSortField'];
+        sortOrder?: components['schemas']['SortOrder'];
+        /** @description Only rows with one of these ids, 100 at most. */
+        ids?: string[];
+      };
+      revokeMyAppGrant: {
+        /**
+         * Format: uuid
+         * @description Id of the object of the call.
+         */
+        id: string;
+      };
       markAllMyNotificationsRead: Record<string, never>;
       markMyNotificationRead: {
         /**
@@ -10471,6 +10596,11 @@ export interface components {
          * @default false
          */
         confidential?: boolean;
+        /**
+         * @description true: its users are not asked for consent. Only an owner or administrator of the organization, or the owner of the account, may set it, in a session with a recent sign-in.
+         * @default false
+         */
+        firstParty?: boolean;
         /** @description Origins of pages that may read the answers to this app. */
         allowedOrigins?: string[];
         /** @description Its tags; replaces the whole set. */
@@ -10573,6 +10703,8 @@ export interface components {
          * @description The role that they join with.
          */
         signUpRoleId?: string | null;
+        /** @description true: its users are not asked for consent. Only an owner or administrator of the organization, or the owner of the account, may set it, in a session with a recent sign-in. */
+        firstParty?: boolean;
         /** @description Origins of pages that may read the answers to this app. */
         allowedOrigins?: string[];
         /** @description Its tags; replaces the whole set. */
@@ -11724,6 +11856,8 @@ export interface components {
       removeMyAuthenticationMethod: components['schemas']['AuthenticationMethod'];
       revokeMyUserSession: components['schemas']['Session'];
       updateMe: components['schemas']['User'];
+      myAppGrants: components['schemas']['AppGrantPage'];
+      revokeMyAppGrant: components['schemas']['AppGrant'];
       markAllMyNotificationsRead: components['schemas']['UpdatedCount'];
       markMyNotificationRead: components['schemas']['Notification'];
       myNotificationPreferences: components['schemas']['NotificationPreferencePage'];
@@ -15574,6 +15708,86 @@ export interface operations {
             /** @constant */
             success: true;
             data: components['schemas']['Session'];
+          };
+        };
+      };
+      400: components['responses']['Invalid'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['SESSION_REQUIRED-MFA_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  myAppGrants: {
+    parameters: {
+      query?: {
+        /** @description Number of the page, from 1; excludes cursor. */
+        page?: components['parameters']['page'];
+        /** @description The maximum number of rows on a page. */
+        limit?: components['parameters']['limit'];
+        /** @description Continues a list: the `nextCursor` of the previous page. */
+        cursor?: components['parameters']['cursor'];
+        sortField?: components['schemas']['AppGrantSortField'];
+        sortOrder?: components['parameters']['sortOrder'];
+        /** @description Only rows with one of these ids, 100 at most. */
+        ids?: components['parameters']['ids'];
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['AppGrantPage'];
+          };
+        };
+      };
+      400: components['responses']['Invalid-INVALID_CURSOR'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['SESSION_REQUIRED-MFA_REQUIRED'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  revokeMyAppGrant: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the object of the call. */
+        id: components['parameters']['id'];
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['AppGrant'];
           };
         };
       };
@@ -19671,6 +19885,11 @@ export interface operations {
            * @default false
            */
           confidential?: boolean;
+          /**
+           * @description true: its users are not asked for consent. Only an owner or administrator of the organization, or the owner of the account, may set it, in a session with a recent sign-in.
+           * @default false
+           */
+          firstParty?: boolean;
           /** @description Origins of pages that may read the answers to this app. */
           allowedOrigins?: string[];
           /** @description Its tags; replaces the whole set. */
@@ -19698,7 +19917,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
+      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['IDEMPOTENCY_IN_PROGRESS'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -19820,6 +20039,8 @@ export interface operations {
            * @description The role that they join with.
            */
           signUpRoleId?: string | null;
+          /** @description true: its users are not asked for consent. Only an owner or administrator of the organization, or the owner of the account, may set it, in a session with a recent sign-in. */
+          firstParty?: boolean;
           /** @description Origins of pages that may read the answers to this app. */
           allowedOrigins?: string[];
           /** @description Its tags; replaces the whole set. */
@@ -19831,7 +20052,7 @@ export interface operations {
       200: components['responses']['ProjectAppChanged'];
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
+      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
       404: components['responses']['NOT_FOUND'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];

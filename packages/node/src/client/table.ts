@@ -56,6 +56,8 @@ export const operationTable = {
   removeMyAuthenticationMethod: 'DELETE /me/authentication-methods/:id w',
   revokeMyUserSession: 'DELETE /me/sessions/:id w',
   updateMe: 'PATCH /me w',
+  myAppGrants: 'GET /me/app-grants p',
+  revokeMyAppGrant: 'DELETE /me/app-grants/:id w',
   markAllMyNotificationsRead: 'POST /me/notifications/read-all w',
   markMyNotificationRead: 'POST /me/notifications/:id/read w',
   myNotificationPreferences: 'GET /me/notification-preferences -',

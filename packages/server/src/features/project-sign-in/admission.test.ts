@@ -231,8 +231,7 @@ describe('GitHub', () => {
       { provider: 'github', providerId: String(github.account?.id), label: address, isVerified: true },
     ]);
     const again = signInBrowser(app, open);
-    await byMail(again, address);
-    expect((await codeRow(await again.answer('approve')))?.userId).toBe(user?.id);
+    expect((await codeRow(await byMail(again, address)))?.userId).toBe(user?.id);
   });
 
   test('is linked to the owner of its address on consent, and not before', async () => {
