@@ -240,16 +240,6 @@ export interface Api {
    *
    * Access: any signed-in user (session token). `PATCH /api/me` */
   updateMe: Operation<'updateMe'>;
-  /** List the apps that you have consented to.
-   *
-   * Access: any signed-in user (session token). `GET /api/me/app-grants` */
-  myAppGrants: Pages<'myAppGrants'>;
-  /** Take back what you have consented to for an app.
-   *
-   * The app is signed out: its tokens are refused from now on. At its next sign-in you are asked again.
-   *
-   * Access: any signed-in user (session token). `DELETE /api/me/app-grants/:id` */
-  revokeMyAppGrant: Operation<'revokeMyAppGrant'>;
   /** Mark all of your notifications as read.
    *
    * Access: any signed-in user (session token). `POST /api/me/notifications/read-all` */
@@ -278,6 +268,16 @@ export interface Api {
    *
    * Access: any signed-in user (session token). `POST /api/me/picture` */
   uploadMyPicture: Operation<'uploadMyPicture'>;
+  /** List the apps that you have consented to.
+   *
+   * Access: any signed-in user (session token). `GET /api/me/app-grants` */
+  myAppGrants: Pages<'myAppGrants'>;
+  /** Take back what you have consented to for an app.
+   *
+   * The app is signed out: its tokens are refused from now on. At its next sign-in you are asked again.
+   *
+   * Access: any signed-in user (session token). `DELETE /api/me/app-grants/:id` */
+  revokeMyAppGrant: Operation<'revokeMyAppGrant'>;
   /** Begin to add an authenticator app; its first correct code enables it.
    *
    * Access: any signed-in user (session token); recent sign-in. `POST /api/me/mfa/factors` */

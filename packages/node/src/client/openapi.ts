@@ -1279,48 +1279,6 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
-  '/api/me/app-grants': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /**
-     * List the apps that you have consented to
-     * @description Access: any signed-in user (session token).
-     */
-    get: operations['myAppGrants'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/me/app-grants/{id}': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    get?: never;
-    put?: never;
-    post?: never;
-    /**
-     * Take back what you have consented to for an app
-     * @description The app is signed out: its tokens are refused from now on. At its next sign-in you are asked again.
-     *
-     *     Access: any signed-in user (session token).
-     */
-    delete: operations['revokeMyAppGrant'];
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
   '/api/me/notifications/read-all': {
     parameters: {
       query?: never;
@@ -1424,6 +1382,48 @@ export interface paths {
      */
     post: operations['uploadMyPicture'];
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/me/app-grants': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the apps that you have consented to
+     * @description Access: any signed-in user (session token).
+     */
+    get: operations['myAppGrants'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/me/app-grants/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Take back what you have consented to for an app
+     * @description The app is signed out: its tokens are refused from now on. At its next sign-in you are asked again.
+     *
+     *     Access: any signed-in user (session token).
+     */
+    delete: operations['revokeMyAppGrant'];
     options?: never;
     head?: never;
     patch?: never;
@@ -4631,11 +4631,6 @@ export interface components {
      * @description What the list is sorted by. Default: createdAt.
      * @enum {string}
      */
-    AppGrantSortField: 'createdAt' | 'updatedAt';
-    /**
-     * @description What the list is sorted by. Default: createdAt.
-     * @enum {string}
-     */
     NotificationSortField: 'createdAt';
     /**
      * @description What happened.
@@ -4663,6 +4658,11 @@ export interface components {
      * @enum {string}
      */
     NotificationChannel: 'inApp' | 'email';
+    /**
+     * @description What the list is sorted by. Default: createdAt.
+     * @enum {string}
+     */
+    AppGrantSortField: 'createdAt' | 'updatedAt';
     /**
      * @description What the list is sorted by. Default: createdAt.
      * @enum {string}
@@ -6257,17 +6257,6 @@ export interface components {
       /** @description Send it as `cursor` for the next page; null on the last. */
       nextCursor: string | null;
     };
-    /** @description A page of AppGrant. */
-    AppGrantPage: {
-      /** @description The rows of this page. */
-      items: components['schemas']['AppGrant'][];
-      /** @description The number of rows on all pages together. */
-      totalCount: number;
-      /** @description Whether more rows follow. */
-      hasNextPage: boolean;
-      /** @description Send it as `cursor` for the next page; null on the last. */
-      nextCursor: string | null;
-    };
     /** @description How many rows changed. */
     UpdatedCount: {
       /** @description How many were unread. */
@@ -6304,6 +6293,17 @@ export interface components {
        * @description The address of the picture.
        */
       pictureUrl: string;
+    };
+    /** @description A page of AppGrant. */
+    AppGrantPage: {
+      /** @description The rows of this page. */
+      items: components['schemas']['AppGrant'][];
+      /** @description The number of rows on all pages together. */
+      totalCount: number;
+      /** @description Whether more rows follow. */
+      hasNextPage: boolean;
+      /** @description Send it as `cursor` for the next page; null on the last. */
+      nextCursor: string | null;
     };
     /** @description A factor that waits for its first code, with its secret. */
     CreatedMfaFactor: {
@@ -9131,28 +9131,6 @@ export interface components {
          */
         pictureUrl?: string | null;
       };
-      myAppGrants: {
-        /** @description Number of the page, from 1; excludes cursor. */
-        page?: number;
-        /**
-         * @description The maximum number of rows on a page.
-         * @default 50
-         */
-        limit?: number;
-        /** @description Continues a list: the `nextCursor` of the previous page. */
-        cursor?: string;
-        sortField?: components['schemas']['AppGrantSortField'];
-        sortOrder?: components['schemas']['SortOrder'];
-        /** @description Only rows with one of these ids, 100 at most. */
-        ids?: string[];
-      };
-      revokeMyAppGrant: {
-        /**
-         * Format: uuid
-         * @description Id of the object of the call.
-         */
-        id: string;
-      };
       markAllMyNotificationsRead: Record<string, never>;
       markMyNotificationRead: {
         /**
@@ -9191,6 +9169,28 @@ export interface components {
       uploadMyPicture: {
         /** @description The picture, as base64 or a data URI; 2 MiB at most when decoded. */
         file: string;
+      };
+      myAppGrants: {
+        /** @description Number of the page, from 1; excludes cursor. */
+        page?: number;
+        /**
+         * @description The maximum number of rows on a page.
+         * @default 50
+         */
+        limit?: number;
+        /** @description Continues a list: the `nextCursor` of the previous page. */
+        cursor?: string;
+        sortField?: components['schemas']['AppGrantSortField'];
+        sortOrder?: components['schemas']['SortOrder'];
+        /** @description Only rows with one of these ids, 100 at most. */
+        ids?: string[];
+      };
+      revokeMyAppGrant: {
+        /**
+         * Format: uuid
+         * @description Id of the object of the call.
+         */
+        id: string;
       };
       createMfaFactor: {
         /**
@@ -11856,14 +11856,14 @@ export interface components {
       removeMyAuthenticationMethod: components['schemas']['AuthenticationMethod'];
       revokeMyUserSession: components['schemas']['Session'];
       updateMe: components['schemas']['User'];
-      myAppGrants: components['schemas']['AppGrantPage'];
-      revokeMyAppGrant: components['schemas']['AppGrant'];
       markAllMyNotificationsRead: components['schemas']['UpdatedCount'];
       markMyNotificationRead: components['schemas']['Notification'];
       myNotificationPreferences: components['schemas']['NotificationPreferencePage'];
       myNotifications: components['schemas']['NotificationPage'];
       setMyNotificationPreference: components['schemas']['NotificationPreference'];
       uploadMyPicture: components['schemas']['Picture'];
+      myAppGrants: components['schemas']['AppGrantPage'];
+      revokeMyAppGrant: components['schemas']['AppGrant'];
       createMfaFactor: components['schemas']['CreatedMfaFactor'];
       deleteMfaFactor: components['schemas']['MfaFactor'];
       myMfa: components['schemas']['MfaStatus'];
@@ -15720,86 +15720,6 @@ export interface operations {
       503: components['responses']['UNAVAILABLE'];
     };
   };
-  myAppGrants: {
-    parameters: {
-      query?: {
-        /** @description Number of the page, from 1; excludes cursor. */
-        page?: components['parameters']['page'];
-        /** @description The maximum number of rows on a page. */
-        limit?: components['parameters']['limit'];
-        /** @description Continues a list: the `nextCursor` of the previous page. */
-        cursor?: components['parameters']['cursor'];
-        sortField?: components['schemas']['AppGrantSortField'];
-        sortOrder?: components['parameters']['sortOrder'];
-        /** @description Only rows with one of these ids, 100 at most. */
-        ids?: components['parameters']['ids'];
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Success. */
-      200: {
-        headers: {
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          RateLimit: components['headers']['RateLimit'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': {
-            /** @constant */
-            success: true;
-            data: components['schemas']['AppGrantPage'];
-          };
-        };
-      };
-      400: components['responses']['Invalid-INVALID_CURSOR'];
-      401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['SESSION_REQUIRED-MFA_REQUIRED'];
-      429: components['responses']['RATE_LIMITED'];
-      500: components['responses']['INTERNAL_ERROR'];
-      503: components['responses']['UNAVAILABLE'];
-    };
-  };
-  revokeMyAppGrant: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description Id of the object of the call. */
-        id: components['parameters']['id'];
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Success. */
-      200: {
-        headers: {
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          RateLimit: components['headers']['RateLimit'];
-          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': {
-            /** @constant */
-            success: true;
-            data: components['schemas']['AppGrant'];
-          };
-        };
-      };
-      400: components['responses']['Invalid'];
-      401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['SESSION_REQUIRED-MFA_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
-      404: components['responses']['NOT_FOUND'];
-      429: components['responses']['RATE_LIMITED'];
-      500: components['responses']['INTERNAL_ERROR'];
-      503: components['responses']['UNAVAILABLE'];
-    };
-  };
   markAllMyNotificationsRead: {
     parameters: {
       query?: never;
@@ -16032,6 +15952,86 @@ export interface operations {
       403: components['responses']['SESSION_REQUIRED-MFA_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  myAppGrants: {
+    parameters: {
+      query?: {
+        /** @description Number of the page, from 1; excludes cursor. */
+        page?: components['parameters']['page'];
+        /** @description The maximum number of rows on a page. */
+        limit?: components['parameters']['limit'];
+        /** @description Continues a list: the `nextCursor` of the previous page. */
+        cursor?: components['parameters']['cursor'];
+        sortField?: components['schemas']['AppGrantSortField'];
+        sortOrder?: components['parameters']['sortOrder'];
+        /** @description Only rows with one of these ids, 100 at most. */
+        ids?: components['parameters']['ids'];
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['AppGrantPage'];
+          };
+        };
+      };
+      400: components['responses']['Invalid-INVALID_CURSOR'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['SESSION_REQUIRED-MFA_REQUIRED'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  revokeMyAppGrant: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the object of the call. */
+        id: components['parameters']['id'];
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['AppGrant'];
+          };
+        };
+      };
+      400: components['responses']['Invalid'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['SESSION_REQUIRED-MFA_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { hashOneTimeToken, newOneTimeToken } from '../../src/crypto/tokens/one-time-token.ts';
-import { projectCodes } from '../../src/features/project-sign-in/project-code.ts';
+import { projectCodes } from '../../src/domain/app-tokens/project-code.ts';
 import type { TestApp } from './app.ts';
 
 export const newVerifier = (): string => randomBytes(32).toString('base64url');

@@ -1,5 +1,5 @@
 import { rememberNetwork } from '../../features/me/failed-attempts.ts';
-import { projectCodes } from '../../features/project-sign-in/project-code.ts';
+import { projectCodes } from './project-code.ts';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
 import { consentFor, rememberConsent } from '../app-access/consent.ts';

@@ -23,7 +23,7 @@ export interface AppRequest {
   readonly responseMode?: 'form_post';
   /** The user of the `id_token_hint`: no other user can finish this sign-in. */
   readonly expectedUserId?: string;
-  /** The user consents anew, whatever they consented to before. */
+  /** The page of consent appears, whatever the user consented to before. */
   readonly asksConsent?: true;
   /** The address with which the form begins. */
   readonly loginHint?: string;

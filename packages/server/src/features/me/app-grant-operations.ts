@@ -12,7 +12,7 @@ import { nodeOfUser } from '../../domain/identity/user-node.ts';
 import { lockUser } from '../../domain/identity/verification.ts';
 import { endSessions } from '../../domain/sessions/live-sessions.ts';
 import { projectApps } from '../project-apps/project-app.ts';
-import { projectCodes } from '../project-sign-in/project-code.ts';
+import { projectCodes } from '../../domain/app-tokens/project-code.ts';
 import { AppGrant, appGrants } from './app-grant.ts';
 import { sessions } from './session.ts';
 

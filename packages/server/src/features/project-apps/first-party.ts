@@ -5,7 +5,7 @@ import { callerOf, type Context } from '../../kernel/context.ts';
 
 /**
  * Asserts that the caller may decide that users are not asked for consent (openid §6): who speaks for the owner of the
- * project, in person, and not somebody who may only change its apps.
+ * project, in person. The right to change its apps is not enough.
  * @throws SESSION_REQUIRED, FORBIDDEN, STEP_UP_REQUIRED
  */
 export function assertMaySkipConsent(

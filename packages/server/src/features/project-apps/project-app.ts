@@ -32,7 +32,7 @@ export const projectApps = pgTable(
     signUpRoleId: uuidColumn('sign_up_role_id'),
     signUpRoleTenantId: uuidColumn('sign_up_role_tenant_id'),
     confidential: boolean('confidential').notNull(),
-    /** Nobody is asked for consent to what it may request. */
+    /** Its users are not asked for consent to what it may request. */
     firstParty: boolean('first_party').notNull().default(false),
     /** HMAC of the secret of a confidential app; no answer contains it. */
     secretHash: bytea('secret_hash'),

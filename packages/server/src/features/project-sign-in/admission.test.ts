@@ -17,7 +17,7 @@ import { auditLog } from '../../events/tables.ts';
 import { authenticationMethods } from '../me/authentication-method.ts';
 import { projectUsers } from '../../domain/memberships/membership.ts';
 import { users } from '../users/user.ts';
-import { projectCodes } from './project-code.ts';
+import { projectCodes } from '../../domain/app-tokens/project-code.ts';
 
 /** Which users an app admits: by mail and GitHub, with and without sign-up, with a second factor. */
 

@@ -16,7 +16,8 @@ import type { Run } from '../../domain/identity/sign-in.ts';
 import { nodeOfUser, userAsActor } from '../../domain/identity/user-node.ts';
 import { isEnrolled } from '../mfa/mfa-factor.ts';
 import { verifySecondFactor, type SecondFactorInput } from '../../domain/second-factor/codes.ts';
-import { appOf, askConsent, assertOwnPage, denyAccess, flowAt } from './steps.ts';
+import { askConsent } from './ask-consent.ts';
+import { appOf, assertOwnPage, denyAccess, flowAt } from './steps.ts';
 
 /** The second half of a sign-in to an app: the user's second factor, if enabled, and their consent. */
 

@@ -15,7 +15,7 @@ import { visitor } from '../../../test/support/visitor.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { auditLog, events } from '../../events/tables.ts';
-import { projectCodes } from './project-code.ts';
+import { projectCodes } from '../../domain/app-tokens/project-code.ts';
 
 /** From the mailed link to the code: which browser and token are accepted, how often, and what is stored. */
 
