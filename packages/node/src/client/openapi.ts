@@ -515,6 +515,28 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/auth/project/introspect': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Ask whether a token is valid now
+     * @description For confidential apps (RFC 7662): about access tokens of the issuer of their project, and about their own refresh tokens. Any other token is answered `active: false`, like one that has ended. A form gets the answer without envelope.
+     *
+     *     Access: public.
+     */
+    post: operations['introspectProjectToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/auth/project/token': {
     parameters: {
       query?: never;
@@ -5013,6 +5035,46 @@ export interface components {
         pictureUrl: string | null;
       } | null;
     };
+    /** @description Whether a token is valid, and what it says (RFC 7662). */
+    TokenIntrospection: {
+      /** @description Whether the token is valid now. False: there are no other members. */
+      active: boolean;
+      /**
+       * @description Of an access token.
+       * @constant
+       */
+      token_type?: 'Bearer';
+      /** @description The app that got it; absent for the token of an API key. */
+      client_id?: string;
+      /** @description Permissions that the app may use now, where the user holds them; absent: not restricted. */
+      scope?: string;
+      /** @description Id of the user. */
+      sub?: string;
+      /** @description The issuer. */
+      iss?: string;
+      /** @description The audience. */
+      aud?: string;
+      /** @description The session or API key. */
+      jti?: string;
+      /** @description When it was issued, in seconds. */
+      iat?: number;
+      /** @description When it ends, in seconds. */
+      exp?: number;
+      /** @description When the user signed in, in seconds. */
+      auth_time?: number;
+      /**
+       * @description How many factors the user gave.
+       * @enum {string}
+       */
+      acr?: 'aal1' | 'aal2';
+    };
+    /** @description An error in the format of RFC 6749 §5.2. */
+    OauthError: {
+      /** @description An error code of RFC 6749 §5.2, e.g. `invalid_grant`. */
+      error: string;
+      /** @description What to do about it, in English. */
+      error_description?: string;
+    };
     /** @description Tokens of an app for one user. As a form: RFC 6749. */
     AppTokens: {
       /** @description Token for API calls, sent in `Authorization: Bearer`. */
@@ -5048,13 +5110,6 @@ export interface components {
       id_token?: string;
       /** @description What was granted, separated by spaces; absent: not restricted. */
       scope?: string;
-    };
-    /** @description An error in the format of RFC 6749 §5.2. */
-    OauthError: {
-      /** @description An error code of RFC 6749 §5.2, e.g. `invalid_grant`. */
-      error: string;
-      /** @description What to do about it, in English. */
-      error_description?: string;
     };
     /** @description How many sessions ended. */
     RevokedTokens: {
@@ -5104,6 +5159,11 @@ export interface components {
       revocation_endpoint: string;
       /**
        * Format: uri
+       * @description Where a confidential app asks whether a token is valid.
+       */
+      introspection_endpoint: string;
+      /**
+       * Format: uri
        * @description Where an app asks who signed in.
        */
       userinfo_endpoint: string;
@@ -5151,6 +5211,10 @@ export interface components {
       token_endpoint_auth_methods_supported: ('none' | 'client_secret_basic' | 'client_secret_post')[];
       /** @description How an app may authenticate at the revocation endpoint. */
       revocation_endpoint_auth_methods_supported: ('none' | 'client_secret_basic' | 'client_secret_post')[];
+      /** @description How an app may authenticate at the introspection endpoint. */
+      introspection_endpoint_auth_methods_supported: (
+        'none' | 'client_secret_basic' | 'client_secret_post'
+      )[];
       /**
        * @description Whether `iss` comes with the code (RFC 9207).
        * @constant
@@ -8760,6 +8824,16 @@ export interface components {
         /** @description The token of the page, or of the link in the mail. */
         consent_token: string;
       };
+      introspectProjectToken: {
+        /** @description An access token, or a refresh token of the app. */
+        token: string;
+        /** @description The type of the token. Optional, and ignored. */
+        token_type_hint?: string;
+        /** @description The `clientId` of the app, here or with HTTP Basic. */
+        client_id: string;
+        /** @description The secret of a confidential app, here or with HTTP Basic. */
+        client_secret?: string;
+      };
       projectToken: {
         /**
          * @description The grant: a code or a refresh token.
@@ -11824,6 +11898,7 @@ export interface components {
       exchangeCliCode: components['schemas']['SignIn'];
       projectAppInfo: components['schemas']['ProjectAppInfo'];
       projectConsentInfo: components['schemas']['ProjectConsentInfo'];
+      introspectProjectToken: components['schemas']['TokenIntrospection'];
       projectToken: components['schemas']['AppTokens'];
       revokeProjectToken: components['schemas']['RevokedTokens'];
       projectUserInfo: components['schemas']['ProjectUserInfo'];
@@ -14253,6 +14328,66 @@ export interface operations {
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  introspectProjectToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description An access token, or a refresh token of the app. */
+          token: string;
+          /** @description The type of the token. Optional, and ignored. */
+          token_type_hint?: string;
+          /** @description The `clientId` of the app, here or with HTTP Basic. */
+          client_id: string;
+          /** @description The secret of a confidential app, here or with HTTP Basic. */
+          client_secret?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description An access token, or a refresh token of the app. */
+          token: string;
+          /** @description The type of the token. Optional, and ignored. */
+          token_type_hint?: string;
+          /** @description The `clientId` of the app, here or with HTTP Basic. */
+          client_id?: string;
+          /** @description The secret of a confidential app, here or with HTTP Basic. */
+          client_secret?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json':
+            | {
+                /** @constant */
+                success: true;
+                data: components['schemas']['TokenIntrospection'];
+              }
+            | components['schemas']['TokenIntrospection'];
+        };
+      };
+      400: components['responses']['Invalid-FORM'];
+      401: components['responses']['UNAUTHENTICATED-FORM'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-FORM'];
+      413: components['responses']['PAYLOAD_TOO_LARGE-FORM'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE-FORM'];
+      429: components['responses']['RATE_LIMITED-FORM'];
+      500: components['responses']['INTERNAL_ERROR-FORM'];
+      503: components['responses']['UNAVAILABLE-FORM'];
     };
   };
   projectToken: {

@@ -868,6 +868,14 @@ describe('an answer over REST', () => {
     await call('projectUserInfo', {});
     await call('projectUserInfoByPost', {}, accessToken);
     await call('projectUserInfoByPost', {}, person.token);
+    const keeper = { ...fields, name: 'Keeper', confidential: true };
+    const asked = await app.must('createProjectApp', keeper, { token: person.token });
+    const asking = { client_id: asked.clientId, client_secret: asked.clientSecret };
+    expect((await call('introspectProjectToken', { token: accessToken, ...asking })).data).toMatchObject({
+      active: true,
+    });
+    await call('introspectProjectToken', { token: 'x', ...asking });
+    await call('introspectProjectToken', { token: accessToken, client_id });
     await answersForms(client_id, refreshToken);
     await call('revokeProjectToken', { token: refreshToken, client_id, client_secret: 'x' });
     await call('revokeProjectToken', { token: refreshToken, client_id });
