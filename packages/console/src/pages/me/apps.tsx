@@ -4,7 +4,7 @@ import { useList } from '../../api/use-api.ts';
 import { useTexts, type Texts } from '../../i18n/language.ts';
 import { Chips } from '../../ui/chips.tsx';
 import { ListFoot } from '../../ui/list-foot.tsx';
-import { Failure, Skeleton } from '../../ui/states.tsx';
+import { Empty, Failure, Skeleton } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Confirmation } from './confirmation.tsx';
@@ -112,7 +112,7 @@ const Apps = () => {
       </header>
       {list.isPending && <Skeleton />}
       {list.error && <Failure error={list.error} onRetry={() => list.refetch()} />}
-      {list.data && rows.length === 0 && <p>{t.none}</p>}
+      {list.data && rows.length === 0 && <Empty title={t.none} />}
       {rows.length > 0 && (
         <>
           <Table
