@@ -182,6 +182,6 @@ describe('who asks', () => {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: `${new URLSearchParams(credentials).toString()}&token=a&token=b`,
     });
-    expect([twice.statusCode, (twice.json() as { error: string }).error]).toEqual([400, 'invalid_request']);
+    expect([twice.statusCode, twice.json<{ error: string }>().error]).toEqual([400, 'invalid_request']);
   });
 });
