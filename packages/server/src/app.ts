@@ -124,6 +124,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     revisions,
     keyring,
     knownKeys: createApiKeyCache(pool, changes),
+    credentials: createCredentials(pool, changes, config.operators),
     keyPairs,
     passwords: createPasswords({ concurrency: 2 }),
     resolver,
@@ -199,10 +200,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   const server = createHttp({
     config,
     authenticate: createAuthenticate({
-      keyring,
-      credentials: createCredentials(pool, changes, config.operators),
+      ...services,
       changes,
-      clock,
       audience: config.appUrl,
       operatorNetworks: config.operators.allowedCidrs,
     }),

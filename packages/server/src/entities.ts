@@ -22,6 +22,7 @@ import { SigningKey } from './features/signing-keys/signing-key.ts';
 import { Tag } from './features/tags/tag.ts';
 import { Account } from './domain/identity/account.ts';
 import { AuthenticationMethod } from './features/me/authentication-method.ts';
+import { AppGrant } from './features/me/app-grant.ts';
 import { Session } from './features/me/session.ts';
 import { Notification } from './domain/notifications/notification.ts';
 import { WebhookAttempt, WebhookDelivery } from './features/webhook-subscriptions/delivery.ts';
@@ -35,6 +36,7 @@ export const entities: readonly AnyEntity[] = [
   User,
   AuthenticationMethod,
   Session,
+  AppGrant,
   Notification,
   Organization,
   Invitation,

@@ -20,6 +20,7 @@ import * as installationUserActs from './features/installation/user-acts.ts';
 import * as operators from './features/installation/operator-operations.ts';
 import * as groups from './features/groups/operations.ts';
 import * as health from './features/health/operations.ts';
+import * as appGrants from './features/me/app-grant-operations.ts';
 import * as me from './features/me/operations.ts';
 import * as mfa from './features/mfa/operations.ts';
 import * as notifications from './features/me/notification-operations.ts';
@@ -62,6 +63,7 @@ export const features = {
   Authorization: { ...authorization, ...forwardAuth, ...mine, ...subjects, ...policySnapshots },
   AuthZEN: { ...authzen, ...authzenSearch, ...authzenMetadata },
   Me: { ...me, ...notifications, uploadMyPicture },
+  'App Grants': appGrants,
   MFA: mfa,
   Organizations: organizations,
   'Organization Invitations': organizationInvitations,
@@ -99,6 +101,7 @@ export const tagDescriptions: Readonly<Record<keyof typeof features, string>> = 
   Authorization: 'Checks whether a subject may do something in a scope, and why; lists who may do something.',
   AuthZEN: 'The same decisions for gateways and clients of OpenID AuthZEN Authorization API 1.0.',
   Me: 'The signed-in person: profile, sign-in methods, sessions, notifications, export and deletion.',
+  'App Grants': 'What the signed-in person has consented to for apps.',
   MFA: 'The second factor of the signed-in person: authenticator apps and recovery codes.',
   Organizations: 'Organizations: the customers of an account, with members and projects.',
   'Organization Invitations': 'Invitations by mail to join an organization.',

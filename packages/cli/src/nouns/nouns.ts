@@ -221,7 +221,7 @@ const apps = noun({
   fields: {
     ...{ name: 'text', logoUrl: 'text', homepageUrl: 'text', primaryColor: 'text', redirectUris: 'list' },
     ...{ scopes: 'list', enabledProviders: 'list', allowSignUp: 'flag', signUpRoleId: 'text' },
-    ...{ confidential: 'flag', allowedOrigins: 'list', tagIds: 'list' },
+    ...{ confidential: 'flag', firstParty: 'flag', allowedOrigins: 'list', tagIds: 'list' },
   },
   namedBy: 'name',
   secret: 'clientSecret',

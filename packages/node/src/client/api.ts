@@ -66,6 +66,12 @@ export interface Api {
    *
    * Access: public. `GET /api/auth/project/consent-info` */
   projectConsentInfo: Operation<'projectConsentInfo'>;
+  /** Ask whether a token is valid now.
+   *
+   * For confidential apps (RFC 7662): about access tokens of the issuer of their project, and about their own refresh tokens. Any other token is answered `active: false`, like one that has ended. A form gets the answer without envelope.
+   *
+   * Access: public. `POST /api/auth/project/introspect` */
+  introspectProjectToken: Operation<'introspectProjectToken'>;
   /** Exchange a code or a refresh token for tokens of an app.
    *
    * The token endpoint of OAuth 2.0 (RFC 6749, section 3.2). It takes JSON or a form; a form gets an answer as in RFC 6749. A code works once, within 60 seconds; a second use ends the session of the first.
@@ -268,6 +274,16 @@ export interface Api {
    *
    * Access: any signed-in user (session token). `POST /api/me/picture` */
   uploadMyPicture: Operation<'uploadMyPicture'>;
+  /** List the apps that you have consented to.
+   *
+   * Access: any signed-in user (session token). `GET /api/me/app-grants` */
+  myAppGrants: Pages<'myAppGrants'>;
+  /** Take back what you have consented to for an app.
+   *
+   * The app is signed out: its tokens are refused from now on. At its next sign-in you are asked again.
+   *
+   * Access: any signed-in user (session token). `DELETE /api/me/app-grants/:id` */
+  revokeMyAppGrant: Operation<'revokeMyAppGrant'>;
   /** Begin to add an authenticator app; its first correct code enables it.
    *
    * Access: any signed-in user (session token); recent sign-in. `POST /api/me/mfa/factors` */

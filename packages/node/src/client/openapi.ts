@@ -515,6 +515,28 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/auth/project/introspect': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Ask whether a token is valid now
+     * @description For confidential apps (RFC 7662): about access tokens of the issuer of their project, and about their own refresh tokens. Any other token is answered `active: false`, like one that has ended. A form gets the answer without envelope.
+     *
+     *     Access: public.
+     */
+    post: operations['introspectProjectToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/auth/project/token': {
     parameters: {
       query?: never;
@@ -1382,6 +1404,48 @@ export interface paths {
      */
     post: operations['uploadMyPicture'];
     delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/me/app-grants': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the apps that you have consented to
+     * @description Access: any signed-in user (session token).
+     */
+    get: operations['myAppGrants'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/me/app-grants/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Take back what you have consented to for an app
+     * @description The app is signed out: its tokens are refused from now on. At its next sign-in you are asked again.
+     *
+     *     Access: any signed-in user (session token).
+     */
+    delete: operations['revokeMyAppGrant'];
     options?: never;
     head?: never;
     patch?: never;
@@ -4803,6 +4867,11 @@ export interface components {
      * @description What the list is sorted by. Default: createdAt.
      * @enum {string}
      */
+    AppGrantSortField: 'createdAt' | 'updatedAt';
+    /**
+     * @description What the list is sorted by. Default: createdAt.
+     * @enum {string}
+     */
     OrganizationSortField: 'createdAt' | 'name' | 'updatedAt';
     /** @description Roles that the new member gets in a granted project. */
     InvitationGrantInput: {
@@ -5151,6 +5220,8 @@ export interface components {
       primaryColor: string | null;
       /** @description Scopes that will be granted. Null: everything that the user may do in the project. */
       scopes: components['schemas']['NamedScope'][] | null;
+      /** @description Scopes that the user does not hold yet: consented to as well, and usable once the user holds them. */
+      laterScopes: components['schemas']['NamedScope'][];
       /** @description The user who signs in; null in any other browser. */
       user: {
         /** @description Their name. */
@@ -5160,6 +5231,46 @@ export interface components {
         /** @description Address of their picture. */
         pictureUrl: string | null;
       } | null;
+    };
+    /** @description Whether a token is valid, and what it says (RFC 7662). */
+    TokenIntrospection: {
+      /** @description Whether the token is valid now. False: there are no other members. */
+      active: boolean;
+      /**
+       * @description Of an access token.
+       * @constant
+       */
+      token_type?: 'Bearer';
+      /** @description The app that got it; absent for the token of an API key. */
+      client_id?: string;
+      /** @description Permissions that the app may use now, where the user holds them; absent: not restricted. */
+      scope?: string;
+      /** @description Id of the user. */
+      sub?: string;
+      /** @description The issuer. */
+      iss?: string;
+      /** @description The audience. */
+      aud?: string;
+      /** @description The session or API key. */
+      jti?: string;
+      /** @description When it was issued, in seconds. */
+      iat?: number;
+      /** @description When it ends, in seconds. */
+      exp?: number;
+      /** @description When the user signed in, in seconds. */
+      auth_time?: number;
+      /**
+       * @description How many factors the user gave.
+       * @enum {string}
+       */
+      acr?: 'aal1' | 'aal2';
+    };
+    /** @description An error in the format of RFC 6749 §5.2. */
+    OauthError: {
+      /** @description An error code of RFC 6749 §5.2, e.g. `invalid_grant`. */
+      error: string;
+      /** @description What to do about it, in English. */
+      error_description?: string;
     };
     /** @description Tokens of an app for one user. As a form: RFC 6749. */
     AppTokens: {
@@ -5196,13 +5307,6 @@ export interface components {
       id_token?: string;
       /** @description What was granted, separated by spaces; absent: not restricted. */
       scope?: string;
-    };
-    /** @description An error in the format of RFC 6749 §5.2. */
-    OauthError: {
-      /** @description An error code of RFC 6749 §5.2, e.g. `invalid_grant`. */
-      error: string;
-      /** @description What to do about it, in English. */
-      error_description?: string;
     };
     /** @description How many sessions ended. */
     RevokedTokens: {
@@ -5252,6 +5356,11 @@ export interface components {
       revocation_endpoint: string;
       /**
        * Format: uri
+       * @description Where a confidential app asks whether a token is valid.
+       */
+      introspection_endpoint: string;
+      /**
+       * Format: uri
        * @description Where an app asks who signed in.
        */
       userinfo_endpoint: string;
@@ -5299,6 +5408,10 @@ export interface components {
       token_endpoint_auth_methods_supported: ('none' | 'client_secret_basic' | 'client_secret_post')[];
       /** @description How an app may authenticate at the revocation endpoint. */
       revocation_endpoint_auth_methods_supported: ('none' | 'client_secret_basic' | 'client_secret_post')[];
+      /** @description How an app may authenticate at the introspection endpoint. */
+      introspection_endpoint_auth_methods_supported: (
+        'none' | 'client_secret_basic' | 'client_secret_post'
+      )[];
       /**
        * @description Whether `iss` comes with the code (RFC 9207).
        * @constant
@@ -5711,6 +5824,8 @@ export interface components {
       sessions: components['schemas']['Session'][];
       /** @description Second factors. */
       mfaFactors: components['schemas']['MfaFactor'][];
+      /** @description What the user has consented to for apps. */
+      appGrants: components['schemas']['AppGrant'][];
       /** @description Organizations that the user belongs to. */
       organizationMemberships: components['schemas']['ExportedOrganizationMembership'][];
       /** @description Projects that the user is in. */
@@ -6042,6 +6157,43 @@ export interface components {
        * @description When the factor was created.
        */
       createdAt: string;
+    };
+    /** @description What a user has consented to for one app. */
+    AppGrant: {
+      /**
+       * Format: uuid
+       * @description Id of the row; it never changes.
+       */
+      id: string;
+      /**
+       * Format: date-time
+       * @description When it was created.
+       */
+      createdAt: string;
+      /**
+       * Format: date-time
+       * @description When you last consented.
+       */
+      updatedAt: string;
+      /**
+       * Format: uuid
+       * @description Id of the app.
+       */
+      projectAppId: string;
+      /** @description What the sign-in pages call the app. */
+      appName: string;
+      /** @description Web site of the app. */
+      homepageUrl: string | null;
+      /** @description The project of the app. */
+      projectName: string;
+      /** @description The organization of the project; null: it belongs to an account. */
+      organizationName: string | null;
+      /** @description true: everything that you may do with the resources of the project. */
+      unrestricted: boolean;
+      /** @description Permissions that the app may use where you hold them. */
+      scopes: string[];
+      /** @description What the app may know about you, and `offline_access`: that it may renew its tokens. */
+      openidScopes: ('openid' | 'profile' | 'email' | 'offline_access')[];
     };
     /** @description An organization that the user belongs to. */
     ExportedOrganizationMembership: {
@@ -6415,6 +6567,17 @@ export interface components {
        * @description The address of the picture.
        */
       pictureUrl: string;
+    };
+    /** @description A page of AppGrant. */
+    AppGrantPage: {
+      /** @description The rows of this page. */
+      items: components['schemas']['AppGrant'][];
+      /** @description The number of rows on all pages together. */
+      totalCount: number;
+      /** @description Whether more rows follow. */
+      hasNextPage: boolean;
+      /** @description Send it as `cursor` for the next page; null on the last. */
+      nextCursor: string | null;
     };
     /** @description A factor that waits for its first code, with its secret. */
     CreatedMfaFactor: {
@@ -7616,6 +7779,8 @@ export interface components {
       signUpRoleId: string | null;
       /** @description true: the app can keep a secret, and sends it to the token endpoint. */
       confidential: boolean;
+      /** @description true: its users are not asked for consent. Only an owner or administrator of the organization, or the owner of the account, may set it, in a session with a recent sign-in. */
+      firstParty: boolean;
       /** @description Origins of pages that may read the answers to this app. */
       allowedOrigins: string[];
       /** @description Related rows of Tag; absent unless asked for. */
@@ -7686,6 +7851,8 @@ export interface components {
       signUpRoleId: string | null;
       /** @description true: the app can keep a secret, and sends it to the token endpoint. */
       confidential: boolean;
+      /** @description true: its users are not asked for consent. Only an owner or administrator of the organization, or the owner of the account, may set it, in a session with a recent sign-in. */
+      firstParty: boolean;
       /** @description Origins of pages that may read the answers to this app. */
       allowedOrigins: string[];
       /** @description Related rows of Tag; absent unless asked for. */
@@ -9107,6 +9274,16 @@ export interface components {
         /** @description The token of the page, or of the link in the mail. */
         consent_token: string;
       };
+      introspectProjectToken: {
+        /** @description An access token, or a refresh token of the app. */
+        token: string;
+        /** @description The type of the token. Optional, and ignored. */
+        token_type_hint?: string;
+        /** @description The `clientId` of the app, here or with HTTP Basic. */
+        client_id: string;
+        /** @description The secret of a confidential app, here or with HTTP Basic. */
+        client_secret?: string;
+      };
       projectToken: {
         /**
          * @description The grant: a code or a refresh token.
@@ -9516,6 +9693,28 @@ export interface components {
       uploadMyPicture: {
         /** @description The picture, as base64 or a data URI; 2 MiB at most when decoded. */
         file: string;
+      };
+      myAppGrants: {
+        /** @description Number of the page, from 1; excludes cursor. */
+        page?: number;
+        /**
+         * @description The maximum number of rows on a page.
+         * @default 50
+         */
+        limit?: number;
+        /** @description Continues a list: the `nextCursor` of the previous page. */
+        cursor?: string;
+        sortField?: components['schemas']['AppGrantSortField'];
+        sortOrder?: components['schemas']['SortOrder'];
+        /** @description Only rows with one of these ids, 100 at most. */
+        ids?: string[];
+      };
+      revokeMyAppGrant: {
+        /**
+         * Format: uuid
+         * @description Id of the object of the call.
+         */
+        id: string;
       };
       createMfaFactor: {
         /**
@@ -11070,6 +11269,11 @@ export interface components {
          * @default false
          */
         confidential?: boolean;
+        /**
+         * @description true: its users are not asked for consent. Only an owner or administrator of the organization, or the owner of the account, may set it, in a session with a recent sign-in.
+         * @default false
+         */
+        firstParty?: boolean;
         /** @description Origins of pages that may read the answers to this app. */
         allowedOrigins?: string[];
         /** @description Its tags; replaces the whole set. */
@@ -11172,6 +11376,8 @@ export interface components {
          * @description The role that they join with.
          */
         signUpRoleId?: string | null;
+        /** @description true: its users are not asked for consent. Only an owner or administrator of the organization, or the owner of the account, may set it, in a session with a recent sign-in. */
+        firstParty?: boolean;
         /** @description Origins of pages that may read the answers to this app. */
         allowedOrigins?: string[];
         /** @description Its tags; replaces the whole set. */
@@ -12292,6 +12498,7 @@ export interface components {
       exchangeCliCode: components['schemas']['SignIn'];
       projectAppInfo: components['schemas']['ProjectAppInfo'];
       projectConsentInfo: components['schemas']['ProjectConsentInfo'];
+      introspectProjectToken: components['schemas']['TokenIntrospection'];
       projectToken: components['schemas']['AppTokens'];
       revokeProjectToken: components['schemas']['RevokedTokens'];
       projectUserInfo: components['schemas']['ProjectUserInfo'];
@@ -12330,6 +12537,8 @@ export interface components {
       myNotifications: components['schemas']['NotificationPage'];
       setMyNotificationPreference: components['schemas']['NotificationPreference'];
       uploadMyPicture: components['schemas']['Picture'];
+      myAppGrants: components['schemas']['AppGrantPage'];
+      revokeMyAppGrant: components['schemas']['AppGrant'];
       createMfaFactor: components['schemas']['CreatedMfaFactor'];
       deleteMfaFactor: components['schemas']['MfaFactor'];
       myMfa: components['schemas']['MfaStatus'];
@@ -14767,6 +14976,66 @@ export interface operations {
       503: components['responses']['UNAVAILABLE'];
     };
   };
+  introspectProjectToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description An access token, or a refresh token of the app. */
+          token: string;
+          /** @description The type of the token. Optional, and ignored. */
+          token_type_hint?: string;
+          /** @description The `clientId` of the app, here or with HTTP Basic. */
+          client_id: string;
+          /** @description The secret of a confidential app, here or with HTTP Basic. */
+          client_secret?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description An access token, or a refresh token of the app. */
+          token: string;
+          /** @description The type of the token. Optional, and ignored. */
+          token_type_hint?: string;
+          /** @description The `clientId` of the app, here or with HTTP Basic. */
+          client_id?: string;
+          /** @description The secret of a confidential app, here or with HTTP Basic. */
+          client_secret?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json':
+            | {
+                /** @constant */
+                success: true;
+                data: components['schemas']['TokenIntrospection'];
+              }
+            | components['schemas']['TokenIntrospection'];
+        };
+      };
+      400: components['responses']['Invalid-FORM'];
+      401: components['responses']['UNAUTHENTICATED-FORM'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-FORM'];
+      413: components['responses']['PAYLOAD_TOO_LARGE-FORM'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE-FORM'];
+      429: components['responses']['RATE_LIMITED-FORM'];
+      500: components['responses']['INTERNAL_ERROR-FORM'];
+      503: components['responses']['UNAVAILABLE-FORM'];
+    };
+  };
   projectToken: {
     parameters: {
       query?: never;
@@ -16464,6 +16733,86 @@ export interface operations {
       403: components['responses']['SESSION_REQUIRED-MFA_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  myAppGrants: {
+    parameters: {
+      query?: {
+        /** @description Number of the page, from 1; excludes cursor. */
+        page?: components['parameters']['page'];
+        /** @description The maximum number of rows on a page. */
+        limit?: components['parameters']['limit'];
+        /** @description Continues a list: the `nextCursor` of the previous page. */
+        cursor?: components['parameters']['cursor'];
+        sortField?: components['schemas']['AppGrantSortField'];
+        sortOrder?: components['parameters']['sortOrder'];
+        /** @description Only rows with one of these ids, 100 at most. */
+        ids?: components['parameters']['ids'];
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['AppGrantPage'];
+          };
+        };
+      };
+      400: components['responses']['Invalid-INVALID_CURSOR'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['SESSION_REQUIRED-MFA_REQUIRED'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  revokeMyAppGrant: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the object of the call. */
+        id: components['parameters']['id'];
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['AppGrant'];
+          };
+        };
+      };
+      400: components['responses']['Invalid'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['SESSION_REQUIRED-MFA_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -20726,6 +21075,11 @@ export interface operations {
            * @default false
            */
           confidential?: boolean;
+          /**
+           * @description true: its users are not asked for consent. Only an owner or administrator of the organization, or the owner of the account, may set it, in a session with a recent sign-in.
+           * @default false
+           */
+          firstParty?: boolean;
           /** @description Origins of pages that may read the answers to this app. */
           allowedOrigins?: string[];
           /** @description Its tags; replaces the whole set. */
@@ -20753,7 +21107,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
+      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['IDEMPOTENCY_IN_PROGRESS'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -20875,6 +21229,8 @@ export interface operations {
            * @description The role that they join with.
            */
           signUpRoleId?: string | null;
+          /** @description true: its users are not asked for consent. Only an owner or administrator of the organization, or the owner of the account, may set it, in a session with a recent sign-in. */
+          firstParty?: boolean;
           /** @description Origins of pages that may read the answers to this app. */
           allowedOrigins?: string[];
           /** @description Its tags; replaces the whole set. */
@@ -20886,7 +21242,7 @@ export interface operations {
       200: components['responses']['ProjectAppChanged'];
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
+      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
       404: components['responses']['NOT_FOUND'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];

@@ -1,4 +1,5 @@
 import type { Resolver } from '../access/resolve.ts';
+import type { Credentials } from '../access/credentials/credentials.ts';
 import type { ApiKeyCache } from '../access/credentials/api-key-cache.ts';
 import type { BuiltIns } from '../access/built-in.ts';
 import type { Config } from '../config/config.ts';
@@ -43,6 +44,8 @@ declare module '../kernel/context.ts' {
     readonly revisions: Pick<Revisions, 'seal'>;
     readonly keyring: Keyring;
     readonly knownKeys: ApiKeyCache;
+    /** The state of the session or key of a token that is not the one of the call. */
+    readonly credentials: Credentials;
     readonly keyPairs: Pick<KeyPairStock, 'take'>;
     readonly passwords: Passwords;
     readonly resolver: Resolver;

@@ -62,6 +62,7 @@ const publicRoutes = new Set([
   'POST /api/auth/project/token',
   // The token to be revoked authenticates the request (RFC 7009).
   'POST /api/auth/project/revoke',
+  'POST /api/auth/project/introspect',
   'GET /api/organization-invitations/:token',
   'GET /api/project-grants/offer/:token',
   'POST /api/organization-invitations/accept',

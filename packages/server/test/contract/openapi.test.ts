@@ -591,6 +591,7 @@ describe('an answer over REST', () => {
     await call('updateMe', { pictureUrl: 'https://example.test/ada.png' }, token);
     expect((await call('createMyAccount', {}, token)).status).toBe(201);
     expect((await call('createMyAccount', {}, token)).code).toBe('CONFLICT');
+    await call('myAppGrants', { cursor: 'x' }, token);
     const address = { provider: 'email', providerId: `${randomUUID()}@example.test` };
     const method = (await call('addMyAuthenticationMethod', address, token)).data as { id: string };
     expect((await call('addMyAuthenticationMethod', address, token)).code).toBe('CONFLICT');
@@ -887,6 +888,14 @@ describe('an answer over REST', () => {
     await call('projectUserInfo', {});
     await call('projectUserInfoByPost', {}, accessToken);
     await call('projectUserInfoByPost', {}, person.token);
+    const keeper = { ...fields, name: 'Keeper', confidential: true };
+    const asked = await app.must('createProjectApp', keeper, { token: person.token });
+    const asking = { client_id: asked.clientId, client_secret: asked.clientSecret };
+    expect((await call('introspectProjectToken', { token: accessToken, ...asking })).data).toMatchObject({
+      active: true,
+    });
+    await call('introspectProjectToken', { token: 'x', ...asking });
+    await call('introspectProjectToken', { token: accessToken, client_id });
     await answersForms(client_id, refreshToken);
     await call('revokeProjectToken', { token: refreshToken, client_id, client_secret: 'x' });
     await call('revokeProjectToken', { token: refreshToken, client_id });
@@ -950,7 +959,8 @@ describe('an answer over REST', () => {
     const fields = { scope, name: 'Stepwise', redirectUris: [redirectUri], enabledProviders, ...signUp };
     const made = await app.must('createProjectApp', fields, asOwner);
     const { factor, secret } = await app.must('createMfaFactor', {}, { token });
-    await app.must('verifyMfaFactor', { id: factor.id, code: codeShown(secret, app.clock.now()) }, { token });
+    const sixDigits = codeShown(secret, app.clock.now());
+    const verified = await app.must('verifyMfaFactor', { id: factor.id, code: sixDigits }, { token });
 
     const client = { client_id: made.clientId, redirect_uri: redirectUri };
     await call('projectAppInfo', client);
@@ -989,6 +999,11 @@ describe('an answer over REST', () => {
     await call('approveProjectConsent', consent);
     expect((await step('approveProjectConsent', consent)).ok).toBe(true);
     await step('denyProjectConsent', consent);
+    const signedIn = verified.accessToken;
+    const grants = (await call('myAppGrants', {}, signedIn)).data as { items: [{ id: string }] };
+    const { id: grantId } = grants.items[0];
+    expect((await call('revokeMyAppGrant', { id: grantId }, signedIn)).ok).toBe(true);
+    expect((await call('revokeMyAppGrant', { id: grantId }, signedIn)).code).toBe('NOT_FOUND');
     const again = await call('authorizeProjectSignIn', request);
     const other = `doorward_flow=${again.cookies.find(({ name }) => name === 'doorward_flow')?.value}`;
     const page = await app.server.inject({ url: '/api/auth/project/sign-in', headers: { cookie: other } });

@@ -85,8 +85,10 @@ export interface SignInBrowser extends Visitor {
   mail(address: string): Promise<string>;
   /** Opens the link of a mail in this browser. */
   open(token: string): Promise<LightMyRequestResponse>;
-  /** From the start to the consent page, by mail. */
+  /** From the start to the consent page, by mail, also for a user who has consented before. */
   toConsent(address: string, changes?: Readonly<Record<string, string | undefined>>): Promise<void>;
+  /** From the page of providers to the answer for the app, by mail; consents if asked. */
+  finish(address: string): Promise<LightMyRequestResponse>;
   /** Answers the consent page; returns the response of the last step. */
   answer(decision: 'approve' | 'deny'): Promise<LightMyRequestResponse>;
 }
@@ -134,9 +136,13 @@ export function signInBrowser(
     },
     open: (token) => browser.post('/api/auth/project/email/consume', { token }),
     async toConsent(address, changes) {
-      await self.authorize(changes);
+      await self.authorize({ prompt: 'consent', ...changes });
       const next = await self.open(await self.mail(address));
       if (!String(next.headers.location).endsWith('/consent')) throw new Error(`no consent: ${next.body}`);
+    },
+    async finish(address) {
+      const next = await self.open(await self.mail(address));
+      return String(next.headers.location).endsWith('/consent') ? self.answer('approve') : next;
     },
     answer: async (decision) =>
       browser.post(`/api/auth/project/consent/${decision}`, { consent_token: await self.formToken() }),

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { hashOneTimeToken, newOneTimeToken } from '../../src/crypto/tokens/one-time-token.ts';
-import { projectCodes } from '../../src/features/project-sign-in/project-code.ts';
+import type { OpenidScope } from '../../src/domain/app-access/openid-scopes.ts';
+import { projectCodes } from '../../src/domain/app-tokens/project-code.ts';
 import type { TestApp } from './app.ts';
 
 export const newVerifier = (): string => randomBytes(32).toString('base64url');
@@ -14,6 +15,7 @@ export interface Consent {
   readonly challenge: string;
   /** Null: the app was not restricted. */
   readonly scopes?: readonly string[] | null;
+  readonly openidScopes?: readonly OpenidScope[];
   readonly acr?: 'aal1' | 'aal2';
   readonly authenticatedAt?: Date;
 }
@@ -30,6 +32,7 @@ export async function consented({ database, clock }: TestApp, consent: Consent):
     redirectUri,
     challenge,
     scopes: scopes && [...scopes],
+    openidScopes: [...(consent.openidScopes ?? [])],
     acr,
     amr: acr === 'aal2' ? ['fed', 'otp'] : ['fed'],
     authenticatedAt: consent.authenticatedAt ?? now,

@@ -31,6 +31,7 @@ export const initialState: PageState = {
   loginHint: null,
   fields: {},
   scopes: null,
+  later: [],
 };
 
 /** The cookie with which a browser has the flow of `SignInPages.state`. */

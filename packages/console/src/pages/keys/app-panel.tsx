@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { components } from '@doorward/node/client';
+import { common } from '../../i18n/common.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { serviceUrl } from '../../session/session.ts';
@@ -20,6 +21,7 @@ const unknownChallenge = (): string =>
 /** What a list has no room for, and a look at the sign-in page of the app. */
 export function AppDetails({ app }: { readonly app: ProjectApp }) {
   const t = useTexts(appTexts);
+  const c = useTexts(common);
   const [challenge] = useState(unknownChallenge);
   const [redirectUri] = app.redirectUris;
   const query = new URLSearchParams({
@@ -36,6 +38,7 @@ export function AppDetails({ app }: { readonly app: ProjectApp }) {
           [t.clientId, <Exact text={app.clientId} />],
           [t.scopes, app.scopes === null ? t.all : <Chips texts={app.scopes} />],
           [t.role, app.allowSignUp && app.signUpRole ? <bdi>{app.signUpRole.name}</bdi> : null],
+          [t.firstParty, app.firstParty ? c.yes : c.no],
           [t.homepage, app.homepageUrl && <Outside address={app.homepageUrl} />],
           [t.logo, app.logoUrl && <Outside address={app.logoUrl} />],
           [t.color, app.primaryColor && <code>{app.primaryColor}</code>],

@@ -17,6 +17,8 @@ export interface AppTexts extends EntityTexts {
   readonly signUp: string;
   readonly signUpHint: string;
   readonly role: string;
+  readonly firstParty: string;
+  readonly firstPartyHint: string;
   readonly logo: string;
   readonly homepage: string;
   readonly color: string;
@@ -57,6 +59,9 @@ export const appTexts: Texts<AppTexts> = {
     signUp: 'New people may join',
     signUpHint: 'Whoever signs in becomes a user of this project.',
     role: 'They join with the role',
+    firstParty: 'App of your own',
+    firstPartyHint:
+      'People are not asked to consent. Only owners and administrators can set this, shortly after their sign-in.',
     logo: 'Address of the logo',
     homepage: 'Web site',
     color: 'Colour of the sign-in pages',
@@ -98,6 +103,9 @@ export const appTexts: Texts<AppTexts> = {
     signUp: 'Neue Personen dürfen beitreten',
     signUpHint: 'Wer sich anmeldet, gehört danach zu diesem Projekt.',
     role: 'Sie treten bei mit der Rolle',
+    firstParty: 'Eigene App',
+    firstPartyHint:
+      'Personen werden nicht um Zustimmung gebeten. Nur Eigentümer und Administratoren können das setzen, kurz nach ihrer Anmeldung.',
     logo: 'Adresse des Logos',
     homepage: 'Website',
     color: 'Farbe der Anmeldeseiten',
@@ -141,6 +149,9 @@ export const appTexts: Texts<AppTexts> = {
     signUp: 'Pueden unirse personas nuevas',
     signUpHint: 'Quien inicia sesión pasa a ser usuario de este proyecto.',
     role: 'Se unen con el rol',
+    firstParty: 'Aplicación propia',
+    firstPartyHint:
+      'No se pide el consentimiento de las personas. Solo propietarios y administradores pueden activarlo, poco después de iniciar sesión.',
     logo: 'Dirección del logotipo',
     homepage: 'Sitio web',
     color: 'Color de las páginas de inicio de sesión',
@@ -183,6 +194,9 @@ export const appTexts: Texts<AppTexts> = {
     signUp: 'De nouvelles personnes peuvent rejoindre le projet',
     signUpHint: 'Quiconque se connecte devient utilisateur de ce projet.',
     role: 'Elles rejoignent avec le rôle',
+    firstParty: 'Application à vous',
+    firstPartyHint:
+      'Le consentement n’est pas demandé. Seuls propriétaires et administrateurs peuvent l’activer, peu après leur connexion.',
     logo: 'Adresse du logo',
     homepage: 'Site web',
     color: 'Couleur des pages de connexion',

@@ -26,6 +26,11 @@ export const ownPages: readonly OwnPage[] = [
     Component: lazy(() => import('./sessions.tsx')),
   },
   {
+    name: 'apps',
+    label: { en: 'Apps', de: 'Apps', es: 'Aplicaciones', fr: 'Applications' },
+    Component: lazy(() => import('./apps.tsx')),
+  },
+  {
     name: 'notifications',
     label: { en: 'Notifications', de: 'Benachrichtigungen', es: 'Notificaciones', fr: 'Notifications' },
     Component: lazy(() => import('./notifications.tsx')),

@@ -163,6 +163,7 @@ export const rowPolicies: Readonly<Record<string, RowPolicy>> = {
 /** Tables to which the tenant role has no privilege, each with the reason. */
 export const serviceOnlyTables: Readonly<Record<string, string>> = {
   account_failures: 'belongs to a user who signs in',
+  app_grants: 'belongs to a user; read when they sign in',
   authentication_methods:
     'belongs to a user; the owner of an address is looked up without row-level security',
   cli_codes: 'belongs to a user who signs in',

@@ -51,21 +51,27 @@ interface ScopeSubject {
 }
 
 /**
- * The scopes that consent can grant: requested, allowed to the app, and held by the user, with or without a
- * condition. Null: not restricted, so the app may do what the user may. The result is fixed at consent and does not
- * grow when the app gets more scopes.
+ * The scopes that consent can grant: requested, and allowed to the app. Null: not restricted, so the app may do what the
+ * user may. It is a ceiling (openid §7): at each use the app may use those that the user then holds. It does not grow
+ * when the app gets more scopes.
  */
-export async function grantableScopes(
+export function ceilingOf(
+  { scopes }: Pick<LiveApp, 'scopes'>,
+  requested: readonly string[] | null,
+): readonly string[] | null {
+  return scopes && requested ? requested.filter((scope) => scopes.includes(scope)) : (requested ?? scopes);
+}
+
+/** Those of the scopes that the user does not hold now, not even with a condition. */
+export async function scopesNotHeld(
   db: Executor,
   services: Services,
   app: LiveApp,
   subject: ScopeSubject,
-  requested: readonly string[] | null,
-): Promise<string[] | null> {
-  const { scopes } = app;
-  const wanted =
-    scopes && requested ? requested.filter((scope) => scopes.includes(scope)) : (requested ?? scopes);
-  return wanted && heldScopes(await loadGrants(db, services, app, subject), wanted);
+  scopes: readonly string[],
+): Promise<string[]> {
+  const held = heldScopes(await loadGrants(db, services, app, subject), scopes);
+  return scopes.filter((scope) => !held.includes(scope));
 }
 
 async function loadGrants(

@@ -21,7 +21,7 @@ import { endSessions } from '../sessions/live-sessions.ts';
 import { systemActor, userAsActor } from '../identity/user-node.ts';
 import { lockUser } from '../identity/verification.ts';
 import { sessions } from '../../features/me/session.ts';
-import { projectCodes } from '../../features/project-sign-in/project-code.ts';
+import { projectCodes } from './project-code.ts';
 import { users } from '../../features/users/user.ts';
 import { storeRehash, type Client } from './client.ts';
 import { lockAccess, invalidGrant, hasProjectAccess, issueTokens, type AppTokens } from './issue.ts';

@@ -55,6 +55,9 @@ export const tokensAsOauth = (tokens: z.output<typeof AppTokens>): BareReply => 
  */
 export const emptyReply = (): BareReply => bare({}, headers, 200);
 
+/** An answer whose members have the same names as in JSON. */
+export const documentAsOauth = (document: object): BareReply => bare(document, headers);
+
 /** OAuth error and status by error code. A code that is not listed is a fault of the request and keeps its status. */
 const oauthErrors: Partial<Record<Code, { readonly error: string; readonly status: number }>> = {
   UNAUTHENTICATED: { error: 'invalid_client', status: 401 },

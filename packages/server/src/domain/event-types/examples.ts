@@ -94,6 +94,7 @@ export const projectApp = {
   allowSignUp: true,
   signUpRoleId: roleId,
   confidential: true,
+  firstParty: false,
 };
 
 export const membership = { id: userId, organizationId, userId, roleId };

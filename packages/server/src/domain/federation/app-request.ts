@@ -23,6 +23,8 @@ export interface AppRequest {
   readonly responseMode?: 'form_post';
   /** The user of the `id_token_hint`: no other user can finish this sign-in. */
   readonly expectedUserId?: string;
+  /** The page of consent appears, whatever the user consented to before. */
+  readonly asksConsent?: true;
   /** The address with which the form begins. */
   readonly loginHint?: string;
 }

@@ -56,8 +56,13 @@ export interface ProjectSignIn {
         readonly notice?: Notice;
       }
     | { readonly name: 'secondFactor'; readonly user: IdentifiedPerson; readonly notice?: Notice }
-    /** `shown`: the scopes that the page lists; null: the app is not restricted. */
-    | { readonly name: 'consent'; readonly user: IdentifiedPerson; readonly shown: readonly string[] | null }
+    /** `shown`: the scopes that the page lists; null: the app is not restricted. `later`: those not held yet. */
+    | {
+        readonly name: 'consent';
+        readonly user: IdentifiedPerson;
+        readonly shown: readonly string[] | null;
+        readonly later?: readonly string[];
+      }
     /** The sign-in is over, and a form posts the answer to the app. */
     | { readonly name: 'respond'; readonly fields: Readonly<Record<string, string>> };
 }

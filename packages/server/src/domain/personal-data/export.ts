@@ -6,7 +6,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { iso } from '../../kernel/input/values.ts';
 import { auditEntries } from './audit-entries.ts';
 import { organizationMemberships, projectMemberships, keys } from './memberships.ts';
-import { accounts, factors, methods, activeSessions, user } from './identity.ts';
+import { accounts, appConsents, factors, methods, activeSessions, user } from './identity.ts';
 import { preferences, receivedNotifications } from './notifications.ts';
 import type { Exporting, Section } from './section.ts';
 
@@ -17,6 +17,7 @@ const sections = {
   authenticationMethods: methods,
   sessions: activeSessions,
   mfaFactors: factors,
+  appGrants: appConsents,
   organizationMemberships,
   projectMemberships,
   apiKeys: keys,
@@ -33,6 +34,7 @@ const descriptions: Readonly<Record<keyof Sections, string>> = {
   authenticationMethods: 'Ways to sign in.',
   sessions: 'Where the user is signed in.',
   mfaFactors: 'Second factors.',
+  appGrants: 'What the user has consented to for apps.',
   organizationMemberships: 'Organizations that the user belongs to.',
   projectMemberships: 'Projects that the user is in.',
   apiKeys: 'Keys that act as the user.',

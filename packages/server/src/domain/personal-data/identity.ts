@@ -1,8 +1,10 @@
 import { and, asc, desc, eq, isNull } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
 import { Account, accountsOf } from '../identity/account.ts';
+import { loadGrants } from '../app-access/consent.ts';
 import { liveSessions } from '../sessions/live-sessions.ts';
 import { AuthenticationMethod, authenticationMethods } from '../../features/me/authentication-method.ts';
+import { AppGrant, appGrants } from '../../features/me/app-grant.ts';
 import { Session, sessions } from '../../features/me/session.ts';
 import { MfaFactor, mfaFactors } from '../../features/mfa/mfa-factor.ts';
 import { User, users } from '../../features/users/user.ts';
@@ -38,6 +40,11 @@ export const activeSessions = list(Session.schema, async ({ tx, services, userId
     .orderBy(desc(sessions.lastUsedAt), desc(sessions.id));
   return rows.map((row) => ({ ...row, isCurrent: row.id === sessionId }));
 });
+
+/** What the user has consented to for apps. */
+export const appConsents = list(AppGrant.schema, ({ tx, userId }) =>
+  loadGrants(tx, eq(appGrants.userId, userId)),
+);
 
 export const factors = list(MfaFactor, ({ tx, userId }) =>
   tx

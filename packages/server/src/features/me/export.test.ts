@@ -67,6 +67,7 @@ it('has all that is known of the user, under the names of the contract', async (
     'authenticationMethods',
     'sessions',
     'mfaFactors',
+    'appGrants',
     'organizationMemberships',
     'projectMemberships',
     'apiKeys',

@@ -9,6 +9,7 @@ import { uuid } from '../../kernel/input/values.ts';
 import { createAppSecret } from '../../domain/app-access/app-secret.ts';
 import { endSessionsOfApp } from '../../domain/memberships/app-sessions.ts';
 import { ProjectApp } from './project-app.ts';
+import { assertMaySkipConsent } from './first-party.ts';
 import { lockApp, scopesToSet, signUpRoleToSet } from './store.ts';
 
 const tenants: readonly Tenant[] = ['accountProject', 'organizationProject'];
@@ -55,11 +56,12 @@ export const createProjectApp = mutation({
   output: ProjectAppWithSecret,
   secrets: ['clientSecret'],
   status: 201,
-  codes: ['PRIVILEGE_ESCALATION', 'NOT_FOUND'],
+  codes: ['PRIVILEGE_ESCALATION', 'NOT_FOUND', 'SESSION_REQUIRED', 'STEP_UP_REQUIRED'],
   emits: 'project_app.created',
   leavesPermissions: true,
   run: async (ctx) => {
     const { db, input, services } = ctx;
+    if (input.firstParty) assertMaySkipConsent(ctx);
     const scopes = await scopesToSet(ctx, input.scopes, []);
     const role = await signUpRoleToSet(ctx, input, { allowSignUp: false, signUpRoleId: null });
     if (input.allowedOrigins.length > 0) ctx.invalidate(appOriginsTopic);
@@ -86,11 +88,12 @@ export const updateProjectApp = mutation({
   input: { scope: Scope, id: uuid, ...ProjectApp.patch },
   output: ProjectApp.schema,
   target: ProjectApp,
-  codes: ['PRIVILEGE_ESCALATION'],
+  codes: ['PRIVILEGE_ESCALATION', 'SESSION_REQUIRED', 'STEP_UP_REQUIRED'],
   emits: 'project_app.updated',
   run: async (ctx) => {
     const { db, input } = ctx;
     const before = await lockApp(ctx, input.id);
+    if (input.firstParty && !before.firstParty) assertMaySkipConsent(ctx);
     const { scopes, allowSignUp = before.allowSignUp, signUpRoleId = before.signUpRoleId } = input;
     const role = await signUpRoleToSet(ctx, { allowSignUp, signUpRoleId }, before);
     const patch =

@@ -32,6 +32,8 @@ export const projectApps = pgTable(
     signUpRoleId: uuidColumn('sign_up_role_id'),
     signUpRoleTenantId: uuidColumn('sign_up_role_tenant_id'),
     confidential: boolean('confidential').notNull(),
+    /** Its users are not asked for consent to what it may request. */
+    firstParty: boolean('first_party').notNull().default(false),
     /** HMAC of the secret of a confidential app; no answer contains it. */
     secretHash: bytea('secret_hash'),
   },
@@ -151,6 +153,14 @@ export const ProjectApp = entity('ProjectApp', {
       ...fixed(z.boolean().describe(confidentialText)),
       create: z.boolean().default(false).describe(confidentialText),
     },
+    firstParty: optional(
+      z
+        .boolean()
+        .describe(
+          'true: its users are not asked for consent. Only an owner or administrator of the organization, or the owner of the account, may set it, in a session with a recent sign-in.',
+        ),
+      false,
+    ),
     allowedOrigins: {
       ...optional(
         z

@@ -103,6 +103,7 @@ describe.each(transports)('over %s', (via: Via) => {
       allowSignUp: false,
       signUpRoleId: null,
       confidential: false,
+      firstParty: false,
     });
     const { id } = created;
     expect(await done('projectApp', { id })).toEqual(created);

@@ -17,7 +17,7 @@ import { auditLog } from '../../events/tables.ts';
 import { authenticationMethods } from '../me/authentication-method.ts';
 import { projectUsers } from '../../domain/memberships/membership.ts';
 import { users } from '../users/user.ts';
-import { projectCodes } from './project-code.ts';
+import { projectCodes } from '../../domain/app-tokens/project-code.ts';
 
 /** Which users an app admits: by mail and GitHub, with and without sign-up, with a second factor. */
 
@@ -231,8 +231,7 @@ describe('GitHub', () => {
       { provider: 'github', providerId: String(github.account?.id), label: address, isVerified: true },
     ]);
     const again = signInBrowser(app, open);
-    await byMail(again, address);
-    expect((await codeRow(await again.answer('approve')))?.userId).toBe(user?.id);
+    expect((await codeRow(await byMail(again, address)))?.userId).toBe(user?.id);
   });
 
   test('is linked to the owner of its address on consent, and not before', async () => {

@@ -206,6 +206,7 @@ function parseParameters(
     ...(openid.length > 0 && { openid: { scopes: openid, nonce: request.nonce || null } }),
     ...(request.response_mode === 'form_post' && { responseMode: 'form_post' }),
     ...(hint && { expectedUserId: hint }),
+    ...(promptOf(request).includes('consent') && { asksConsent: true }),
     ...(loginHint !== undefined && { loginHint }),
   };
 }
@@ -215,9 +216,11 @@ const addressPattern = /^[^\s@]{1,64}@[^\s@]{1,189}$/;
 
 const prompts = ['none', 'login', 'consent', 'select_account'];
 
+const promptOf = ({ prompt }: AuthorizationParameters): string[] => (prompt ?? '').split(' ').filter(Boolean);
+
 /**
- * What is wrong with the parameters of OpenID Connect. Every sign-in asks the user to authenticate and to consent, so
- * `login`, `consent`, `select_account` and any `max_age` are met, and `none` never is.
+ * What is wrong with the parameters of OpenID Connect. Every sign-in asks the user to authenticate, so `login`,
+ * `select_account` and any `max_age` are met, and `none` never is.
  */
 function openidFault(request: AuthorizationParameters, hint: Hint): RequestError | undefined {
   for (const name of ['request', 'request_uri', 'registration'] as const) {
@@ -229,7 +232,7 @@ function openidFault(request: AuthorizationParameters, hint: Hint): RequestError
   if (request.max_age && !/^\d{1,10}$/.test(request.max_age)) {
     return new RequestError('invalid_request', 'max_age must be a whole number of seconds');
   }
-  const prompt = (request.prompt ?? '').split(' ').filter(Boolean);
+  const prompt = promptOf(request);
   if (!prompt.every((value) => prompts.includes(value))) {
     return new RequestError('invalid_request', `prompt must be of ${prompts.join(', ')}`);
   }

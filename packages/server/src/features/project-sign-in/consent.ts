@@ -1,10 +1,9 @@
-import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { fail } from '../../errors.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
-import { nodeOfApp, type LiveApp } from '../../domain/app-access/app.ts';
-import { grantableScopes } from '../../domain/app-access/scopes.ts';
-import { admitToApp, resolveCandidate, type SignInCandidate } from '../../domain/federation/app-sign-in.ts';
-import type { AppRequest } from '../../domain/federation/app-request.ts';
+import type { LiveApp } from '../../domain/app-access/app.ts';
+import { ceilingOf } from '../../domain/app-access/scopes.ts';
+import { acrOf, finishSignIn } from '../../domain/app-tokens/authorization-code.ts';
+import { resolveCandidate, type SignInCandidate } from '../../domain/federation/app-sign-in.ts';
 import { answerApp } from '../../domain/federation/answer-app.ts';
 import {
   updateFlow,
@@ -15,15 +14,13 @@ import {
 } from '../../domain/federation/flow.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
 import { nodeOfUser, userAsActor } from '../../domain/identity/user-node.ts';
-import { rememberNetwork } from '../me/failed-attempts.ts';
 import { isEnrolled } from '../mfa/mfa-factor.ts';
 import { verifySecondFactor, type SecondFactorInput } from '../../domain/second-factor/codes.ts';
-import { projectCodes } from './project-code.ts';
-import { appOf, askConsent, assertOwnPage, denyAccess, flowAt } from './steps.ts';
+import { askConsent } from './ask-consent.ts';
+import { appOf, assertOwnPage, denyAccess, flowAt } from './steps.ts';
 
 /** The second half of a sign-in to an app: the user's second factor, if enabled, and their consent. */
 
-const CODE_SECONDS = 60;
 const codePattern = /^ *(?:[0-9] *){6}$/;
 
 interface SubmittedFactor extends SecondFactorInput {
@@ -39,7 +36,7 @@ export async function verifyFactor(ctx: Run, submitted: SubmittedFactor): Promis
   const { asked: request, verifier, step } = flow;
   const candidate = await resolveCandidate(ctx, app, step.user.proof);
   if (!candidate) return denyAccess(ctx, flow, app);
-  const { user, joins } = candidate;
+  const { user } = candidate;
   if (!user || user.id !== step.user.userId) throw startAgainError();
   const target = { type: 'User', id: user.id } as const;
   const node = await nodeOfUser(tx, user.id);
@@ -58,7 +55,7 @@ export async function verifyFactor(ctx: Run, submitted: SubmittedFactor): Promis
   const method = submitted.code === undefined ? 'rc' : 'otp';
   ctx.record({ actor: userAsActor(user), target, node, metadata: { method } });
   const proved = { ...step.user, amr: [...step.user.amr, method] };
-  return askConsent(ctx, flow, app, { user: proved, joins });
+  return askConsent(ctx, flow, app, { user: proved, candidate });
 }
 
 const wrongCode = () =>
@@ -66,12 +63,9 @@ const wrongCode = () =>
     fix: 'Send the current code of your authenticator app or an unused recovery code; or wait 15 minutes.',
   });
 
-const acrOf = (amr: readonly string[]) =>
-  amr.some((method) => method === 'otp' || method === 'rc') ? 'aal2' : 'aal1';
-
 /**
- * Records the consent and issues the code of the app. Only now the user is created, their GitHub account linked, and they
- * join the project, where needed. Changes since the consent page was shown can reduce what is granted, never extend it.
+ * Records the consent and issues the code of the app. Changes since the consent page was shown can reduce what is granted,
+ * never extend it.
  * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
  */
 export async function approve(ctx: Run, consentToken: string): Promise<string | Refusal> {
@@ -85,19 +79,8 @@ export async function approve(ctx: Run, consentToken: string): Promise<string | 
   clearFlowCookie(ctx);
   if (!candidate) return answerApp(ctx, app, request, { error: 'access_denied' });
   if (!(await isUnchangedSinceShown(ctx, app, candidate, step))) return refuse(startAgainError());
-  const userId = candidate.user?.id ?? services.ids.next();
-  const subject = { userId: candidate.user?.id ?? null, joins: candidate.joins };
-  const scopes = step.shown && (await grantableScopes(tx, services, app, subject, step.shown));
-  ctx.record({
-    actor: userAsActor({ id: userId, name: candidate.name }),
-    target: { type: 'ProjectApp', id: app.id },
-    node: nodeOfApp(app),
-    metadata: { scopes },
-  });
-  if (!(await admitToApp(ctx, app, step.user.proof, candidate, userId))) throw startAgainError();
-  await rememberNetwork(tx, services, userId, call.network);
-  const code = await newCode(ctx, app, { request, userId, scopes, user: step.user });
-  return answerApp(ctx, app, request, { code });
+  const scopes = ceilingOf(app, step.shown);
+  return finishSignIn(ctx, app, { request, candidate, user: step.user, scopes, consent: 'given' });
 }
 
 /**
@@ -113,39 +96,6 @@ async function isUnchangedSinceShown(
   if (shown === null && app.scopes !== null) return false;
   if (shownTo.userId !== null && user?.id !== shownTo.userId) return false;
   return user === null || acrOf(shownTo.amr) === 'aal2' || !(await isEnrolled(tx, user.id));
-}
-
-async function newCode(
-  { tx, services }: Run,
-  app: LiveApp,
-  {
-    request,
-    userId,
-    scopes,
-    user,
-  }: {
-    readonly request: AppRequest;
-    readonly userId: string;
-    readonly scopes: string[] | null;
-    readonly user: IdentifiedPerson;
-  },
-): Promise<string> {
-  const code = newOneTimeToken();
-  await tx.insert(projectCodes).values({
-    hash: hashOneTimeToken(code),
-    appId: app.id,
-    userId,
-    redirectUri: request.redirectUri,
-    challenge: request.challenge,
-    scopes,
-    openidScopes: [...(request.openid?.scopes ?? [])],
-    nonce: request.openid?.nonce ?? null,
-    acr: acrOf(user.amr),
-    amr: [...user.amr],
-    authenticatedAt: new Date(user.authenticatedAt),
-    expiresAt: new Date(services.clock.now().getTime() + CODE_SECONDS * 1000),
-  });
-  return code;
 }
 
 /**

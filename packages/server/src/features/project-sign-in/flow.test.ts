@@ -15,7 +15,7 @@ import { visitor } from '../../../test/support/visitor.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { auditLog, events } from '../../events/tables.ts';
-import { projectCodes } from './project-code.ts';
+import { projectCodes } from '../../domain/app-tokens/project-code.ts';
 
 /** From the mailed link to the code: which browser and token are accepted, how often, and what is stored. */
 
@@ -87,7 +87,7 @@ describe('by mail', () => {
       appId: boards.id,
       redirectUri: boards.redirectUri,
       challenge: browser.request['code_challenge'],
-      scopes: ['board:read'],
+      scopes: ['board:read', 'board:edit'],
       acr: 'aal1',
       amr: ['mail'],
       sessionId: null,
@@ -117,7 +117,7 @@ describe('by mail', () => {
     expect(entry).toMatchObject({
       actor: { type: 'user', userId },
       target: { type: 'ProjectApp', id: boards.id },
-      metadata: { scopes: ['board:read'] },
+      metadata: { scopes: ['board:read', 'board:edit'], consent: 'given' },
     });
     const stored = JSON.stringify(await app.database.pool.select().from(auditLog)) + app.logs.join('');
     for (const secret of [reported['code'], browser.request['state'], address])
@@ -524,31 +524,32 @@ describe('the answer', () => {
 });
 
 describe('the granted scope', () => {
-  const shownTo = async (browser: SignInBrowser) => {
+  const shownTo = async (browser: SignInBrowser, which: 'scopes' | 'laterScopes' = 'scopes') => {
     const { data } = await app.call('projectConsentInfo', { consent_token: await browser.formToken() });
-    return data.scopes?.map(({ scope }) => scope) ?? null;
+    return data[which]?.map(({ scope }) => scope) ?? null;
   };
   const given = async (browser: SignInBrowser) =>
     (await rowOf(codeOf(await browser.answer('approve'))))?.scopes;
 
-  test('is allowed to the app, requested by it, and held by the user', async () => {
-    for (const [scope, expected] of [
-      [undefined, ['board:read']],
-      ['board:read board:edit', ['board:read']],
-      ['board:edit', []],
+  test('is allowed to the app and requested by it; what the user does not hold yet is shown apart', async () => {
+    for (const [scope, now, later] of [
+      [undefined, ['board:read'], ['board:edit']],
+      ['board:read', ['board:read'], []],
+      ['board:edit', [], ['board:edit']],
     ] as const) {
       const browser = browserOf();
       await browser.toConsent(newAddress(), { scope });
-      expect(await shownTo(browser), scope).toEqual(expected);
-      expect(await given(browser), scope).toEqual(expected);
+      expect(await shownTo(browser), scope).toEqual(now);
+      expect(await shownTo(browser, 'laterScopes'), scope).toEqual(later);
+      const page = (await browser.page()).body;
+      expect(page.includes('as soon as you have them'), scope).toBe(later.length > 0);
+      expect(await given(browser), scope).toEqual([...now, ...later]);
     }
-    const owner = browserOf();
-    await owner.toConsent(boards.owner.email, { scope: 'board:edit board:read' });
-    expect(await shownTo(owner)).toEqual([]);
     const manager = await appInProject(app, { scopes: ['Role:Query', 'board:read'] });
     const managing = browserOf(manager);
     await managing.toConsent(manager.owner.email);
-    expect(await given(managing)).toEqual(['Role:Query']);
+    expect(await shownTo(managing)).toEqual(['Role:Query']);
+    expect(await given(managing)).toEqual(['Role:Query', 'board:read']);
   });
 
   test('is null for an unrestricted app, and empty for an app without scopes', async () => {
@@ -561,7 +562,7 @@ describe('the granted scope', () => {
     }
   });
 
-  test('is never more than was shown, and less if the app or the user has less meanwhile', async () => {
+  test('is never more than was shown, and less if the app has less meanwhile', async () => {
     const to = await appInProject(app, { scopes: ['Role:Query', 'Tag:Query'] });
     const narrowed = browserOf(to);
     await narrowed.toConsent(to.owner.email);

@@ -25,6 +25,7 @@ const Metadata = z
     authorization_endpoint: z.url().describe('Where the browser starts a sign-in.'),
     token_endpoint: z.url().describe('Where an app exchanges a code for tokens.'),
     revocation_endpoint: z.url().describe('Where an app revokes tokens.'),
+    introspection_endpoint: z.url().describe('Where a confidential app asks whether a token is valid.'),
     userinfo_endpoint: z.url().describe('Where an app asks who signed in.'),
     jwks_uri: z.url().describe('Address of the keys that verify the tokens.'),
     response_types_supported: z.array(z.literal('code')).describe('Values of `response_type`.'),
@@ -53,6 +54,9 @@ const Metadata = z
     ),
     revocation_endpoint_auth_methods_supported: clientAuthentication.describe(
       'How an app may authenticate at the revocation endpoint.',
+    ),
+    introspection_endpoint_auth_methods_supported: clientAuthentication.describe(
+      'How an app may authenticate at the introspection endpoint.',
     ),
     authorization_response_iss_parameter_supported: z
       .literal(true)
@@ -84,6 +88,7 @@ async function answerMetadata(
     authorization_endpoint: `${appUrl}/api/auth/project/authorize`,
     token_endpoint: `${appUrl}/api/auth/project/token`,
     revocation_endpoint: `${appUrl}/api/auth/project/revoke`,
+    introspection_endpoint: `${appUrl}/api/auth/project/introspect`,
     userinfo_endpoint: `${appUrl}/api/auth/project/user-info`,
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     response_types_supported: ['code'],
@@ -101,6 +106,7 @@ async function answerMetadata(
     code_challenge_methods_supported: ['S256'],
     token_endpoint_auth_methods_supported: [...methods],
     revocation_endpoint_auth_methods_supported: [...methods],
+    introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
     authorization_response_iss_parameter_supported: true,
     ui_locales_supported: ['en', 'de', 'es', 'fr'],
     service_documentation: `${appUrl}/api-docs`,

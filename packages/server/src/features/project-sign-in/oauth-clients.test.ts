@@ -33,8 +33,7 @@ async function consentTo(client: AppInProject, address: URL): Promise<URL> {
   const browser = signInBrowser(app, client);
   const begun = await browser.get(address.href);
   expect(begun.statusCode, begun.body).toBe(303);
-  await browser.open(await browser.mail(user.email));
-  const end = await browser.answer('approve');
+  const end = await browser.finish(user.email);
   expect(end.statusCode, end.body).toBe(303);
   return new URL(String(end.headers.location));
 }
@@ -88,12 +87,16 @@ describe.each(authentications)('a %s app with %s', (kind, method, forOauth, forO
       insecure,
     );
     const tokens = await oauth.processAuthorizationCodeResponse(as, client, answer);
-    expect([tokens.token_type, tokens.expires_in, tokens.scope]).toEqual(['bearer', 900, 'Role:Query']);
+    expect([tokens.token_type, tokens.expires_in, tokens.scope]).toEqual([
+      'bearer',
+      900,
+      'board:read Role:Query',
+    ]);
     expect(await verified(tokens.access_token, as.issuer, as.jwks_uri)).toMatchObject({
       sub: user.userId,
       type: 'projectApp',
       client_id: mine.clientId,
-      scopes: ['Role:Query'],
+      scopes: ['board:read', 'Role:Query'],
     });
 
     const renewal = await oauth.refreshTokenGrantRequest(
@@ -184,6 +187,7 @@ describe('the metadata', () => {
       authorization_endpoint: `${base}/api/auth/project/authorize`,
       token_endpoint: `${base}/api/auth/project/token`,
       revocation_endpoint: `${base}/api/auth/project/revoke`,
+      introspection_endpoint: `${base}/api/auth/project/introspect`,
       userinfo_endpoint: `${base}/api/auth/project/user-info`,
       jwks_uri: `${issuer.href}/.well-known/jwks.json`,
       response_types_supported: ['code'],
@@ -201,6 +205,7 @@ describe('the metadata', () => {
       code_challenge_methods_supported: ['S256'],
       token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
       revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
+      introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
       authorization_response_iss_parameter_supported: true,
       ui_locales_supported: ['en', 'de', 'es', 'fr'],
       service_documentation: `${base}/api-docs`,

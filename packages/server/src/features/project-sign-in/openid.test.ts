@@ -62,6 +62,7 @@ async function signIn(to: AppInProject, scope: string, more: Record<string, stri
     scope,
     state,
     nonce,
+    prompt: 'consent',
     ...more,
   });
   const browser = signInBrowser(app, to);
@@ -261,7 +262,11 @@ describe('user info', () => {
 describe('a request', () => {
   it('may come by POST, and is then as one by GET', async () => {
     const browser = signInBrowser(app, mine);
-    const begun = await browser.post('/api/auth/project/authorize', { ...browser.request, scope: 'openid' });
+    const begun = await browser.post('/api/auth/project/authorize', {
+      ...browser.request,
+      scope: 'openid',
+      prompt: 'consent',
+    });
     expect([begun.statusCode, begun.headers.location]).toEqual([303, `${base}/api/auth/project/sign-in`]);
     await browser.open(await browser.mail(user.email));
     const end = redirectParameters(await browser.answer('approve'));
@@ -299,7 +304,7 @@ describe('the parameters of an authentication request', () => {
     });
   });
 
-  it.each(['login', 'consent', 'select_account', 'login consent'])(
+  it.each(['login consent', 'consent', 'select_account consent'])(
     'prompt=%s asks the user to sign in and to consent, also the second time',
     async (prompt) => {
       const before = Math.floor(app.clock.now().getTime() / 1000);

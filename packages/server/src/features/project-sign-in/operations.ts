@@ -83,6 +83,10 @@ export const projectConsentInfo = query({
       scopes: z.array(NamedScope).nullable().meta({
         description: 'Scopes that will be granted. Null: everything that the user may do in the project.',
       }),
+      laterScopes: z.array(NamedScope).meta({
+        description:
+          'Scopes that the user does not hold yet: consented to as well, and usable once the user holds them.',
+      }),
       user: z
         .object({
           displayName: z.string().describe('Their name.'),

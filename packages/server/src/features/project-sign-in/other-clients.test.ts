@@ -32,8 +32,7 @@ async function consentTo(client: AppInProject, address: string): Promise<string>
   const browser = signInBrowser(app, client);
   const begun = await browser.get(address);
   expect(begun.headers.location, begun.body).toBe(`${base}/api/auth/project/sign-in`);
-  await browser.open(await browser.mail(user.email));
-  const end = await browser.answer('approve');
+  const end = await browser.finish(user.email);
   return String(end.headers.location);
 }
 

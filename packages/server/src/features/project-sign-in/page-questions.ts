@@ -60,6 +60,8 @@ export interface PageState {
   readonly maker: AppOwner | null;
   /** Null: the app is not restricted, so it may do what the user may in its project. */
   readonly scopes: readonly NamedScope[] | null;
+  /** Permissions that the user does not hold yet, and that the app may use when they do. */
+  readonly later: readonly NamedScope[];
   /** What the app will learn about the user; empty for a request of OAuth 2.0 alone. */
   readonly openid: readonly OpenidScope[];
   /** The address that the app expects; only text in a field. */
@@ -134,10 +136,23 @@ async function pageStateAt(
     mailedTo: (step.name === 'signIn' && step.mailedTo) || null,
     user: isConsent ? await personOf(db, step.user) : null,
     maker: isConsent ? await ownerOfApp(db, app) : null,
-    scopes: isConsent ? step.shown && (await namedScopes(db, app, step.shown)) : [],
+    ...(isConsent ? await questionOf(db, app, step) : { scopes: [], later: [] }),
     openid: request.openid?.scopes ?? [],
     loginHint: request.loginHint ?? null,
     fields: step.name === 'respond' ? step.fields : {},
+  };
+}
+
+/** The permissions of the consent page: those that the user holds now, and those that they do not hold yet. */
+async function questionOf(
+  db: Executor,
+  app: LiveApp,
+  { shown, later = [] }: { readonly shown: readonly string[] | null; readonly later?: readonly string[] },
+) {
+  const now = shown?.filter((scope) => !later.includes(scope)) ?? null;
+  return {
+    scopes: now && (await namedScopes(db, app, now)),
+    later: await namedScopes(db, app, later),
   };
 }
 
@@ -188,13 +203,15 @@ export async function appInfo(db: Executor, { config }: Services, input: AppInfo
 export async function consentInfo(db: Executor, services: Services, call: Call, consentToken: string) {
   const flow = await findFlowByState(db, services, 'project', consentToken);
   if (flow?.step.name !== 'consent') throw startAgainError();
-  const { user, shown } = flow.step;
+  const { user } = flow.step;
   const app = await appOf(db, flow.asked);
   const here =
     call.flowCookie === null ? undefined : await findFlowByCookie(db, services, 'project', call.flowCookie);
+  const { scopes, later: laterScopes } = await questionOf(db, app, flow.step);
   return {
     ...profileOf(app),
-    scopes: shown && (await namedScopes(db, app, shown)),
+    scopes,
+    laterScopes,
     user: here?.handle === flow.handle ? await personOf(db, user) : null,
   };
 }

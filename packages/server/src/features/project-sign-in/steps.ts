@@ -6,7 +6,6 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import type { AppError } from '../../domain/app-access/authorization-response.ts';
 import { appById, offeredProviders, type LiveApp } from '../../domain/app-access/app.ts';
 import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
-import { grantableScopes } from '../../domain/app-access/scopes.ts';
 import { resolveCandidate } from '../../domain/federation/app-sign-in.ts';
 import type { AppRequest } from '../../domain/federation/app-request.ts';
 import { answerApp, pageOf, type StepName } from '../../domain/federation/answer-app.ts';
@@ -21,7 +20,6 @@ import {
   consumeFlow,
   type Flow,
   type Proof,
-  type IdentifiedPerson,
 } from '../../domain/federation/flow.ts';
 import { githubAt, ProviderFault, type Github, type Identity } from '../../domain/federation/github.ts';
 import { lockAccount } from '../../domain/federation/match-identity.ts';
@@ -33,6 +31,7 @@ import { isReachable } from '../../domain/identity/registration.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
 import { flushMails } from '../../domain/identity/flush-mails.ts';
 import { isEnrolled } from '../mfa/mfa-factor.ts';
+import { askConsent } from './ask-consent.ts';
 import { signInMail } from './sign-in-mail.ts';
 
 /**
@@ -97,33 +96,19 @@ export async function continueWithProof(
   if (expectedUserId !== undefined && candidate.user?.id !== expectedUserId) {
     return denyAccess(ctx, flow, app, 'login_required');
   }
-  ctx.unchanged();
   const authenticatedAt = services.clock.now().toISOString();
   const user = { proof, userId: candidate.user?.id ?? null, authenticatedAt, amr };
   if (user.userId !== null && (await isEnrolled(tx, user.userId))) {
+    ctx.unchanged();
     await advanceFlow(ctx, 'project', flow.handle, {
       ...commonPart(flow),
       step: { name: 'secondFactor', user },
     });
     return pageOf(services.config, 'secondFactor');
   }
-  return askConsent(ctx, flow, app, { user, joins: candidate.joins });
-}
-
-/** Fixes the scopes that consent can grant, and continues with the consent page. */
-export async function askConsent(
-  ctx: Run,
-  flow: ProjectFlow,
-  app: LiveApp,
-  { user, joins }: { readonly user: IdentifiedPerson; readonly joins: boolean },
-): Promise<string> {
-  const subject = { userId: user.userId, joins };
-  const shown = await grantableScopes(ctx.tx, ctx.services, app, subject, flow.asked.scopes);
-  await advanceFlow(ctx, 'project', flow.handle, {
-    ...commonPart(flow),
-    step: { name: 'consent', user, shown },
-  });
-  return pageOf(ctx.services.config, 'consent');
+  const next = await askConsent(ctx, flow, app, { user, candidate });
+  if (next === pageOf(services.config, 'consent')) ctx.unchanged();
+  return next;
 }
 
 /** Ends the flow. The app receives the error, but not the reason. */

@@ -1,10 +1,18 @@
 import { z } from 'zod';
 import { fail } from '../../errors.ts';
 import { mutation } from '../../kernel/operation.ts';
-import { clientInput, authenticateClient, refuseClient } from '../../domain/app-tokens/client.ts';
+import {
+  authenticateClient,
+  clientInput,
+  invalidClient,
+  refuseClient,
+  storeRehash,
+} from '../../domain/app-tokens/client.ts';
 import { exchangeCode, prepareCodeExchange } from '../../domain/app-tokens/exchange.ts';
+import { introspect, Introspection } from '../../domain/app-tokens/introspection.ts';
 import { AppTokens } from '../../domain/app-tokens/issue.ts';
 import {
+  documentAsOauth,
   emptyReply,
   OauthError,
   OauthNothing,
@@ -166,5 +174,46 @@ export const revokeProjectToken = mutation({
     const revoked = await revokeTokens(ctx, prepared.app, prepared.named);
     if (revoked === 0) ctx.unchanged();
     return { revoked };
+  },
+});
+
+export const introspectProjectToken = mutation({
+  rest: 'POST /auth/project/introspect',
+  whileImpersonating: 'refused',
+  summary: 'Ask whether a token is valid now',
+  description:
+    'For confidential apps (RFC 7662): about access tokens of the issuer of their project, and about their own refresh tokens. Any other token is answered `active: false`, like one that has ended. A form gets the answer without envelope.',
+  access: 'public',
+  only: 'rest',
+  leavesPermissions: true,
+  rate: 'check',
+  oauth: 'endpoint',
+  takesForm: {
+    answer: documentAsOauth,
+    refusal: errorAsOauth,
+    success: Introspection,
+    failure: OauthError,
+  },
+  input: {
+    token: revokeInput.token.describe('An access token, or a refresh token of the app.'),
+    token_type_hint: revokeInput.token_type_hint,
+    ...clientInput,
+  },
+  output: Introspection,
+  codes: ['UNAUTHENTICATED'],
+  limit: { class: 'check', key: ({ client_id }, { network }) => `introspect ${client_id} ${network}` },
+  prepare: async ({ tx, services, call, input }) => {
+    const client = await authenticateClient(tx, services, call.network, input);
+    if ('impersonated' in client) return client;
+    // A public app proves nothing about itself, so anyone could ask in its place.
+    if (!client.app.confidential) throw invalidClient();
+    return { client, answer: await introspect(tx, services, client.app, input.token) };
+  },
+  run: async (ctx) => {
+    const { prepared } = ctx;
+    if ('impersonated' in prepared) return refuseClient(ctx, prepared);
+    await storeRehash(ctx, prepared.client);
+    ctx.unchanged();
+    return prepared.answer;
   },
 });

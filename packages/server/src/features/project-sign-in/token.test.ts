@@ -7,7 +7,7 @@ import { challengeOf, consented, newVerifier, type Consent } from '../../../test
 import { auditLog, events } from '../../events/tables.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { sessions } from '../me/session.ts';
-import { projectCodes } from './project-code.ts';
+import { projectCodes } from '../../domain/app-tokens/project-code.ts';
 
 /** Requests of apps without their users: token exchange, refresh, revocation, user info, and what is refused. */
 

@@ -43,6 +43,8 @@ export interface PageState {
   /** The permissions that the app requests; null: all permissions of the user. */
   readonly scopes:
     readonly { readonly scope: string; readonly name: string; readonly description: string | null }[] | null;
+  /** Permissions that the user does not hold yet; the app may use them when the user does. */
+  readonly later: NonNullable<PageState['scopes']>;
   /** The scopes of OpenID Connect that the app requests; only at the consent. */
   readonly openid: readonly ('openid' | 'profile' | 'email' | 'offline_access')[];
   /** The address with which the form begins. */

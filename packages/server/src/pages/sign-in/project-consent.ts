@@ -10,6 +10,8 @@ interface Texts {
   readonly asks: string;
   readonly everything: string;
   readonly nothing: string;
+  /** Before the permissions that the user does not hold yet. */
+  readonly later: string;
   /** What the app learns by the scopes of OpenID Connect. */
   readonly learns: string;
   readonly identity: Readonly<Record<PageState['openid'][number], string>>;
@@ -33,6 +35,7 @@ const texts: Record<Language, Texts> = {
     everything: 'If you allow it, {app} can do everything that you can do in this project.',
     nothing:
       '{app} will see your name, e-mail address and picture. It will not be able to do anything on your behalf.',
+    later: '{app} gets these permissions as soon as you have them:',
     learns: '{app} gets:',
     identity: {
       openid: 'a number by which it recognizes you',
@@ -59,6 +62,7 @@ const texts: Record<Language, Texts> = {
     everything: 'Wenn Sie es erlauben, kann {app} alles tun, was Sie in diesem Projekt tun dürfen.',
     nothing:
       '{app} erhält Ihren Namen, Ihre E-Mail-Adresse und Ihr Bild, kann aber nichts in Ihrem Namen tun.',
+    later: 'Diese Berechtigungen erhält {app}, sobald Sie sie haben:',
     learns: '{app} erhält:',
     identity: {
       openid: 'eine Nummer, an der es Sie erkennt',
@@ -85,6 +89,7 @@ const texts: Record<Language, Texts> = {
     asks: 'Si lo permite, {app} tendrá estos permisos:',
     everything: 'Si lo permite, {app} podrá hacer todo lo que usted puede hacer en este proyecto.',
     nothing: '{app} verá su nombre, su dirección de correo y su imagen. No podrá hacer nada en su nombre.',
+    later: '{app} tendrá estos permisos en cuanto usted los tenga:',
     learns: '{app} recibe:',
     identity: {
       openid: 'un número con el que le reconoce',
@@ -112,6 +117,7 @@ const texts: Record<Language, Texts> = {
     everything: 'Si vous l’autorisez, {app} pourra faire tout ce que vous pouvez faire dans ce projet.',
     nothing:
       '{app} verra votre nom, votre adresse e-mail et votre photo, mais ne pourra rien faire en votre nom.',
+    later: '{app} obtiendra ces autorisations dès que vous les aurez :',
     learns: '{app} reçoit :',
     identity: {
       openid: 'un numéro qui permet de vous reconnaître',
@@ -138,8 +144,9 @@ const texts: Record<Language, Texts> = {
  * favours neither. `host`: the host of this service in the address that the browser opened.
  */
 export function consentPage(language: Language, state: PageState, host: string): PageWithForm {
-  const { title, titleOfNothing, approve, approveNothing, deny, place, ...sentences } = texts[language];
-  const requestsNothing = state.scopes?.length === 0;
+  const sentences = texts[language];
+  const { title, titleOfNothing, approve, approveNothing, deny, place } = sentences;
+  const requestsNothing = state.scopes?.length === 0 && state.later.length === 0;
   const body = html`${person(sentences, state, host)} ${identity(sentences, state)}
     ${requested(sentences, state)} ${maker(sentences, state)}
     <form method="post" action="/api/auth/project/consent/approve">
@@ -188,25 +195,29 @@ function identity(
 
 /** What the app will be able to do. */
 function requested(
-  { asks, everything, nothing, limits }: Pick<Texts, 'asks' | 'everything' | 'nothing' | 'limits'>,
-  { app: { name: app }, scopes, openid }: PageState,
+  { asks, everything, nothing, later: whenHeld, limits }: Texts,
+  { app: { name: app }, scopes, later, openid }: PageState,
 ): Html | null {
-  if (scopes?.length === 0 && openid.length > 0) return null;
-  if (scopes?.length === 0) return html`<p>${fillSentence(nothing, { app })}</p>`;
+  const requestsNothing = scopes?.length === 0 && later.length === 0;
+  if (requestsNothing && openid.length > 0) return null;
+  if (requestsNothing) return html`<p>${fillSentence(nothing, { app })}</p>`;
   const limited = html`<p>${fillSentence(limits, { app })}</p>`;
   if (scopes === null)
     return html`<p>${fillSentence(everything, { app })}</p>
       ${limited}`;
-  const items = scopes.map(
-    ({ name, description }) =>
-      html`<li><bdi>${name}</bdi>${description !== null && html`<small>${description}</small>`}</li>`,
-  );
-  return html`<p id="wanted">${fillSentence(asks, { app })}</p>
-    <ul class="scopes" aria-labelledby="wanted">
-      ${items}
-    </ul>
-    ${limited}`;
+  return html`${scopes.length > 0 && permissions('wanted', fillSentence(asks, { app }), scopes)}
+  ${later.length > 0 && permissions('later', fillSentence(whenHeld, { app }), later)} ${limited}`;
 }
+
+/** A list of permissions below a sentence. */
+const permissions = (id: string, sentence: Html, scopes: PageState['later']): Html =>
+  html`<p id="${id}">${sentence}</p>
+    <ul class="scopes" aria-labelledby="${id}">
+      ${scopes.map(
+        ({ name, description }) =>
+          html`<li><bdi>${name}</bdi>${description !== null && html`<small>${description}</small>`}</li>`,
+      )}
+    </ul>`;
 
 /** Says who made the app, because an app can have the name of a well-known site. */
 function maker(

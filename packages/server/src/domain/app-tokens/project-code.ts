@@ -1,9 +1,9 @@
 import { index, pgTable, text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { time } from '../../db/query/columns.ts';
-import { openidScopes } from '../../domain/app-access/openid-scopes.ts';
-import { sessions } from '../me/session.ts';
-import { projectApps } from '../project-apps/project-app.ts';
-import { users } from '../users/user.ts';
+import { openidScopes } from '../app-access/openid-scopes.ts';
+import { sessions } from '../../features/me/session.ts';
+import { projectApps } from '../../features/project-apps/project-app.ts';
+import { users } from '../../features/users/user.ts';
 
 /**
  * Authorization codes of project apps (RFC 6749 §4.1), bound to the app, the redirect URI, the challenge and the user.

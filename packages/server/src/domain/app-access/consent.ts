@@ -1,0 +1,88 @@
+import { and, desc, eq, getTableColumns, type SQL } from 'drizzle-orm';
+import { appGrants } from '../../features/me/app-grant.ts';
+import { organizations } from '../../features/organizations/organization.ts';
+import { projectApps } from '../../features/project-apps/project-app.ts';
+import { projects } from '../../features/projects/project.ts';
+import type { Services } from '../../kernel/context.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import type { LiveApp } from './app.ts';
+import type { OpenidScope } from './openid-scopes.ts';
+
+/**
+ * Consent of users to apps (openid §6). The user is asked once, and again only for what they were not asked before.
+ */
+export interface Consent {
+  /** Permissions; null: the app is not restricted. */
+  readonly scopes: readonly string[] | null;
+  readonly openidScopes: readonly OpenidScope[];
+}
+
+/** Without scopes of OpenID an app learns all of this from user info, and gets a refresh token. */
+const withoutOpenid: readonly OpenidScope[] = ['profile', 'email', 'offline_access'];
+
+/** What a request needs consent for. `openid`: its scopes of OpenID; absent: it names none. */
+export const consentFor = (
+  scopes: readonly string[] | null,
+  openid: readonly OpenidScope[] | undefined,
+): Consent => ({ scopes, openidScopes: openid ?? withoutOpenid });
+
+/**
+ * Whether the user has consented to all of this before. Consent to an app that was not restricted does not include
+ * permissions that it names since then, because they can be of the management plane.
+ */
+export async function hasConsented(
+  db: Executor,
+  app: Pick<LiveApp, 'id'>,
+  userId: string,
+  { scopes, openidScopes }: Consent,
+): Promise<boolean> {
+  const [grant] = await db.select().from(appGrants).where(isGrant(app, userId));
+  if (!grant) return false;
+  return (
+    (scopes === null ? grant.unrestricted : scopes.every((scope) => grant.scopes.includes(scope))) &&
+    openidScopes.every((scope) => grant.openidScopes.includes(scope))
+  );
+}
+
+const isGrant = ({ id }: Pick<LiveApp, 'id'>, userId: string) =>
+  and(eq(appGrants.userId, userId), eq(appGrants.projectAppId, id));
+
+/** Adds to what the user has consented to. The caller holds the lock on the user's row. */
+export async function rememberConsent(
+  tx: Executor,
+  { ids, clock }: Pick<Services, 'ids' | 'clock'>,
+  app: Pick<LiveApp, 'id'>,
+  userId: string,
+  { scopes, openidScopes }: Consent,
+): Promise<void> {
+  const [before] = await tx.select().from(appGrants).where(isGrant(app, userId));
+  const now = clock.now();
+  const after = {
+    unrestricted: scopes === null || (before?.unrestricted ?? false),
+    scopes: [...new Set([...(before?.scopes ?? []), ...(scopes ?? [])])],
+    openidScopes: [...new Set([...(before?.openidScopes ?? []), ...openidScopes])],
+    updatedAt: now,
+  };
+  if (before) await tx.update(appGrants).set(after).where(eq(appGrants.id, before.id));
+  else {
+    const row = { ...after, id: ids.next(), userId, projectAppId: app.id, createdAt: now };
+    await tx.insert(appGrants).values(row);
+  }
+}
+
+/** Grants with the names of their apps, newest first. */
+export const loadGrants = (db: Executor, which: SQL) =>
+  db
+    .select({
+      ...getTableColumns(appGrants),
+      appName: projectApps.name,
+      homepageUrl: projectApps.homepageUrl,
+      projectName: projects.name,
+      organizationName: organizations.name,
+    })
+    .from(appGrants)
+    .innerJoin(projectApps, eq(projectApps.id, appGrants.projectAppId))
+    .innerJoin(projects, eq(projects.id, projectApps.tenantId))
+    .leftJoin(organizations, eq(organizations.id, projects.ownerId))
+    .where(which)
+    .orderBy(desc(appGrants.createdAt), desc(appGrants.id));

@@ -1,0 +1,70 @@
+import { rememberNetwork } from '../../features/me/failed-attempts.ts';
+import { projectCodes } from './project-code.ts';
+import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
+import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
+import { consentFor, rememberConsent } from '../app-access/consent.ts';
+import { answerApp } from '../federation/answer-app.ts';
+import type { AppRequest } from '../federation/app-request.ts';
+import { admitToApp, type SignInCandidate } from '../federation/app-sign-in.ts';
+import { startAgainError, type IdentifiedPerson } from '../federation/flow.ts';
+import type { Run } from '../identity/sign-in.ts';
+import { userAsActor } from '../identity/user-node.ts';
+
+/** The end of a sign-in to an app: a code (identity §12), which the app exchanges for tokens. */
+
+const CODE_SECONDS = 60;
+
+export const acrOf = (amr: readonly string[]): 'aal1' | 'aal2' =>
+  amr.some((method) => method === 'otp' || method === 'rc') ? 'aal2' : 'aal1';
+
+interface FinishedSignIn {
+  readonly request: AppRequest;
+  readonly candidate: SignInCandidate;
+  readonly user: IdentifiedPerson;
+  /** The ceiling of the tokens; null: not restricted. */
+  readonly scopes: readonly string[] | null;
+  /** Why the app gets a code: the user consented on the page, or before, or the app needs no consent. */
+  readonly consent: 'given' | 'remembered' | 'firstParty';
+}
+
+/**
+ * Records the sign-in and answers the app with a code. Only now the user is created, their GitHub account linked, and
+ * they join the project, where needed. The caller has consumed the flow.
+ * @throws INVALID_TOKEN
+ */
+export async function finishSignIn(
+  ctx: Run,
+  app: LiveApp,
+  { request, candidate, user, scopes, consent }: FinishedSignIn,
+): Promise<string> {
+  const { tx, services, call } = ctx;
+  const userId = candidate.user?.id ?? services.ids.next();
+  ctx.record({
+    actor: userAsActor({ id: userId, name: candidate.name }),
+    target: { type: 'ProjectApp', id: app.id },
+    node: nodeOfApp(app),
+    metadata: { scopes, consent },
+    audited: true,
+  });
+  if (!(await admitToApp(ctx, app, user.proof, candidate, userId))) throw startAgainError();
+  if (consent === 'given') {
+    await rememberConsent(tx, services, app, userId, consentFor(scopes, request.openid?.scopes));
+  }
+  await rememberNetwork(tx, services, userId, call.network);
+  const code = newOneTimeToken();
+  await tx.insert(projectCodes).values({
+    hash: hashOneTimeToken(code),
+    appId: app.id,
+    userId,
+    redirectUri: request.redirectUri,
+    challenge: request.challenge,
+    scopes: scopes && [...scopes],
+    openidScopes: [...(request.openid?.scopes ?? [])],
+    nonce: request.openid?.nonce ?? null,
+    acr: acrOf(user.amr),
+    amr: [...user.amr],
+    authenticatedAt: new Date(user.authenticatedAt),
+    expiresAt: new Date(services.clock.now().getTime() + CODE_SECONDS * 1000),
+  });
+  return answerApp(ctx, app, request, { code });
+}

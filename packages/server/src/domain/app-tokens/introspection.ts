@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import type { KeyState, SessionState } from '../../access/credentials/credentials.ts';
+import { readHeader, verifyJwt } from '../../crypto/tokens/jwt.ts';
+import type { Services } from '../../kernel/context.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { issuerOf, type LiveApp } from '../app-access/app.ts';
+import { findPresentedToken } from '../sessions/rotation.ts';
+
+/**
+ * Introspection (RFC 7662, openid §5): whether a token is valid now, for a confidential app. It learns about access tokens
+ * of its own issuer, and about its own refresh tokens. Anything else is answered alike.
+ */
+export const Introspection = z
+  .object({
+    active: z.boolean().describe('Whether the token is valid now. False: there are no other members.'),
+    token_type: z.literal('Bearer').optional().describe('Of an access token.'),
+    client_id: z.string().optional().describe('The app that got it; absent for the token of an API key.'),
+    scope: z
+      .string()
+      .optional()
+      .describe('Permissions that the app may use now, where the user holds them; absent: not restricted.'),
+    sub: z.string().optional().describe('Id of the user.'),
+    iss: z.string().optional().describe('The issuer.'),
+    aud: z.string().optional().describe('The audience.'),
+    jti: z.string().optional().describe('The session or API key.'),
+    iat: z.int().optional().describe('When it was issued, in seconds.'),
+    exp: z.int().optional().describe('When it ends, in seconds.'),
+    auth_time: z.int().optional().describe('When the user signed in, in seconds.'),
+    acr: z.enum(['aal1', 'aal2']).optional().describe('How many factors the user gave.'),
+  })
+  .meta({ id: 'TokenIntrospection', description: 'Whether a token is valid, and what it says (RFC 7662).' });
+
+type Answer = z.output<typeof Introspection>;
+
+const inactive: Answer = { active: false };
+
+/** Verifies a signature: call it outside of a transaction. */
+export async function introspect(
+  db: Executor,
+  services: Services,
+  app: LiveApp,
+  token: string,
+): Promise<Answer> {
+  return readHeader(token) ? ofAccessToken(services, app, token) : ofRefreshToken(db, services, app, token);
+}
+
+async function ofAccessToken(services: Services, app: LiveApp, token: string): Promise<Answer> {
+  const { keyring, config, clock, credentials } = services;
+  const header = readHeader(token);
+  const key = header && (await keyring.verification(header.kid));
+  if (key?.tenantId !== app.tenantId) return inactive;
+  const issuer = issuerOf(config, app);
+  const expected = { issuer, audience: config.appUrl, types: ['projectApp', 'ApiKey'], now: clock.now() };
+  const verified = await verifyJwt(key.publicKey, token, expected);
+  if (!verified.ok) return inactive;
+  const { type, sub, jti, iat, exp } = verified.claims;
+  const isOfApp = type === 'projectApp';
+  const state = await (isOfApp ? credentials.session(jti) : credentials.key(jti));
+  if (!state || !isValid(state, sub, clock.now())) return inactive;
+  if ('app' in state ? state.app?.projectId !== app.tenantId : state.issuerId !== app.tenantId)
+    return inactive;
+  const common = { active: true, token_type: 'Bearer', sub, iss: issuer, aud: config.appUrl, jti } as const;
+  const times = { iat: Number(iat), exp };
+  return { ...common, ...times, ...('app' in state && ofSession(state)) };
+}
+
+/** What every request with the token checks too. */
+const isValid = (
+  { alive, expiresAt, overdueFrom, userId }: SessionState | KeyState,
+  sub: string,
+  now: Date,
+) =>
+  alive &&
+  userId === sub &&
+  (expiresAt === null || expiresAt > now) &&
+  (overdueFrom === null || overdueFrom > now);
+
+const ofSession = ({ app, acr, authenticatedAt }: SessionState) => ({
+  ...(app && { client_id: app.clientId }),
+  ...(app?.consented && { scope: [...app.consented].join(' ') }),
+  auth_time: Math.floor(authenticatedAt.getTime() / 1000),
+  acr,
+});
+
+/** Only the newest token of the app itself: a former one is still accepted for seconds, but must not be used. */
+async function ofRefreshToken(
+  db: Executor,
+  services: Services,
+  app: LiveApp,
+  token: string,
+): Promise<Answer> {
+  const { credentials, clock, config } = services;
+  const presented = await findPresentedToken(db, services, token);
+  if (!presented || presented.session.projectAppId !== app.id) return inactive;
+  const { id, refreshHash, userId, expiresAt } = presented.session;
+  if (presented.hash !== refreshHash) return inactive;
+  const state = await credentials.session(id);
+  if (!state || !isValid(state, userId, clock.now())) return inactive;
+  const exp = Math.floor(expiresAt.getTime() / 1000);
+  return { active: true, sub: userId, iss: issuerOf(config, app), jti: id, exp, ...ofSession(state) };
+}
