@@ -818,6 +818,18 @@ export interface Api {
    *
    * Access: `InstallationProject:Query` in the scope. `GET /api/installation/projects` */
   installationProjects: Pages<'installationProjects'>;
+  /** End the suspension of an organization.
+   *
+   * Roles, keys, sessions with apps and project grants work as before, and waiting webhooks are sent.
+   *
+   * Access: `InstallationOrganization:Reactivate` in the scope; recent sign-in. `POST /api/installation/organizations/:id/reactivate` */
+  reactivateOrganization: Operation<'reactivateOrganization'>;
+  /** Suspend an organization: its members, keys and apps can use neither it nor its projects.
+   *
+   * Effective at once. Members get SUSPENDED, keys 401, checks the reason SUBJECT_INACTIVE; webhooks wait, and project grants from and to it do not work. Nothing is deleted. Members may read the organization and leave it, owners export its audit log. The owners get a mail with the reason.
+   *
+   * Access: `InstallationOrganization:Suspend` in the scope; recent sign-in. `POST /api/installation/organizations/:id/suspend` */
+  suspendOrganization: Operation<'suspendOrganization'>;
   /** Make a user an operator of the installation.
    *
    * Exactly one of userId and email names the user, whose e-mail address must be verified. Every operator gets a mail about it.

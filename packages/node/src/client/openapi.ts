@@ -3265,6 +3265,50 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/installation/organizations/{id}/reactivate': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * End the suspension of an organization
+     * @description Roles, keys, sessions with apps and project grants work as before, and waiting webhooks are sent.
+     *
+     *     Access: `InstallationOrganization:Reactivate` in the scope; recent sign-in.
+     */
+    post: operations['reactivateOrganization'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/installation/organizations/{id}/suspend': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Suspend an organization: its members, keys and apps can use neither it nor its projects
+     * @description Effective at once. Members get SUSPENDED, keys 401, checks the reason SUBJECT_INACTIVE; webhooks wait, and project grants from and to it do not work. Nothing is deleted. Members may read the organization and leave it, owners export its audit log. The owners get a mail with the reason.
+     *
+     *     Access: `InstallationOrganization:Suspend` in the scope; recent sign-in.
+     */
+    post: operations['suspendOrganization'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/installation/operators': {
     parameters: {
       query?: never;
@@ -3524,6 +3568,40 @@ export interface webhooks {
     put?: never;
     /** An organization was deleted. */
     post: operations['onOrganizationDeleted'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  'organization.suspended': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** An operator of the service suspended an organization. */
+    post: operations['onOrganizationSuspended'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  'organization.reactivated': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** An operator ended the suspension of an organization. */
+    post: operations['onOrganizationReactivated'];
     delete?: never;
     options?: never;
     head?: never;
@@ -4792,6 +4870,11 @@ export interface components {
      * @enum {string}
      */
     InstallationOrganizationSortField: 'createdAt';
+    /**
+     * @description active, or suspended by an operator.
+     * @enum {string}
+     */
+    OrganizationStatus: 'active' | 'suspended';
     /**
      * @description What the list is sorted by. Default: createdAt.
      * @enum {string}
@@ -6287,6 +6370,11 @@ export interface components {
       requireMfaForSensitiveActions: boolean;
       /** @description false: operators of the installation cannot enter it for a member. */
       supportAccess: boolean;
+      /**
+       * Format: date-time
+       * @description When an operator of the installation suspended it; null unless suspended.
+       */
+      suspendedAt: string | null;
       /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
       metadata: {
         [key: string]: unknown;
@@ -8165,6 +8253,13 @@ export interface components {
        * @description The user who owns that account.
        */
       ownerId: string | null;
+      /** @description Whether it may be used. */
+      status: components['schemas']['OrganizationStatus'];
+      /**
+       * Format: date-time
+       * @description When an operator suspended it; null unless suspended.
+       */
+      suspendedAt: string | null;
       /** @description How large it is. */
       counts: components['schemas']['InstallationOrganizationCounts'];
     };
@@ -8442,6 +8537,7 @@ export interface components {
         | 'GRAPHQL_VALIDATION_FAILED'
         | 'UNAUTHENTICATED'
         | 'FORBIDDEN'
+        | 'SUSPENDED'
         | 'SESSION_REQUIRED'
         | 'EMAIL_VERIFICATION_REQUIRED'
         | 'MFA_REQUIRED'
@@ -11152,6 +11248,8 @@ export interface components {
         ids?: string[];
         /** @description An id, a whole slug, or words of the name or their beginnings. */
         search?: string;
+        /** @description Only organizations with this status. */
+        status?: components['schemas']['OrganizationStatus'];
         /** @description Default: the scope of the client. */
         scope?: {
           /** @enum {string} */
@@ -11186,6 +11284,26 @@ export interface components {
           tenant: 'installation';
           id: string;
         };
+      };
+      reactivateOrganization: {
+        /**
+         * Format: uuid
+         * @description Id of the object of the call.
+         */
+        id: string;
+        scope?: components['schemas']['InstallationScope'];
+        /** @description Why, in 10 to 500 characters. It is audited, and those whom the act concerns read it. */
+        reason: string;
+      };
+      suspendOrganization: {
+        /**
+         * Format: uuid
+         * @description Id of the object of the call.
+         */
+        id: string;
+        scope?: components['schemas']['InstallationScope'];
+        /** @description Why, in 10 to 500 characters. It is audited, and those whom the act concerns read it. */
+        reason: string;
       };
       createOperator: {
         scope?: components['schemas']['InstallationScope'];
@@ -11253,6 +11371,8 @@ export interface components {
       'organization.created': components['schemas']['Organization'];
       'organization.updated': components['schemas']['Organization'];
       'organization.deleted': components['schemas']['Organization'];
+      'organization.suspended': components['schemas']['Organization'];
+      'organization.reactivated': components['schemas']['Organization'];
       'organization.member_added': {
         /** Format: uuid */
         id: string;
@@ -11847,6 +11967,8 @@ export interface components {
       installationOrganization: components['schemas']['InstallationOrganization'];
       installationOrganizations: components['schemas']['InstallationOrganizationPage'];
       installationProjects: components['schemas']['InstallationProjectPage'];
+      reactivateOrganization: components['schemas']['InstallationOrganization'];
+      suspendOrganization: components['schemas']['InstallationOrganization'];
       createOperator: components['schemas']['Operator'];
       deleteOperator: components['schemas']['Operator'];
       operators: components['schemas']['Operators'];
@@ -11955,6 +12077,22 @@ export interface components {
           /** @constant */
           success: true;
           data: components['schemas']['Impact'];
+        };
+      };
+    };
+    /** @description Success. */
+    InstallationOrganizationChanged: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        RateLimit: components['headers']['RateLimit'];
+        'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': {
+          /** @constant */
+          success: true;
+          data: components['schemas']['InstallationOrganization'];
         };
       };
     };
@@ -12260,7 +12398,7 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. */
     ForbiddenInScope: {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -12271,7 +12409,7 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
     'ForbiddenInScope-IMPERSONATION_NOT_ALLOWED': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -12282,7 +12420,7 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. */
     'ForbiddenInScope-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -12293,7 +12431,7 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. */
     'ForbiddenInScope-PRIVILEGE_ESCALATION': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -12304,7 +12442,7 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. · `SYSTEM_ENTITY` Built-in entries cannot be changed. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. · `SYSTEM_ENTITY` Built-in entries cannot be changed. */
     'ForbiddenInScope-PRIVILEGE_ESCALATION-SYSTEM_ENTITY': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -12315,7 +12453,7 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. */
     'ForbiddenInScope-SESSION_REQUIRED': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -12326,7 +12464,7 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
     'ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -12337,7 +12475,7 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `STEP_UP_REQUIRED` Sign in again to do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `STEP_UP_REQUIRED` Sign in again to do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
     'ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -12348,7 +12486,7 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `STEP_UP_REQUIRED` Sign in again to do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `STEP_UP_REQUIRED` Sign in again to do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. */
     'ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -12359,7 +12497,7 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `STEP_UP_REQUIRED` Sign in again to do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `STEP_UP_REQUIRED` Sign in again to do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
     'ForbiddenInScope-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -12370,8 +12508,63 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `STEP_UP_REQUIRED` Sign in again to do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `STEP_UP_REQUIRED` Sign in again to do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. */
     'ForbiddenInScope-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description `FORBIDDEN` You may not do this. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. */
+    ForbiddenOutsideOfOrganizations: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description `FORBIDDEN` You may not do this. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. */
+    'ForbiddenOutsideOfOrganizations-SESSION_REQUIRED': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description `FORBIDDEN` You may not do this. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
+    'ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description `FORBIDDEN` You may not do this. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `STEP_UP_REQUIRED` Sign in again to do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
+    'ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description `FORBIDDEN` You may not do this. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `STEP_UP_REQUIRED` Sign in again to do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. */
+    'ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
         'Content-Language': components['headers']['Content-Language'];
@@ -14548,7 +14741,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];
@@ -14593,7 +14786,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];
@@ -14631,7 +14824,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -14907,7 +15100,7 @@ export interface operations {
       };
       400: components['responses']['Invalid-SCOPE_REQUIRED-TENANT_NOT_ALLOWED'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations'];
       404: components['responses']['NOT_FOUND'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       429: components['responses']['RATE_LIMITED'];
@@ -14956,7 +15149,7 @@ export interface operations {
       };
       400: components['responses']['Invalid-SCOPE_REQUIRED-TENANT_NOT_ALLOWED'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations'];
       404: components['responses']['NOT_FOUND'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       429: components['responses']['RATE_LIMITED'];
@@ -16184,7 +16377,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope-ACCOUNT_TYPE_MISMATCH'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['CONFLICT-INVALID_STATE-IDEMPOTENCY_IN_PROGRESS'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -16354,7 +16547,7 @@ export interface operations {
       };
       400: components['responses']['Invalid-INVALID_TOKEN'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['CONFLICT-INVALID_STATE'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -20733,7 +20926,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -20782,7 +20975,7 @@ export interface operations {
       200: components['responses']['AuditLogEntryPage'];
       400: components['responses']['InvalidInScope-INVALID_CURSOR'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
@@ -20823,7 +21016,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
@@ -20875,7 +21068,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope-INVALID_CURSOR'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -20919,7 +21112,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
@@ -20951,7 +21144,7 @@ export interface operations {
       200: components['responses']['InstallationUserChanged'];
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['INVALID_STATE'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -21004,7 +21197,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['INVALID_STATE'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -21052,7 +21245,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['INVALID_STATE'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -21085,7 +21278,7 @@ export interface operations {
       200: components['responses']['InstallationUserChanged'];
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['INVALID_STATE'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -21130,7 +21323,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
@@ -21175,7 +21368,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['INVALID_STATE'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -21228,7 +21421,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope-INVALID_CURSOR'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
@@ -21269,7 +21462,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
@@ -21295,6 +21488,8 @@ export interface operations {
         ids?: components['parameters']['ids'];
         /** @description An id, a whole slug, or words of the name or their beginnings. */
         search?: string;
+        /** @description Only organizations with this status. */
+        status?: components['schemas']['OrganizationStatus'];
       };
       header?: never;
       path?: never;
@@ -21319,7 +21514,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope-INVALID_CURSOR'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -21370,8 +21565,74 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope-INVALID_CURSOR'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  reactivateOrganization: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the object of the call. */
+        id: components['parameters']['id'];
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          scope: components['schemas']['InstallationScope'];
+          /** @description Why, in 10 to 500 characters. It is audited, and those whom the act concerns read it. */
+          reason: string;
+        };
+      };
+    };
+    responses: {
+      200: components['responses']['InstallationOrganizationChanged'];
+      400: components['responses']['InvalidInScope'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND'];
+      409: components['responses']['INVALID_STATE'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  suspendOrganization: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the object of the call. */
+        id: components['parameters']['id'];
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          scope: components['schemas']['InstallationScope'];
+          /** @description Why, in 10 to 500 characters. It is audited, and those whom the act concerns read it. */
+          reason: string;
+        };
+      };
+    };
+    responses: {
+      200: components['responses']['InstallationOrganizationChanged'];
+      400: components['responses']['InvalidInScope'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND'];
+      409: components['responses']['INVALID_STATE'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -21408,7 +21669,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -21468,7 +21729,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['CONFLICT-INVALID_STATE-IDEMPOTENCY_IN_PROGRESS'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -21516,7 +21777,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['INVALID_STATE-LAST_OWNER'];
       429: components['responses']['RATE_LIMITED'];
@@ -21839,6 +22100,60 @@ export interface operations {
         'application/json': components['schemas']['Event'] & {
           /** @constant */
           type?: 'organization.deleted';
+          data?: components['schemas']['Organization'];
+        };
+      };
+    };
+    responses: {
+      '2XX': components['responses']['WebhookReceived'];
+    };
+  };
+  onOrganizationSuspended: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description Id of the event, the same on every attempt. */
+        'webhook-id': components['parameters']['webhook-id'];
+        /** @description Seconds since 1970 at this attempt. */
+        'webhook-timestamp': components['parameters']['webhook-timestamp'];
+        /** @description By Standard Webhooks: `v1,` and the HMAC-SHA256 of id, time and body; two while a secret is rotated. */
+        'webhook-signature': components['parameters']['webhook-signature'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['Event'] & {
+          /** @constant */
+          type?: 'organization.suspended';
+          data?: components['schemas']['Organization'];
+        };
+      };
+    };
+    responses: {
+      '2XX': components['responses']['WebhookReceived'];
+    };
+  };
+  onOrganizationReactivated: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description Id of the event, the same on every attempt. */
+        'webhook-id': components['parameters']['webhook-id'];
+        /** @description Seconds since 1970 at this attempt. */
+        'webhook-timestamp': components['parameters']['webhook-timestamp'];
+        /** @description By Standard Webhooks: `v1,` and the HMAC-SHA256 of id, time and body; two while a secret is rotated. */
+        'webhook-signature': components['parameters']['webhook-signature'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['Event'] & {
+          /** @constant */
+          type?: 'organization.reactivated';
           data?: components['schemas']['Organization'];
         };
       };

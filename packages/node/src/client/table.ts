@@ -181,6 +181,8 @@ export const operationTable = {
   installationOrganization: 'GET /installation/organizations/:id s',
   installationOrganizations: 'GET /installation/organizations sp',
   installationProjects: 'GET /installation/projects sp',
+  reactivateOrganization: 'POST /installation/organizations/:id/reactivate sw',
+  suspendOrganization: 'POST /installation/organizations/:id/suspend sw',
   createOperator: 'POST /installation/operators siw',
   deleteOperator: 'DELETE /installation/operators/:userId sw',
   operators: 'GET /installation/operators s',

@@ -11,7 +11,7 @@ import { SYSTEM_NODE } from './nodes.ts';
  * A release may only widen a policy, never narrow it: during an upgrade the previous version runs under the same
  * policies.
  */
-export const POLICY_REVISION = 4;
+export const POLICY_REVISION = 5;
 
 /** Session settings that the functions read. Without a value they match no row. */
 export const TENANTS_SETTING = 'doorward.tenants';
@@ -85,6 +85,18 @@ export const rowPolicies: Readonly<Record<string, RowPolicy>> = {
     read: `id = ${ANY_TENANT} or account_id = ${ANY_TENANT} or id = ${OWNER}
       or exists (select 1 from organization_members m where m.tenant_id = organizations.id)`,
     write: `id = ${ANY_TENANT}`,
+    // Not `suspended_at`: only an operator of the installation ends a suspension.
+    updatableColumns: [
+      'created_at',
+      'updated_at',
+      'deleted_at',
+      'account_id',
+      'name',
+      'slug',
+      'require_mfa_for_sensitive_actions',
+      'metadata',
+      'support_access',
+    ],
     canDelete: false,
   },
   projects: {

@@ -24,6 +24,7 @@ export const exportAuditLogs = mutation({
   ...common,
   rest: 'GET /audit-logs/export',
   whileImpersonating: 'allowed',
+  whileSuspended: 'owners',
   only: 'rest',
   bare: ['application/x-ndjson', 'text/csv'],
   summary: 'Download the audit entries of a scope, oldest first',
