@@ -736,6 +736,12 @@ export interface Api {
    *
    * Access: `Event:Query` in the scope. `GET /api/events` */
   events: Feed<'events'>;
+  /** Download the audit entries of the installation, oldest first.
+   *
+   * As `exportAuditLogs` answers those of a tenant, and verified in the same way. It writes an audit entry, which without filters is the last line.
+   *
+   * Access: `InstallationAudit:Query` in the scope. `GET /api/installation/audit-logs/export` */
+  exportInstallationAuditLogs: Operation<'exportInstallationAuditLogs'>;
   /** Read the state of the installation.
    *
    * Access: `Installation:Query` in the scope. `GET /api/installation` */

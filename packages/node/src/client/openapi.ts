@@ -2943,6 +2943,28 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/installation/audit-logs/export': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Download the audit entries of the installation, oldest first
+     * @description As `exportAuditLogs` answers those of a tenant, and verified in the same way. It writes an audit entry, which without filters is the last line.
+     *
+     *     Access: `InstallationAudit:Query` in the scope.
+     */
+    get: operations['exportInstallationAuditLogs'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/installation': {
     parameters: {
       query?: never;
@@ -11023,6 +11045,40 @@ export interface components {
           id: string;
         };
       };
+      exportInstallationAuditLogs: {
+        /**
+         * Format: uuid
+         * @description Only what this user did, with any credential, or what this key did.
+         */
+        actorId?: string;
+        /** @description Only this operation, e.g. `createRole`. */
+        operation?: string;
+        /** @description Only entries with this event: a name, or all events of a noun (`api_key.*`). */
+        event?: string;
+        /** @description Only entries about this noun, e.g. `Role`. */
+        targetType?: string;
+        /** @description Only entries about the row with this id. */
+        targetId?: string;
+        /** @description Only entries with this outcome. */
+        outcome?: components['schemas']['AuditOutcome'];
+        /**
+         * Format: date-time
+         * @description Only from this time on.
+         */
+        from?: string;
+        /**
+         * Format: date-time
+         * @description Only before this time.
+         */
+        to?: string;
+        format?: components['schemas']['AuditFormat'];
+        /** @description Default: the scope of the client. */
+        scope?: {
+          /** @enum {string} */
+          tenant: 'installation';
+          id: string;
+        };
+      };
       installation: {
         /** @description Default: the scope of the client. */
         scope?: {
@@ -13124,6 +13180,7 @@ export interface components {
     dryRun: boolean;
     /** @description Only entries with this event: a name, or all events of a noun (`api_key.*`). */
     event: string;
+    format: components['schemas']['AuditFormat'];
     /** @description Only from this time on. */
     from: string;
     /** @description Id of the object of the call. */
@@ -20783,7 +20840,7 @@ export interface operations {
         to?: components['parameters']['to'];
         /** @description true: in an organization, the entries of its projects too. */
         includeProjects?: components['parameters']['includeProjects'];
-        format?: components['schemas']['AuditFormat'];
+        format?: components['parameters']['format'];
       };
       header?: never;
       path?: never;
@@ -20890,6 +20947,59 @@ export interface operations {
       400: components['responses']['InvalidInScope-INVALID_CURSOR'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  exportInstallationAuditLogs: {
+    parameters: {
+      query: {
+        /** @description The kind of scope. */
+        tenant: components['parameters']['tenant-installation'];
+        /** @description Id of the scope: one UUID (account, organization), or two joined by `:`. */
+        scopeId: string;
+        /** @description Only what this user did, with any credential, or what this key did. */
+        actorId?: components['parameters']['actorId'];
+        /** @description Only this operation, e.g. `createRole`. */
+        operation?: components['parameters']['operation'];
+        /** @description Only entries with this event: a name, or all events of a noun (`api_key.*`). */
+        event?: components['parameters']['event'];
+        /** @description Only entries about this noun, e.g. `Role`. */
+        targetType?: components['parameters']['targetType'];
+        /** @description Only entries about the row with this id. */
+        targetId?: components['parameters']['targetId'];
+        /** @description Only entries with this outcome. */
+        outcome?: components['parameters']['outcome'];
+        /** @description Only from this time on. */
+        from?: components['parameters']['from'];
+        /** @description Only before this time. */
+        to?: components['parameters']['to'];
+        format?: components['parameters']['format'];
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/x-ndjson': string;
+          'text/csv': string;
+        };
+      };
+      400: components['responses']['InvalidInScope'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];

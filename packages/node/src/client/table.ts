@@ -166,6 +166,7 @@ export const operationTable = {
   exportAuditLogs: 'GET /audit-logs/export srw',
   eventTypes: 'GET /event-types px',
   events: 'GET /events sf',
+  exportInstallationAuditLogs: 'GET /installation/audit-logs/export srw',
   installation: 'GET /installation s',
   installationAuditLogs: 'GET /installation/audit-logs sp',
   installationUser: 'GET /installation/users/:id s',

@@ -993,7 +993,7 @@ describe('an answer over REST', () => {
     expect((await call('createOperator', { ...at, userId, roleId, reason }, token)).status).toBe(201);
     for (const name of operations
       .filter(isOfInstallation)
-      .flatMap((op) => (op.kind === 'query' ? op.name : []))) {
+      .flatMap((op) => (op.kind === 'query' || op.bare ? op.name : []))) {
       const ids: Record<string, unknown> = {
         installationUser: userId,
         installationOrganization: owner.places.organization.scope.id,

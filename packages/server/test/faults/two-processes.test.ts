@@ -123,6 +123,9 @@ describe.runIf(inject('postgresUrl'))('two processes on one database', () => {
       const disabled = await makeMachine(customer, 'Organization Viewer');
       const change = { scope: customer, id: disabled.userId, status: 'disabled' as const };
       await testApp.must('updateUser', change, as);
+      // The user is not locked by an exchange, so that many keys of one user do not wait for each other.
+      const { exchange } = disabled;
+      await until(async () => (await other.call('exchangeApiKey', exchange)).code === 'UNAUTHENTICATED');
       await ended(disabled);
 
       const onboarding = await makeMachine(head.account, 'Account Onboarding');
