@@ -8,7 +8,7 @@ import { useTexts } from '../../i18n/language.ts';
 import { Chips } from '../../ui/chips.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { userTexts, type AllUsersTexts } from './installation-texts.ts';
-import { UserActions } from './user-actions.tsx';
+import { UserActions } from './acts/user-actions.tsx';
 
 type User = components['schemas']['InstallationUser'];
 type Details = components['schemas']['InstallationUserDetails'];
