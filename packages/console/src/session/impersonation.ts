@@ -1,3 +1,4 @@
+import { readSetting, writeSetting } from '../settings.ts';
 import { sessionState } from './session.ts';
 
 /**
@@ -12,7 +13,6 @@ export interface RunningImpersonation {
   readonly operatorId: string;
 }
 
-const KEY = 'doorward.console.impersonation';
 const listeners = new Set<() => void>();
 const notify = (): void => listeners.forEach((listener) => listener());
 
@@ -31,31 +31,17 @@ export function noteImpersonation({
   readonly seconds: number;
 }): void {
   const until = Date.now() + seconds * 1000;
-  try {
-    localStorage.setItem(KEY, JSON.stringify({ id, name, until, operatorId: operatorId() }));
-  } catch {
-    // Storage may be forbidden; the token still ends by itself.
-  }
+  writeSetting('impersonation', JSON.stringify({ id, name, until, operatorId: operatorId() }));
   notify();
 }
 
 export function forgetImpersonation(): void {
-  try {
-    localStorage.removeItem(KEY);
-  } catch {
-    // See noteImpersonation.
-  }
+  writeSetting('impersonation', null);
   notify();
 }
 
 /** The stored text, which stays the same object for React as long as nothing changes. */
-export function storedImpersonation(): string | null {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
-  }
-}
+export const storedImpersonation = (): string | null => readSetting('impersonation');
 
 /** That of the signed-in operator; null if there is none, or it has run out. */
 export function runningImpersonation(stored: string | null, now: number): RunningImpersonation | null {

@@ -993,7 +993,7 @@ describe('an answer over REST', () => {
     expect((await call('createOperator', { ...at, userId, roleId, reason }, token)).status).toBe(201);
     for (const name of operations
       .filter(isOfInstallation)
-      .flatMap((op) => (op.kind === 'query' || op.bare ? op.name : []))) {
+      .flatMap((op) => (op.kind === 'query' ? op.name : []))) {
       const ids: Record<string, unknown> = {
         installationUser: userId,
         installationOrganization: owner.places.organization.scope.id,
@@ -1001,6 +1001,9 @@ describe('an answer over REST', () => {
       const answer = await call(name, { ...at, ...(ids[name] ? { id: ids[name] } : {}) }, token);
       expect(answer.ok, answer.body).toBe(true);
     }
+    // A file, not JSON.
+    expect((await app.raw('exportInstallationAuditLogs', at, { token })).status).toBe(200);
+    seen.add('exportInstallationAuditLogs');
     expect((await call('deleteOperator', { ...at, userId, reason }, token)).ok).toBe(true);
     for (const name of ['sendUserPasswordReset', 'endUserSessions', 'suspendUser', 'reactivateUser'])
       expect((await call(name, { ...at, id: userId, reason }, token)).ok, name).toBe(true);

@@ -9,7 +9,7 @@ import type { InputOf } from '../../kernel/operation.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Context } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import type { auditFilters} from './filters.ts';
+import type { auditFilters } from './filters.ts';
 import { entryConditions } from './filters.ts';
 import { formats, type Format } from './export-format.ts';
 import { AuditLogEntry } from '../../features/audit/entry.ts';
