@@ -11,6 +11,7 @@ import { commandsOf } from './nouns/noun-commands.ts';
 import { allNouns } from './nouns/nouns.ts';
 import { userCommands } from './nouns/user-commands.ts';
 import { webhookCommands } from './nouns/webhook-commands.ts';
+import { operatorCommands } from './operators/operator-commands.ts';
 import { login } from './session/login.ts';
 import { logout } from './session/logout.ts';
 import { profileCommands } from './session/profile-commands.ts';
@@ -26,6 +27,7 @@ export const commands: readonly Command[] = [
     ...commandsOf(noun),
     ...[...keyCommands, ...userCommands, ...webhookCommands].filter(({ path }) => path[0] === noun.word),
   ]),
+  ...operatorCommands,
   ...[auditExport, auditVerify, eventsTail, api],
   ...completionCommands(() => commands),
 ];
@@ -33,6 +35,7 @@ export const commands: readonly Command[] = [
 /** What is said of a word with commands below it. */
 export const groups: Readonly<Record<string, string>> = {
   profile: 'Addresses, scopes and sign-ins of this computer',
+  operator: 'Who operates the installation',
   audit: 'The audit log: export it, prove it',
   events: 'What happens in the scope',
   ...Object.fromEntries(allNouns.map(({ word, summary }) => [word, summary])),
