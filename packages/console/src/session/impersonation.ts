@@ -5,7 +5,7 @@ import { sessionState } from './session.ts';
  * For whom this operator has a token now, as long as it lives: its id, by which it can be ended, never the token. It is in
  * the storage of the browser, so that every tab shows it, also after the page was loaded again.
  */
-export interface RunningImpersonation {
+interface RunningImpersonation {
   readonly id: string;
   /** Of the user. */
   readonly name: string;

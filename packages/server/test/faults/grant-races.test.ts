@@ -33,10 +33,10 @@ interface Round {
 
 /** Live rows of slices that have ended, and rows with a role that their grant does not have. */
 async function leftovers(): Promise<Record<string, number>> {
-  const found: Record<string, number> = {};
+  const counts: Record<string, number> = {};
   const note = async (name: string, query: ReturnType<typeof sql>) => {
     const [row] = await rowsOf<{ count: number }>(app.database.pool, query);
-    if (row && row.count > 0) found[name] = row.count;
+    if (row && row.count > 0) counts[name] = row.count;
   };
   const ended = sql`join nodes n on n.id = r.tenant_id and n.kind = 'grant' and n.deleted_at is not null`;
   const foreign = sql`join project_grants g on g.id = r.tenant_id where not exists (
@@ -52,7 +52,7 @@ async function leftovers(): Promise<Record<string, number>> {
     'keys outside of the grant',
     sql`select count(*)::int from api_keys r ${foreign} and r.revoked_at is null and r.deleted_at is null`,
   );
-  return found;
+  return counts;
 }
 
 const ends: Readonly<Record<string, (round: Round) => Promise<Answer>>> = {

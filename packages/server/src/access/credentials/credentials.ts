@@ -135,7 +135,7 @@ export const serviceUserStays = sql.raw(`case k.scope_tenant
   else true end`);
 
 /** Whether none of these nodes is a suspended organization; `ids` are SQL expressions. */
-export const noneSuspended = (...ids: string[]): SQL =>
+const noneSuspended = (...ids: string[]): SQL =>
   sql.raw(`not exists (select 1 from organizations suspended
     where suspended.id in (${ids.join(', ')}) and suspended.suspended_at is not null)`);
 

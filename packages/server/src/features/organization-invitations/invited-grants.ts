@@ -45,14 +45,14 @@ async function sliceOf(
 
 /** The granted roles among these; they and the links of the grant to them are share-locked until the commit. */
 async function grantedAmong(tx: Executor, slice: ResolvedScope, roleIds: readonly string[]) {
-  const found = await tx
+  const live = await tx
     .select({ id: roles.id, tenantId: roles.tenantId })
     .from(roles)
     .where(and(inArray(roles.id, [...roleIds]), visible(Role, slice)))
     .orderBy(roles.id)
     .for('share');
   const held = await lockGrantedRoles(tx, slice, roleIds);
-  return found.filter(({ id }) => held.has(id));
+  return live.filter(({ id }) => held.has(id));
 }
 
 async function mayAddUsers(tx: Executor, { resolver }: Services, slice: ResolvedScope, userId: string) {
