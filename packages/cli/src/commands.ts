@@ -12,6 +12,7 @@ import { allNouns } from './nouns/nouns.ts';
 import { userCommands } from './nouns/user-commands.ts';
 import { webhookCommands } from './nouns/webhook-commands.ts';
 import { policyCommands } from './policy/policy-commands.ts';
+import { operatorCommands } from './operators/operator-commands.ts';
 import { login } from './session/login.ts';
 import { logout } from './session/logout.ts';
 import { profileCommands } from './session/profile-commands.ts';
@@ -28,6 +29,7 @@ export const commands: readonly Command[] = [
     ...commandsOf(noun),
     ...[...keyCommands, ...userCommands, ...webhookCommands].filter(({ path }) => path[0] === noun.word),
   ]),
+  ...operatorCommands,
   ...[auditExport, auditVerify, eventsTail, api],
   ...completionCommands(() => commands),
 ];
@@ -36,6 +38,7 @@ export const commands: readonly Command[] = [
 export const groups: Readonly<Record<string, string>> = {
   profile: 'Addresses, scopes and sign-ins of this computer',
   policy: 'The rights model of a project as a document',
+  operator: 'Who operates the installation',
   audit: 'The audit log: export it, prove it',
   events: 'What happens in the scope',
   ...Object.fromEntries(allNouns.map(({ word, summary }) => [word, summary])),

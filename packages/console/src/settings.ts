@@ -1,5 +1,5 @@
-/** What the browser keeps of the console: choices of the look, and the last scope. Never a token. */
-type Setting = 'language' | 'theme' | 'scope' | `columns.${string}`;
+/** What the browser keeps of the console: choices of the look, the last scope, and for whom an operator acts. Never a token. */
+type Setting = 'language' | 'theme' | 'scope' | 'impersonation' | `columns.${string}`;
 
 const nameOf = (setting: Setting): string => `doorward.console.${setting}`;
 

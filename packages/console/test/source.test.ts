@@ -73,8 +73,6 @@ const notOffered: Readonly<Record<string, string>> = {
   projectToken: 'for the back end of an app',
   revokeProjectToken: 'for the back end of an app',
   projectUserInfoByPost: 'for the back end of an app',
-  endImpersonation:
-    'it ends after 15 minutes, with the session of the operator, and in the sessions of the user; programs end it earlier',
   isAuthorizedBatch: 'for programs; the page "Why?" explains one question at a time',
   acceptInvitation: 'the page of the mailed link does',
   verifyEmail: 'the page of the mailed link does',

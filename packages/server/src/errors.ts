@@ -25,6 +25,7 @@ export const catalogue = {
   GRAPHQL_VALIDATION_FAILED: { status: 400, message: 'The GraphQL document does not fit the schema.' },
   UNAUTHENTICATED: { status: 401, message: 'Sign in first, or send valid credentials.' },
   FORBIDDEN: { status: 403, message: 'You may not do this.' },
+  SUSPENDED: { status: 403, message: 'This organization is suspended.' },
   SESSION_REQUIRED: { status: 403, message: 'This needs a signed-in user, not a key or app token.' },
   EMAIL_VERIFICATION_REQUIRED: { status: 403, message: 'Verify your e-mail address first.' },
   MFA_REQUIRED: { status: 403, message: 'Confirm with your second factor first.' },

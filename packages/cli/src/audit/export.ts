@@ -36,7 +36,10 @@ export const auditExport: Command = {
         ...(start === undefined ? {} : { from: start }),
         ...(to === undefined ? {} : { to }),
       } as const;
-      const answer = await doorward.api.exportAuditLogs(input, { signal: run.signal });
+      const { api } = doorward;
+      const answer = await (doorward.scope?.tenant === 'installation'
+        ? api.exportInstallationAuditLogs(input, { signal: run.signal })
+        : api.exportAuditLogs(input, { signal: run.signal }));
       const count = await save(run, linesOf(answer), file, last);
       if (path !== undefined)
         run.terminal.note(`${count} lines ${last ? 'added to' : 'written to'} ${path}.`);

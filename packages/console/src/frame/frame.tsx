@@ -4,6 +4,7 @@ import { useTexts } from '../i18n/language.ts';
 import { scopeOf } from '../scopes/scope.ts';
 import { writeSetting } from '../settings.ts';
 import { Announcer } from '../ui/announcer.tsx';
+import { ImpersonationBanner } from '../session/impersonation-banner.tsx';
 import { Demands } from '../session/demands-dialog.tsx';
 import { Bell } from './bell.tsx';
 import { frameTexts } from './frame-texts.ts';
@@ -58,7 +59,10 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         <Bell />
         <UserMenu />
       </header>
-      <Offline />
+      <div className="banners">
+        <Offline />
+        <ImpersonationBanner />
+      </div>
       <nav id="pages" className="pages" aria-label={t.navigation}>
         {scope && <Navigation scope={scope} />}
       </nav>

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { createClient } from '@doorward/node/client';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -105,5 +106,60 @@ test('who is no operator is shown nothing of it', async () => {
   await page.goto(`${setup.service.base}/console/`);
   await page.locator('#content .cards').first().waitFor();
   expect(await page.locator('#content').getByText('Installation').count()).toBe(0);
+  await context.close();
+});
+
+test('an organization is suspended and reactivated, with a reason', async () => {
+  const { page, context, offences } = await open('organizations');
+  const row = page.locator('#content tbody a').first();
+  const name = (await row.textContent()) ?? '';
+  await row.click();
+  const panel = page.getByRole('dialog', { name, exact: true });
+  for (const [label, status] of [
+    ['Suspend', 'suspended'],
+    ['Reactivate', 'active'],
+  ] as const) {
+    await panel.getByRole('button', { name: label, exact: true }).click();
+    const form = page.getByRole('dialog', { name: `${label}: ${name}` });
+    await form.getByLabel('Reason').fill(reason);
+    await form.getByRole('button', { name: label, exact: true }).click();
+    await form.waitFor({ state: 'detached' });
+    await panel.getByText(status, { exact: true }).waitFor();
+  }
+  expect(offences).toEqual([]);
+  await context.close();
+});
+
+test('the audit log of the installation is downloaded', async () => {
+  const { page, context } = await open('audit');
+  await page.getByRole('link', { name: 'suspendOrganization' }).first().waitFor();
+  const downloading = page.waitForEvent('download');
+  await button(page, 'ndjson').click();
+  const download = await downloading;
+  expect(download.suggestedFilename()).toBe(`audit-installation-${scope.id}.ndjson`);
+  expect(await readFile(await download.path(), 'utf8')).toContain('"operation":"suspendOrganization"');
+  await context.close();
+});
+
+test('acting for a user is shown in every tab, and ended', async () => {
+  const { page, context, offences } = await open('users');
+  await page.getByRole('link', { name: 'Vera' }).click();
+  await act(page, 'Act for them');
+  const secret = page.locator('dialog[open]').last();
+  const token = await secret.getByText(/^eyJ/).textContent();
+  await page.keyboard.press('Escape');
+  await page.goto(`${setup.service.base}/console/installation/${scope.id}/overview`);
+  const banner = page.locator('.banner').filter({ hasText: 'Your token acts for Vera' });
+  await banner.waitFor();
+  expect(await violations(page, '.banner')).toEqual([]);
+  const me = () =>
+    fetch(`${setup.service.base}/api/me`, { headers: { authorization: `Bearer ${token}` } }).then(
+      ({ status }) => status,
+    );
+  expect(await me()).toBe(200);
+  await banner.getByRole('button', { name: 'End' }).click();
+  await banner.waitFor({ state: 'detached' });
+  expect(await me()).toBe(401);
+  expect(offences).toEqual([]);
   await context.close();
 });

@@ -222,6 +222,9 @@ async function verifyCheckpoint(
   return covered ?? chain.signedUpTo;
 }
 
+/** The operations that export a log: of a tenant, and of the installation. */
+const exportOperations: readonly string[] = ['exportAuditLogs', 'exportInstallationAuditLogs'];
+
 /**
  * Checks that no entry is missing at the end. The entry of the export itself proves the end for its node, and for the
  * projects of an organization that was exported with them. An entry of another node would make a cut file look complete.
@@ -241,7 +244,7 @@ function endFault(
     detail,
   });
   if (end !== 'own entry') return last.hash === end.hash ? null : cutOff('its hash is not the expected one');
-  if (last.operation !== 'exportAuditLogs' || last.outcome !== 'success') {
+  if (!exportOperations.includes(last.operation) || last.outcome !== 'success') {
     return cutOff('a complete export ends with its own entry');
   }
   const { includeProjects } = last.metadata as Readonly<Record<string, unknown>>;

@@ -790,6 +790,12 @@ export interface Api {
    *
    * Access: `Event:Query` in the scope. `GET /api/events` */
   events: Feed<'events'>;
+  /** Download the audit entries of the installation, oldest first.
+   *
+   * As `exportAuditLogs` answers those of a tenant, and verified in the same way. It writes an audit entry, which without filters is the last line.
+   *
+   * Access: `InstallationAudit:Query` in the scope. `GET /api/installation/audit-logs/export` */
+  exportInstallationAuditLogs: Operation<'exportInstallationAuditLogs'>;
   /** Read the state of the installation.
    *
    * Access: `Installation:Query` in the scope. `GET /api/installation` */
@@ -872,6 +878,18 @@ export interface Api {
    *
    * Access: `InstallationProject:Query` in the scope. `GET /api/installation/projects` */
   installationProjects: Pages<'installationProjects'>;
+  /** End the suspension of an organization.
+   *
+   * Roles, keys, sessions with apps and project grants work as before, and waiting webhooks are sent.
+   *
+   * Access: `InstallationOrganization:Reactivate` in the scope; recent sign-in. `POST /api/installation/organizations/:id/reactivate` */
+  reactivateOrganization: Operation<'reactivateOrganization'>;
+  /** Suspend an organization: its members, keys and apps can use neither it nor its projects.
+   *
+   * Effective at once. Members get SUSPENDED, keys 401, checks the reason SUBJECT_INACTIVE; webhooks wait, and project grants from and to it do not work. Nothing is deleted. Members may read the organization and leave it, owners export its audit log. The owners get a mail with the reason.
+   *
+   * Access: `InstallationOrganization:Suspend` in the scope; recent sign-in. `POST /api/installation/organizations/:id/suspend` */
+  suspendOrganization: Operation<'suspendOrganization'>;
   /** Make a user an operator of the installation.
    *
    * Exactly one of userId and email names the user, whose e-mail address must be verified. Every operator gets a mail about it.

@@ -3173,6 +3173,28 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/installation/audit-logs/export': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Download the audit entries of the installation, oldest first
+     * @description As `exportAuditLogs` answers those of a tenant, and verified in the same way. It writes an audit entry, which without filters is the last line.
+     *
+     *     Access: `InstallationAudit:Query` in the scope.
+     */
+    get: operations['exportInstallationAuditLogs'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/installation': {
     parameters: {
       query?: never;
@@ -3495,6 +3517,50 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/installation/organizations/{id}/reactivate': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * End the suspension of an organization
+     * @description Roles, keys, sessions with apps and project grants work as before, and waiting webhooks are sent.
+     *
+     *     Access: `InstallationOrganization:Reactivate` in the scope; recent sign-in.
+     */
+    post: operations['reactivateOrganization'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/installation/organizations/{id}/suspend': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Suspend an organization: its members, keys and apps can use neither it nor its projects
+     * @description Effective at once. Members get SUSPENDED, keys 401, checks the reason SUBJECT_INACTIVE; webhooks wait, and project grants from and to it do not work. Nothing is deleted. Members may read the organization and leave it, owners export its audit log. The owners get a mail with the reason.
+     *
+     *     Access: `InstallationOrganization:Suspend` in the scope; recent sign-in.
+     */
+    post: operations['suspendOrganization'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/installation/operators': {
     parameters: {
       query?: never;
@@ -3754,6 +3820,40 @@ export interface webhooks {
     put?: never;
     /** An organization was deleted. */
     post: operations['onOrganizationDeleted'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  'organization.suspended': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** An operator of the service suspended an organization. */
+    post: operations['onOrganizationSuspended'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  'organization.reactivated': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** An operator ended the suspension of an organization. */
+    post: operations['onOrganizationReactivated'];
     delete?: never;
     options?: never;
     head?: never;
@@ -5058,6 +5158,11 @@ export interface components {
      * @enum {string}
      */
     InstallationOrganizationSortField: 'createdAt';
+    /**
+     * @description active, or suspended by an operator.
+     * @enum {string}
+     */
+    OrganizationStatus: 'active' | 'suspended';
     /**
      * @description What the list is sorted by. Default: createdAt.
      * @enum {string}
@@ -6660,6 +6765,11 @@ export interface components {
       requireMfaForSensitiveActions: boolean;
       /** @description false: operators of the installation cannot enter it for a member. */
       supportAccess: boolean;
+      /**
+       * Format: date-time
+       * @description When an operator of the installation suspended it; null unless suspended.
+       */
+      suspendedAt: string | null;
       /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
       metadata: {
         [key: string]: unknown;
@@ -8777,6 +8887,13 @@ export interface components {
        * @description The user who owns that account.
        */
       ownerId: string | null;
+      /** @description Whether it may be used. */
+      status: components['schemas']['OrganizationStatus'];
+      /**
+       * Format: date-time
+       * @description When an operator suspended it; null unless suspended.
+       */
+      suspendedAt: string | null;
       /** @description How large it is. */
       counts: components['schemas']['InstallationOrganizationCounts'];
     };
@@ -9054,6 +9171,7 @@ export interface components {
         | 'GRAPHQL_VALIDATION_FAILED'
         | 'UNAUTHENTICATED'
         | 'FORBIDDEN'
+        | 'SUSPENDED'
         | 'SESSION_REQUIRED'
         | 'EMAIL_VERIFICATION_REQUIRED'
         | 'MFA_REQUIRED'
@@ -11732,6 +11850,40 @@ export interface components {
           id: string;
         };
       };
+      exportInstallationAuditLogs: {
+        /**
+         * Format: uuid
+         * @description Only what this user did, with any credential, or what this key did.
+         */
+        actorId?: string;
+        /** @description Only this operation, e.g. `createRole`. */
+        operation?: string;
+        /** @description Only entries with this event: a name, or all events of a noun (`api_key.*`). */
+        event?: string;
+        /** @description Only entries about this noun, e.g. `Role`. */
+        targetType?: string;
+        /** @description Only entries about the row with this id. */
+        targetId?: string;
+        /** @description Only entries with this outcome. */
+        outcome?: components['schemas']['AuditOutcome'];
+        /**
+         * Format: date-time
+         * @description Only from this time on.
+         */
+        from?: string;
+        /**
+         * Format: date-time
+         * @description Only before this time.
+         */
+        to?: string;
+        format?: components['schemas']['AuditFormat'];
+        /** @description Default: the scope of the client. */
+        scope?: {
+          /** @enum {string} */
+          tenant: 'installation';
+          id: string;
+        };
+      };
       installation: {
         /** @description Default: the scope of the client. */
         scope?: {
@@ -11957,6 +12109,8 @@ export interface components {
         ids?: string[];
         /** @description An id, a whole slug, or words of the name or their beginnings. */
         search?: string;
+        /** @description Only organizations with this status. */
+        status?: components['schemas']['OrganizationStatus'];
         /** @description Default: the scope of the client. */
         scope?: {
           /** @enum {string} */
@@ -11991,6 +12145,26 @@ export interface components {
           tenant: 'installation';
           id: string;
         };
+      };
+      reactivateOrganization: {
+        /**
+         * Format: uuid
+         * @description Id of the object of the call.
+         */
+        id: string;
+        scope?: components['schemas']['InstallationScope'];
+        /** @description Why, in 10 to 500 characters. It is audited, and those whom the act concerns read it. */
+        reason: string;
+      };
+      suspendOrganization: {
+        /**
+         * Format: uuid
+         * @description Id of the object of the call.
+         */
+        id: string;
+        scope?: components['schemas']['InstallationScope'];
+        /** @description Why, in 10 to 500 characters. It is audited, and those whom the act concerns read it. */
+        reason: string;
       };
       createOperator: {
         scope?: components['schemas']['InstallationScope'];
@@ -12058,6 +12232,8 @@ export interface components {
       'organization.created': components['schemas']['Organization'];
       'organization.updated': components['schemas']['Organization'];
       'organization.deleted': components['schemas']['Organization'];
+      'organization.suspended': components['schemas']['Organization'];
+      'organization.reactivated': components['schemas']['Organization'];
       'organization.member_added': {
         /** Format: uuid */
         id: string;
@@ -12663,6 +12839,8 @@ export interface components {
       installationOrganization: components['schemas']['InstallationOrganization'];
       installationOrganizations: components['schemas']['InstallationOrganizationPage'];
       installationProjects: components['schemas']['InstallationProjectPage'];
+      reactivateOrganization: components['schemas']['InstallationOrganization'];
+      suspendOrganization: components['schemas']['InstallationOrganization'];
       createOperator: components['schemas']['Operator'];
       deleteOperator: components['schemas']['Operator'];
       operators: components['schemas']['Operators'];
@@ -12788,6 +12966,22 @@ export interface components {
           /** @constant */
           success: true;
           data: components['schemas']['Impact'];
+        };
+      };
+    };
+    /** @description Success. */
+    InstallationOrganizationChanged: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        RateLimit: components['headers']['RateLimit'];
+        'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': {
+          /** @constant */
+          success: true;
+          data: components['schemas']['InstallationOrganization'];
         };
       };
     };
@@ -13104,7 +13298,7 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. */
     ForbiddenInScope: {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -13115,7 +13309,7 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
     'ForbiddenInScope-IMPERSONATION_NOT_ALLOWED': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -13126,7 +13320,7 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. */
     'ForbiddenInScope-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -13137,7 +13331,7 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. */
     'ForbiddenInScope-PRIVILEGE_ESCALATION': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -13148,7 +13342,7 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. · `SYSTEM_ENTITY` Built-in entries cannot be changed. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. · `SYSTEM_ENTITY` Built-in entries cannot be changed. */
     'ForbiddenInScope-PRIVILEGE_ESCALATION-SYSTEM_ENTITY': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -13159,7 +13353,7 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. */
     'ForbiddenInScope-SESSION_REQUIRED': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -13170,7 +13364,7 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
     'ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -13181,7 +13375,7 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `STEP_UP_REQUIRED` Sign in again to do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `STEP_UP_REQUIRED` Sign in again to do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
     'ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -13192,7 +13386,7 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `STEP_UP_REQUIRED` Sign in again to do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `STEP_UP_REQUIRED` Sign in again to do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. */
     'ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -13203,7 +13397,7 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `STEP_UP_REQUIRED` Sign in again to do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `STEP_UP_REQUIRED` Sign in again to do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
     'ForbiddenInScope-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -13214,8 +13408,63 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `FORBIDDEN` You may not do this. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `STEP_UP_REQUIRED` Sign in again to do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. */
+    /** @description `FORBIDDEN` You may not do this. · `SUSPENDED` This organization is suspended. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `STEP_UP_REQUIRED` Sign in again to do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. */
     'ForbiddenInScope-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description `FORBIDDEN` You may not do this. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. */
+    ForbiddenOutsideOfOrganizations: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description `FORBIDDEN` You may not do this. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. */
+    'ForbiddenOutsideOfOrganizations-SESSION_REQUIRED': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description `FORBIDDEN` You may not do this. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
+    'ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description `FORBIDDEN` You may not do this. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `STEP_UP_REQUIRED` Sign in again to do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
+    'ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description `FORBIDDEN` You may not do this. · `SESSION_REQUIRED` This needs a signed-in user, not a key or app token. · `EMAIL_VERIFICATION_REQUIRED` Verify your e-mail address first. · `MFA_REQUIRED` Confirm with your second factor first. · `STEP_UP_REQUIRED` Sign in again to do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. · `PRIVILEGE_ESCALATION` You cannot give or take permissions that you do not hold. */
+    'ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
         'Content-Language': components['headers']['Content-Language'];
@@ -13786,6 +14035,7 @@ export interface components {
     dryRun: boolean;
     /** @description Only entries with this event: a name, or all events of a noun (`api_key.*`). */
     event: string;
+    format: components['schemas']['AuditFormat'];
     /** @description Only from this time on. */
     from: string;
     /** @description Id of the object of the call. */
@@ -15463,7 +15713,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];
@@ -15508,7 +15758,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];
@@ -15546,7 +15796,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -15822,7 +16072,7 @@ export interface operations {
       };
       400: components['responses']['Invalid-SCOPE_REQUIRED-TENANT_NOT_ALLOWED'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations'];
       404: components['responses']['NOT_FOUND'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       429: components['responses']['RATE_LIMITED'];
@@ -15871,7 +16121,7 @@ export interface operations {
       };
       400: components['responses']['Invalid-SCOPE_REQUIRED-TENANT_NOT_ALLOWED'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations'];
       404: components['responses']['NOT_FOUND'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       429: components['responses']['RATE_LIMITED'];
@@ -17179,7 +17429,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope-ACCOUNT_TYPE_MISMATCH'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['CONFLICT-INVALID_STATE-IDEMPOTENCY_IN_PROGRESS'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -17349,7 +17599,7 @@ export interface operations {
       };
       400: components['responses']['Invalid-INVALID_TOKEN'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['CONFLICT-INVALID_STATE'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -22001,7 +22251,7 @@ export interface operations {
         to?: components['parameters']['to'];
         /** @description true: in an organization, the entries of its projects too. */
         includeProjects?: components['parameters']['includeProjects'];
-        format?: components['schemas']['AuditFormat'];
+        format?: components['parameters']['format'];
       };
       header?: never;
       path?: never;
@@ -22113,6 +22363,59 @@ export interface operations {
       503: components['responses']['UNAVAILABLE'];
     };
   };
+  exportInstallationAuditLogs: {
+    parameters: {
+      query: {
+        /** @description The kind of scope. */
+        tenant: components['parameters']['tenant-installation'];
+        /** @description Id of the scope: one UUID (account, organization), or two joined by `:`. */
+        scopeId: string;
+        /** @description Only what this user did, with any credential, or what this key did. */
+        actorId?: components['parameters']['actorId'];
+        /** @description Only this operation, e.g. `createRole`. */
+        operation?: components['parameters']['operation'];
+        /** @description Only entries with this event: a name, or all events of a noun (`api_key.*`). */
+        event?: components['parameters']['event'];
+        /** @description Only entries about this noun, e.g. `Role`. */
+        targetType?: components['parameters']['targetType'];
+        /** @description Only entries about the row with this id. */
+        targetId?: components['parameters']['targetId'];
+        /** @description Only entries with this outcome. */
+        outcome?: components['parameters']['outcome'];
+        /** @description Only from this time on. */
+        from?: components['parameters']['from'];
+        /** @description Only before this time. */
+        to?: components['parameters']['to'];
+        format?: components['parameters']['format'];
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/x-ndjson': string;
+          'text/csv': string;
+        };
+      };
+      400: components['responses']['InvalidInScope'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
   installation: {
     parameters: {
       query: {
@@ -22144,7 +22447,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -22193,7 +22496,7 @@ export interface operations {
       200: components['responses']['AuditLogEntryPage'];
       400: components['responses']['InvalidInScope-INVALID_CURSOR'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
@@ -22234,7 +22537,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
@@ -22286,7 +22589,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope-INVALID_CURSOR'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -22330,7 +22633,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
@@ -22362,7 +22665,7 @@ export interface operations {
       200: components['responses']['InstallationUserChanged'];
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['INVALID_STATE'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -22415,7 +22718,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['INVALID_STATE'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -22463,7 +22766,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['INVALID_STATE'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -22496,7 +22799,7 @@ export interface operations {
       200: components['responses']['InstallationUserChanged'];
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['INVALID_STATE'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -22541,7 +22844,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
@@ -22586,7 +22889,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['INVALID_STATE'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -22639,7 +22942,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope-INVALID_CURSOR'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
@@ -22680,7 +22983,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
@@ -22706,6 +23009,8 @@ export interface operations {
         ids?: components['parameters']['ids'];
         /** @description An id, a whole slug, or words of the name or their beginnings. */
         search?: string;
+        /** @description Only organizations with this status. */
+        status?: components['schemas']['OrganizationStatus'];
       };
       header?: never;
       path?: never;
@@ -22730,7 +23035,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope-INVALID_CURSOR'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -22781,8 +23086,74 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope-INVALID_CURSOR'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  reactivateOrganization: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the object of the call. */
+        id: components['parameters']['id'];
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          scope: components['schemas']['InstallationScope'];
+          /** @description Why, in 10 to 500 characters. It is audited, and those whom the act concerns read it. */
+          reason: string;
+        };
+      };
+    };
+    responses: {
+      200: components['responses']['InstallationOrganizationChanged'];
+      400: components['responses']['InvalidInScope'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND'];
+      409: components['responses']['INVALID_STATE'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  suspendOrganization: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the object of the call. */
+        id: components['parameters']['id'];
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          scope: components['schemas']['InstallationScope'];
+          /** @description Why, in 10 to 500 characters. It is audited, and those whom the act concerns read it. */
+          reason: string;
+        };
+      };
+    };
+    responses: {
+      200: components['responses']['InstallationOrganizationChanged'];
+      400: components['responses']['InvalidInScope'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND'];
+      409: components['responses']['INVALID_STATE'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -22819,7 +23190,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -22879,7 +23250,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['CONFLICT-INVALID_STATE-IDEMPOTENCY_IN_PROGRESS'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -22927,7 +23298,7 @@ export interface operations {
       };
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      403: components['responses']['ForbiddenOutsideOfOrganizations-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['INVALID_STATE-LAST_OWNER'];
       429: components['responses']['RATE_LIMITED'];
@@ -23250,6 +23621,60 @@ export interface operations {
         'application/json': components['schemas']['Event'] & {
           /** @constant */
           type?: 'organization.deleted';
+          data?: components['schemas']['Organization'];
+        };
+      };
+    };
+    responses: {
+      '2XX': components['responses']['WebhookReceived'];
+    };
+  };
+  onOrganizationSuspended: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description Id of the event, the same on every attempt. */
+        'webhook-id': components['parameters']['webhook-id'];
+        /** @description Seconds since 1970 at this attempt. */
+        'webhook-timestamp': components['parameters']['webhook-timestamp'];
+        /** @description By Standard Webhooks: `v1,` and the HMAC-SHA256 of id, time and body; two while a secret is rotated. */
+        'webhook-signature': components['parameters']['webhook-signature'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['Event'] & {
+          /** @constant */
+          type?: 'organization.suspended';
+          data?: components['schemas']['Organization'];
+        };
+      };
+    };
+    responses: {
+      '2XX': components['responses']['WebhookReceived'];
+    };
+  };
+  onOrganizationReactivated: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description Id of the event, the same on every attempt. */
+        'webhook-id': components['parameters']['webhook-id'];
+        /** @description Seconds since 1970 at this attempt. */
+        'webhook-timestamp': components['parameters']['webhook-timestamp'];
+        /** @description By Standard Webhooks: `v1,` and the HMAC-SHA256 of id, time and body; two while a secret is rotated. */
+        'webhook-signature': components['parameters']['webhook-signature'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['Event'] & {
+          /** @constant */
+          type?: 'organization.reactivated';
           data?: components['schemas']['Organization'];
         };
       };

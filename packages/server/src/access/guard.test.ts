@@ -55,6 +55,7 @@ const match = ({
     rootId: 'a',
     requireMfa: false,
     supportAccess: true,
+    isSuspended: false,
     ...scope,
   },
   rights: {
@@ -99,7 +100,7 @@ const hint = (act: () => unknown): string | undefined => {
 
 describe('who may enter a scope', () => {
   const enter = (given: ScopeAndRights | null, more: Partial<NamedOperation> = {}) =>
-    outcome(() => guard.assertCanEnter(op(more), given, '198.51.100.7'));
+    outcome(() => guard.assertCanEnter(op(more), given, { address: '198.51.100.7', isSelfService: false }));
   const stranger: Grants = { ...grantsOf(), membership: 'outside' };
   const keeper = grantsOf(held('ApiKey:CreateForUser'));
 

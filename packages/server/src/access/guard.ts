@@ -1,14 +1,16 @@
 import type { DecisionReason } from '@doorward/decision/reasons';
 import { fail, type DoorwardError } from '../errors.ts';
-import type { Principal } from '../kernel/context.ts';
+import type { CallerRights, Principal } from '../kernel/context.ts';
+import type { NamedOperation } from '../kernel/operation.ts';
 import type { Guard } from '../kernel/stages.ts';
 import type { Clock } from '../kernel/ports.ts';
 import { permissionOf } from '../kernel/related.ts';
 import { unknownScope } from '../kernel/scope.ts';
 import type { OperatorRules } from './operators.ts';
+import { ORGANIZATION_OWNER } from './built-in.ts';
 import { covers } from './credentials/cidrs.ts';
 import { createCallerWatch, type WatchedChanges } from './caller-watch.ts';
-import { evaluateWithoutConditions, evaluate, type Question } from '@doorward/decision/evaluate';
+import { evaluateWithoutConditions, evaluate, type Grants, type Question } from '@doorward/decision/evaluate';
 
 /** The guard turns decisions into refusals. It decides with `evaluate`, like every other decision. */
 
@@ -23,6 +25,23 @@ const questionOf = (permission: string): Question => {
   const [resource = '', action = ''] = permission.split(':');
   return { resource, action };
 };
+
+const suspended = (): DoorwardError =>
+  fail('SUSPENDED', {
+    fix: 'An operator of this service suspended it; the owners got the reason by mail. You may read the organization, and leave it.',
+  });
+
+/** Whether a suspended organization still allows the operation to a member, or to its owners. */
+const remainsOpen = (
+  { whileSuspended }: NamedOperation,
+  { beforeSuspension, subject }: CallerRights,
+): boolean =>
+  Boolean(beforeSuspension) &&
+  (whileSuspended === 'members' ||
+    (whileSuspended === 'owners' && subject.memberRoleId === ORGANIZATION_OWNER));
+
+const grantsFor = ({ whileSuspended }: NamedOperation, { grants, beforeSuspension }: CallerRights): Grants =>
+  (whileSuspended && beforeSuspension) || grants;
 
 interface GuardRules {
   readonly auth: { readonly stepUpMaxAgeMinutes: number };
@@ -39,13 +58,14 @@ export function createGuard(
 
     isOutside: ({ rights }) => rights.grants.membership === 'outside',
 
-    assertCanEnter(op, scopeAndRights, address) {
+    assertCanEnter(op, scopeAndRights, { address, isSelfService }) {
       if (op.unknownScopeIsAnAnswer) return;
       if (!scopeAndRights || scopeAndRights.rights.grants.membership === 'outside') throw unknownScope();
       const { scope, rights } = scopeAndRights;
       // From another network an operator is a stranger, so that a stolen session does not even show what it is worth.
       if (scope.level === 'installation' && allowedCidrs.length > 0 && !covers(allowedCidrs, address))
         throw unknownScope();
+      if (scope.isSuspended && !isSelfService && !remainsOpen(op, rights)) throw suspended();
       if (scope.userInProject) return;
       // Only a caller who may create keys for others learns that the project has no such user.
       const grants = rights.projectGrants;
@@ -54,15 +74,15 @@ export function createGuard(
       throw mayCreateKeys ? fail('NOT_FOUND') : unknownScope();
     },
 
-    permit(op, { grants }) {
-      const decision = evaluateWithoutConditions(grants, questionOf(op.access));
+    permit(op, rights) {
+      const decision = evaluateWithoutConditions(grantsFor(op, rights), questionOf(op.access));
       if (decision === 'conditional') return false;
       if (!decision.authorized) throw forbidden(decision.reason);
       return true;
     },
 
-    permitRow(op, { grants }, attributes) {
-      const decision = evaluate(grants, { ...questionOf(op.access), attributes });
+    permitRow(op, rights, attributes) {
+      const decision = evaluate(grantsFor(op, rights), { ...questionOf(op.access), attributes });
       if (!decision.authorized) throw forbidden(decision.reason);
     },
 

@@ -13,7 +13,7 @@ import {
 const table = `
   Installation: Query | Query | Query
   InstallationUser: Query Suspend Reactivate EndSessions ResetFactor SendReset Impersonate | Query EndSessions ResetFactor SendReset | Query
-  InstallationOrganization: Query | Query | Query
+  InstallationOrganization: Query Suspend Reactivate | Query | Query
   InstallationProject: Query | Query | Query
   InstallationAccount: Query | Query | Query
   InstallationAudit: Query | | Query

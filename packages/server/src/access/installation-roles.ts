@@ -20,7 +20,7 @@ const matrix: Readonly<Record<string, readonly [operator: Actions, support: Acti
     ['Query', 'EndSessions', 'ResetFactor', 'SendReset'],
     Q,
   ],
-  InstallationOrganization: [Q, Q, Q],
+  InstallationOrganization: [['Query', 'Suspend', 'Reactivate'], Q, Q],
   InstallationProject: [Q, Q, Q],
   InstallationAccount: [Q, Q, Q],
   InstallationAudit: [Q, none, Q],

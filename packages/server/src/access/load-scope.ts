@@ -18,6 +18,7 @@ interface NodeRow {
   account_type: 'personal' | 'organization' | null;
   require_mfa: boolean | null;
   support_access: boolean | null;
+  suspended: boolean | null;
   user_in_project: boolean | null;
   organization_metadata: Record<string, unknown> | null;
 }
@@ -66,6 +67,8 @@ export async function loadScope(
         where g.id = case when n.kind = 'organization' then n.id else o.id end) as require_mfa,
       (select g.support_access from organizations g
         where g.id = case when n.kind = 'organization' then n.id else o.id end) as support_access,
+      (select g.suspended_at is not null from organizations g
+        where g.id = case when n.kind = 'organization' then n.id else o.id end) as suspended,
       (select g.metadata from organizations g
         where g.id = case when n.kind = 'organization' then n.id else o.id end) as organization_metadata,
       ${userInProject} as user_in_project
@@ -99,6 +102,7 @@ export async function loadScope(
     accountType: node.account_type,
     requireMfa: node.require_mfa ?? false,
     supportAccess: node.support_access ?? true,
+    isSuspended: node.suspended ?? false,
   };
   return { value, topics: scopeTopics(value) };
 }
@@ -121,13 +125,14 @@ function installationScope(id: string): { value: ResolvedScope; topics: string[]
     accountType: null,
     requireMfa: false,
     supportAccess: false,
+    isSuspended: false,
     grant: null,
     organizationMetadata: null,
   };
   return { value, topics: scopeTopics(value) };
 }
 
-/** The scope `<organization>:<project>` of an active grant. Everything that it needs is live. */
+/** The scope `<organization>:<project>` of an active grant. Everything that it needs is live, and neither side suspended. */
 async function loadGrantedScope(
   db: Executor,
   id: string,
@@ -145,9 +150,10 @@ async function loadGrantedScope(
     join nodes n on n.id = pg.tenant_id and n.kind = 'project' and n.deleted_at is null
     join nodes o on o.id = n.parent_id and o.deleted_at is null
     join nodes customer on customer.id = pg.organization_id and customer.deleted_at is null
-    join organizations g on g.id = pg.organization_id
+    join organizations g on g.id = pg.organization_id and g.suspended_at is null
+    left join organizations owner on owner.id = o.id
     where pg.tenant_id = ${projectId}::uuid and pg.organization_id = ${organizationId}::uuid
-      and pg.status = 'active' and pg.deleted_at is null`,
+      and pg.status = 'active' and pg.deleted_at is null and owner.suspended_at is null`,
   );
   if (!row) return null;
   const value: ResolvedScope = {
@@ -173,6 +179,7 @@ async function loadGrantedScope(
     accountType: null,
     requireMfa: row.require_mfa,
     supportAccess: row.support_access,
+    isSuspended: false,
   };
   return { value, topics: [...scopeTopics(value), `node:${row.owner_id}`] };
 }

@@ -191,6 +191,7 @@ describe('a scope', () => {
       accountType: null,
       requireMfa: false,
       supportAccess: true,
+      isSuspended: false,
       grant: null,
       organizationMetadata: 'organizationId' in expected ? {} : null,
     };

@@ -89,10 +89,11 @@ export function createResolver(
     const projectKey = key !== null && !isManagement && key.scopeTenant !== 'ProjectUser';
     // A management key reaches only what its service user is a member of.
     const belongs = isManagement ? subject.memberRoleId !== null : subject.related;
-    const active = projectKey || (belongs && subject.alive);
+    const isActive = projectKey || (belongs && subject.alive);
+    const active = isActive && !scope.isSuspended;
     const isKnown = belongs || (key !== null && !isManagement);
     const membership = active ? 'active' : isKnown ? 'inactive' : 'outside';
-    const roleIds = projectKey ? (key.roleId ? [key.roleId] : []) : active ? rolesOf(subject) : [];
+    const roleIds = projectKey ? (key.roleId ? [key.roleId] : []) : isActive ? rolesOf(subject) : [];
     const grants: Grants = {
       membership,
       user: subject.user,
@@ -102,7 +103,12 @@ export function createResolver(
       ...(principal.consented ? { consented: principal.consented } : {}),
       ...(principal.type === 'projectApp' && !principal.consented ? { projectPlaneOnly: true } : {}),
     };
-    const own = { grants, subject, keyRoleId: projectKey ? key.roleId : null };
+    const keyRoleId = projectKey ? key.roleId : null;
+    if (scope.isSuspended) {
+      const beforeSuspension: Grants | null = isActive ? { ...grants, membership: 'active' } : null;
+      return { grants: emptyGrants(membership, nouns), beforeSuspension, subject, keyRoleId };
+    }
+    const own = { grants, subject, keyRoleId };
     return isOfOtherUser(scope, principal.userId) ? onBehalf(own) : own;
   }
 
@@ -139,7 +145,7 @@ export function createResolver(
 
   async function loadRightsOfUser(scope: ResolvedScope, userId: string, tx?: Executor) {
     const subject = await loadSubject(tx ?? pool, scope, userId);
-    const active = subject.related && subject.alive;
+    const active = subject.related && subject.alive && !scope.isSuspended;
     const roleIds = active ? rolesOf(subject) : [];
     const held = await (tx
       ? indexes.loadIn(tx, scope, roleIds)
@@ -241,6 +247,8 @@ declare module '../kernel/scope.ts' {
     readonly requireMfa: boolean;
     /** Whether operators of the installation may enter for a member; never true for the installation itself. */
     readonly supportAccess: boolean;
+    /** Whether an operator suspended the organization; a granted scope with a suspended side does not exist. */
+    readonly isSuspended: boolean;
   }
 }
 declare module '../kernel/context.ts' {
@@ -249,6 +257,8 @@ declare module '../kernel/context.ts' {
     readonly projectGrants?: Grants;
     /** The caller asks about a granted scope of their project, and belongs to none of it. */
     readonly asOwner?: true;
+    /** In a suspended organization: what the caller otherwise holds, which counts for what it still allows. */
+    readonly beforeSuspension?: Grants | null;
   }
 }
 

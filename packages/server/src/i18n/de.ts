@@ -19,6 +19,7 @@ export const de: { codes: Partial<Record<Code, string>>; details: Partial<Record
     GRAPHQL_VALIDATION_FAILED: 'Das GraphQL-Dokument passt nicht zum Schema.',
     UNAUTHENTICATED: 'Melden Sie sich zuerst an oder senden Sie gültige Zugangsdaten.',
     FORBIDDEN: 'Dazu sind Sie nicht berechtigt.',
+    SUSPENDED: 'Diese Organisation ist gesperrt.',
     SESSION_REQUIRED:
       'Dafür ist ein angemeldeter Benutzer erforderlich; ein Schlüssel oder App-Token genügt nicht.',
     EMAIL_VERIFICATION_REQUIRED: 'Bestätigen Sie zuerst Ihre E-Mail-Adresse.',

@@ -19,6 +19,7 @@ export const es: { codes: Partial<Record<Code, string>>; details: Partial<Record
     GRAPHQL_VALIDATION_FAILED: 'El documento GraphQL no se ajusta al esquema.',
     UNAUTHENTICATED: 'Inicie sesión primero o envíe credenciales válidas.',
     FORBIDDEN: 'No tiene permiso para hacer esto.',
+    SUSPENDED: 'Esta organización está suspendida.',
     SESSION_REQUIRED: 'Se necesita un usuario con sesión iniciada, no una clave ni un token de aplicación.',
     EMAIL_VERIFICATION_REQUIRED: 'Verifique primero su dirección de correo electrónico.',
     MFA_REQUIRED: 'Confirme primero con su segundo factor.',

@@ -22,6 +22,7 @@ export const fr: { codes: Partial<Record<Code, string>>; details: Partial<Record
     GRAPHQL_VALIDATION_FAILED: 'Le document GraphQL ne correspond pas au schéma.',
     UNAUTHENTICATED: 'Connectez-vous d’abord ou envoyez des identifiants valides.',
     FORBIDDEN: 'Vous n’avez pas le droit de faire cela.',
+    SUSPENDED: 'Cette organisation est suspendue.',
     SESSION_REQUIRED: 'Un utilisateur connecté est nécessaire, et non une clé ou un jeton d’application.',
     EMAIL_VERIFICATION_REQUIRED: 'Vérifiez d’abord votre adresse e-mail.',
     MFA_REQUIRED: 'Confirmez d’abord avec votre second facteur.',

@@ -122,13 +122,20 @@ export type RunOnce = (
   perform: (transaction: Stages['transaction']) => Promise<unknown>,
 ) => Promise<unknown>;
 
+interface Entrance {
+  /** Of the caller, since operators may be bound to networks. */
+  readonly address: string;
+  /** The call concerns the caller alone, and needs no permission. */
+  readonly isSelfService: boolean;
+}
+
 /** Refuses calls that access does not allow; `permit` returns false if the decision depends on a condition. */
 export interface Guard {
   readonly watch: WatchCaller;
   /** Whether the caller does not belong to the scope. */
   isOutside(scopeAndRights: ScopeAndRights): boolean;
-  /** `address`: of the caller, since operators may be bound to networks. */
-  assertCanEnter(op: NamedOperation, scopeAndRights: ScopeAndRights | null, address: string): void;
+  /** @throws FORBIDDEN, NOT_FOUND, SUSPENDED */
+  assertCanEnter(op: NamedOperation, scopeAndRights: ScopeAndRights | null, by: Entrance): void;
   permit(op: NamedOperation, rights: CallerRights): boolean;
   assertSessionGates(op: NamedOperation, principal: Principal, scopeAndRights: ScopeAndRights | null): void;
   permitRow(op: NamedOperation, rights: CallerRights, attributes: Record<string, unknown> | null): void;

@@ -1,4 +1,5 @@
 import { catalogue, detailMessages, type Code } from '../errors.ts';
+import type { Tenant } from '../kernel/scope.ts';
 import { takesIdempotencyKey, type NamedOperation } from '../kernel/operation.ts';
 
 /** The error responses of operations. Each set of codes is one component of the document, which operations refer to. */
@@ -24,6 +25,7 @@ export function codesOf(op: NamedOperation): Code[] {
     // An id in the path that is none.
     ...when(op.authzen, 'NOT_FOUND'),
     ...when(op.scoped, 'FORBIDDEN', 'EMAIL_VERIFICATION_REQUIRED'),
+    ...when(concernsTenants(op), 'SUSPENDED'),
     ...when(hasIds, 'NOT_FOUND'),
     ...when('cursor' in op.input, 'INVALID_CURSOR'),
     ...when(op.related !== undefined, 'QUERY_TOO_COMPLEX'),
@@ -35,6 +37,16 @@ export function codesOf(op: NamedOperation): Code[] {
   ];
   return [...new Set(codes)];
 }
+
+/** Whether it works in an organization, which may be suspended; checks answer that with a reason. */
+const concernsTenants = ({ scoped, tenants, unknownScopeIsAnAnswer }: NamedOperation) =>
+  scoped && !unknownScopeIsAnAnswer && tenants?.some((tenant) => isOfOrganizations.has(tenant));
+
+const isOfOrganizations: ReadonlySet<Tenant> = new Set([
+  'organization',
+  'organizationProject',
+  'projectUser',
+]);
 
 /** Whether some kinds of tokens are refused, whatever they hold. */
 const isRefusedByToken = ({ sessionOnly, sessionOnlyWhen, access, notForApps, tenants }: NamedOperation) =>
@@ -65,7 +77,8 @@ const answersForms = ({ takesForm }: NamedOperation): boolean =>
 const groups: readonly (readonly [name: string, codes: readonly Code[]])[] = [
   ['InvalidInScope', ['VALIDATION_ERROR', 'SCOPE_REQUIRED', 'SCOPE_CONFLICT', 'TENANT_NOT_ALLOWED']],
   ['Invalid', ['VALIDATION_ERROR']],
-  ['ForbiddenInScope', ['FORBIDDEN', 'EMAIL_VERIFICATION_REQUIRED', 'MFA_REQUIRED']],
+  ['ForbiddenInScope', ['FORBIDDEN', 'SUSPENDED', 'EMAIL_VERIFICATION_REQUIRED', 'MFA_REQUIRED']],
+  ['ForbiddenOutsideOfOrganizations', ['FORBIDDEN', 'EMAIL_VERIFICATION_REQUIRED', 'MFA_REQUIRED']],
 ];
 
 /** @example InvalidInScope-INVALID_CURSOR */

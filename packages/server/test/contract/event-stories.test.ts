@@ -337,6 +337,11 @@ it('operators emit events in the log of the installation and in those of its ten
   await expectEvents('deleteOperator', { ...at, userId }, ['operator.removed'], token);
   await expectEvents('suspendUser', { ...at, id: userId }, ['operator.acted', 'user.suspended'], token);
   await expectEvents('reactivateUser', { ...at, id: userId }, ['operator.acted', 'user.reactivated'], token);
+  for (const act of ['suspend', 'reactivate'] as const) {
+    const event = act === 'suspend' ? 'organization.suspended' : 'organization.reactivated';
+    const its = { ...at, id: organization.id };
+    await expectEvents(`${act}Organization`, its, ['operator.acted', event], token);
+  }
   const started = await expectEvents(
     'impersonateUser',
     { ...at, id: owner.userId },

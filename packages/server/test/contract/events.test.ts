@@ -22,9 +22,16 @@ interface Mentioned {
 const named = [
   'policy.applied',
   ...['created', 'rotated', 'revoked', 'deleted', 'expiring', 'exchanged'].map((item) => `api_key.${item}`),
-  ...['created', 'updated', 'deleted', 'member_added', 'member_role_changed', 'member_removed'].map(
-    (item) => `organization.${item}`,
-  ),
+  ...[
+    'created',
+    'updated',
+    'deleted',
+    'suspended',
+    'reactivated',
+    'member_added',
+    'member_role_changed',
+    'member_removed',
+  ].map((item) => `organization.${item}`),
   ...['created', 'accepted', 'revoked'].map((item) => `invitation.${item}`),
   ...['created', 'updated', 'deleted', 'user_added', 'user_roles_changed', 'user_removed'].map(
     (item) => `project.${item}`,

@@ -853,6 +853,8 @@ describe('an answer over REST', () => {
       'impersonation.ended',
       'impersonation.entered',
       'impersonation.started',
+      'organization.reactivated',
+      'organization.suspended',
       'project.user_roles_changed',
       'session.reuse_detected',
       'user.reactivated',
@@ -1034,9 +1036,15 @@ describe('an answer over REST', () => {
       const answer = await call(name, { ...at, ...(ids[name] ? { id: ids[name] } : {}) }, token);
       expect(answer.ok, answer.body).toBe(true);
     }
+    // A file, not JSON.
+    expect((await app.raw('exportInstallationAuditLogs', at, { token })).status).toBe(200);
+    seen.add('exportInstallationAuditLogs');
     expect((await call('deleteOperator', { ...at, userId, reason }, token)).ok).toBe(true);
     for (const name of ['sendUserPasswordReset', 'endUserSessions', 'suspendUser', 'reactivateUser'])
       expect((await call(name, { ...at, id: userId, reason }, token)).ok, name).toBe(true);
+    const { id: organizationId } = owner.places.organization.scope;
+    for (const name of ['suspendOrganization', 'reactivateOrganization'])
+      expect((await call(name, { ...at, id: organizationId, reason }, token)).ok, name).toBe(true);
     const reset = { ...at, id: userId, reason };
     expect((await call('resetUserSecondFactor', reset, token)).code).toBe('INVALID_STATE');
     const signIn = await app.must('login', {

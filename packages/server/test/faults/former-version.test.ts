@@ -1,7 +1,7 @@
 /**
  * An upgrade under load: the version before the last migration and this one serve together on one database. Each sees
  * what the other writes, what one ends is refused by the other, and the main job works with alternating processes. What
- * only this version knows is in use meanwhile: grants, operators who act for a user, suspended users. The
+ * only this version may know is in use meanwhile: grants, operators who act for a user, suspended users and organizations. The
  * former version is taken from the git history; without one the test is skipped with a message.
  */
 import { execFile } from 'node:child_process';

@@ -3,6 +3,7 @@ import { roleIdOf, type RoleName } from '../../src/access/built-in.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { unique, type Person } from '../support/client.ts';
 import { customerOf, grantTo, memberOf, vendorOf } from '../support/grants.ts';
+import { firstOperator, installation, operatorEnvironment } from '../support/operators.ts';
 import { challengeOf, consented, newVerifier } from '../support/project-code.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 
@@ -30,7 +31,7 @@ describe.runIf(inject('postgresUrl'))('two processes on one database', () => {
   let scope: ScopeRef;
 
   beforeAll(async () => {
-    testApp = await startApp();
+    testApp = await startApp(operatorEnvironment);
     other = await startApp({}, testApp);
     owner = await testApp.person();
     scope = (
@@ -122,6 +123,9 @@ describe.runIf(inject('postgresUrl'))('two processes on one database', () => {
       const disabled = await makeMachine(customer, 'Organization Viewer');
       const change = { scope: customer, id: disabled.userId, status: 'disabled' as const };
       await testApp.must('updateUser', change, as);
+      // The user is not locked by an exchange, so that many keys of one user do not wait for each other.
+      const { exchange } = disabled;
+      await until(async () => (await other.call('exchangeApiKey', exchange)).code === 'UNAUTHENTICATED');
       await ended(disabled);
 
       const onboarding = await makeMachine(head.account, 'Account Onboarding');
@@ -168,6 +172,40 @@ describe.runIf(inject('postgresUrl'))('two processes on one database', () => {
       if (round % 2 === 0) await testApp.must('revokeProjectGrant', { scope: vendor.scope, id }, vendor);
       else await testApp.must('leaveProjectGrant', { scope: customer.scope, id }, customer);
       await become('UNAUTHENTICATED', 'INVALID_SCOPE');
+    }
+  });
+
+  it('refuse everything of a suspended organization, and give it back', async () => {
+    const operator = await firstOperator(testApp);
+    const act = (name: 'suspendOrganization' | 'reactivateOrganization', id: string) =>
+      testApp.must(name, { scope: installation, id, reason: 'Rounds of two processes' }, operator);
+    for (let round = 0; round < 5; round++) {
+      const organization = await customerOf(testApp);
+      const { scope: at } = await testApp.must(
+        'createProject',
+        { scope: organization.scope, name: 'Two' },
+        organization,
+      );
+      const key = await testApp.must('createApiKey', { scope: at }, organization);
+      const exchange = { clientId: key.clientId, clientSecret: key.clientSecret as string, scope: key.scope };
+      const { accessToken: token } = await other.must('exchangeApiKey', exchange);
+      const permission = 'Project:Query';
+      const state = async () => {
+        const asked = await other.call('isAuthorized', { scope: at, permission }, organization);
+        return [
+          (await other.call('tags', { scope: at }, { token })).code,
+          (await other.call('exchangeApiKey', exchange)).code,
+          (await other.call('tags', { scope: at }, organization)).code,
+          asked.ok ? asked.data.reason : asked.code,
+        ].join();
+      };
+      const become = (...expected: (string | null)[]) =>
+        until(async () => (await state()) === expected.join());
+      await become(null, null, null, 'ALLOWED');
+      await act('suspendOrganization', organization.id);
+      await become('UNAUTHENTICATED', 'UNAUTHENTICATED', 'SUSPENDED', 'SUBJECT_INACTIVE');
+      await act('reactivateOrganization', organization.id);
+      await become(null, null, null, 'ALLOWED');
     }
   });
 

@@ -15,10 +15,10 @@ export function AuditExport({ filters }: { readonly filters: Readonly<Record<str
   const t = useTexts(auditTexts);
   const scope = useScope();
   const question = useQuestion(async (api, format: Format) => {
-    const answer = await api.exportAuditLogs(
-      { ...filters, ...targetOf(scope), format },
-      { timeoutMs: 15_000 },
-    );
+    const input = { ...filters, ...targetOf(scope), format };
+    const answer = await (scope.tenant === 'installation'
+      ? api.exportInstallationAuditLogs(input, { timeoutMs: 15_000 })
+      : api.exportAuditLogs(input, { timeoutMs: 15_000 }));
     download(`audit-${scope.tenant}-${idOf(scope)}.${format}`, await answer.text(), types[format]);
   });
   return (

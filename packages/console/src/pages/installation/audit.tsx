@@ -1,6 +1,7 @@
 import { EntityPage } from '../../entities/entity-page.tsx';
 import type { Entity } from '../../entities/entity.ts';
 import { onlyRow } from '../../entities/only-row.ts';
+import { AuditExport } from '../history/audit-export.tsx';
 import { auditEntries, type Entry } from '../history/audit-entries.tsx';
 import type { AuditTexts } from '../history/audit-texts.ts';
 import { Verification } from '../history/verification.tsx';
@@ -13,10 +14,13 @@ const audit: Entity<Entry, AuditTexts> = {
   read: async (api, { id, ...input }, signal) =>
     onlyRow(await api.installationAuditLogs({ ...input, ids: [id] }, { signal })),
   footer: (entries, filters) => (
-    <Verification
-      entries={entries}
-      isFiltered={Object.keys(filters).some((name) => name !== 'from' && name !== 'to')}
-    />
+    <>
+      <Verification
+        entries={entries}
+        isFiltered={Object.keys(filters).some((name) => name !== 'from' && name !== 'to')}
+      />
+      <AuditExport filters={filters} />
+    </>
   ),
 };
 

@@ -146,7 +146,7 @@ const sizes = {
   },
 };
 
-const listOf = (
+export const listOf = (
   heads: Readonly<Record<keyof typeof sizes, Pick<EntityTexts, 'title' | 'about' | 'empty'>>>,
 ): Texts<TenantListTexts> => {
   const textsIn = (language: keyof typeof sizes): TenantListTexts => ({
@@ -157,29 +157,6 @@ const listOf = (
   });
   return { en: textsIn('en'), de: textsIn('de'), es: textsIn('es'), fr: textsIn('fr') };
 };
-
-export const organizationTexts = listOf({
-  en: {
-    title: 'All organizations',
-    about: 'What they are and how large, not what they contain.',
-    empty: 'There are no organizations yet.',
-  },
-  de: {
-    title: 'Alle Organisationen',
-    about: 'Was sie sind und wie groß, nicht was sie enthalten.',
-    empty: 'Es gibt noch keine Organisationen.',
-  },
-  es: {
-    title: 'Todas las organizaciones',
-    about: 'Qué son y qué tamaño tienen, no lo que contienen.',
-    empty: 'Aún no hay organizaciones.',
-  },
-  fr: {
-    title: 'Toutes les organisations',
-    about: 'Ce qu’elles sont et leur taille, non ce qu’elles contiennent.',
-    empty: 'Il n’y a pas encore d’organisations.',
-  },
-});
 
 export const projectTexts = listOf({
   en: {

@@ -8,9 +8,9 @@ import { onlyRow } from '../../entities/only-row.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Act } from '../keys/act.tsx';
-import { actTexts, type ActTexts } from './act-texts.ts';
+import { actTexts, type ActTexts } from './acts/act-texts.ts';
 import { operatorTexts, type OperatorTexts } from './operator-texts.ts';
-import { reasonField } from './reason-field.ts';
+import { reasonField } from './acts/reason-field.ts';
 
 /** A user can be an operator twice: by the configuration, and because another operator made them one. */
 type Operator = components['schemas']['Operator'] & { readonly id: string };

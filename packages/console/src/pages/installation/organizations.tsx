@@ -3,23 +3,39 @@ import { createdColumn, textColumn } from '../../entities/columns.tsx';
 import { EntityPage } from '../../entities/entity-page.tsx';
 import type { Entity } from '../../entities/entity.ts';
 import { formatNumber } from '../../i18n/format.ts';
-import { organizationTexts, type TenantListTexts } from './installation-texts.ts';
+import { OrganizationActions } from './acts/organization-actions.tsx';
+import { organizationTexts, type OrganizationListTexts } from './organization-texts.ts';
 
 type Organization = components['schemas']['InstallationOrganization'];
 
-const organizations: Entity<Organization, TenantListTexts> = {
+const organizations: Entity<Organization, OrganizationListTexts> = {
   noun: 'InstallationOrganization',
   texts: organizationTexts,
   name: ({ name }) => name,
   columns: (t, c) => [
     textColumn('name', c.name, ({ name }) => name),
+    textColumn('status', c.status, ({ status }) => t.statuses[status], {
+      cell: ({ status }) => (
+        <span className={status === 'active' ? '' : 'problem'}>{t.statuses[status]}</span>
+      ),
+    }),
     textColumn('members', t.members, ({ counts }) => formatNumber(counts.members)),
     textColumn('projects', t.projects, ({ counts }) => formatNumber(counts.projects)),
     textColumn('keys', t.keys, ({ counts }) => formatNumber(counts.keys)),
     createdColumn(c),
   ],
+  filters: (t, c) => [
+    {
+      kind: 'option',
+      name: 'status',
+      label: c.status,
+      initial: '',
+      options: (['active', 'suspended'] as const).map((id) => ({ id, name: t.statuses[id] })),
+    },
+  ],
   list: (api, input, signal) => api.installationOrganizations(input, { signal }),
   read: (api, input, signal) => api.installationOrganization(input, { signal }),
+  actions: (organization) => <OrganizationActions organization={organization} />,
 };
 
 const OrganizationsPage = () => <EntityPage entity={organizations} />;

@@ -10,7 +10,7 @@ import { Facts } from '../../ui/facts.tsx';
 import { userTexts, type AllUsersTexts } from './installation-texts.ts';
 import { providerNames } from '../me/provider-names.ts';
 import { secondFactorTexts } from '../me/second-factor-texts.ts';
-import { UserActions } from './user-actions.tsx';
+import { UserActions } from './acts/user-actions.tsx';
 
 type User = components['schemas']['InstallationUser'];
 type Details = components['schemas']['InstallationUserDetails'];

@@ -7,7 +7,9 @@ import {
   grantAllowsKeys,
   issuerId,
   ownerAccountId,
+  ownerNotSuspended,
   serviceUserStays,
+  sidesOfGrant,
   verificationDeadlineOf,
 } from './credentials.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
@@ -27,8 +29,10 @@ export interface CachedApiKey {
   readonly userId: string;
   readonly userName: string;
   readonly userAlive: boolean;
-  /** False for a key of a slice whose grant is suspended, or has no keys any more. */
+  /** False for a key of a suspended organization, and of a slice whose grant is suspended or has no keys any more. */
   readonly isGranted: boolean;
+  /** The nodes above it, and both sides of a grant: their state decides too. */
+  readonly owners: readonly string[];
   /** As in `KeyState`. */
   readonly overdueFrom: Date | null;
   readonly accountOwnerId: string | null;
@@ -78,6 +82,7 @@ interface KeyRow {
   kid: string;
   issuer_id: string;
   is_granted: boolean;
+  owners: (string | null)[];
   secrets: { id: string; hash: string; ends: boolean }[] | null;
 }
 
@@ -96,7 +101,8 @@ export function createApiKeyCache(pool: Executor, changes: Changes): ApiKeyCache
         (select json_agg(json_build_object('id', s.id, 'hash', encode(s.hash, 'hex'), 'ends', s.expires_at is not null))
           from api_key_secrets s where s.key_id = k.id and (s.expires_at is null or s.expires_at > now())) as secrets,
         (select sk.kid from signing_keys sk where sk.status = 'active' and sk.tenant_id = ${issuerId}) as kid,
-        ${issuerId} as issuer_id, ${grantAllowsKeys} as is_granted
+        ${issuerId} as issuer_id, ${ownerNotSuspended} and ${grantAllowsKeys} as is_granted,
+        array_append(${sidesOfGrant}, n.parent_id) as owners
       from api_keys k join nodes n on n.id = k.tenant_id and n.deleted_at is null
       left join nodes o on o.id = n.parent_id
       join users u on u.id = k.user_id
@@ -116,10 +122,11 @@ export function createApiKeyCache(pool: Executor, changes: Changes): ApiKeyCache
         const value = await load(clientId);
         // A change of the key, its secrets or the signing keys also invalidates the node of the project.
         if (!value) return null;
-        const { id, nodeId, issuerId, userId, accountOwnerId } = value;
+        const { id, nodeId, issuerId, userId, accountOwnerId, owners } = value;
         const userIds = new Set([userId, accountOwnerId ?? userId]);
         const topics = [
           `node:${nodeId}`,
+          ...owners.map((owner) => `node:${owner}`),
           ...(issuerId === nodeId ? [] : [`node:${issuerId}`]),
           ...(issuerId === nodeId ? [] : [`keys:${issuerId}`]),
           ...[...userIds].map((user) => `user:${user}`),
@@ -150,6 +157,7 @@ const cachedKey = (clientId: string, row: KeyRow): CachedApiKey => ({
   userName: row.user_name,
   userAlive: row.user_alive,
   isGranted: row.is_granted,
+  owners: row.owners.filter((owner) => owner !== null),
   overdueFrom: row.overdue_from === null ? null : instant(row.overdue_from),
   accountOwnerId: row.account_owner_id,
   expiresAt: row.expires_at === null ? null : instant(row.expires_at),

@@ -134,15 +134,30 @@ export const serviceUserStays = sql.raw(`case k.scope_tenant
   when 'Account' then exists (select 1 from account_service_users s where s.tenant_id = k.tenant_id and s.user_id = k.user_id)
   else true end`);
 
+/** Whether none of these nodes is a suspended organization; `ids` are SQL expressions. */
+const noneSuspended = (...ids: string[]): SQL =>
+  sql.raw(`not exists (select 1 from organizations suspended
+    where suspended.id in (${ids.join(', ')}) and suspended.suspended_at is not null)`);
+
+/** Whether key `k` of node `n` belongs to no suspended organization; `grantAllowsKeys` judges those of a slice. */
+export const ownerNotSuspended = noneSuspended('n.id', 'n.parent_id');
+
 /**
  * Whether a key of node `n` may be used as far as a project grant is concerned: one of a slice only while the grant is active,
- * includes keys, and project, owner and customer live.
+ * includes keys, project, owner and customer live, and neither side is suspended.
  */
 export const grantAllowsKeys = sql.raw(`(n.kind <> 'grant' or exists (select 1 from project_grants pg
   join nodes granted on granted.id = pg.tenant_id and granted.deleted_at is null
   join nodes granter on granter.id = granted.parent_id and granter.deleted_at is null
   join nodes customer on customer.id = pg.organization_id and customer.deleted_at is null
-  where pg.id = n.id and pg.status = 'active' and pg.deleted_at is null and 'apiKeys' = any (pg.features)))`);
+  where pg.id = n.id and pg.status = 'active' and pg.deleted_at is null and 'apiKeys' = any (pg.features)
+    and not exists (select 1 from organizations suspended
+      where suspended.id in (granter.id, customer.id) and suspended.suspended_at is not null)))`);
+
+/** Customer and owner of the project, of a key of a slice: nodes on whose state it depends. Otherwise empty. */
+export const sidesOfGrant =
+  sql.raw(`case when n.kind = 'grant' then array(select unnest(array[pg.organization_id, granted.parent_id]) from project_grants pg
+  join nodes granted on granted.id = pg.tenant_id where pg.id = n.id) else '{}' end`);
 
 /**
  * The node whose key signs the tokens of key `k` of node `n`: its project, also for a key of a slice. Keys of organizations
@@ -171,7 +186,8 @@ export function createCredentials(pool: Executor, changes: Changes, operators: O
         s.authenticated_at as "authenticatedAt",
         s.expires_at as "expiresAt",
         s.ended_at is null and u.status = 'active' and u.deleted_at is null
-          and (s.kind <> 'projectApp' or (a.deleted_at is null and n.deleted_at is null and o.deleted_at is null))
+          and (s.kind <> 'projectApp' or (a.deleted_at is null and n.deleted_at is null and o.deleted_at is null
+            and ${noneSuspended('o.id')}))
           and (s.kind <> 'impersonation' or ${impersonates}) as alive,
         case when s.kind = 'impersonation' then json_build_object('id', operator.id, 'name', 'Installation operator') end as impersonator,
         s.impersonator_session_id as "impersonatorSessionId",
@@ -221,9 +237,8 @@ export function createCredentials(pool: Executor, changes: Changes, operators: O
         account.owner_id as "accountOwnerId",
         k.revoked_at is null and k.deleted_at is null and n.deleted_at is null
           and (k.scope_tenant in ('AccountProject', 'OrganizationProject') or (u.status = 'active' and u.deleted_at is null))
-          and ${serviceUserStays} and ${grantAllowsKeys} as alive, ${issuerId} as "issuerId",
-        case when n.kind = 'grant' then array(select unnest(array[pg.organization_id, granted.parent_id]) from project_grants pg
-          join nodes granted on granted.id = pg.tenant_id where pg.id = n.id) else '{}' end as "grantNodes"
+          and ${serviceUserStays} and ${ownerNotSuspended} and ${grantAllowsKeys} as alive, ${issuerId} as "issuerId",
+        ${sidesOfGrant} as "grantNodes"
       from api_keys k join nodes n on n.id = k.tenant_id join users u on u.id = k.user_id
       left join accounts account on account.id = ${ownerAccountId} left join users account_owner on account_owner.id = account.owner_id
       where k.id = ${id}::uuid`,

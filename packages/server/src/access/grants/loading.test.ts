@@ -103,6 +103,7 @@ describe('the state of a key for an exchange', () => {
       ...{ scope: { tenant: 'AccountProject', id: shop.id }, userName: 'Owner', userAlive: true },
       ...{
         isGranted: true,
+        owners: [owner.account.id],
         expiresAt: null,
         expired: false,
         revoked: false,

@@ -85,6 +85,18 @@ export const rowPolicies: Readonly<Record<string, RowPolicy>> = {
     read: `id = ${ANY_TENANT} or account_id = ${ANY_TENANT} or id = ${OWNER}
       or exists (select 1 from organization_members m where m.tenant_id = organizations.id)`,
     write: `id = ${ANY_TENANT}`,
+    // Not `suspended_at`: only an operator of the installation ends a suspension.
+    updatableColumns: [
+      'created_at',
+      'updated_at',
+      'deleted_at',
+      'account_id',
+      'name',
+      'slug',
+      'require_mfa_for_sensitive_actions',
+      'metadata',
+      'support_access',
+    ],
     canDelete: false,
   },
   projects: {

@@ -91,7 +91,7 @@ export async function issueTokens(
 
 /**
  * Whether the user still has access to the project: as its user, as a member of its organization, or as the owner of
- * its account.
+ * its account. No user has it while the organization is suspended.
  */
 export async function hasProjectAccess(
   db: Executor,
@@ -100,7 +100,7 @@ export async function hasProjectAccess(
   userId: string,
 ): Promise<boolean> {
   const scope = await resolver.scopeOf(app.scope, db);
-  if (!scope) return false;
+  if (!scope || scope.isSuspended) return false;
   const { related, alive } = await loadSubject(db, scope, userId);
   return related && alive;
 }

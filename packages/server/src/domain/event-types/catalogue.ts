@@ -91,6 +91,18 @@ const types: readonly EventType[] = [
     }),
   ),
   ...crud('organization', 'An organization', base(Organization), example.organization),
+  type(
+    'organization.suspended',
+    'An operator of the service suspended an organization.',
+    base(Organization),
+    example.suspendedOrganization,
+  ),
+  type(
+    'organization.reactivated',
+    'An operator ended the suspension of an organization.',
+    base(Organization),
+    example.organization,
+  ),
   type('organization.member_added', 'A user joined an organization.', membership, example.membership),
   type(
     'organization.member_role_changed',

@@ -66,8 +66,10 @@ export const organization = {
   accountId,
   requireMfaForSensitiveActions: false,
   supportAccess: true,
+  suspendedAt: null,
   metadata: {},
 };
+export const suspendedOrganization = { ...organization, suspendedAt: at };
 
 export const project = {
   ...row(3),

@@ -49,6 +49,10 @@ export async function resolveCandidate(
     linked?.userId ?? (address === null ? undefined : (await findAddressOwner(ctx.tx, address))?.id);
   const user = userId === undefined ? null : await lockSignInUser(ctx, userId);
   if (user === undefined) return null;
+  if (await isSuspended(ctx, app)) {
+    ctx.unchanged();
+    return null;
+  }
   const joins = user === null || !(await belongsToProject(ctx, app, user));
   const allowsSignUp = app.allowSignUp && app.signUpRoleId !== null;
   if ((joins && !allowsSignUp) || (user === null && address === null)) {
@@ -58,6 +62,11 @@ export async function resolveCandidate(
   const providerName = proof.provider === 'github' ? proof.identity.name : null;
   const name = user?.name ?? providerName ?? localPart(address ?? '');
   return { user, name, address, joins, links: proof.provider === 'github' && !linked };
+}
+
+/** Apps of an organization that an operator suspended let no user sign in. */
+async function isSuspended({ tx, services }: Run, app: LiveApp): Promise<boolean> {
+  return (await services.resolver.scopeOf(app.scope, tx))?.isSuspended ?? false;
 }
 
 async function belongsToProject({ tx }: Run, { owner, tenantId }: LiveApp, user: UserRow): Promise<boolean> {

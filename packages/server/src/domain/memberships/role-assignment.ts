@@ -9,6 +9,7 @@ import { fail, type DoorwardError } from '../../errors.ts';
 import { callerOf, isManagementKey, type Context } from '../../kernel/context.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import { Role, roles } from '../../features/roles/role.ts';
+import { lockGrantedRoles } from './slices.ts';
 
 /**
  * The part of a mutation's context that membership code uses. The rules for assigning and revoking roles follow
@@ -26,8 +27,8 @@ export interface RoleRef {
 
 /**
  * The roles, if the caller may assign them in the scope: roles of its tenant or built-in roles of its level, without
- * a permission that the caller lacks. They are share-locked, so that none can be deleted as unassigned before it is
- * assigned. `receiver`: the only user who gets them.
+ * a permission that the caller lacks. They are share-locked, so that none can be deleted as unassigned, or taken out of the
+ * grant of the scope, before it is assigned. `receiver`: the only user who gets them.
  *
  * @throws NOT_FOUND, PRIVILEGE_ESCALATION, STEP_UP_REQUIRED
  */
@@ -43,7 +44,8 @@ export async function rolesToAssign(
     .where(and(inArray(roles.id, [...roleIds]), visible(Role, ctx.scope)))
     .orderBy(roles.id)
     .for('share');
-  if (rows.length !== new Set(roleIds).size) {
+  const available = await lockGrantedRoles(ctx.tx, ctx.scope, roleIds);
+  if (rows.length !== new Set(roleIds).size || rows.some(({ id }) => !available.has(id))) {
     throw fail('NOT_FOUND', { fix: 'Name only roles of this scope, or built-in ones of its level.' });
   }
   await assertCanReassign(ctx, roleIds, receiver);

@@ -2,12 +2,32 @@ import { and, eq, inArray, isNull, or, sql } from 'drizzle-orm';
 import { nodes } from '../../db/tenancy/nodes.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { fail } from '../../errors.ts';
-import type { ScopeRef } from '../../kernel/scope.ts';
+import type { ResolvedScope, ScopeRef } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { projectGrants } from '../../features/project-grants/grant.ts';
+import { projectGrantRoles, projectGrants } from '../../features/project-grants/grant.ts';
 import { projects } from '../../features/projects/project.ts';
 import { projectUserRoles } from './membership.ts';
 import type { MembershipRun } from './role-assignment.ts';
+
+/**
+ * Share-locks the grant's links to these roles until the commit, and returns the roles that the grant still has: either it
+ * loses a role before, and the role is not returned, or it finds what was assigned meanwhile and ends that too. Lock the
+ * roles themselves first.
+ */
+export async function lockGrantedRoles(
+  tx: Executor,
+  { grant }: Pick<ResolvedScope, 'grant'>,
+  roleIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (!grant) return new Set(roleIds);
+  const held = await tx
+    .select({ id: projectGrantRoles.toId })
+    .from(projectGrantRoles)
+    .where(and(eq(projectGrantRoles.fromId, grant.id), inArray(projectGrantRoles.toId, [...roleIds])))
+    .orderBy(projectGrantRoles.toId)
+    .for('share');
+  return new Set(held.map(({ id }) => id));
+}
 
 /** The users of slices: what the owner of a project learns of them, and their number. */
 interface SliceOfUser {

@@ -17,6 +17,8 @@ const en: OperatorTexts = {
       factorReset: 'removed your second factor',
       passwordResetSent: 'had a link to reset your password sent to you',
       operatorAdded: `made ${subject} an operator of this service`,
+      organizationSuspended: `suspended your organization “${subject}”: members, keys and apps can use neither it nor its projects; nothing was deleted`,
+      organizationReactivated: `ended the suspension of your organization “${subject}”`,
     };
     return {
       title: 'An operator of this service has acted',
@@ -46,6 +48,8 @@ const de: OperatorTexts = {
       factorReset: 'Ihren zweiten Faktor entfernt',
       passwordResetSent: 'Ihnen einen Link zum Zurücksetzen Ihres Passworts senden lassen',
       operatorAdded: `${subject} zum Betreiber dieses Dienstes gemacht`,
+      organizationSuspended: `Ihre Organisation „${subject}“ gesperrt: Mitglieder, Schlüssel und Apps können weder sie noch ihre Projekte nutzen; gelöscht wurde nichts`,
+      organizationReactivated: `die Sperre Ihrer Organisation „${subject}“ aufgehoben`,
     };
     return {
       title: 'Ein Betreiber dieses Dienstes hat gehandelt',
@@ -75,6 +79,8 @@ const es: OperatorTexts = {
       factorReset: 'ha eliminado su segundo factor',
       passwordResetSent: 'ha hecho que se le envíe un enlace para restablecer su contraseña',
       operatorAdded: `ha nombrado a ${subject} operador de este servicio`,
+      organizationSuspended: `ha suspendido su organización «${subject}»: los miembros, las claves y las aplicaciones no pueden usarla, ni tampoco sus proyectos; no se ha eliminado nada`,
+      organizationReactivated: `ha levantado la suspensión de su organización «${subject}»`,
     };
     return {
       title: 'Un operador de este servicio ha actuado',
@@ -104,6 +110,8 @@ const fr: OperatorTexts = {
       factorReset: 'a supprimé votre second facteur',
       passwordResetSent: 'vous a fait envoyer un lien pour réinitialiser votre mot de passe',
       operatorAdded: `a nommé ${subject} opérateur de ce service`,
+      organizationSuspended: `a suspendu votre organisation « ${subject} » : les membres, les clés et les applications ne peuvent plus l’utiliser, ni ses projets ; rien n’a été supprimé`,
+      organizationReactivated: `a levé la suspension de votre organisation « ${subject} »`,
     };
     return {
       title: 'Un opérateur de ce service est intervenu',

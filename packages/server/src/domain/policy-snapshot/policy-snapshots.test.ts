@@ -34,7 +34,14 @@ beforeAll(async () => {
       projectId: project.id,
     },
     ...{ accountId: parentId, organizationId: null, userId: null, level: 'project' },
-    ...{ userInProject: true, accountType: null, requireMfa: false, supportAccess: true, rootId: parentId },
+    ...{
+      userInProject: true,
+      accountType: null,
+      requireMfa: false,
+      supportAccess: true,
+      isSuspended: false,
+      rootId: parentId,
+    },
     ...{ grant: null, organizationMetadata: null },
   };
 });

@@ -65,6 +65,12 @@ interface Row {
   readonly unreliable: boolean;
 }
 
+/** Subscription `s` is of a project or slice of a suspended organization: its deliveries wait. */
+const isPaused = sql.raw(`exists (select from nodes n left join nodes o on o.id = n.parent_id
+  left join project_grants g on g.id = n.id
+  join organizations x on x.id in (n.parent_id, o.parent_id, g.organization_id) and x.suspended_at is not null
+  where n.id = s.tenant_id)`);
+
 export function createClaim(options: QueueOptions): Claim {
   const { pool, leaseMs } = options;
   return async (capacity, now) => {
@@ -97,7 +103,7 @@ export function createClaim(options: QueueOptions): Claim {
           from waiting w
           join webhook_subscriptions s on s.id = w.subscription_id
           cross join lateral (select s.failing_since is not null or s.slow as unreliable) u
-          where s.active and s.disabled_reason is null and s.deleted_at is null
+          where s.active and s.disabled_reason is null and s.deleted_at is null and not ${isPaused}
             and exists (select from ${webhookDeliveries} d where d.subscription_id = s.id and ${isDue})
             and not exists (select from busy b where b."subscriptionId" = s.id)
             and not (u.unreliable and ${isWithAnother})

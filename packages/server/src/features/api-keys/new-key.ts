@@ -18,6 +18,7 @@ import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { lockUser } from '../../domain/identity/verification.ts';
 import { assertNoKeyForOwner } from '../../domain/memberships/role-assignment.ts';
+import { lockGrantedRoles } from '../../domain/memberships/slices.ts';
 import { Role, roles } from '../roles/role.ts';
 import { apiKeys, type ApiKey } from './api-key.ts';
 import { lockServiceUserOf } from './management-key.ts';
@@ -95,7 +96,9 @@ async function roleOfSlice(tx: Executor, scope: ResolvedScope, roleId: string | 
     .from(roles)
     .where(and(eq(roles.id, roleId), visible(Role, scope)))
     .for('share');
-  if (!role) throw fail('NOT_FOUND', { fix: 'Name one of the roles that are granted to your organization.' });
+  const isGranted = role && (await lockGrantedRoles(tx, scope, [role.id])).has(role.id);
+  if (!isGranted)
+    throw fail('NOT_FOUND', { fix: 'Name one of the roles that are granted to your organization.' });
   return role;
 }
 

@@ -14,8 +14,8 @@ import { eraseBatch } from '../../events/audit/erasure.ts';
 import { sealEntry, type ChainEntry } from '../../events/audit/audit-chain.ts';
 import { verifyExport, type ExportFault, type VerifyExportOptions } from '../../../../node/src/audit.ts';
 import type { ResolvedScope, ScopeRef } from '../../kernel/scope.ts';
-import { csvCell } from './export-format.ts';
-import { exportReply } from './export.ts';
+import { csvCell } from '../../domain/audit-log/export-format.ts';
+import { exportReply } from '../../domain/audit-log/export.ts';
 
 /** The export of the audit log: complete, and verifiable from the file alone. */
 let app: TestApp;
@@ -306,5 +306,6 @@ const exportBody = (scope: ScopeRef, nodeId: string, requestId = 'none'): Readab
     includeProjects: false,
     filters: [],
     format: 'ndjson',
+    operation: 'exportAuditLogs',
     requestId,
   }).body as Readable;

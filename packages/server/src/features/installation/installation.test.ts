@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { verifyExport } from '../../../../node/src/audit.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { transports, type OperationName, type Person } from '../../../test/support/client.ts';
 import {
@@ -141,6 +142,32 @@ describe.each(transports)('what operators see over %s', (via) => {
     expect(accounts.data).toMatchObject({
       items: [{ id: owner.account.id, counts: { organizations: 1, projects: 0, serviceUsers: 0, keys: 0 } }],
     });
+  });
+
+  test('the audit log as a file that proves itself, for those who may read it', async () => {
+    const support = await appoint(app, ada, 'Installation Support');
+    const auditor = await appoint(app, ada, 'Installation Auditor');
+    // A file is an answer of REST alone.
+    const exported = (input: object, { token }: { token: string }) =>
+      app.raw('exportInstallationAuditLogs', { scope, ...input }, { token });
+    const file = await exported({}, auditor);
+    expect(file.headers['content-disposition']).toContain(`audit-installation-${scope.id}.ndjson`);
+    const lines = file.body.split('\n').slice(0, -1);
+    const entries = lines.map((line) => JSON.parse(line) as { operation: string; actor: object });
+    expect(entries.map(({ operation }) => operation)).toContain('createOperator');
+    expect(entries.at(-1)).toMatchObject({
+      operation: 'exportInstallationAuditLogs',
+      actor: { id: auditor.userId },
+    });
+    const { fault } = await verifyExport(lines, { filtered: false, end: 'own entry' });
+    expect(fault).toBeNull();
+    const some = await exported({ operation: 'createOperator', format: 'csv' }, ada);
+    expect(some.headers['content-type']).toContain('text/csv');
+    expect(some.body).toContain('createOperator');
+    expect(some.body).not.toContain('exportInstallationAuditLogs');
+    const stranger = await app.person();
+    for (const person of [support, stranger])
+      expect(await exported({}, person)).toMatchObject({ status: 403, code: 'FORBIDDEN' });
   });
 
   test('each role sees what it needs, and everybody else nothing', async () => {

@@ -4,9 +4,10 @@ import { installationRoles } from '../../access/installation-roles.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { pageOf } from '../../kernel/input/inputs.ts';
 import { iso, uuid } from '../../kernel/input/values.ts';
-import { query } from '../../kernel/operation.ts';
+import { mutation, query } from '../../kernel/operation.ts';
 import { Scope } from '../../kernel/scope.ts';
 import { AuditLogEntry } from '../audit/entry.ts';
+import { exportEntries, exportFormat, exportOperation } from '../../domain/audit-log/export.ts';
 import { auditFilters, auditPaging, entryConditions } from '../../domain/audit-log/filters.ts';
 import { installation as common } from './inputs.ts';
 
@@ -101,4 +102,19 @@ export const installationAuditLogs = query({
   output: pageOf(AuditLogEntry),
   run: ({ db, input, scope }) =>
     db.page(AuditLogEntry, input, entryConditions({ ...input, includeProjects: false }, scope)),
+});
+
+export const exportInstallationAuditLogs = mutation({
+  ...common,
+  ...exportOperation,
+  rest: 'GET /installation/audit-logs/export',
+  access: 'InstallationAudit:Query',
+  summary: 'Download the audit entries of the installation, oldest first',
+  description:
+    'As `exportAuditLogs` answers those of a tenant, and verified in the same way. It writes an audit entry, which without filters is the last line.',
+  input: { scope: Scope, ...filters, format: exportFormat },
+  run: (ctx) => {
+    const { scope: _, ...input } = ctx.input;
+    return exportEntries(ctx, { ...input, includeProjects: false }, 'exportInstallationAuditLogs');
+  },
 });

@@ -34,6 +34,8 @@ export const OperatorAct = z.enum([
   'factorReset',
   'passwordResetSent',
   'operatorAdded',
+  'organizationSuspended',
+  'organizationReactivated',
 ]);
 export type OperatorAct = z.output<typeof OperatorAct>;
 

@@ -2,7 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import { AccountType, accounts } from '../../domain/identity/account.ts';
 import { entity, serverSet } from '../../kernel/entity.ts';
-import { uuid } from '../../kernel/input/values.ts';
+import { iso, uuid } from '../../kernel/input/values.ts';
 import { organizations } from '../organizations/organization.ts';
 import { projects } from '../projects/project.ts';
 
@@ -29,6 +29,11 @@ const OrganizationCounts = z
   })
   .meta({ id: 'InstallationOrganizationCounts', description: 'How large an organization is.' });
 
+export const OrganizationStatus = z.enum(['active', 'suspended']).meta({
+  id: 'OrganizationStatus',
+  description: 'active, or suspended by an operator.',
+});
+
 export const InstallationOrganization = entity('InstallationOrganization', {
   table: organizations,
   doc: 'An organization, as operators of the installation see it.',
@@ -37,10 +42,13 @@ export const InstallationOrganization = entity('InstallationOrganization', {
     slug: serverSet(z.string().describe('Its short name.')),
     accountId: serverSet(uuid.describe('The account that owns it.')),
     ownerId: serverSet(uuid.nullable().describe('The user who owns that account.')),
+    status: serverSet(OrganizationStatus.describe('Whether it may be used.')),
+    suspendedAt: serverSet(iso.nullable().describe('When an operator suspended it; null unless suspended.')),
     counts: serverSet(OrganizationCounts.describe('How large it is.')),
   },
   computed: {
     ownerId: sql`(select a.owner_id from accounts a where a.id = ${organizations.accountId})`,
+    status: sql`case when ${organizations.suspendedAt} is null then 'active' else 'suspended' end`,
     counts: sql`json_build_object(
       'members', ${counted(sql`organization_members m where m.tenant_id = ${organizations.id}`)},
       'projects', ${counted(sql`projects p where p.owner_id = ${organizations.id} and p.deleted_at is null`)},

@@ -10,7 +10,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
 import { addProjectUser } from '../../domain/memberships/project.ts';
 import type { MembershipRun } from '../../domain/memberships/role-assignment.ts';
-import { noteSliceRoles } from '../../domain/memberships/slices.ts';
+import { lockGrantedRoles, noteSliceRoles } from '../../domain/memberships/slices.ts';
 import { projectGrants } from '../project-grants/grant.ts';
 import { Role, roles } from '../roles/role.ts';
 
@@ -43,14 +43,17 @@ async function sliceOf(
   return scope?.grant?.id === grantId ? scope : null;
 }
 
-/** The granted roles among these, share-locked until the commit. */
-const grantedAmong = (tx: Executor, slice: ResolvedScope, roleIds: readonly string[]) =>
-  tx
+/** The granted roles among these; they and the links of the grant to them are share-locked until the commit. */
+async function grantedAmong(tx: Executor, slice: ResolvedScope, roleIds: readonly string[]) {
+  const live = await tx
     .select({ id: roles.id, tenantId: roles.tenantId })
     .from(roles)
     .where(and(inArray(roles.id, [...roleIds]), visible(Role, slice)))
     .orderBy(roles.id)
     .for('share');
+  const held = await lockGrantedRoles(tx, slice, roleIds);
+  return live.filter(({ id }) => held.has(id));
+}
 
 async function mayAddUsers(tx: Executor, { resolver }: Services, slice: ResolvedScope, userId: string) {
   const { grants } = await resolver.rightsOfUser(slice, userId, tx);

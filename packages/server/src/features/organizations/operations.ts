@@ -29,6 +29,7 @@ export const organization = query({
   rest: 'GET /organizations/:id',
   access: 'Organization:Query',
   summary: 'Read an organization',
+  whileSuspended: 'members',
   tenants: ['organization'],
   input: { scope: Scope, id: uuid, ...relationsOf(Organization) },
   output: Organization.schema,

@@ -8,10 +8,10 @@ import {
   uuid as uuidColumn,
 } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { deletedIndex, links, metadataColumn, rowColumns } from '../../db/query/columns.ts';
+import { deletedIndex, links, metadataColumn, rowColumns, time } from '../../db/query/columns.ts';
 import { nodes } from '../../db/tenancy/nodes.ts';
 import { derivable, entity, required, optional, serverSet, type AnyEntity } from '../../kernel/entity.ts';
-import { metadata, slug, text, uuid } from '../../kernel/input/values.ts';
+import { iso, metadata, slug, text, uuid } from '../../kernel/input/values.ts';
 import { Project } from '../projects/project.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';
 
@@ -28,11 +28,16 @@ export const organizations = pgTable(
     requireMfaForSensitiveActions: boolean('require_mfa_for_sensitive_actions').notNull().default(false),
     metadata: metadataColumn(),
     supportAccess: boolean('support_access').notNull().default(true),
+    /** Set by an operator of the installation only: no tenant may write it (src/db/tenancy/row-policies.ts). */
+    suspendedAt: time('suspended_at'),
   },
   (table) => [
     deletedIndex('organizations', table),
     // For operators, who list and search all organizations.
     index('organizations_created').on(table.createdAt, table.id),
+    index('organizations_suspended')
+      .on(table.createdAt, table.id)
+      .where(sql`suspended_at is not null`),
     index('organizations_words').using('gin', sql`to_tsvector('simple', ${table.name})`),
     index('organizations_account').on(table.accountId),
     uniqueIndex('organizations_slug_taken')
@@ -66,6 +71,9 @@ export const Organization = entity('Organization', {
     supportAccess: optional(
       z.boolean().describe('false: operators of the installation cannot enter it for a member.'),
       true,
+    ),
+    suspendedAt: serverSet(
+      iso.nullable().describe('When an operator of the installation suspended it; null unless suspended.'),
     ),
     metadata: optional(metadata, {}),
     tagIds,

@@ -15,6 +15,8 @@ import { hasTarget, loadTarget, type CallState } from './state.ts';
 export function* checkAccess(state: CallState): Steps<void> {
   const { stages, op, call, input, transport, principal, requestedScope, relatedAccess } = state;
   const { guard } = stages;
+  const isSelfService =
+    principal?.type === 'session' && op.selfServiceUserId?.(input as never) === principal.userId;
   if (requestedScope && principal) {
     const isOperating = canonicalTenant(requestedScope.tenant) === 'installation';
     if (isOperating && principal.type !== 'session') throw fail('SESSION_REQUIRED');
@@ -28,7 +30,7 @@ export function* checkAccess(state: CallState): Steps<void> {
     state.resolved = asOwner ?? state.resolved;
     // What was in memory at the start of the call may have changed until the next check.
     state.peeked = undefined;
-    guard.assertCanEnter(op, state.resolved, call.address);
+    guard.assertCanEnter(op, state.resolved, { address: call.address, isSelfService });
     if (state.resolved && principal.impersonator) yield stages.noteEntry(principal, state.resolved.scope);
     // The owner of a project does not queue with a customer.
     if (state.resolved && call.slot.taken && !asOwner)
@@ -42,8 +44,6 @@ export function* checkAccess(state: CallState): Steps<void> {
   }
   if (principal?.type === 'projectApp' && op.notForApps !== undefined)
     throw fail('SESSION_REQUIRED', { fix: op.notForApps });
-  const isSelfService =
-    principal?.type === 'session' && op.selfServiceUserId?.(input as never) === principal.userId;
   const needsPermission = op.access.includes(':') && rights && !isSelfService;
   state.isDecided = needsPermission ? guard.permit(op, rights) : true;
   for (const selected of relationsOf(op, input, transport?.relations)) relatedAccess.filterOf(selected);

@@ -1,4 +1,4 @@
-import { AuditLogEntry } from './entry.ts';
+import { AuditLogEntry } from '../../features/audit/entry.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,8 @@
 import type { components } from '@doorward/node/client';
-import { useTexts } from '../../i18n/language.ts';
-import { useRights, useScope } from '../../scopes/use-scope.ts';
-import { Act } from '../keys/act.tsx';
+import { useTexts } from '../../../i18n/language.ts';
+import { useRights, useScope } from '../../../scopes/use-scope.ts';
+import { noteImpersonation } from '../../../session/impersonation.ts';
+import { Act } from '../../keys/act.tsx';
 import { actTexts } from './act-texts.ts';
 import { reasonField } from './reason-field.ts';
 
@@ -58,7 +59,11 @@ export function UserActions({ user }: { readonly user: User }) {
           label={t.impersonate}
           about={t.impersonateAbout}
           isDangerous
-          save={(api, input) => api.impersonateUser({ ...input, id } as never)}
+          save={async (api, input) => {
+            const answer = await api.impersonateUser({ ...input, id } as never);
+            noteImpersonation({ id: answer.impersonationId, name, seconds: answer.expiresIn });
+            return answer;
+          }}
           secretOf={({ accessToken }) => accessToken}
         />
       )}

@@ -1,4 +1,4 @@
-import type { Texts } from '../../i18n/language.ts';
+import type { Texts } from '../../../i18n/language.ts';
 
 /** What an operator can do to a user, and what it means for them. */
 export interface ActTexts {

@@ -1,14 +1,18 @@
 import { Readable } from 'node:stream';
+import { z } from 'zod';
 import { and, asc, desc, eq, gt, lte, sql, type SQL } from 'drizzle-orm';
 import { nodes } from '../../db/tenancy/nodes.ts';
 import { auditLog } from '../../events/tables.ts';
 import { projector } from '../../kernel/output/projector.ts';
 import { bare, type BareReply } from '../../kernel/output/reply.ts';
+import type { InputOf } from '../../kernel/operation.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Context } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
+import type { auditFilters } from './filters.ts';
+import { entryConditions } from './filters.ts';
 import { formats, type Format } from './export-format.ts';
-import { AuditLogEntry } from './entry.ts';
+import { AuditLogEntry } from '../../features/audit/entry.ts';
 
 /**
  * How many sequence numbers of a chain one statement reads. The window counts all entries, not only those that match the
@@ -25,8 +29,42 @@ export interface ExportRequest {
   /** Conditions besides the tenant node. */
   readonly filters: readonly (SQL | undefined)[];
   readonly format: Format;
+  /** The operation that exports, as the audit log names it. */
+  readonly operation: 'exportAuditLogs' | 'exportInstallationAuditLogs';
   /** Id of the exporting request: its own entry, already committed, is the last one of the scope's chain in the file. */
   readonly requestId: string;
+}
+
+/** What every export declares; `access`, `tenants` and the route differ. */
+export const exportOperation = {
+  only: 'rest',
+  bare: ['application/x-ndjson', 'text/csv'],
+  leavesPermissions: true,
+  output: z.string().meta({ description: 'A file.' }),
+  limit: { class: 'export', key: () => '' },
+} as const;
+
+export const exportFormat = z
+  .enum(['ndjson', 'csv'])
+  .default('ndjson')
+  .meta({ id: 'AuditFormat', description: 'ndjson: one JSON object per line; csv: a table.' });
+
+type Exporting = Pick<Context, 'call' | 'read' | 'record'> & { readonly scope: ResolvedScope };
+type ExportInput = InputOf<typeof auditFilters> & { readonly format: Format };
+
+/**
+ * Records the export with its filters, and answers the file. `exportReply` reads the entries while it sends the file, after
+ * the transaction committed the export's own entry.
+ */
+export function exportEntries(
+  { scope, call, read, record }: Exporting,
+  { format, includeProjects, ...requested }: ExportInput,
+  operation: ExportRequest['operation'],
+): BareReply {
+  const filters = entryConditions({ ...requested, includeProjects }, scope);
+  const metadata = { format, includeProjects, filters: JSON.parse(JSON.stringify(requested)) as object };
+  record({ metadata });
+  return exportReply(read, { scope, includeProjects, filters, format, operation, requestId: call.requestId });
 }
 
 type Read = Context['read'];
@@ -64,7 +102,7 @@ async function* fileChunks(read: Read, request: ExportRequest): AsyncGenerator<s
 }
 
 /** The chains to read, each with the last sequence number to read. */
-async function loadChains(db: Executor, { scope, includeProjects, requestId }: ExportRequest) {
+async function loadChains(db: Executor, { scope, includeProjects, operation, requestId }: ExportRequest) {
   const [ownChain] = await db
     .select({ id: auditLog.tenantId, last: auditLog.sequence })
     .from(auditLog)
@@ -72,7 +110,7 @@ async function loadChains(db: Executor, { scope, includeProjects, requestId }: E
       and(
         eq(auditLog.tenantId, scope.nodeId),
         eq(auditLog.requestId, requestId),
-        eq(auditLog.operation, 'exportAuditLogs'),
+        eq(auditLog.operation, operation),
       ),
     )
     .orderBy(desc(auditLog.sequence))

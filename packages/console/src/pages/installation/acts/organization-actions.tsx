@@ -1,0 +1,41 @@
+import type { components } from '@doorward/node/client';
+import { useTexts } from '../../../i18n/language.ts';
+import { useRights, useScope } from '../../../scopes/use-scope.ts';
+import { Act } from '../../keys/act.tsx';
+import { actTexts } from './act-texts.ts';
+import { organizationTexts } from '../organization-texts.ts';
+import { reasonField } from './reason-field.ts';
+
+type Organization = components['schemas']['InstallationOrganization'];
+
+/** What an operator can do to an organization: each with a reason, which its owners read. */
+export function OrganizationActions({ organization }: { readonly organization: Organization }) {
+  const t = useTexts(organizationTexts);
+  const fields = [reasonField(useTexts(actTexts))];
+  const { can } = useRights(useScope());
+  const { id, name, status } = organization;
+  return (
+    <>
+      {can('InstallationOrganization:Suspend') && status === 'active' && (
+        <Act
+          name={name}
+          fields={fields}
+          label={t.suspend}
+          about={t.suspendAbout}
+          isDangerous
+          save={(api, input) => api.suspendOrganization({ ...input, id } as never)}
+        />
+      )}
+      {can('InstallationOrganization:Reactivate') && status === 'suspended' && (
+        <Act
+          name={name}
+          fields={fields}
+          label={t.reactivate}
+          about={t.reactivateAbout}
+          isMain
+          save={(api, input) => api.reactivateOrganization({ ...input, id } as never)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,2 @@
+ALTER TABLE "organizations" ADD COLUMN "suspended_at" timestamp (3) with time zone;--> statement-breakpoint
+CREATE INDEX "organizations_suspended" ON "organizations" USING btree ("created_at","id") WHERE suspended_at is not null;
