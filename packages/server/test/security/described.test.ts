@@ -42,7 +42,16 @@ describe.each(transports)('over %s', (via) => {
     /** The permissions of a viewer of the organization, so that only the project can refuse. */
     const viewing = [
       ...['Organization', 'OrganizationInvitation', 'OrganizationMember', 'Role', 'Group', 'Permission'],
-      ...['Policy', 'ProjectGrant', 'Resource', 'Tag', 'ApiKey', 'ProjectApp', 'SigningKey', 'WebhookSubscription'],
+      ...[
+        'Policy',
+        'ProjectGrant',
+        'Resource',
+        'Tag',
+        'ApiKey',
+        'ProjectApp',
+        'SigningKey',
+        'WebhookSubscription',
+      ],
     ].map((noun) => `${noun}:Query`);
 
     it('cannot change permissions in a project that the caller does not hold there', async () => {
