@@ -12786,6 +12786,9 @@ export interface components {
       policy: components['schemas']['PolicyState'];
       rollbackPolicy: components['schemas']['AppliedPolicy'] | components['schemas']['AppliedPolicy'];
       policyDiff: components['schemas']['PolicyDifference'];
+      policySchema: {
+        [key: string]: unknown;
+      };
       policyVersion: components['schemas']['PolicyVersionWithDocument'];
       policyVersions: components['schemas']['PolicyVersionPage'];
       createTag: components['schemas']['Tag'];
@@ -20556,7 +20559,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/schema+json': {
+          'application/json': {
             [key: string]: unknown;
           };
         };

@@ -137,7 +137,7 @@ export const operationTable = {
   policy: 'GET /projects/:id/policy s',
   rollbackPolicy: 'POST /projects/:id/policy/rollback siw',
   policyDiff: 'GET /projects/:id/policy/diff s',
-  policySchema: 'GET ~/schemas/policy-1.json rx',
+  policySchema: 'GET ~/schemas/policy-1.json bx',
   policyVersion: 'GET /projects/:id/policy/versions/:number s',
   policyVersions: 'GET /projects/:id/policy/versions sp',
   createTag: 'POST /tags siw',

@@ -70,16 +70,12 @@ export const policySchema = query({
   access: 'public',
   summary: 'Read the JSON Schema of policy documents',
   only: 'rest',
-  bare: ['application/schema+json'],
+  bare: true,
   rate: 'network',
   cors: 'any',
   input: {},
   output: z.record(z.string(), z.unknown()),
-  run: () =>
-    bare(schemaOfFiles(), {
-      'content-type': 'application/schema+json',
-      'cache-control': 'public, max-age=3600',
-    }),
+  run: () => bare(schemaOfFiles(), { 'cache-control': 'public, max-age=3600' }),
 });
 
 /** The document as a file: the command line reads `include` and joins the files. */
