@@ -74,6 +74,8 @@ const notOffered: Readonly<Record<string, string>> = {
   revokeProjectToken: 'for the back end of an app',
   projectUserInfoByPost: 'for the back end of an app',
   isAuthorizedBatch: 'for programs; the page "Why?" explains one question at a time',
+  introspectProjectToken: 'for the back end of an app',
+  applyPolicy: 'documents stand in repositories: doorward policy apply; the page goes back to a version',
   acceptInvitation: 'the page of the mailed link does',
   verifyEmail: 'the page of the mailed link does',
   resetPassword: 'the page of the mailed link does',

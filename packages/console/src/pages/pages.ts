@@ -207,6 +207,14 @@ const pages: readonly Page[] = [
     't',
   ),
   page(
+    'policy',
+    projects,
+    'Policy:Query',
+    { en: 'Policy', de: 'Richtlinie', es: 'Política', fr: 'Politique' },
+    () => import('./policy/policy.tsx'),
+    'j',
+  ),
+  page(
     'why',
     ['organization', 'accountProject', 'organizationProject'],
     'Authorization:Explain',

@@ -15,7 +15,7 @@ export const sections: readonly Section[] = [
   },
   {
     heading: { en: 'Access', de: 'Rechte', es: 'Acceso', fr: 'Accès' },
-    names: ['roles', 'groups', 'permissions', 'resources', 'tags'],
+    names: ['roles', 'groups', 'permissions', 'resources', 'tags', 'policy'],
   },
   {
     heading: {

@@ -98,6 +98,7 @@ test('answers are the nouns, with relations that are never absent', () => {
   metadata: JSON!
   level: RoleLevel!
   isSystem: Boolean!
+  managed: ManagedBy
   groups: [Group!]!
   tags: [Tag!]!
 }`);

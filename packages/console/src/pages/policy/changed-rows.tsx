@@ -1,0 +1,64 @@
+import { useTexts } from '../../i18n/language.ts';
+import { Table } from '../../ui/table.tsx';
+import { policyTexts } from './policy-texts.ts';
+
+/** A row of the document that differs, as plans and comparisons answer it. */
+interface ChangedRow {
+  readonly kind: string;
+  readonly key: string;
+  readonly action?: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Rows of a policy document that differ, with the members that differ. */
+export function ChangedRows({
+  label,
+  rows,
+}: {
+  readonly label: string;
+  readonly rows: readonly ChangedRow[];
+}) {
+  const t = useTexts(policyTexts);
+  const actions: Readonly<Record<string, string>> = {
+    create: t.created,
+    update: t.updated,
+    delete: t.deleted,
+  };
+  return (
+    <Table
+      label={label}
+      rows={rows.map((row) => ({ ...row, id: `${row.kind} ${row.key}` }))}
+      columns={[
+        {
+          key: 'key',
+          label: t.changes,
+          cell: ({ kind, key, action }) => (
+            <>
+              <bdi>{key}</bdi>{' '}
+              <small>
+                {kind}
+                {action === undefined ? '' : `, ${actions[action] ?? action}`}
+              </small>
+            </>
+          ),
+        },
+        { key: 'members', label: t.members, cell: ({ fields }) => <Members fields={fields} /> },
+      ]}
+    />
+  );
+}
+
+function Members({ fields }: { readonly fields: Readonly<Record<string, unknown>> }) {
+  return (
+    <>
+      {Object.entries(fields).map(([name, change]) => {
+        const { from, to } = change as { readonly from: unknown; readonly to: unknown };
+        return (
+          <div key={name}>
+            {name}: <del>{JSON.stringify(from)}</del> <ins>{JSON.stringify(to)}</ins>
+          </div>
+        );
+      })}
+    </>
+  );
+}
