@@ -16,14 +16,14 @@ beforeAll(async () => {
   const { scope } = demo.key;
   at = { id: scope.id.split(':')[1] ?? '', scope };
   const { document } = await api.policy(at);
-  const { version } = await api.applyPolicy({ ...at, policy: document as never, message: 'As it was' });
+  const { version } = await api.applyPolicy({ ...at, policy: document, message: 'As it was' });
   const roles = document['roles'] as Record<string, object>;
   const [name = ''] = Object.keys(roles);
   const changed = {
     ...document,
     roles: { ...roles, [name]: { ...roles[name], description: 'Of version 2' } },
   };
-  await api.applyPolicy({ ...at, policy: changed as never, ifVersion: version, message: 'A clearer role' });
+  await api.applyPolicy({ ...at, policy: changed, ifVersion: version, message: 'A clearer role' });
   const { items } = await api.roles({ scope, isSystem: false, search: name });
   roleId = items[0]?.id ?? '';
   await api.updateRole({ scope, id: roleId, description: 'By hand' });

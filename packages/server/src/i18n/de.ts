@@ -41,12 +41,12 @@ export const de: { codes: Partial<Record<Code, string>>; details: Partial<Record
     ROTATION_IN_PROGRESS:
       'Das vorherige Geheimnis ist noch gültig; verwenden Sie „force“, um es sofort ungültig zu machen.',
     DELETION_NOT_ALLOWED: 'Das darf nicht gelöscht werden.',
-    POLICY_TEST_FAILED: 'Ein Test der Richtlinie ist fehlgeschlagen.',
     SNAPSHOT_TOO_LARGE: 'Die Momentaufnahme der Rechte wäre zu groß: {limit}.',
     IDEMPOTENCY_IN_PROGRESS: 'Eine Anfrage mit diesem Schlüssel wird noch bearbeitet.',
     PAYLOAD_TOO_LARGE: 'Die Anfrage ist zu groß.',
     UNSUPPORTED_MEDIA_TYPE: 'Senden Sie application/json.',
     MISDIRECTED_REQUEST: 'Dieser Server ist für diesen Host nicht zuständig.',
+    POLICY_TEST_FAILED: 'Ein Test der Richtlinie ist fehlgeschlagen.',
     IDEMPOTENCY_KEY_REUSED: 'Dieser Schlüssel wurde bereits für eine andere Anfrage verwendet.',
     RATE_LIMITED: 'Zu viele Anfragen; versuchen Sie es in {seconds} Sekunden erneut.',
     INTERNAL_ERROR: 'Es ist ein Fehler aufgetreten.',

@@ -42,12 +42,12 @@ export const fr: { codes: Partial<Record<Code, string>>; details: Partial<Record
     ROTATION_IN_PROGRESS:
       'Le secret précédent est encore valide\u202f; utilisez «\u00a0force\u00a0» pour l’invalider immédiatement.',
     DELETION_NOT_ALLOWED: 'Ceci ne peut pas être supprimé.',
-    POLICY_TEST_FAILED: 'Un test de la politique a échoué.',
     SNAPSHOT_TOO_LARGE: 'L’instantané des droits serait trop volumineux\u00a0: {limit}.',
     IDEMPOTENCY_IN_PROGRESS: 'Une requête avec cette clé est encore en cours.',
     PAYLOAD_TOO_LARGE: 'La requête est trop volumineuse.',
     UNSUPPORTED_MEDIA_TYPE: 'Envoyez application/json.',
     MISDIRECTED_REQUEST: 'Ce serveur ne dessert pas cet hôte.',
+    POLICY_TEST_FAILED: 'Un test de la politique a échoué.',
     IDEMPOTENCY_KEY_REUSED: 'Cette clé a déjà été utilisée pour une autre requête.',
     RATE_LIMITED: 'Trop de requêtes\u202f; réessayez dans {seconds} secondes.',
     INTERNAL_ERROR: 'Une erreur s’est produite.',
