@@ -126,7 +126,7 @@ test(
       );
       expect(difference.changes).toEqual([]);
     }
-    console.log(`policy applications that were committed without an answer: ${interrupted} of ${ROUNDS}`);
+    process.stdout.write(`policy applications committed without an answer: ${interrupted} of ${ROUNDS}\n`);
   },
   120_000 + ROUNDS * 15_000,
 );
