@@ -85,7 +85,7 @@ export async function planOf(ctx: PlanContext, proposal: Proposal): Promise<Plan
       ...(await inUse(ctx, comparison)),
     ],
     drift: last ? driftOf(compare(state, builtIns, last.document)) : [],
-    selfLockout: locksItselfOut(comparison, rights),
+    selfLockout: locksItselfOut(comparison, rights, builtIns),
     emptyRoles: Object.keys(document.roles).filter((role) => permissionsOfRole(document, role).length === 0),
   };
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScopeRef } from '../../kernel/scope.ts';
+import { keyToken } from '../../../test/contract/world.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { firmOf } from '../../../test/support/firm.ts';
 import { transports, unique, type Person } from '../../../test/support/client.ts';
@@ -344,6 +345,23 @@ describe.each(transports)('over %s', (via) => {
     expect((await app.call('planPolicy', { ...project, policy: shop }, as(outsider.token))).code).toBe(
       'FORBIDDEN',
     );
+  });
+
+  it('lets only a person who has just signed in take away their own right to apply', async () => {
+    const project = await newProject();
+    const { scope } = project;
+    const held = ['Policy: Query, Plan, Apply', 'Role: Query, Create, Update, Delete'];
+    const first = { version: 1, roles: { Appliers: { groups: held } } };
+    await applied(project, first);
+    const role = (await app.must('roles', { scope, isSystem: false }, as())).items[0]?.id ?? '';
+    const machine = await keyToken(app, owner.token, scope, role);
+    const policy = { version: 1, roles: { Appliers: { groups: held.slice(1) } } } as never;
+    const { version, warnings } = await app.must('planPolicy', { ...project, policy }, as(machine));
+    expect(warnings).toEqual([{ code: 'selfLockout', key: null }]);
+    const refused = await app.call('applyPolicy', { ...project, policy, ifVersion: version }, as(machine));
+    expect(refused.code).toBe('STEP_UP_REQUIRED');
+    // The owner of the account holds it by another role.
+    expect((await applied(project, policy)).ok).toBe(true);
   });
 
   it('protects and locks rows against changes by hand', async () => {

@@ -6,6 +6,7 @@ import {
   type PolicyDocument,
 } from '@doorward/decision/document/document';
 import { evaluate } from '@doorward/decision/evaluate';
+import type { BuiltIns } from '../../access/built-in.ts';
 import { missingPermissions, type WantedPermission } from '../../access/delegation/escalation.ts';
 import { activeRolesOf } from '../../access/dry-run/grants-of-many.ts';
 import { hasEffect } from '../../access/grants/grants.ts';
@@ -86,22 +87,29 @@ function namesOf(document: PolicyDocument, kind: DocumentKind, label: string): r
 
 /** Whether the caller could apply a policy now, and could not afterwards. */
 export function locksItselfOut(
-  { all: { before, after }, changes }: Comparison,
-  { subject }: CallerRights,
+  { all: { before, after }, rowOf }: Comparison,
+  { subject, keyRoleId }: CallerRights,
+  builtIns: BuiltIns,
 ): boolean {
-  const grantsApply = (document: PolicyDocument, key: string): boolean =>
-    permissionsOfRole(document, key).some(
+  const grantsApply = (document: PolicyDocument, label: string): boolean =>
+    permissionsOfRole(document, label).some(
       ({ permission: { resource, action } }) => resource === 'Policy' && action === 'Apply',
     );
-  const mine = new Set(activeRolesOf(subject));
-  const lost = changes.filter(
-    ({ kind, label, id }) =>
-      kind === 'roles' &&
-      id !== null &&
-      mine.has(id) &&
-      grantsApply(before, label) &&
-      !grantsApply(after, label),
-  );
-  // Another of their roles may still hold it: then nothing is lost.
-  return lost.length > 0 && lost.length === mine.size;
+  const labels = new Map(Object.keys(before.roles).map((label) => [rowOf('roles', label)?.id, label]));
+  const builtInLabels = new Map(builtIns.groups.map(({ id, name }) => [id, name]));
+  const mine = keyRoleId === null ? activeRolesOf(subject) : [keyRoleId];
+  const stillGrants = (roleId: string): boolean => {
+    const label = labels.get(roleId);
+    if (label !== undefined) return grantsApply(after, label);
+    const builtIn = builtIns.roles.find(({ id }) => id === roleId);
+    // The document cannot change a role of the organization.
+    if (!builtIn) return true;
+    const groups = builtIn.groupIds.map((id) => builtInLabels.get(id) ?? '');
+    return groups.some((group) => permissionNamesOf(before, group).includes('Policy:Apply'));
+  };
+  const grants = mine.some((roleId) => {
+    const label = labels.get(roleId);
+    return label !== undefined && grantsApply(before, label);
+  });
+  return grants && !mine.some(stillGrants);
 }
