@@ -180,11 +180,26 @@ function groupByNode(mutations: readonly MutationRecord[]): NodeBatch[] {
 /** Bounds the size of a statement. Many recordings are possible: the deletion of an app may end many sessions. */
 const CHUNK_ITEMS = 1000;
 
+/** A node with very many recordings, in parts. A part continues the chain of the one before. */
+function* parts(batch: NodeBatch): Generator<NodeBatch> {
+  const { items, ...node } = batch;
+  if (items.length <= CHUNK_ITEMS) {
+    yield batch;
+    return;
+  }
+  for (let at = 0; at < items.length; at += CHUNK_ITEMS)
+    yield {
+      ...node,
+      items: items.slice(at, at + CHUNK_ITEMS),
+      policyBumps: at === 0 ? node.policyBumps : 0,
+    };
+}
+
 /** Splits the batches in their order, so that locks are still taken in the order of node ids. */
 function chunks(batches: readonly NodeBatch[]): NodeBatch[][] {
   const result: NodeBatch[][] = [];
   let available = 0;
-  for (const batch of batches) {
+  for (const batch of batches.flatMap((whole) => [...parts(whole)])) {
     available -= batch.items.length;
     if (available < 0) {
       result.push([]);

@@ -1,4 +1,6 @@
+import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { rowsOf } from '../../db/query/rows.ts';
 import { isFraming, startApp, type TestApp } from '../../../test/support/app.ts';
 
 /** A large policy needs as many statements as a small one. */
@@ -39,6 +41,11 @@ async function costs(policy: object): Promise<{ plan: number; apply: number }> {
   };
   const plan = await count(() => app.must('planPolicy', input, as));
   const apply = await count(() => app.must('applyPolicy', input, as));
+  const [chain] = await rowsOf<{ entries: number; last: number }>(
+    app.database.pool,
+    sql`select count(*)::int as entries, max(sequence)::int as last from audit_log where tenant_id = ${id}::uuid`,
+  );
+  expect(chain?.last).toBe(chain?.entries);
   return { plan, apply };
 }
 
