@@ -1,4 +1,5 @@
 import { assertRecentSignIn } from '../../access/guard.ts';
+import { assignmentsOf } from '../../domain/assigned-roles/assigned-roles.ts';
 import { fail, type Code, type Detail } from '../../errors.ts';
 import { lockChainHeads } from '../../events/audit/chain-heads.ts';
 import { actorOf } from '../../events/record.ts';
@@ -12,7 +13,7 @@ import { planOf, type Obstacle, type Plan, type Proposal } from './plan.ts';
 import { PolicyVersion, storeVersion, type Counts, type Source } from './policy-version.ts';
 import { readAnswers, recordingsOf } from './record.ts';
 import { loadState } from './document/state.ts';
-import { write } from './write.ts';
+import { write, type WrittenChange } from './write.ts';
 
 /** What a caller says of an application besides the document. */
 export interface Application extends Proposal {
@@ -59,8 +60,9 @@ export async function apply(ctx: ApplyContext, application: Application): Promis
   const at = { scope, now: services.clock.now() };
   const before = await readAnswers(tx, at, comparison.changes);
   const written = await write(tx, scope.nodeId, comparison, services);
+  await assertStillUnassigned(ctx, written);
   const after = await readAnswers(tx, at, written);
-  const { version } = await loadState(tx, scope.nodeId);
+  const { version } = await loadState(tx, scope.nodeId, services.builtIns);
   const applied = await storeApplied(ctx, application, plan, version);
   const { number, counts, documentHash, source } = applied;
   ctx.record({
@@ -127,6 +129,21 @@ function assertTestsPass({ tests }: Plan, { tests: declared }: PolicyDocument): 
     details: details.slice(0, 20),
     fix: 'A plan shows the decision of each test.',
   });
+}
+
+/**
+ * An assignment of another tenant, such as of a customer, may have been made since the plan. The rows are deleted now, and
+ * each assignment takes a share lock on its role first, so none can follow. @throws IN_USE
+ */
+async function assertStillUnassigned(
+  { tx, services }: ApplyContext,
+  written: readonly WrittenChange[],
+): Promise<void> {
+  const deleted = written.filter(({ kind, action }) => kind === 'roles' && action === 'delete');
+  const ids = deleted.map(({ id }) => id);
+  const assigned = await assignmentsOf(tx, ids, services.clock.now());
+  const inUse = deleted.filter(({ id }) => assigned.has(id));
+  assertNoObstacle(inUse.map(({ kind, key }) => ({ kind, key, code: 'IN_USE', permission: null })));
 }
 
 /** Only a person who has just signed in may take the right to apply policies from themselves. */

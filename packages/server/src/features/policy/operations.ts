@@ -54,7 +54,7 @@ export const policy = query({
   output: PolicyState,
   codes: ['CONFLICT'],
   run: async ({ tx, scope, services, input }) => {
-    const state = await loadState(tx, scope.nodeId);
+    const state = await loadState(tx, scope.nodeId, services.builtIns);
     const last = await lastVersion(tx, scope.nodeId);
     const document = exportDocument(state, services.builtIns, {
       include: input.include,

@@ -66,7 +66,7 @@ export async function planOf(ctx: PlanContext, proposal: Proposal): Promise<Plan
   const { document, formerKeys } = proposal;
   const { builtIns } = services;
   assertConsistent(document, builtIns);
-  const state = await loadState(tx, scope.nodeId);
+  const state = await loadState(tx, scope.nodeId, services.builtIns);
   const last = await lastVersion(tx, scope.nodeId);
   const comparison = compare(state, builtIns, document, formerKeys);
   const documentHash = hashOf(document);

@@ -57,7 +57,7 @@ export const policyDiff = query({
     const documentAt = async (which: typeof from): Promise<PolicyDocument> => {
       if (which !== 'current') return keptDocument(await storedDocument(tx, scope.nodeId, Number(which)));
       const last = await lastVersion(tx, scope.nodeId);
-      const state = await loadState(tx, scope.nodeId);
+      const state = await loadState(tx, scope.nodeId, services.builtIns);
       return exportDocument(state, services.builtIns, { include: 'managed', last: last?.document ?? null });
     };
     const changes = differenceOf(await documentAt(from), await documentAt(to));

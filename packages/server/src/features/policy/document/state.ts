@@ -35,38 +35,61 @@ export interface StoredRow {
 
 const managed = sql`policy_key as "policyKey", coalesce(policy_hold, 'none') as "policyHold", updated_at::text as "changedAt"`;
 
-/** Ids of live rows at the other end of links. */
-const linked = (links: string, from: string, to: string, target: string): SQL => sql`coalesce((
-  select json_agg(l.${sql.raw(to)} order by l.${sql.raw(to)}) from ${sql.raw(links)} l
-  join ${sql.raw(target)} t on t.id = l.${sql.raw(to)} and t.deleted_at is null
-  where l.${sql.raw(from)} = x.id), '[]'::json)`;
-
 const fieldsOf: Readonly<Record<DocumentKind, SQL>> = {
   tags: sql`name, json_build_object('color', color, 'metadata', metadata)`,
-  resources: sql`slug as name, json_build_object('name', name, 'description', description, 'actions', to_json(actions),
-    'isActive', is_active, 'metadata', metadata, 'tags', ${linked('resource_tags', 'resource_id', 'tag_id', 'tags')})`,
+  resources: sql`slug as name, json_build_object('name', name, 'description', description,
+    'actions', to_json(actions), 'isActive', is_active, 'metadata', metadata)`,
   permissions: sql`name, json_build_object('resource', resource_id, 'action', action, 'description', description,
-    'condition', condition, 'metadata', metadata, 'tags', ${linked('permission_tags', 'permission_id', 'tag_id', 'tags')})`,
-  groups: sql`name, json_build_object('description', description, 'metadata', metadata,
-    'permissions', ${linked('group_permissions', 'group_id', 'permission_id', 'permissions')},
-    'tags', ${linked('group_tags', 'group_id', 'tag_id', 'tags')})`,
-  roles: sql`name, json_build_object('description', description, 'metadata', metadata,
-    'groups', ${linked('role_groups', 'role_id', 'group_id', 'groups')},
-    'tags', ${linked('role_tags', 'role_id', 'tag_id', 'tags')})`,
+    'condition', condition, 'metadata', metadata)`,
+  groups: sql`name, json_build_object('description', description, 'metadata', metadata)`,
+  roles: sql`name, json_build_object('description', description, 'metadata', metadata)`,
 };
 
-/** Reads all rows of a project: one statement for each kind. */
-export async function loadState(tx: Executor, projectId: string): Promise<State> {
-  const entries: [DocumentKind, StoredRow[]][] = [];
+/** Lists of keys in a document, by the tables that store them. */
+const linksOf = {
+  resources: { tags: ['resource_tags', 'resource_id', 'tag_id'] },
+  permissions: { tags: ['permission_tags', 'permission_id', 'tag_id'] },
+  groups: {
+    permissions: ['group_permissions', 'group_id', 'permission_id'],
+    tags: ['group_tags', 'group_id', 'tag_id'],
+  },
+  roles: { groups: ['role_groups', 'role_id', 'group_id'], tags: ['role_tags', 'role_id', 'tag_id'] },
+} as const;
+
+/**
+ * Reads all rows of a project: one statement for each kind, and one for each table of links. Without joins, for which the
+ * database has no statistics right after thousands of rows were written.
+ */
+export async function loadState(tx: Executor, projectId: string, builtIns: BuiltIns): Promise<State> {
+  const ofProject = sql`tenant_id = ${projectId}::uuid`;
+  const rows = {} as Record<DocumentKind, StoredRow[]>;
   for (const kind of documentKinds) {
-    const rows = await rowsOf<Omit<StoredRow, 'kind'>>(
+    const stored = await rowsOf<Omit<StoredRow, 'kind'>>(
       tx,
-      sql`select id, ${fieldsOf[kind]} as fields, ${managed} from ${sql.raw(kind)} x
-        where tenant_id = ${projectId}::uuid and deleted_at is null order by id`,
+      sql`select id, ${fieldsOf[kind]} as fields, ${managed} from ${sql.raw(kind)}
+        where ${ofProject} and deleted_at is null order by id`,
     );
-    entries.push([kind, rows.map((row) => ({ ...row, kind }))]);
+    rows[kind] = stored.map((row) => ({ ...row, kind }));
   }
-  const rows = Object.fromEntries(entries) as Record<DocumentKind, StoredRow[]>;
+  // Links to deleted rows are still stored, and have no effect.
+  const live = new Set([
+    ...documentKinds.flatMap((kind) => rows[kind].map(({ id }) => id)),
+    ...[...builtIns.permissions, ...builtIns.groups].map(({ id }) => id),
+  ]);
+  for (const [kind, lists] of Object.entries(linksOf) as [DocumentKind, Record<string, readonly string[]>][])
+    for (const [member, [table = '', from = '', to = '']] of Object.entries(lists)) {
+      const links = await rowsOf<{ from: string; to: string }>(
+        tx,
+        sql`select ${sql.raw(from)} as "from", ${sql.raw(to)} as "to" from ${sql.raw(table)} where ${ofProject}`,
+      );
+      const targets = new Map<string, string[]>();
+      for (const link of links)
+        if (live.has(link.to)) targets.set(link.from, [...(targets.get(link.from) ?? []), link.to]);
+      rows[kind] = rows[kind].map((row) => ({
+        ...row,
+        fields: { ...row.fields, [member]: (targets.get(row.id) ?? []).sort() },
+      }));
+    }
   return { rows, version: createHash('sha256').update(canonicalJson(rows)).digest('base64url') };
 }
 
