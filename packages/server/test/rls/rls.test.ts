@@ -36,15 +36,26 @@ beforeAll(async () => {
   app = await startApp();
   // The account created first comes first in a list ordered by time.
   [mallory, alice] = [await house(app), await house(app)];
+  const { scope } = mallory.places.organizationProject;
+  const policy = {
+    id: scope.id.split(':')[1] ?? '',
+    scope,
+    policy: { version: 1, tags: { own: {} } } as never,
+  };
+  const { applied } = await app.must('applyPolicy', policy, mallory.person);
   foreign = Object.values(mallory.places).flatMap(({ scope, rows }) => [
     ...scope.id.split(':'),
     ...Object.values(rows).flatMap(({ live, deleted }) => [...live, ...deleted]),
   ]);
+  foreign.push(applied?.id ?? '');
 });
 afterAll(() => app.close());
 
 function ask(op: NamedOperation, tenant: Tenant, id?: string) {
-  const input = sampleInput(op, alice.places[tenant].scope, { id });
+  const { scope } = alice.places[tenant];
+  // The versions of a policy are listed below their project.
+  const own = op.name === 'policyVersions' ? scope.id.split(':')[1] : undefined;
+  const input = sampleInput(op, scope, { id: id ?? own });
   if ('limit' in op.input) input['limit'] = 100;
   // Built-in rows fill a page.
   if ('isSystem' in op.input) input['isSystem'] = false;
