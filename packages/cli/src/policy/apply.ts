@@ -23,8 +23,9 @@ export const apply: Command = {
     const isPlan = path.endsWith('.json') && (await isPlanFile(path));
     const file: PlanFile = isPlan ? await readPlanFile(path) : await freshPlan(run, path, options);
     show(run, file.plan);
-    if (file.plan.changes.length === 0 || run.flags.dryRun) return;
-    await confirmPlan(run, file.plan);
+    if (run.flags.dryRun) return;
+    // Without changes of rows too: the document may have another mode.
+    if (file.plan.changes.length > 0) await confirmPlan(run, file.plan);
     const { doorward, id } = await inProject(run, { changes: true });
     const { version, planHash } = file.plan;
     const state = await doorward.api.policyVersions({ id, limit: 1 }, { signal: run.signal });
@@ -64,7 +65,7 @@ export function show({ terminal }: Run, plan: Plan): void {
   terminal.note(planLines(plan, terminal).join('\n'));
 }
 
-/** Deletes of a large part of the policy need a word instead of a letter. */
+/** When a large part of the policy goes, the number of deletions has to be typed. */
 export async function confirmPlan(run: Run, { changes }: Plan): Promise<void> {
   const deletions = changes.filter(({ action }) => action === 'delete').length;
   const isLarge = deletions > 10 && deletions > 0.2 * changes.length;

@@ -5,7 +5,7 @@ import { inProject } from './policy-scope.ts';
 export const exportPolicy: Command = {
   path: ['policy', 'export'],
   summary: 'Write the rights model of the project as a document',
-  description: 'Sorted, and without members that have their default: twice is equal to the byte.',
+  description: 'Sorted, without default values: two exports of the same state are identical.',
   options: { '-o, --out <file>': 'a file instead of stdout', '--managed': 'only rows of the last document' },
   examples: ['doorward policy export -o doorward.yaml'],
   async run(run, _args, options) {

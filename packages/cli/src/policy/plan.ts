@@ -13,12 +13,12 @@ export const allowDeleteOption = { '--allow-delete': 'also delete what the docum
 export const plan: Command = {
   path: ['policy', 'plan'],
   summary: 'Show what a policy document would change, and for whom',
-  description: 'Changes nothing. Exit code 0; with --detailed-exitcode 8 if there are changes.',
+  description: 'Changes nothing. Exit code 0; with --detailed-exitcode, 8 if there are changes.',
   arguments: fileArgument,
   options: {
     ...allowDeleteOption,
     '-o, --out <file>': 'write the plan, which doorward policy apply applies as it is',
-    '--markdown <file>': 'add the plan to this file, for a review',
+    '--markdown <file>': 'append the plan to this file as Markdown',
     '--detailed-exitcode': 'end with 8 if there are changes',
   },
   examples: ['doorward policy plan', 'doorward policy plan policy.yaml -o plan.json'],

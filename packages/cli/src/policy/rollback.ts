@@ -22,8 +22,8 @@ export const rollback: Command = {
       doorward.api.planPolicy({ id, number, allowDelete }, { signal: run.signal }),
     );
     show(run, plan);
-    if (plan.changes.length === 0 || run.flags.dryRun) return;
-    await confirmPlan(run, plan);
+    if (run.flags.dryRun) return;
+    if (plan.changes.length > 0) await confirmPlan(run, plan);
     const { version: ifVersion, planHash } = plan;
     const input = { id, number, ifVersion, planHash, allowDelete, ...said(options, run) };
     const sent = doorward.api.rollbackPolicy(input, {

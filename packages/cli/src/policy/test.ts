@@ -21,9 +21,9 @@ export const testPolicy: Command = {
   path: ['policy', 'test'],
   summary: 'Run the tests of a policy document',
   description:
-    'Tests that name roles are decided by the document, with the code of the service; others are asked of the service, or left out with --offline. Exit code 1: one failed.',
+    'Tests that name roles are decided by the document, with the code of the service; others are asked of the service, or left out with --offline. Exit code 1: a test failed.',
   arguments: fileArgument,
-  options: { '--offline': 'asks no service' },
+  options: { '--offline': 'run only the tests that need no service' },
   examples: ['doorward policy test --offline'],
   async run(run, [path = DEFAULT_FILE], options) {
     // Loaded here, so that help is quick.

@@ -13,7 +13,7 @@ const columns: readonly Column[] = [
 export const versions: Command = {
   path: ['policy', 'versions'],
   summary: 'List the documents that were applied, the last one first',
-  options: { '--limit <rows>': 'rows, 100 at most (50)', '--cursor <cursor>': 'goes on after a page' },
+  options: { '--limit <rows>': 'rows, 100 at most (50)', '--cursor <cursor>': 'continue after this page' },
   async run(run, _args, options) {
     const { doorward, id } = await inProject(run);
     const limit = Number(options.text('limit') ?? 50);

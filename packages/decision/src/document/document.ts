@@ -20,7 +20,7 @@ export type Keyed<T> = Readonly<Record<string, T>>;
 
 interface Common {
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** Neither a document nor a caller can delete or change the row while this is set. */
+  /** While this is set, a document cannot delete the row, and callers cannot change or delete it by hand. */
   readonly protect: boolean;
 }
 

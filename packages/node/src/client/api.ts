@@ -592,7 +592,7 @@ export interface Api {
   planPolicy: Operation<'planPolicy'>;
   /** Read the rights model of a project as one document.
    *
-   * An application of the answered document as it is changes no right.
+   * Applying this document unchanged changes no rights.
    *
    * Access: `Policy:Query` in the scope; no app token. `GET /api/projects/:id/policy` */
   policy: Operation<'policy'>;

@@ -2470,7 +2470,7 @@ export interface paths {
     };
     /**
      * Read the rights model of a project as one document
-     * @description An application of the answered document as it is changes no right.
+     * @description Applying this document unchanged changes no rights.
      *
      *     Access: `Policy:Query` in the scope; no app token.
      */
@@ -7538,7 +7538,7 @@ export interface components {
       kind: components['schemas']['PolicyKind'];
       /** @description The key of the row in that part. */
       key: string;
-      /** @description adopt: a row that was changed by hand until now; rename: it has got another key. */
+      /** @description adopt: a row that no document managed until now; rename: its key changed. */
       action: components['schemas']['PolicyChangeAction'];
       /**
        * Format: uuid
@@ -11000,7 +11000,7 @@ export interface components {
           [key: string]: unknown;
         };
         /**
-         * @description The version of the plan, or null if no policy was ever applied; otherwise the answer is 409.
+         * @description The version of the plan, or null if no policy was ever applied. Any other value gives 409.
          * @default null
          */
         ifVersion?: string | null;
@@ -11063,7 +11063,7 @@ export interface components {
         /** @description The version to go back to. */
         number: number;
         /**
-         * @description The version of the plan, or null if no policy was ever applied; otherwise the answer is 409.
+         * @description The version of the plan, or null if no policy was ever applied. Any other value gives 409.
          * @default null
          */
         ifVersion?: string | null;
@@ -20277,7 +20277,7 @@ export interface operations {
             [key: string]: unknown;
           };
           /**
-           * @description The version of the plan, or null if no policy was ever applied; otherwise the answer is 409.
+           * @description The version of the plan, or null if no policy was ever applied. Any other value gives 409.
            * @default null
            */
           ifVersion?: string | null;
@@ -20447,7 +20447,7 @@ export interface operations {
           /** @description The version to go back to. */
           number: number;
           /**
-           * @description The version of the plan, or null if no policy was ever applied; otherwise the answer is 409.
+           * @description The version of the plan, or null if no policy was ever applied. Any other value gives 409.
            * @default null
            */
           ifVersion?: string | null;

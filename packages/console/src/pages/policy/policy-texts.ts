@@ -33,7 +33,7 @@ export const policyTexts: Texts<PolicyTexts> = {
       'A policy document says what this project has of resources, permissions, groups, roles and tags. Each application of one is a version.',
     create: '',
     created: 'created',
-    empty: 'No policy document was applied yet: doorward policy export writes the first one.',
+    empty: 'No policy document has been applied yet: doorward policy export writes the first one.',
     removal: '',
     version: 'Version',
     message: 'Message',
@@ -44,7 +44,7 @@ export const policyTexts: Texts<PolicyTexts> = {
     source: 'Source',
     changedRows: 'What this version changed',
     firstVersion: 'This is the first version: everything in it is new to the document.',
-    noChanges: 'The document is that of the version before.',
+    noChanges: 'The document is the same as in the previous version.',
     updated: 'changed',
     deleted: 'deleted',
     members: 'Members',
@@ -64,7 +64,7 @@ export const policyTexts: Texts<PolicyTexts> = {
       'Eine Richtlinie sagt, welche Ressourcen, Berechtigungen, Gruppen, Rollen und Tags dieses Projekt hat. Jede Anwendung einer Richtlinie ist eine Version.',
     create: '',
     created: 'angelegt',
-    empty: 'Noch wurde keine Richtlinie angewendet: doorward policy export schreibt die erste.',
+    empty: 'Es wurde noch keine Richtlinie angewendet: doorward policy export schreibt die erste.',
     removal: '',
     version: 'Version',
     message: 'Nachricht',
@@ -86,7 +86,7 @@ export const policyTexts: Texts<PolicyTexts> = {
     rollbackAbout:
       'Die Richtlinie dieser Version wird erneut angewendet, als neue Version. Zuerst sehen Sie, wer welche Rechte gewinnt und verliert.',
     allowDelete: 'Löschen, was diese Version nicht hat',
-    allowDeleteHint: 'Sonst lehnt der Dienst ab, wenn etwas gelöscht werden müsste.',
+    allowDeleteHint: 'Sonst lehnt der Dienst die Änderung ab, wenn etwas gelöscht werden müsste.',
     reason: 'Grund',
   },
   es: {
@@ -117,7 +117,7 @@ export const policyTexts: Texts<PolicyTexts> = {
     rollbackAbout:
       'La política de esta versión se aplica de nuevo, como versión nueva. Antes verá quién gana y quién pierde qué permisos.',
     allowDelete: 'Eliminar lo que esta versión no tiene',
-    allowDeleteHint: 'Sin esto, el servicio rechaza el cambio si habría que eliminar algo.',
+    allowDeleteHint: 'Sin esto, el servicio rechaza el cambio si hubiera que eliminar algo.',
     reason: 'Motivo',
   },
   fr: {
@@ -148,7 +148,7 @@ export const policyTexts: Texts<PolicyTexts> = {
     rollbackAbout:
       'La politique de cette version est appliquée à nouveau, comme nouvelle version. D’abord, vous voyez qui gagne et qui perd quels droits.',
     allowDelete: 'Supprimer ce que cette version n’a pas',
-    allowDeleteHint: 'Sinon, le service refuse s’il fallait supprimer quelque chose.',
+    allowDeleteHint: 'Sinon, le service refusera s’il faut supprimer quelque chose.',
     reason: 'Raison',
   },
 };

@@ -11,7 +11,7 @@ import { column } from '../query/columns.ts';
  * them without these checks.
  */
 
-/** Whether a managed row may be changed by hand. `protected` is also kept from the next document. */
+/** Whether a managed row may be changed by hand. `protected`: the next document cannot delete it either. */
 export type PolicyHold = 'none' | 'protected' | 'locked';
 
 export const managedColumns = () => ({

@@ -29,7 +29,7 @@ const ifVersion = z
   .max(64)
   .nullable()
   .default(null)
-  .describe('The version of the plan, or null if no policy was ever applied; otherwise the answer is 409.');
+  .describe('The version of the plan, or null if no policy was ever applied. Any other value gives 409.');
 const planHash = z
   .string()
   .max(64)
@@ -46,7 +46,7 @@ export const policy = query({
   rest: 'GET /projects/:id/policy',
   access: 'Policy:Query',
   summary: 'Read the rights model of a project as one document',
-  description: 'An application of the answered document as it is changes no right.',
+  description: 'Applying this document unchanged changes no rights.',
   input: {
     ...inProject,
     include: z.enum(['all', 'managed']).default('all').describe('managed: only rows of the last document.'),

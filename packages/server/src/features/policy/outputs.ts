@@ -22,7 +22,7 @@ const PolicyChange = z
     action: z
       .enum(['create', 'adopt', 'update', 'rename', 'delete'])
       .meta({ id: 'PolicyChangeAction', description: 'What happens to a row.' })
-      .describe('adopt: a row that was changed by hand until now; rename: it has got another key.'),
+      .describe('adopt: a row that no document managed until now; rename: its key changed.'),
     id: uuid.nullable().describe('Id of the row; null before it is created.'),
     fields,
     protected: z.boolean().describe('Whether the document before protects it.'),
