@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { Command, Options } from '../command.ts';
 import { assertCanConfirm, confirm } from '../input/confirm.ts';
 import type { Run } from '../run.ts';
-import { allowDeleteOption, fileArgument, planned, readPlanFile, type PlanFile } from './plan.ts';
-import { DEFAULT_FILE, readPolicy, type PolicyFile } from './policy-file.ts';
+import { allowDeleteOption, fileArgument, planned, readPlanFile } from './plan.ts';
+import { DEFAULT_FILE } from './policy-file.ts';
 import { inProject, withPlaces } from './policy-scope.ts';
 import { planLines, type Plan } from './shown-plan.ts';
 
@@ -21,18 +21,19 @@ export const apply: Command = {
   async run(run, [path = DEFAULT_FILE], options) {
     assertCanConfirm(run);
     const isPlan = path.endsWith('.json') && (await isPlanFile(path));
-    const file: PlanFile = isPlan ? await readPlanFile(path) : await freshPlan(run, path, options);
+    const file = isPlan
+      ? { ...(await readPlanFile(path)), placeOf: () => undefined }
+      : await planned(run, path, options);
     show(run, file.plan);
     if (run.flags.dryRun) return;
     // Without changes of rows too: the document may have another mode.
     if (file.plan.changes.length > 0) await confirmPlan(run, file.plan);
     const { doorward, id } = await inProject(run, { changes: true });
     const { version, planHash } = file.plan;
-    const state = await doorward.api.policyVersions({ id, limit: 1 }, { signal: run.signal });
     const input = {
       id,
       policy: file.policy as never,
-      ifVersion: state.items.length === 0 ? null : version,
+      ifVersion: version,
       planHash,
       allowDelete: file.allowDelete,
       ...said(options, run),
@@ -41,17 +42,9 @@ export const apply: Command = {
       signal: run.signal,
       idempotencyKey: randomUUID(),
     });
-    const places: PolicyFile = isPlan
-      ? { policy: file.policy, placeOf: () => undefined }
-      : await readPolicy(path, run.env);
-    report(run, await run.terminal.waiting(withPlaces(places, sent)));
+    report(run, await run.terminal.waiting(withPlaces(file.placeOf, sent)));
   },
 };
-
-async function freshPlan(run: Run, path: string, options: Options): Promise<PlanFile> {
-  const { shown, policy, allowDelete } = await planned(run, path, options);
-  return { plan: shown, policy, allowDelete };
-}
 
 async function isPlanFile(path: string): Promise<boolean> {
   return readPlanFile(path).then(

@@ -3,7 +3,7 @@ import type { Command, Options } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { usageFault } from '../fault.ts';
 import type { Run } from '../run.ts';
-import { DEFAULT_FILE, readPolicy } from './policy-file.ts';
+import { DEFAULT_FILE, readPolicy, type PolicyFile } from './policy-file.ts';
 import { inProject, withPlaces } from './policy-scope.ts';
 import { planLines, planMarkdown, type Plan } from './shown-plan.ts';
 
@@ -23,7 +23,7 @@ export const plan: Command = {
   },
   examples: ['doorward policy plan', 'doorward policy plan policy.yaml -o plan.json'],
   async run(run, [path = DEFAULT_FILE], options) {
-    const { shown, policy, allowDelete } = await planned(run, path, options);
+    const { plan: shown, policy, allowDelete } = await planned(run, path, options);
     const out = options.text('out');
     const file: PlanFile = { plan: shown, policy, allowDelete };
     if (out !== undefined) await writeFile(out, `${JSON.stringify(file, null, 2)}\n`);
@@ -35,23 +35,24 @@ export const plan: Command = {
 };
 
 /** A plan with what it was made of. */
-export interface PlanFile {
+interface PlanFile {
   readonly plan: Plan;
   readonly policy: Readonly<Record<string, unknown>>;
   readonly allowDelete: boolean;
 }
 
+/** The plan of a document, and where its rows are written. */
 export async function planned(
   run: Run,
   path: string,
   options: Options,
-): Promise<{ readonly shown: Plan } & Omit<PlanFile, 'plan'>> {
-  const file = await readPolicy(path, run.env);
+): Promise<PlanFile & Pick<PolicyFile, 'placeOf'>> {
+  const { policy, placeOf } = await readPolicy(path, run.env);
   const { doorward, id } = await inProject(run);
   const allowDelete = options.flag('allowDelete');
-  const input = { id, policy: file.policy as never, allowDelete };
-  const asked = doorward.api.planPolicy(input, { signal: run.signal });
-  return { shown: await run.terminal.waiting(withPlaces(file, asked)), policy: file.policy, allowDelete };
+  const input = { id, policy: policy as never, allowDelete };
+  const answer = withPlaces(placeOf, doorward.api.planPolicy(input, { signal: run.signal }));
+  return { plan: await run.terminal.waiting(answer), policy, allowDelete, placeOf };
 }
 
 /** @throws Fault for a file that is no plan */

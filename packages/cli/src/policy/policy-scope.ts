@@ -19,7 +19,7 @@ export async function inProject(
 }
 
 /** Names file, line and column beside the paths of a refused document. */
-export async function withPlaces<T>({ placeOf }: PolicyFile, work: Promise<T>): Promise<T> {
+export async function withPlaces<T>(placeOf: PolicyFile['placeOf'], work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     const { details } = error as { readonly details?: readonly { readonly path: string }[] };
     if (Array.isArray(details)) {

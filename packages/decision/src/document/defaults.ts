@@ -1,3 +1,4 @@
+import { targetOf } from './document.ts';
 import type { PolicyDocument } from './document.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -15,12 +16,6 @@ const permission: Row = { description: null, condition: null, metadata: {}, tags
 const group: Row = { description: null, permissions: [], metadata: {}, tags: [], protect: false };
 const role: Row = { description: null, groups: [], metadata: {}, tags: [], protect: false };
 const tag: Row = { color: 'gray', metadata: {}, protect: false };
-
-/** The resource and action that the key of a permission names. */
-function targetOfKey(key: string): Row {
-  const colon = key.lastIndexOf(':');
-  return { resource: key.slice(0, Math.max(colon, 0)), action: key.slice(colon + 1) };
-}
 
 /** The document as a file has it, in its complete form. Says nothing about values that are wrong: the service does. */
 export function withDefaults(file: Readonly<Record<string, unknown>>): PolicyDocument {
@@ -57,7 +52,7 @@ function mapped(
     version: 1,
     mode: document['mode'] ?? 'warn',
     resources: each('resources', (name) => ({ name, ...resource })),
-    permissions: each('permissions', (key) => ({ ...targetOfKey(key), ...permission })),
+    permissions: each('permissions', (key) => ({ ...targetOf(key), ...permission })),
     groups: each('groups', () => group),
     roles: each('roles', () => role),
     tags: each('tags', () => tag),

@@ -75,9 +75,9 @@ export type DocumentKind = (typeof documentKinds)[number];
 /** Whether a resource is built in: their names begin with a capital letter, and no slug does. */
 export const isBuiltInNoun = (resource: string): boolean => /^[A-Z]/.test(resource);
 
-/** `resource:action` in two parts. */
+/** `resource:action` in two parts; a name without a colon is an action without a resource. */
 export function targetOf(permission: PolicyTest['permission']): { resource: string; action: string } {
   if (typeof permission !== 'string') return permission;
   const colon = permission.lastIndexOf(':');
-  return { resource: permission.slice(0, colon), action: permission.slice(colon + 1) };
+  return { resource: permission.slice(0, Math.max(colon, 0)), action: permission.slice(colon + 1) };
 }

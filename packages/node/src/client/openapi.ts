@@ -13235,6 +13235,17 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
+    /** @description `CONFLICT` This already exists. · `INVALID_STATE` Not possible in the state {state}. · `DELETION_NOT_ALLOWED` This may not be deleted. */
+    'CONFLICT-INVALID_STATE-DELETION_NOT_ALLOWED': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
     /** @description `CONFLICT` This already exists. · `INVALID_STATE` Not possible in the state {state}. · `IDEMPOTENCY_IN_PROGRESS` A request with this key is still running. */
     'CONFLICT-INVALID_STATE-IDEMPOTENCY_IN_PROGRESS': {
       headers: {
@@ -13565,6 +13576,17 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
+    /** @description `INVALID_STATE` Not possible in the state {state}. · `DELETION_NOT_ALLOWED` This may not be deleted. */
+    'INVALID_STATE-DELETION_NOT_ALLOWED': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
     /** @description `INVALID_STATE` Not possible in the state {state}. · `IDEMPOTENCY_IN_PROGRESS` A request with this key is still running. */
     'INVALID_STATE-IDEMPOTENCY_IN_PROGRESS': {
       headers: {
@@ -13576,8 +13598,8 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `INVALID_STATE` Not possible in the state {state}. · `LAST_OWNER` An organization needs at least one owner. */
-    'INVALID_STATE-LAST_OWNER': {
+    /** @description `INVALID_STATE` Not possible in the state {state}. · `IN_USE` Still in use. · `DELETION_NOT_ALLOWED` This may not be deleted. */
+    'INVALID_STATE-IN_USE-DELETION_NOT_ALLOWED': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
         'Content-Language': components['headers']['Content-Language'];
@@ -13587,8 +13609,8 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `IN_USE` Still in use. */
-    IN_USE: {
+    /** @description `INVALID_STATE` Not possible in the state {state}. · `LAST_OWNER` An organization needs at least one owner. */
+    'INVALID_STATE-LAST_OWNER': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
         'Content-Language': components['headers']['Content-Language'];
@@ -19377,7 +19399,7 @@ export interface operations {
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-PRIVILEGE_ESCALATION-SYSTEM_ENTITY'];
       404: components['responses']['NOT_FOUND'];
-      409: components['responses']['IN_USE'];
+      409: components['responses']['INVALID_STATE-IN_USE-DELETION_NOT_ALLOWED'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -19436,6 +19458,7 @@ export interface operations {
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-PRIVILEGE_ESCALATION-SYSTEM_ENTITY'];
       404: components['responses']['NOT_FOUND'];
+      409: components['responses']['INVALID_STATE-DELETION_NOT_ALLOWED'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];
@@ -19651,6 +19674,7 @@ export interface operations {
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-PRIVILEGE_ESCALATION-SYSTEM_ENTITY'];
       404: components['responses']['NOT_FOUND'];
+      409: components['responses']['INVALID_STATE-DELETION_NOT_ALLOWED'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -19709,6 +19733,7 @@ export interface operations {
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-PRIVILEGE_ESCALATION-SYSTEM_ENTITY'];
       404: components['responses']['NOT_FOUND'];
+      409: components['responses']['INVALID_STATE-DELETION_NOT_ALLOWED'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];
@@ -19940,6 +19965,7 @@ export interface operations {
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-PRIVILEGE_ESCALATION-SYSTEM_ENTITY'];
       404: components['responses']['NOT_FOUND'];
+      409: components['responses']['INVALID_STATE-DELETION_NOT_ALLOWED'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -20000,6 +20026,7 @@ export interface operations {
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-PRIVILEGE_ESCALATION-SYSTEM_ENTITY'];
       404: components['responses']['NOT_FOUND'];
+      409: components['responses']['INVALID_STATE-DELETION_NOT_ALLOWED'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];
@@ -20205,6 +20232,7 @@ export interface operations {
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-PRIVILEGE_ESCALATION-SYSTEM_ENTITY'];
       404: components['responses']['NOT_FOUND'];
+      409: components['responses']['INVALID_STATE-DELETION_NOT_ALLOWED'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -20247,7 +20275,7 @@ export interface operations {
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-PRIVILEGE_ESCALATION-SYSTEM_ENTITY'];
       404: components['responses']['NOT_FOUND'];
-      409: components['responses']['IN_USE'];
+      409: components['responses']['INVALID_STATE-IN_USE-DELETION_NOT_ALLOWED'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];
@@ -20837,6 +20865,7 @@ export interface operations {
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope'];
       404: components['responses']['NOT_FOUND'];
+      409: components['responses']['INVALID_STATE-DELETION_NOT_ALLOWED'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -20873,7 +20902,7 @@ export interface operations {
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope'];
       404: components['responses']['NOT_FOUND'];
-      409: components['responses']['CONFLICT'];
+      409: components['responses']['CONFLICT-INVALID_STATE-DELETION_NOT_ALLOWED'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];

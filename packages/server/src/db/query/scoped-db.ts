@@ -192,7 +192,7 @@ function omit(row: Row, key: string): Row {
 }
 
 /** Unique indexes decide races; the error names the field whose value is taken. */
-function conflict(error: unknown): never {
+export function conflict(error: unknown): never {
   const field = takenField(error);
   if (field) throw fail('CONFLICT', { details: [{ path: field, code: 'taken' }], cause: error });
   throw error;

@@ -65,7 +65,7 @@ export const updateGroup = mutation({
   output: Group.schema,
   dryRun: Impact,
   target: Group,
-  codes: ['PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY'],
+  codes: ['INVALID_STATE', 'DELETION_NOT_ALLOWED', 'PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY'],
   emits: 'group.updated',
   run: async ({ db, input, scope, rights, tx, target }) => {
     await assertCanChange(tx, scope, rights, { groupIds: [input.id] }, target);
@@ -84,7 +84,7 @@ export const deleteGroup = mutation({
   output: Group.schema,
   dryRun: Impact,
   target: Group,
-  codes: ['PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY'],
+  codes: ['INVALID_STATE', 'DELETION_NOT_ALLOWED', 'PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY'],
   emits: 'group.deleted',
   run: async ({ db, input, scope, rights, tx, target }) => {
     await assertCanChange(tx, scope, rights, { groupIds: [input.id] }, target);

@@ -100,7 +100,13 @@ export const updatePermission = mutation({
   output: Permission.schema,
   dryRun: Impact,
   target: Permission,
-  codes: ['PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY', 'INVALID_CONDITION'],
+  codes: [
+    'INVALID_STATE',
+    'DELETION_NOT_ALLOWED',
+    'PRIVILEGE_ESCALATION',
+    'SYSTEM_ENTITY',
+    'INVALID_CONDITION',
+  ],
   emits: 'permission.updated',
   run: async ({ db, input, scope, rights, tx, target }) => {
     await assertCanChange(tx, scope, rights, { permissionIds: [input.id] }, target);
@@ -125,7 +131,7 @@ export const deletePermission = mutation({
   output: Permission.schema,
   dryRun: Impact,
   target: Permission,
-  codes: ['PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY'],
+  codes: ['INVALID_STATE', 'DELETION_NOT_ALLOWED', 'PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY'],
   emits: 'permission.deleted',
   run: async ({ db, input, scope, rights, tx, target }) => {
     await assertCanChange(tx, scope, rights, { permissionIds: [input.id] }, target);

@@ -364,6 +364,20 @@ describe.each(transports)('over %s', (via) => {
     expect((await applied(project, policy)).ok).toBe(true);
   });
 
+  it('protects a permission also when its resource is deleted by hand', async () => {
+    const project = await newProject();
+    const { scope } = project;
+    const permissions = { ...shop.permissions, 'invoice:read': { protect: true } };
+    await applied(project, { ...shop, permissions });
+    const resource = (await app.must('resources', { scope, isSystem: false }, as())).items[0]?.id ?? '';
+    const refused = await app.call('deleteResource', { scope, id: resource }, as());
+    expect(refused).toMatchObject({
+      code: 'DELETION_NOT_ALLOWED',
+      details: [{ path: 'permissions.invoice:read', code: 'not_allowed' }],
+    });
+    expect((await app.must('resource', { scope, id: resource }, as())).deletedAt).toBeNull();
+  });
+
   it('protects and locks rows against changes by hand', async () => {
     const project = await newProject();
     const { scope } = project;

@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm';
 import type { BuiltIns } from '../../access/built-in.ts';
 import { insertion, recordset } from '../../db/query/recordset.ts';
 import { anyOf } from '../../db/query/rows.ts';
+import { conflict } from '../../db/query/scoped-db.ts';
 import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
 import type { Ids } from '../../kernel/ports.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -109,8 +110,13 @@ function upsertInto(table: Parameters<typeof insertion>[0]): Upsert {
   const { names, updates, from } = insertion(table, ['createdAt', 'updatedAt', 'deletedAt'] as never[]);
   return async (tx, rows) => {
     if (rows.length === 0) return;
-    await tx.execute(sql`insert into ${table} (${names}) select ${names} from ${from(rows as never[])}
-      on conflict (id) do update set ${updates}, updated_at = now()`);
+    // A plan holds no lock, so another caller may have taken a slug or a name since it read the rows.
+    await tx
+      .execute(
+        sql`insert into ${table} (${names}) select ${names} from ${from(rows as never[])}
+      on conflict (id) do update set ${updates}, updated_at = now()`,
+      )
+      .catch(conflict);
   };
 }
 

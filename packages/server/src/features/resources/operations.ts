@@ -8,6 +8,7 @@ import { Resource } from './resource.ts';
 import {
   assertActionsUnused,
   assertCanChangePermissionsOf,
+  assertPermissionsNotHeld,
   createPermissionsOf,
   deletePermissionsOf,
 } from './store.ts';
@@ -76,7 +77,7 @@ export const updateResource = mutation({
   input: { scope: Scope, id: uuid, ...Resource.patch },
   output: Resource.schema,
   target: Resource,
-  codes: ['PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY', 'IN_USE'],
+  codes: ['INVALID_STATE', 'DELETION_NOT_ALLOWED', 'PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY', 'IN_USE'],
   emits: 'resource.updated',
   run: async ({ db, input, tx, scope, rights, target }) => {
     // Switching a resource on or off grants or removes all permissions on it.
@@ -97,11 +98,12 @@ export const deleteResource = mutation({
   input: { scope: Scope, id: uuid },
   output: Resource.schema,
   target: Resource,
-  codes: ['PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY'],
+  codes: ['INVALID_STATE', 'DELETION_NOT_ALLOWED', 'PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY'],
   emits: 'resource.deleted',
   run: async ({ db, input, tx, scope, rights, target }) => {
     await assertCanChangePermissionsOf(tx, scope, rights, target);
     const removed = await db.remove(Resource, input.id);
+    await assertPermissionsNotHeld(tx, input.id);
     await deletePermissionsOf(tx, input.id);
     return removed;
   },

@@ -1,4 +1,4 @@
-import { and, eq, isNull, notInArray, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, notInArray, sql } from 'drizzle-orm';
 import { assertCanChange } from '../../access/delegation/delegation.ts';
 import { assertNoEscalation } from '../../access/delegation/escalation.ts';
 import { fail } from '../../errors.ts';
@@ -72,6 +72,26 @@ export async function assertActionsUnused(
   throw fail('IN_USE', {
     details: used.slice(0, 20).map(({ action }) => ({ path: `actions.${action}`, code: 'in_use' as const })),
     fix: 'Delete the permissions on these actions first.',
+  });
+}
+
+/** @throws DELETION_NOT_ALLOWED if a policy document keeps a permission on the resource from changes by hand */
+export async function assertPermissionsNotHeld(tx: Executor, resourceId: string): Promise<void> {
+  const held = await tx
+    .select({ name: permissions.name })
+    .from(permissions)
+    .where(
+      and(
+        eq(permissions.resourceId, resourceId),
+        isNull(permissions.deletedAt),
+        inArray(permissions.policyHold, ['protected', 'locked']),
+      ),
+    )
+    .limit(20);
+  if (held.length === 0) return;
+  throw fail('DELETION_NOT_ALLOWED', {
+    details: held.map(({ name }) => ({ path: `permissions.${name}`, code: 'not_allowed' as const })),
+    fix: 'The policy document of the project holds these permissions: change them there.',
   });
 }
 

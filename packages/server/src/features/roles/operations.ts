@@ -67,7 +67,7 @@ export const updateRole = mutation({
   output: Role.schema,
   dryRun: Impact,
   target: Role,
-  codes: ['PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY'],
+  codes: ['INVALID_STATE', 'DELETION_NOT_ALLOWED', 'PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY'],
   emits: 'role.updated',
   run: async ({ db, input, scope, rights, tx, target }) => {
     await assertCanChange(tx, scope, rights, { roleIds: [input.id] }, target);
@@ -86,7 +86,7 @@ export const deleteRole = mutation({
   output: Role.schema,
   dryRun: Impact,
   target: Role,
-  codes: ['PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY', 'IN_USE'],
+  codes: ['INVALID_STATE', 'DELETION_NOT_ALLOWED', 'PRIVILEGE_ESCALATION', 'SYSTEM_ENTITY', 'IN_USE'],
   emits: 'role.deleted',
   run: async ({ db, input, scope, rights, tx, target, services }) => {
     await assertCanChange(tx, scope, rights, { roleIds: [input.id] }, target);

@@ -51,7 +51,7 @@ export const updateTag = mutation({
   input: { scope: Scope, id: uuid, ...Tag.patch },
   output: Tag.schema,
   target: Tag,
-  codes: ['CONFLICT'],
+  codes: ['INVALID_STATE', 'DELETION_NOT_ALLOWED', 'CONFLICT'],
   run: async ({ db, input }) => (await db.update(Tag, input.id, input)).row,
 });
 
@@ -65,5 +65,6 @@ export const deleteTag = mutation({
   input: { scope: Scope, id: uuid },
   output: Tag.schema,
   target: Tag,
+  codes: ['INVALID_STATE', 'DELETION_NOT_ALLOWED'],
   run: ({ db, input }) => db.remove(Tag, input.id),
 });

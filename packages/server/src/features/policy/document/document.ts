@@ -1,4 +1,4 @@
-import type { PolicyDocument } from '@doorward/decision/document/document';
+import { targetOf, type PolicyDocument } from '@doorward/decision/document/document';
 import { z } from 'zod';
 import type { Entity, Fields } from '../../../kernel/entity.ts';
 import { parseInput } from '../../../kernel/input/validate.ts';
@@ -30,7 +30,7 @@ const protect = z
   .boolean()
   .default(false)
   .describe('true: it cannot be deleted, nor changed by hand, until a document without it was applied.');
-const renamedFrom = key.optional().describe('Its former key, if it has got another one.');
+const renamedFrom = key.optional().describe('Its former key, if its key has changed.');
 const tagNames = names(50).describe('Keys of its tags.');
 
 const resources = z.strictObject({
@@ -194,8 +194,8 @@ function complete({ $schema: _, resources: given, ...policy }: Parsed): PolicyDo
     ...policy,
     resources: mapped(given, (row, name) => ({ ...row, name: row.name ?? name })),
     permissions: mapped(policy.permissions, ({ renamedFrom: _former, ...row }, name) => {
-      const colon = name.lastIndexOf(':');
-      const { resource = name.slice(0, Math.max(colon, 0)), action = name.slice(colon + 1) } = row;
+      const named = targetOf(name);
+      const { resource = named.resource, action = named.action } = row;
       return { ...row, resource, action };
     }),
     groups: mapped(policy.groups, ({ renamedFrom: _former, ...row }) => row),
