@@ -35,7 +35,9 @@ async function formerCommit(): Promise<string | null> {
     if (named) return await git('rev-parse', '--verify', `${named}^{commit}`);
     const newest =
       (await git('ls-files', 'packages/server/migrations/*.sql')).split('\n').sort().at(-1) ?? '';
-    const [added = ''] = (await git('log', '--diff-filter=A', '--format=%H', '--', newest)).split('\n');
+    // Along the first parents: a migration gets its number when its branch is merged.
+    const found = await git('log', '--first-parent', '-m', '--diff-filter=A', '--format=%H', '--', newest);
+    const [added = ''] = found.split('\n');
     return await git('rev-parse', '--verify', `${added}^`);
   } catch {
     return null;
