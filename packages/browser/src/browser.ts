@@ -10,7 +10,14 @@ import {
   type PermissionState,
 } from './permissions.ts';
 import { createAsk, type Ask, type Context, type Decision } from './questions.ts';
-import { beginSignIn, takeCallback, type Callback, type SignInOptions } from './redirect.ts';
+import {
+  beginSignIn,
+  forgetSignOut,
+  rememberSignOut,
+  takeCallback,
+  type Callback,
+  type SignInOptions,
+} from './redirect.ts';
 import { createService } from './service.ts';
 import { createTokenStore } from './token-store.ts';
 import { readTokens, type User } from './tokens.ts';
@@ -105,6 +112,7 @@ export function createBrowserClient(options: BrowserClientOptions): BrowserClien
     const grant = { grant_type: 'authorization_code', code, code_verifier: verifier };
     const answer = await service.post('token', { ...grant, redirect_uri: settings.redirectUri });
     const tokens = await readTokens(service, answer);
+    forgetSignOut(settings);
     try {
       // Sets the address first, because what the page shows to a signed-in user may read it.
       settings.navigate(returnTo);
@@ -138,10 +146,15 @@ export function createBrowserClient(options: BrowserClientOptions): BrowserClien
         addEventListener('pageshow', ({ persisted }) => persisted && resolve(), { signal: events.signal }),
       );
     },
-    async signOut() {
+    async signOut({ everywhere = false } = {}) {
+      rememberSignOut(settings);
       const former = store.end();
       // The access token names the session even when another tab has just replaced the refresh token.
       if (former !== null) await service.post('revocation', { token: former.accessToken });
+      if (!everywhere) return;
+      const { endSession } = await service.endpoints();
+      const query = new URLSearchParams({ client_id: settings.clientId });
+      location.assign(`${endSession}?${query.toString()}`);
     },
     subscribe(listener) {
       listeners.add(listener);

@@ -26,8 +26,11 @@ export interface BrowserClient {
   readonly start: () => Promise<{ readonly returnTo?: string }>;
   /** Leaves for the hosted pages. Nothing after it runs, unless the user goes back to this page. @throws DoorwardError */
   readonly signIn: (options?: SignInOptions) => Promise<void>;
-  /** Ends the session in every tab, then at the service. @throws DoorwardError when the service was not reached */
-  readonly signOut: () => Promise<void>;
+  /**
+   * Ends the session in every tab, then at the service; the next `signIn` asks who signs in. `everywhere`: leaves for a hosted
+   * page that also ends the sign-in in the other apps of the project. @throws DoorwardError when the service was not reached
+   */
+  readonly signOut: (options?: { readonly everywhere?: boolean }) => Promise<void>;
   /** Calls the function after each change of session or permissions; returns the function that ends this. */
   readonly subscribe: (listener: () => void) => () => void;
   readonly fetch: typeof fetch;

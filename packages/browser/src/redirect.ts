@@ -28,6 +28,17 @@ export interface Callback {
   readonly returnTo: string;
 }
 
+/**
+ * Whether the user signed out of this app in this browser. The hosted pages may still know them from another app, so the next
+ * sign-in asks who it is: on a shared computer it may be somebody else.
+ */
+const signedOutKey = (settings: Settings): string => `${keyOf(settings)}:signed-out`;
+
+export const rememberSignOut = (settings: Settings): void =>
+  localStorage.setItem(signedOutKey(settings), '1');
+
+export const forgetSignOut = (settings: Settings): void => localStorage.removeItem(signedOutKey(settings));
+
 const keyOf = ({ issuer, clientId }: Settings): string => `doorward:${issuer}:${clientId}`;
 
 /**
@@ -59,6 +70,7 @@ export async function beginSignIn(settings: Settings, options: SignInOptions): P
     code_challenge_method: 'S256',
     ...(scopes === undefined ? {} : { scope: scopes.join(' ') }),
     ...(options.provider === undefined ? {} : { provider: options.provider }),
+    ...(localStorage.getItem(signedOutKey(settings)) === null ? {} : { prompt: 'select_account' }),
   });
 }
 

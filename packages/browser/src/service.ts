@@ -7,6 +7,7 @@ export interface Endpoints {
   readonly token: string;
   readonly revocation: string;
   readonly userInfo: string;
+  readonly endSession: string;
 }
 
 /** An answer of the service, whatever its status. */
@@ -57,6 +58,7 @@ export function createService({ issuer, clientId, api }: Settings): Service {
       token: endpoint('token'),
       revocation: endpoint('revocation'),
       userInfo: endpoint('userinfo'),
+      endSession: endpoint('end_session'),
     };
   }
 

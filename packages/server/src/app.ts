@@ -50,6 +50,7 @@ import { createNotifier } from './domain/notifications/notifier.ts';
 import { sealedColumns } from './features/sealed-columns.ts';
 import { rotateSystemKeyIfDue } from './features/signing-keys/system-rotation.ts';
 import { createWebhookDelivery, webhookPorts } from './domain/webhook-delivery/delivery.ts';
+import { createBackchannelLogout } from './domain/backchannel-logout/sender.ts';
 import { createFanOut } from './features/webhook-subscriptions/fan-out.ts';
 import { createTargetGuard } from './domain/webhook-targets/target-guard.ts';
 import { createIds } from './runtime/ids.ts';
@@ -130,7 +131,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     resolver,
     builtIns: rows,
     mail,
-    assertUrlAllowed: (url) => guard.assertUrlAllowed(url),
+    assertUrlAllowed: (url, path) => guard.assertUrlAllowed(url, path),
     webhooksDue: () => void (config.jobs.enabled && webhooks.deliverDue()),
     purgeUrgent: () => purge.runUrgent(),
     limiter,
@@ -163,6 +164,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const actAsSystem = createSystemActs({ transaction, commit, ids });
   const webhooks = createWebhookDelivery({ services, pool, actAsSystem, guard, ports, log: logError });
   if (embedded) await webhooks.releaseLeases();
+  const logouts = createBackchannelLogout({ services, pool, guard, ports, log: logError });
   const databaseSlots = embedded ? EMBEDDED_SLOTS : config.database.poolMax;
   const admission = createAdmission({ services, ...config.overload, databaseSlots, onEventLoop: embedded });
   const denials = createDenials({ transaction, record, clock, log: logError });
@@ -249,6 +251,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const stopJobs = startJobs(config.jobs, [
     { everyMs: 10_000, run: flush },
     { everyMs: 2_000, run: webhooks.deliverDue },
+    { everyMs: 2_000, run: logouts.sendDue },
     { everyMs: MINUTE_MS, run: webhooks.probe },
     { everyMs: MINUTE_MS, run: () => denials.flush() },
     { everyMs: MINUTE_MS, run: recordOperators },
@@ -271,6 +274,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     kek,
     issueFirstUserToken: (issuer) => issueFirstUserToken(services, pool, issuer),
     flushMails: flush,
+    flushLogouts: logouts.flush,
     flushWebhooks: () => relay.flush().then(webhooks.flush),
     purge: () => purge.run(),
     rotateSystemKey,
@@ -285,7 +289,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       services.policySnapshots.stop();
       await server.close();
       stopJobs();
-      const working = [purge, reseal, checkpoints, auditRetention, webhooks];
+      const working = [purge, reseal, checkpoints, auditRetention, webhooks, logouts];
       await Promise.all(working.map((item) => item.stop()));
       await denials.flush(true);
       await relay.stop();

@@ -35,6 +35,7 @@ import * as policySnapshots from './features/policy-snapshot/operations.ts';
 import * as projectApps from './features/project-apps/operations.ts';
 import * as projectMetadata from './features/project-sign-in/metadata-operations.ts';
 import * as projectAuthorization from './features/project-sign-in/authorize-operations.ts';
+import * as projectLogout from './features/project-sign-in/end-session/operations.ts';
 import * as projectUserInfo from './features/project-sign-in/user-info-operations.ts';
 import * as projectTokens from './features/project-sign-in/token-operations.ts';
 import * as projectSignIn from './features/project-sign-in/operations.ts';
@@ -55,6 +56,7 @@ export const features = {
     ...firstUser,
     ...federated,
     ...projectAuthorization,
+    ...projectLogout,
     ...projectSignIn,
     ...projectTokens,
     ...projectUserInfo,

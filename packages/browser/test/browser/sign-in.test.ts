@@ -75,6 +75,35 @@ test('the user signs in, and continues where the sign-in began', async () => {
   ]);
 });
 
+test('a later sign-in needs no form, and after a sign-out the pages ask who signs in', async () => {
+  await toHostedPages();
+  await boards.passHostedPages(page, user);
+  await page.waitForURL(`${pages.origin}/boards?view=all#top`);
+  await page.reload();
+  await startedIn(page);
+  await inPage(page, 'void doorward.signIn()');
+  // An app at a loopback address is asked for consent again, since another program could receive the answer.
+  await page.getByRole('button', { name: 'Allow', exact: true }).click();
+  await page.waitForURL(`${pages.origin}/boards?view=all#top`);
+  await startedIn(page);
+  expect(await sessionIn(page)).toMatchObject({ status: 'signedIn', user: { id: user.userId } });
+
+  await inPage(page, 'doorward.signOut()');
+  await leave(page, boards.origin, 'doorward.signIn()');
+  await page.getByLabel('E-mail address').waitFor();
+});
+
+test('signing out everywhere ends the sign-in at the service, which asks first', async () => {
+  await toHostedPages();
+  await boards.passHostedPages(page, user);
+  await page.waitForURL(`${pages.origin}/boards?view=all#top`);
+  await startedIn(page);
+  await leave(page, boards.origin, 'doorward.signOut({ everywhere: true })');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'You are signed out' }).waitFor();
+  expect((await context.cookies()).map(({ name }) => name)).toEqual([]);
+});
+
 test('nothing of the sign-in stays in the browser, and a reload of the only tab is signed out', async () => {
   await toHostedPages();
   expect(await inPage(page, 'document.referrer')).toBe('');

@@ -221,7 +221,14 @@ const apps = noun({
   fields: {
     ...{ name: 'text', logoUrl: 'text', homepageUrl: 'text', primaryColor: 'text', redirectUris: 'list' },
     ...{ scopes: 'list', enabledProviders: 'list', allowSignUp: 'flag', signUpRoleId: 'text' },
-    ...{ confidential: 'flag', firstParty: 'flag', allowedOrigins: 'list', tagIds: 'list' },
+    ...{
+      confidential: 'flag',
+      firstParty: 'flag',
+      allowedOrigins: 'list',
+      postLogoutRedirectUris: 'list',
+      backchannelLogoutUri: 'text',
+      tagIds: 'list',
+    },
   },
   namedBy: 'name',
   secret: 'clientSecret',

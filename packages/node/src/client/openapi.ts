@@ -331,6 +331,54 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/auth/project/end-session/confirm': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Answer the page that asks whether to sign out
+     * @description Access: public.
+     */
+    post: operations['confirmProjectLogout'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/project/end-session': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Sign out of the apps of a project
+     * @description Ends the sign-in of this browser at the issuer, and the sessions of all apps that began in it. With an `id_token_hint` of the user who is signed in, at once; otherwise a page asks the user. Redirects to `post_logout_redirect_uri` with `state`, or to a page of this service.
+     *
+     *     Access: public.
+     */
+    get: operations['endProjectSession'];
+    put?: never;
+    /**
+     * Sign out of the apps of a project, with a request that leaves no id_token in an address
+     * @description Ends the sign-in of this browser at the issuer, and the sessions of all apps that began in it. With an `id_token_hint` of the user who is signed in, at once; otherwise a page asks the user. Redirects to `post_logout_redirect_uri` with `state`, or to a page of this service.
+     *
+     *     Access: public.
+     */
+    post: operations['endProjectSessionByPost'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/auth/project/consent/approve': {
     parameters: {
       query?: never;
@@ -2796,7 +2844,7 @@ export interface paths {
     head?: never;
     /**
      * Change an app; removed scopes restrict existing tokens too
-     * @description redirectUris, scopes, enabledProviders, allowedOrigins and tagIds replace the whole list.
+     * @description redirectUris, postLogoutRedirectUris, scopes, enabledProviders, allowedOrigins and tagIds replace the whole list.
      *
      *     Access: `ProjectApp:Update` in the scope.
      */
@@ -5466,6 +5514,11 @@ export interface components {
       introspection_endpoint: string;
       /**
        * Format: uri
+       * @description Where an app sends the browser to sign out.
+       */
+      end_session_endpoint: string;
+      /**
+       * Format: uri
        * @description Where an app asks who signed in.
        */
       userinfo_endpoint: string;
@@ -5522,6 +5575,16 @@ export interface components {
        * @constant
        */
       authorization_response_iss_parameter_supported: true;
+      /**
+       * @description Whether apps are told of ended sessions (OpenID Connect Back-Channel Logout).
+       * @constant
+       */
+      backchannel_logout_supported: true;
+      /**
+       * @description Whether the logout token has `sid`.
+       * @constant
+       */
+      backchannel_logout_session_supported: true;
       /** @description Languages of the pages. */
       ui_locales_supported: ('en' | 'de' | 'es' | 'fr')[];
       /**
@@ -6207,6 +6270,16 @@ export interface components {
        * @description Id of the app, for sessions of apps.
        */
       projectAppId: string | null;
+      /**
+       * Format: uuid
+       * @description Id of the project to whose apps the browser is signed in; null: any other session.
+       */
+      ssoProjectId: string | null;
+      /**
+       * Format: uuid
+       * @description For an app: id of the session of the browser with which its session ends.
+       */
+      ssoSessionId: string | null;
       /** @description How many factors the user gave. */
       acr: components['schemas']['SessionAcr'];
       /** @description The address from which the session was last used. */
@@ -7876,6 +7949,10 @@ export interface components {
       primaryColor: string | null;
       /** @description Where the browser may be sent after the sign-in. */
       redirectUris: string[];
+      /** @description Where the browser may be sent after a logout. */
+      postLogoutRedirectUris: string[];
+      /** @description Receives a signed `logout_token` when a session of the app ends (OpenID Connect Back-Channel Logout). An https URL with a public address. */
+      backchannelLogoutUri: string | null;
       /** @description Permissions that it may use (slug:action or Noun:Action). null: not restricted; empty: none. */
       scopes: string[] | null;
       /** @description Sign-in methods that its pages offer. */
@@ -7948,6 +8025,10 @@ export interface components {
       primaryColor: string | null;
       /** @description Where the browser may be sent after the sign-in. */
       redirectUris: string[];
+      /** @description Where the browser may be sent after a logout. */
+      postLogoutRedirectUris: string[];
+      /** @description Receives a signed `logout_token` when a session of the app ends (OpenID Connect Back-Channel Logout). An https URL with a public address. */
+      backchannelLogoutUri: string | null;
       /** @description Permissions that it may use (slug:action or Noun:Action). null: not restricted; empty: none. */
       scopes: string[] | null;
       /** @description Sign-in methods that its pages offer. */
@@ -11364,6 +11445,13 @@ export interface components {
         primaryColor?: string | null;
         /** @description Where the browser may be sent after the sign-in. */
         redirectUris: string[];
+        /** @description Where the browser may be sent after a logout. */
+        postLogoutRedirectUris?: string[];
+        /**
+         * @description Receives a signed `logout_token` when a session of the app ends (OpenID Connect Back-Channel Logout). An https URL with a public address.
+         * @default null
+         */
+        backchannelLogoutUri?: string | null;
         /**
          * @description Permissions that it may use (slug:action or Noun:Action). null: not restricted; empty: none.
          * @default null
@@ -11483,6 +11571,10 @@ export interface components {
         primaryColor?: string | null;
         /** @description Where the browser may be sent after the sign-in. */
         redirectUris?: string[];
+        /** @description Where the browser may be sent after a logout. */
+        postLogoutRedirectUris?: string[];
+        /** @description Receives a signed `logout_token` when a session of the app ends (OpenID Connect Back-Channel Logout). An https URL with a public address. */
+        backchannelLogoutUri?: string | null;
         /** @description Permissions that it may use (slug:action or Noun:Action). null: not restricted; empty: none. */
         scopes?: string[] | null;
         /** @description Sign-in methods that its pages offer. */
@@ -12505,6 +12597,16 @@ export interface components {
          * @description Id of the app, for sessions of apps.
          */
         projectAppId: string | null;
+        /**
+         * Format: uuid
+         * @description Id of the project to whose apps the browser is signed in; null: any other session.
+         */
+        ssoProjectId: string | null;
+        /**
+         * Format: uuid
+         * @description For an app: id of the session of the browser with which its session ends.
+         */
+        ssoSessionId: string | null;
         /** @description How many factors the user gave. */
         acr: components['schemas']['SessionAcr'];
         /** @description The address from which the session was last used. */
@@ -12545,6 +12647,16 @@ export interface components {
          * @description Id of the app, for sessions of apps.
          */
         projectAppId: string | null;
+        /**
+         * Format: uuid
+         * @description Id of the project to whose apps the browser is signed in; null: any other session.
+         */
+        ssoProjectId: string | null;
+        /**
+         * Format: uuid
+         * @description For an app: id of the session of the browser with which its session ends.
+         */
+        ssoSessionId: string | null;
         /** @description How many factors the user gave. */
         acr: components['schemas']['SessionAcr'];
         /** @description The address from which the session was last used. */
@@ -12585,6 +12697,16 @@ export interface components {
          * @description Id of the app, for sessions of apps.
          */
         projectAppId: string | null;
+        /**
+         * Format: uuid
+         * @description Id of the project to whose apps the browser is signed in; null: any other session.
+         */
+        ssoProjectId: string | null;
+        /**
+         * Format: uuid
+         * @description For an app: id of the session of the browser with which its session ends.
+         */
+        ssoSessionId: string | null;
         /** @description How many factors the user gave. */
         acr: components['schemas']['SessionAcr'];
         /** @description The address from which the session was last used. */
@@ -14796,11 +14918,13 @@ export interface operations {
         state?: string;
         /** @description Repeated in the id_token: 1 to 512 characters. */
         nonce?: string;
-        /** @description `none`: no page; the answer is always `login_required`. `login`, `consent` and `select_account` are always met. */
+        /** @description `none`: no page; the answer is a code, `login_required`, `consent_required` or `interaction_required`. `login` and `select_account`: the user signs in again. `consent`: they consent again. */
         prompt?: string;
-        /** @description Seconds since the sign-in; always met, because each request asks the user to sign in. */
+        /** @description If the user signed in more than so many seconds ago, in another app of the project, they sign in again. */
         max_age?: string;
-        /** @description The address with which the form begins. */
+        /** @description Ignored: a user who has a second factor always gives it; `acr` says what they gave. */
+        acr_values?: string;
+        /** @description The address with which the form begins; a user with another address is not signed in without it. */
         login_hint?: string;
         /** @description An id_token of the app, expired or not: no other user can sign in. */
         id_token_hint?: string;
@@ -14863,11 +14987,13 @@ export interface operations {
           scope?: string;
           /** @description Repeated in the id_token: 1 to 512 characters. */
           nonce?: string;
-          /** @description `none`: no page; the answer is always `login_required`. `login`, `consent` and `select_account` are always met. */
+          /** @description `none`: no page; the answer is a code, `login_required`, `consent_required` or `interaction_required`. `login` and `select_account`: the user signs in again. `consent`: they consent again. */
           prompt?: string;
-          /** @description Seconds since the sign-in; always met, because each request asks the user to sign in. */
+          /** @description If the user signed in more than so many seconds ago, in another app of the project, they sign in again. */
           max_age?: string;
-          /** @description The address with which the form begins. */
+          /** @description Ignored: a user who has a second factor always gives it; `acr` says what they gave. */
+          acr_values?: string;
+          /** @description The address with which the form begins; a user with another address is not signed in without it. */
           login_hint?: string;
           /** @description An id_token of the app, expired or not: no other user can sign in. */
           id_token_hint?: string;
@@ -14899,11 +15025,13 @@ export interface operations {
           scope?: string;
           /** @description Repeated in the id_token: 1 to 512 characters. */
           nonce?: string;
-          /** @description `none`: no page; the answer is always `login_required`. `login`, `consent` and `select_account` are always met. */
+          /** @description `none`: no page; the answer is a code, `login_required`, `consent_required` or `interaction_required`. `login` and `select_account`: the user signs in again. `consent`: they consent again. */
           prompt?: string;
-          /** @description Seconds since the sign-in; always met, because each request asks the user to sign in. */
+          /** @description If the user signed in more than so many seconds ago, in another app of the project, they sign in again. */
           max_age?: string;
-          /** @description The address with which the form begins. */
+          /** @description Ignored: a user who has a second factor always gives it; `acr` says what they gave. */
+          acr_values?: string;
+          /** @description The address with which the form begins; a user with another address is not signed in without it. */
           login_hint?: string;
           /** @description An id_token of the app, expired or not: no other user can sign in. */
           id_token_hint?: string;
@@ -14915,6 +15043,150 @@ export interface operations {
           registration?: string;
           /** @description `email` or `github`: the provider, chosen in advance. */
           provider?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_REDIRECT_URI'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  confirmProjectLogout: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /**
+           * @description What the user chose on the page.
+           * @enum {string}
+           */
+          decision: 'approve' | 'deny';
+          /** @description The token in the form of the page. */
+          formToken: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /**
+           * @description What the user chose on the page.
+           * @enum {string}
+           */
+          decision: 'approve' | 'deny';
+          /** @description The token in the form of the page. */
+          formToken: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  endProjectSession: {
+    parameters: {
+      query?: {
+        /** @description An id_token of the app, expired or not. */
+        id_token_hint?: string;
+        /** @description The `clientId` of the app; not needed with `id_token_hint`. */
+        client_id?: string;
+        /** @description One of the `postLogoutRedirectUris` of the app, exactly. */
+        post_logout_redirect_uri?: string;
+        /** @description Sent back unchanged. */
+        state?: string;
+        /** @description Ignored. */
+        logout_hint?: string;
+        /** @description Ignored: the page has the language of the browser. */
+        ui_locales?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_REDIRECT_URI'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  endProjectSessionByPost: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        'application/json': {
+          /** @description An id_token of the app, expired or not. */
+          id_token_hint?: string;
+          /** @description The `clientId` of the app; not needed with `id_token_hint`. */
+          client_id?: string;
+          /** @description One of the `postLogoutRedirectUris` of the app, exactly. */
+          post_logout_redirect_uri?: string;
+          /** @description Sent back unchanged. */
+          state?: string;
+          /** @description Ignored. */
+          logout_hint?: string;
+          /** @description Ignored: the page has the language of the browser. */
+          ui_locales?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description An id_token of the app, expired or not. */
+          id_token_hint?: string;
+          /** @description The `clientId` of the app; not needed with `id_token_hint`. */
+          client_id?: string;
+          /** @description One of the `postLogoutRedirectUris` of the app, exactly. */
+          post_logout_redirect_uri?: string;
+          /** @description Sent back unchanged. */
+          state?: string;
+          /** @description Ignored. */
+          logout_hint?: string;
+          /** @description Ignored: the page has the language of the browser. */
+          ui_locales?: string;
         };
       };
     };
@@ -21334,6 +21606,13 @@ export interface operations {
           primaryColor?: string | null;
           /** @description Where the browser may be sent after the sign-in. */
           redirectUris: string[];
+          /** @description Where the browser may be sent after a logout. */
+          postLogoutRedirectUris?: string[];
+          /**
+           * @description Receives a signed `logout_token` when a session of the app ends (OpenID Connect Back-Channel Logout). An https URL with a public address.
+           * @default null
+           */
+          backchannelLogoutUri?: string | null;
           /**
            * @description Permissions that it may use (slug:action or Noun:Action). null: not restricted; empty: none.
            * @default null
@@ -21387,7 +21666,7 @@ export interface operations {
           };
         };
       };
-      400: components['responses']['InvalidInScope'];
+      400: components['responses']['InvalidInScope-WEBHOOK_URL_NOT_ALLOWED'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
       404: components['responses']['NOT_FOUND'];
@@ -21500,6 +21779,10 @@ export interface operations {
           primaryColor?: string | null;
           /** @description Where the browser may be sent after the sign-in. */
           redirectUris?: string[];
+          /** @description Where the browser may be sent after a logout. */
+          postLogoutRedirectUris?: string[];
+          /** @description Receives a signed `logout_token` when a session of the app ends (OpenID Connect Back-Channel Logout). An https URL with a public address. */
+          backchannelLogoutUri?: string | null;
           /** @description Permissions that it may use (slug:action or Noun:Action). null: not restricted; empty: none. */
           scopes?: string[] | null;
           /** @description Sign-in methods that its pages offer. */
@@ -21522,7 +21805,7 @@ export interface operations {
     };
     responses: {
       200: components['responses']['ProjectAppChanged'];
-      400: components['responses']['InvalidInScope'];
+      400: components['responses']['InvalidInScope-WEBHOOK_URL_NOT_ALLOWED'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
       404: components['responses']['NOT_FOUND'];
@@ -25253,6 +25536,16 @@ export interface operations {
              * @description Id of the app, for sessions of apps.
              */
             projectAppId: string | null;
+            /**
+             * Format: uuid
+             * @description Id of the project to whose apps the browser is signed in; null: any other session.
+             */
+            ssoProjectId: string | null;
+            /**
+             * Format: uuid
+             * @description For an app: id of the session of the browser with which its session ends.
+             */
+            ssoSessionId: string | null;
             /** @description How many factors the user gave. */
             acr: components['schemas']['SessionAcr'];
             /** @description The address from which the session was last used. */
@@ -25319,6 +25612,16 @@ export interface operations {
              * @description Id of the app, for sessions of apps.
              */
             projectAppId: string | null;
+            /**
+             * Format: uuid
+             * @description Id of the project to whose apps the browser is signed in; null: any other session.
+             */
+            ssoProjectId: string | null;
+            /**
+             * Format: uuid
+             * @description For an app: id of the session of the browser with which its session ends.
+             */
+            ssoSessionId: string | null;
             /** @description How many factors the user gave. */
             acr: components['schemas']['SessionAcr'];
             /** @description The address from which the session was last used. */
@@ -25385,6 +25688,16 @@ export interface operations {
              * @description Id of the app, for sessions of apps.
              */
             projectAppId: string | null;
+            /**
+             * Format: uuid
+             * @description Id of the project to whose apps the browser is signed in; null: any other session.
+             */
+            ssoProjectId: string | null;
+            /**
+             * Format: uuid
+             * @description For an app: id of the session of the browser with which its session ends.
+             */
+            ssoSessionId: string | null;
             /** @description How many factors the user gave. */
             acr: components['schemas']['SessionAcr'];
             /** @description The address from which the session was last used. */

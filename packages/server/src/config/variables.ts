@@ -149,6 +149,17 @@ export const declarations = {
     integer(1, 1000),
     'Maximum number of sessions of a user, 1..1000; a further one ends the least recently used',
   ),
+  SSO_IDLE_HOURS: variable(
+    '12',
+    integer(1, 720),
+    'Hours after which a sign-in on the pages that no app uses ends, 1..720',
+  ),
+  SSO_MAX_DAYS: variable('7', integer(1, 365), 'Days after which such a sign-in ends in any case, 1..365'),
+  SSO_MFA_HOURS: variable(
+    '12',
+    integer(0, 720),
+    'Hours for which its second factor counts, 0..720; then the next app asks for it again',
+  ),
   AUTH_LOCKOUT_MAX_FAILURES: variable(
     '10',
     integer(1, 100),

@@ -55,7 +55,7 @@ declare module '../kernel/context.ts' {
      * Resolves if webhooks may be sent to the URL.
      * @throws WEBHOOK_URL_NOT_ALLOWED
      */
-    readonly assertUrlAllowed: (url: string) => Promise<void>;
+    readonly assertUrlAllowed: (url: string, path?: string) => Promise<void>;
     /**
      * Wakes the delivery workers of this process, because a delivery is due. Without the call they only find it
      * later.

@@ -2,8 +2,8 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CookieEffect } from '../kernel/context.ts';
 
-/** The two cookies of the service. They are parsed on demand, because few requests have one. */
-type CookieKind = 'refresh' | 'flow';
+/** The cookies of the service. They are parsed on demand, because few requests have one. */
+type CookieKind = 'refresh' | 'flow' | 'sso';
 
 /** `__Host-` binds a cookie to https, this host and the root path (RFC 6265bis §4.1.3.2). */
 const nameOf = (kind: CookieKind, https: boolean): string => `${https ? '__Host-' : ''}doorward_${kind}`;

@@ -270,6 +270,7 @@ export function callOf(request: FastifyRequest, config: Config, transport: Call[
     ifNoneMatch: request.headers['if-none-match'] ?? null,
     refreshCookie: readCookie(request, 'refresh', https),
     flowCookie: readCookie(request, 'flow', https),
+    ssoCookie: readCookie(request, 'sso', https),
     repeated: request.route?.oauth ? repeatedIn(request.query) : [],
     originAllowed:
       site === 'same-origin' || (origin !== undefined && config.security.origins.includes(origin)),
@@ -283,7 +284,8 @@ export function callOf(request: FastifyRequest, config: Config, transport: Call[
 /** Applies the headers and cookies that an operation set to the answer. */
 export function applyEffects(effects: Effects, reply: FastifyReply, https: boolean): void {
   reply.headers(effects.headers);
-  const { refreshCookie, flowCookie } = effects;
+  const { refreshCookie, flowCookie, ssoCookie } = effects;
   if (refreshCookie) writeCookie(reply, 'refresh', https, refreshCookie);
   if (flowCookie) writeCookie(reply, 'flow', https, flowCookie);
+  if (ssoCookie) writeCookie(reply, 'sso', https, ssoCookie);
 }

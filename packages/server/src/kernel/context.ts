@@ -70,6 +70,8 @@ export interface Call {
   readonly refreshCookie: string | null;
   /** Binds a sign-in through another site to the browser that started it. */
   readonly flowCookie: string | null;
+  /** The sign-ins of this browser at the issuers of projects. */
+  readonly ssoCookie: string | null;
   /** Parameters of an authorization request that were sent more than once; they are not in the input. */
   readonly repeated: readonly string[];
   /** Whether the request's origin may use the cookie (conventions §5.5). */
@@ -110,6 +112,7 @@ export type CookieEffect = { readonly value: string; readonly maxAgeSeconds: num
 export interface Effects {
   refreshCookie?: CookieEffect;
   flowCookie?: CookieEffect;
+  ssoCookie?: CookieEffect;
   readonly headers: Record<string, string>;
 }
 

@@ -8,6 +8,7 @@ import { registerResetPasswordPage } from './mailed-links/reset-password.ts';
 import { registerCliSignInPage } from './sign-in/cli-sign-in.ts';
 import { registerConnectGithubPage } from './sign-in/connect-github.ts';
 import { registerProjectSignInPages } from './sign-in/project-sign-in.ts';
+import { registerSignOutPages } from './sign-in/sign-out.ts';
 import { registerSignedInPage } from './sign-in/signed-in.ts';
 import { registerStartPage, type StartPageOptions } from './start.ts';
 import { registerVerifyEmailPage } from './mailed-links/verify-email.ts';
@@ -18,6 +19,7 @@ export function registerHostedPages(
   options: Parameters<typeof registerCliSignInPage>[1] &
     Parameters<typeof registerConnectGithubPage>[1] &
     Parameters<typeof registerProjectSignInPages>[1] &
+    Parameters<typeof registerSignOutPages>[1] &
     StartPageOptions,
 ): void {
   app.decorate('errorPage', errorPage);
@@ -33,4 +35,5 @@ export function registerHostedPages(
   registerCliSignInPage(app, options);
   registerConnectGithubPage(app, options);
   registerProjectSignInPages(app, options);
+  registerSignOutPages(app, options);
 }

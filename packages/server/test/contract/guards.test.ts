@@ -47,6 +47,9 @@ const publicRoutes = new Set([
   'GET /api/auth/project/authorize',
   // OpenID Connect Core §3.1.2.1 requires both methods.
   'POST /api/auth/project/authorize',
+  'GET /api/auth/project/end-session',
+  'POST /api/auth/project/end-session',
+  'POST /api/auth/project/end-session/confirm',
   'GET /api/auth/project/sign-in',
   'GET /api/auth/project/github',
   'POST /api/auth/project/email/request',

@@ -1001,6 +1001,18 @@ describe('an answer over REST', () => {
     await call('approveProjectConsent', consent);
     expect((await step('approveProjectConsent', consent)).ok).toBe(true);
     await step('denyProjectConsent', consent);
+    await call('endProjectSession', { post_logout_redirect_uri: redirectUri });
+    await call('endProjectSessionByPost', { client_id: made.clientId });
+    const leaving = await call('endProjectSession', { client_id: made.clientId });
+    const sameBrowser = {
+      cookie: `doorward_flow=${leaving.cookies.find(({ name }) => name === 'doorward_flow')?.value}`,
+      origin: 'http://localhost:4000',
+    };
+    const question = await app.server.inject({ url: '/hosted/sign-out', headers: sameBrowser });
+    const logoutToken = /name="formToken" value="([\w-]{43})"/.exec(question.body)?.[1] ?? '';
+    const decision = { decision: 'approve', formToken: logoutToken };
+    await call('confirmProjectLogout', decision);
+    expect((await call('confirmProjectLogout', decision, undefined, sameBrowser)).status).toBe(303);
     const signedIn = verified.accessToken;
     const grants = (await call('myAppGrants', {}, signedIn)).data as { items: [{ id: string }] };
     const { id: grantId } = grants.items[0];

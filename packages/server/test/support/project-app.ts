@@ -98,6 +98,8 @@ export const authorizePath = '/api/auth/project/authorize';
 export function signInBrowser(
   app: TestApp,
   to: Pick<AppInProject, 'clientId' | 'redirectUri'>,
+  /** Absent: a new browser. */
+  browser: Visitor = visitor(app.server),
 ): SignInBrowser {
   const verifier = randomBytes(32).toString('base64url');
   const request = {
@@ -108,7 +110,6 @@ export function signInBrowser(
     code_challenge_method: 'S256',
     state: `state of the app ${randomBytes(4).toString('hex')} & more`,
   };
-  const browser = visitor(app.server);
   const self: SignInBrowser = {
     ...browser,
     verifier,
@@ -136,7 +137,7 @@ export function signInBrowser(
     },
     open: (token) => browser.post('/api/auth/project/email/consume', { token }),
     async toConsent(address, changes) {
-      await self.authorize({ prompt: 'consent', ...changes });
+      await self.authorize({ prompt: 'login consent', ...changes });
       const next = await self.open(await self.mail(address));
       if (!String(next.headers.location).endsWith('/consent')) throw new Error(`no consent: ${next.body}`);
     },

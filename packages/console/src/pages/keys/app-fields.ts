@@ -105,6 +105,21 @@ export const appFields = (t: AppTexts, app: ProjectApp | null, c: Common): reado
     hint: t.originsHint,
     initial: app?.allowedOrigins ?? [],
   },
+  {
+    kind: 'lines',
+    name: 'postLogoutRedirectUris',
+    label: t.goodbyes,
+    hint: t.goodbyesHint,
+    initial: app?.postLogoutRedirectUris ?? [],
+  },
+  {
+    kind: 'url',
+    name: 'backchannelLogoutUri',
+    label: t.logoutNotice,
+    hint: t.logoutNoticeHint,
+    isNullable: true,
+    initial: app?.backchannelLogoutUri ?? null,
+  },
 ];
 
 /** What the form gives, as the operation takes it: null stands for an app that is not restricted. */

@@ -42,6 +42,11 @@ export function AppDetails({ app }: { readonly app: ProjectApp }) {
           [t.homepage, app.homepageUrl && <Outside address={app.homepageUrl} />],
           [t.logo, app.logoUrl && <Outside address={app.logoUrl} />],
           [t.color, app.primaryColor && <code>{app.primaryColor}</code>],
+          [
+            t.goodbyes,
+            app.postLogoutRedirectUris.length > 0 ? <Chips texts={app.postLogoutRedirectUris} /> : null,
+          ],
+          [t.logoutNotice, app.backchannelLogoutUri && <code>{app.backchannelLogoutUri}</code>],
           [t.origins, app.allowedOrigins.length > 0 ? <Chips texts={app.allowedOrigins} /> : null],
         ]}
       />

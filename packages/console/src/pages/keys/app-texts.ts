@@ -25,6 +25,10 @@ export interface AppTexts extends EntityTexts {
   readonly colorHint: string;
   readonly origins: string;
   readonly originsHint: string;
+  readonly goodbyes: string;
+  readonly goodbyesHint: string;
+  readonly logoutNotice: string;
+  readonly logoutNoticeHint: string;
   readonly confidential: string;
   readonly confidentialHint: string;
   /** The same two as headings of columns. */
@@ -69,6 +73,11 @@ export const appTexts: Texts<AppTexts> = {
     origins: 'Allowed origins',
     originsHint:
       'Web pages that may read the answers to this app; one on each line, such as https://app.example.com.',
+    goodbyes: 'Addresses after a sign-out',
+    goodbyesHint: 'Where people may go after they sign out; one on each line, exactly as the app sends it.',
+    logoutNotice: 'Address for ended sessions',
+    logoutNoticeHint:
+      'Doorward sends a signed message there when a session of the app ends. An https address that can be reached from the internet.',
     confidential: 'The app keeps a secret',
     confidentialHint: 'For apps on a server. Apps in a browser or on a phone cannot keep one.',
     signUpColumn: 'Sign-up',
@@ -113,6 +122,11 @@ export const appTexts: Texts<AppTexts> = {
     origins: 'Erlaubte Ursprünge',
     originsHint:
       'Webseiten, die Antworten an diese App lesen dürfen; einer je Zeile, etwa https://app.example.com.',
+    goodbyes: 'Adressen nach der Abmeldung',
+    goodbyesHint: 'Wohin es nach der Abmeldung gehen darf; eine je Zeile, genau so, wie die App sie sendet.',
+    logoutNotice: 'Adresse für beendete Sitzungen',
+    logoutNoticeHint:
+      'Doorward sendet eine signierte Nachricht dorthin, wenn eine Sitzung der App endet. Eine https-Adresse, die aus dem Internet erreichbar ist.',
     confidential: 'Die App bewahrt ein Geheimnis',
     confidentialHint:
       'Für Apps auf einem Server. Apps im Browser oder auf dem Telefon können keines bewahren.',
@@ -159,6 +173,12 @@ export const appTexts: Texts<AppTexts> = {
     origins: 'Orígenes permitidos',
     originsHint:
       'Páginas web que pueden leer las respuestas a esta aplicación; una por línea, como https://app.example.com.',
+    goodbyes: 'Direcciones tras cerrar sesión',
+    goodbyesHint:
+      'Adónde se puede ir tras cerrar la sesión; una por línea, exactamente como la envía la aplicación.',
+    logoutNotice: 'Dirección para sesiones terminadas',
+    logoutNoticeHint:
+      'Doorward envía allí un mensaje firmado cuando termina una sesión de la aplicación. Una dirección https accesible desde internet.',
     confidential: 'La aplicación guarda un secreto',
     confidentialHint:
       'Para aplicaciones en un servidor. Las de un navegador o un teléfono no pueden guardarlo.',
@@ -204,6 +224,12 @@ export const appTexts: Texts<AppTexts> = {
     origins: 'Origines autorisées',
     originsHint:
       'Pages web qui peuvent lire les réponses à cette application ; une par ligne, comme https://app.example.com.',
+    goodbyes: 'Adresses après la déconnexion',
+    goodbyesHint:
+      'Où l’on peut aller après la déconnexion ; une par ligne, exactement comme l’application l’envoie.',
+    logoutNotice: 'Adresse pour les sessions terminées',
+    logoutNoticeHint:
+      'Doorward y envoie un message signé quand une session de l’application prend fin. Une adresse https joignable depuis Internet.',
     confidential: 'L’application garde un secret',
     confidentialHint:
       'Pour les applications sur un serveur. Dans un navigateur ou un téléphone, elles ne le peuvent pas.',

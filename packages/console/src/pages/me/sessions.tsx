@@ -18,7 +18,7 @@ interface SessionTexts {
   readonly device: string;
   readonly unknown: string;
   readonly current: string;
-  readonly kinds: Readonly<Record<Session['kind'], string>>;
+  readonly kinds: Readonly<Record<Session['kind'] | 'sso', string>>;
   readonly network: string;
   readonly lastUsed: string;
   readonly now: string;
@@ -43,6 +43,7 @@ const texts: Texts<SessionTexts> = {
       browser: 'Browser',
       cli: 'Command line',
       projectApp: 'App of a project',
+      sso: 'Browser, in all apps of a project',
       impersonation: 'Operator of the service',
     },
     network: 'Network',
@@ -67,6 +68,7 @@ const texts: Texts<SessionTexts> = {
       browser: 'Browser',
       cli: 'Kommandozeile',
       projectApp: 'App eines Projekts',
+      sso: 'Browser, in allen Apps eines Projekts',
       impersonation: 'Betreiber des Dienstes',
     },
     network: 'Netz',
@@ -92,6 +94,7 @@ const texts: Texts<SessionTexts> = {
       browser: 'Navegador',
       cli: 'Línea de comandos',
       projectApp: 'Aplicación de un proyecto',
+      sso: 'Navegador, en todas las aplicaciones de un proyecto',
       impersonation: 'Operador del servicio',
     },
     network: 'Red',
@@ -117,6 +120,7 @@ const texts: Texts<SessionTexts> = {
       browser: 'Navigateur',
       cli: 'Ligne de commande',
       projectApp: 'Application d’un projet',
+      sso: 'Navigateur, dans toutes les applications d’un projet',
       impersonation: 'Opérateur du service',
     },
     network: 'Réseau',
@@ -175,7 +179,7 @@ const Sessions = () => {
                     {session.isCurrent && <Chip>{t.current}</Chip>}
                     <br />
                     <small>
-                      {t.kinds[session.kind]}, {t.factors[session.acr]}
+                      {t.kinds[session.ssoProjectId === null ? session.kind : 'sso']}, {t.factors[session.acr]}
                     </small>
                   </>
                 ),

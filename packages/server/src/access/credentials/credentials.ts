@@ -185,7 +185,7 @@ export function createCredentials(pool: Executor, changes: Changes, operators: O
           where f.user_id = s.user_id and f.is_enabled) as "mfaPending",
         s.authenticated_at as "authenticatedAt",
         s.expires_at as "expiresAt",
-        s.ended_at is null and u.status = 'active' and u.deleted_at is null
+        s.sso_project_id is null and s.ended_at is null and u.status = 'active' and u.deleted_at is null
           and (s.kind <> 'projectApp' or (a.deleted_at is null and n.deleted_at is null and o.deleted_at is null
             and ${noneSuspended('o.id')}))
           and (s.kind <> 'impersonation' or ${impersonates}) as alive,

@@ -74,6 +74,13 @@ export function readHeader(token: string): { kid: string } | null {
   return typeof kid === 'string' && /^[\w.-]{1,255}$/.test(kid) ? { kid } : null;
 }
 
+/** The audience that a token names. Nothing is verified: it only tells whose key to ask for. */
+export function claimedAudience(token: string): string | undefined {
+  if (!readHeader(token)) return undefined;
+  const audience = jsonObject(Buffer.from(token.split('.')[1] ?? '', 'base64url'))?.['aud'];
+  return typeof audience === 'string' ? audience : undefined;
+}
+
 /** The claims of a document with a valid signature. The caller checks every claim. */
 export async function readSigned(
   publicKey: KeyObject,

@@ -185,6 +185,7 @@ export const serviceOnlyTables: Readonly<Record<string, string>> = {
   idempotency_keys: 'answers that the service stores outside of the operation',
   installation: 'belongs to the installation',
   known_networks: 'belongs to a user',
+  logout_notices: 'about a session of a user; queued by the end of the session and sent by a job',
   mails: 'sealed; queued without row-level security and sent by a job',
   mfa_attempts: 'belongs to a user',
   mfa_factors: 'belongs to a user',

@@ -10,6 +10,8 @@ export type AppError =
   | 'unsupported_response_type'
   | 'access_denied'
   | 'login_required'
+  | 'consent_required'
+  | 'interaction_required'
   | 'request_not_supported'
   | 'request_uri_not_supported'
   | 'registration_not_supported'

@@ -1,4 +1,5 @@
 import { rememberNetwork } from '../../features/me/failed-attempts.ts';
+import { acrOf } from './acr.ts';
 import { projectCodes } from './project-code.ts';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
@@ -9,13 +10,12 @@ import { admitToApp, type SignInCandidate } from '../federation/app-sign-in.ts';
 import { startAgainError, type IdentifiedPerson } from '../federation/flow.ts';
 import type { Run } from '../identity/sign-in.ts';
 import { userAsActor } from '../identity/user-node.ts';
+import { lockUser } from '../identity/verification.ts';
+import { keepSignIn } from '../sso/sso-session.ts';
 
 /** The end of a sign-in to an app: a code (identity §12), which the app exchanges for tokens. */
 
 const CODE_SECONDS = 60;
-
-export const acrOf = (amr: readonly string[]): 'aal1' | 'aal2' =>
-  amr.some((method) => method === 'otp' || method === 'rc') ? 'aal2' : 'aal1';
 
 interface FinishedSignIn {
   readonly request: AppRequest;
@@ -51,6 +51,9 @@ export async function finishSignIn(
     await rememberConsent(tx, services, app, userId, consentFor(scopes, request.openid?.scopes));
   }
   await rememberNetwork(tx, services, userId, call.network);
+  const admitted = await lockUser(ctx, userId);
+  if (!admitted) throw startAgainError();
+  const ssoSessionId = await keepSignIn(ctx, app.tenantId, admitted, user);
   const code = newOneTimeToken();
   await tx.insert(projectCodes).values({
     hash: hashOneTimeToken(code),
@@ -63,6 +66,7 @@ export async function finishSignIn(
     nonce: request.openid?.nonce ?? null,
     acr: acrOf(user.amr),
     amr: [...user.amr],
+    ssoSessionId,
     authenticatedAt: new Date(user.authenticatedAt),
     expiresAt: new Date(services.clock.now().getTime() + CODE_SECONDS * 1000),
   });

@@ -23,6 +23,7 @@ import { lockUser } from '../identity/verification.ts';
 import { sessions } from '../../features/me/session.ts';
 import { projectCodes } from './project-code.ts';
 import { users } from '../../features/users/user.ts';
+import { lockSsoSession } from '../sso/lock.ts';
 import { storeRehash, type Client } from './client.ts';
 import { lockAccess, invalidGrant, hasProjectAccess, issueTokens, type AppTokens } from './issue.ts';
 
@@ -69,14 +70,14 @@ export async function prepareCodeExchange(
   if (row?.code.appId !== app.id) throw invalidGrant();
   if (await isOwnerOverdue(db, services, app.owner.id)) throw invalidGrant();
   const { user, code } = row;
-  const { acr, amr, scopes: consented, openidScopes: openid, nonce, authenticatedAt } = code;
+  const { acr, amr, scopes: consented, openidScopes: openid, nonce, authenticatedAt, ssoSessionId } = code;
   if (code.sessionId !== null || !canSignIn(user)) return { client, sent, userId: user.id, opening: null };
   const planned = planSession(services, {
     kind: 'projectApp',
     acr,
     amr,
     authenticatedAt,
-    app: { id: app.id, consented, openid },
+    app: { id: app.id, consented, openid, ssoSessionId },
   });
   // Without a refresh token nothing can use the session after its access token.
   const session = isOffline(openid) ? planned : { ...planned, expiresAt: endOfAccessToken(services) };
@@ -118,7 +119,11 @@ export async function exchangeCode(ctx: Run, { client, sent, userId, opening }: 
   }
   const fault = code.expiresAt <= services.clock.now() ? 'expired' : mismatch;
   const admitted =
-    appExists && user && canSignIn(user) && (await hasProjectAccess(tx, services, app, userId));
+    appExists &&
+    user &&
+    canSignIn(user) &&
+    (code.ssoSessionId === null || (await lockSsoSession(ctx, code.ssoSessionId))) &&
+    (await hasProjectAccess(tx, services, app, userId));
   if (fault !== null || !opening || !admitted) {
     await tx.delete(projectCodes).where(isCode);
     return refused(fault ?? 'user');

@@ -41,20 +41,27 @@ export const signIdToken = ({ keyring }: Services, app: LiveApp, input: IdTokenI
 const accessTokenHash = (accessToken: string): string =>
   createHash('sha256').update(accessToken, 'ascii').digest().subarray(0, 16).toString('base64url');
 
+/** What an id_token says about the session for which it was made. */
+export interface IdTokenHint {
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
 /**
- * The id of the user of an id_token that this issuer made for this app, expired or not (OpenID Connect Core §3.1.2.1).
- * Undefined for anything else. A hint proves only what was said before: it signs no user in.
+ * Reads an id_token that this issuer made for this app, expired or not (OpenID Connect Core §3.1.2.1). Undefined for anything
+ * else. A hint proves only what was said before: it signs no user in.
  */
 export async function readIdTokenHint(
   { keyring, config }: Services,
   app: LiveApp,
   token: string,
-): Promise<string | undefined> {
+): Promise<IdTokenHint | undefined> {
   const header = readHeader(token);
   const key = header && (await keyring.verification(header.kid));
   if (key?.tenantId !== app.tenantId) return undefined;
   const claims = await readSigned(key.publicKey, token);
   if (claims?.['iss'] !== issuerOf(config, app) || claims['aud'] !== app.clientId) return undefined;
   if (claims['type'] !== undefined) return undefined;
-  return uuid.safeParse(claims['sub']).data;
+  const [user, session] = [uuid.safeParse(claims['sub']), uuid.safeParse(claims['sid'])];
+  return user.success && session.success ? { userId: user.data, sessionId: session.data } : undefined;
 }

@@ -30,6 +30,8 @@ export const projectCodes = pgTable(
     nonce: textColumn('nonce'),
     acr: textColumn('acr', { enum: ['aal1', 'aal2'] }).notNull(),
     amr: textColumn('amr').array().notNull(),
+    /** The session of the browser in which the user signed in; null: a version without such sessions wrote the code. */
+    ssoSessionId: uuidColumn('sso_session_id'),
     /** When the user signed in, which is before the exchange. */
     authenticatedAt: time('authenticated_at').notNull(),
     /** Null until the code is used. */

@@ -9,6 +9,7 @@ import { authenticationMethods } from '../../features/me/authentication-method.t
 import { watchForExcessKeys } from '../excess-keys/excess-keys.ts';
 import { addProjectUser } from '../memberships/project.ts';
 import { roles } from '../../features/roles/role.ts';
+import { lockSsoSession } from '../sso/lock.ts';
 import type { Proof } from './flow.ts';
 import { lockSignInUser, createVerifiedUser, linkAccount, localPart, lockAccount } from './match-identity.ts';
 
@@ -30,8 +31,11 @@ export interface SignInCandidate {
   readonly links: boolean;
 }
 
-const addressOf = (proof: Proof): string | null =>
-  proof.provider === 'email' ? proof.address : proof.identity.address;
+/** The address that the proof shows; null: none, or the proof names the user. */
+export function addressOf(proof: Proof): string | null {
+  if (proof.provider === 'sso') return null;
+  return proof.provider === 'email' ? proof.address : proof.identity.address;
+}
 
 /**
  * Decides who signs in. Null: the person may not sign in to the app. Only the refusal of an existing user who may
@@ -45,10 +49,14 @@ export async function resolveCandidate(
   const linked = proof.provider === 'github' ? await lockAccount(ctx, proof.identity) : undefined;
   const address = addressOf(proof);
   if (!linked && address !== null) await lockClaimants(ctx, address);
-  const userId =
-    linked?.userId ?? (address === null ? undefined : (await findAddressOwner(ctx.tx, address))?.id);
+  const known = linked?.userId ?? (proof.provider === 'sso' ? proof.userId : undefined);
+  const userId = known ?? (address === null ? undefined : (await findAddressOwner(ctx.tx, address))?.id);
   const user = userId === undefined ? null : await lockSignInUser(ctx, userId);
   if (user === undefined) return null;
+  if (proof.provider === 'sso' && !(await lockSsoSession(ctx, proof.sessionId))) {
+    ctx.unchanged();
+    return null;
+  }
   if (await isSuspended(ctx, app)) {
     ctx.unchanged();
     return null;
@@ -93,17 +101,14 @@ export async function admitToApp(
 ): Promise<boolean> {
   const { tx, services } = ctx;
   const node = nodeOfApp(app);
-  const method =
-    proof.provider === 'github'
-      ? ({ provider: 'github', providerId: proof.identity.id } as const)
-      : ({ provider: 'email', providerId: proof.address } as const);
+  const method = methodOf(proof);
   if (user === null) {
-    if (address === null) return false;
+    if (address === null || method === null) return false;
     const registrant = { address, name, locale: null, type: null };
     await createVerifiedUser(ctx, { registrant, node, userId: newId }, method);
   } else if (links && proof.provider === 'github') {
     if (address === null || !(await linkAccount(ctx, user, proof.identity, address))) return false;
-  } else {
+  } else if (method !== null) {
     await tx
       .update(authenticationMethods)
       .set({ lastUsedAt: services.clock.now() })
@@ -125,6 +130,14 @@ export async function admitToApp(
   const joined = await addProjectUser(ctx, app.tenantId, { userId, roles: [role], by });
   (await endExcessKeys(ctx.invalidate)).forEach(ctx.record);
   return joined;
+}
+
+/** The sign-in method that the proof uses; null: a former sign-in, which used one. */
+function methodOf(proof: Proof) {
+  if (proof.provider === 'sso') return null;
+  return proof.provider === 'github'
+    ? ({ provider: 'github', providerId: proof.identity.id } as const)
+    : ({ provider: 'email', providerId: proof.address } as const);
 }
 
 /** The sign-up role, share-locked so that it cannot be deleted as unassigned before it is assigned. */

@@ -18,10 +18,11 @@ export interface CliRequest {
   readonly challenge: string;
 }
 
-/** How a person proved their identity: an opened mail, or a provider that vouches for the address. */
+/** How a person proved their identity: an opened mail, a provider that vouches for the address, or a former sign-in. */
 export type Proof =
   | { readonly provider: 'email'; readonly address: string }
-  | { readonly provider: 'github'; readonly identity: Identity };
+  | { readonly provider: 'github'; readonly identity: Identity }
+  | { readonly provider: 'sso'; readonly userId: string; readonly sessionId: string };
 
 /** A person who has proved their identity. Nothing is written before they consent. */
 export interface IdentifiedPerson {
@@ -30,6 +31,8 @@ export interface IdentifiedPerson {
   readonly userId: string | null;
   readonly authenticatedAt: string;
   readonly amr: readonly string[];
+  /** When they gave the second factor, if they did. */
+  readonly factorAt: string | null;
 }
 
 /** The message that the page shows at this step. */
@@ -67,6 +70,13 @@ export interface ProjectSignIn {
     | { readonly name: 'respond'; readonly fields: Readonly<Record<string, string>> };
 }
 
+export interface LogoutQuestion {
+  readonly sessionIds: readonly string[];
+  /** The name of the app that asks; null: unknown. */
+  readonly app: string | null;
+  readonly redirect: string;
+}
+
 /** The data of each kind of flow. A state of one kind does not finish a flow of another. */
 interface FlowData {
   readonly github: {
@@ -88,6 +98,8 @@ interface FlowData {
     readonly redirect: string;
   };
   readonly project: ProjectSignIn;
+  /** The user is asked whether to end these sessions of the browser. */
+  readonly logout: LogoutQuestion;
 }
 /** `handle`: the current state token of the flow. */
 export type Flow<K extends keyof FlowData> = FlowData[K] & { readonly handle: string };

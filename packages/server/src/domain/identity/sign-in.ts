@@ -89,18 +89,22 @@ interface SessionOptions {
   readonly acr?: 'aal1' | 'aal2';
   /** Absent: now. */
   readonly authenticatedAt?: Date;
-  /** For the session of an app: the app, and the scopes to which the user consented. */
+  /** For the session of an app: the app, the scopes to which the user consented, and the session of the browser. */
   readonly app?: {
     readonly id: string;
     readonly consented: readonly string[] | null;
     readonly openid: readonly OpenidScope[];
+    readonly ssoSessionId: string | null;
   } | null;
+  /** For a browser that signs in to all apps of a project, which gets no tokens by it (`domain/sso`). */
+  readonly sso?: { readonly projectId: string; readonly factorAt: Date | null } | null;
 }
 
 /** A session that is not written yet. */
 export interface PlannedSession extends Required<SessionOptions> {
   readonly id: string;
   readonly expiresAt: Date;
+  /** For `sso` the secret in the cookie. */
   readonly refreshToken: string;
 }
 
@@ -112,6 +116,7 @@ export interface NewSession extends PlannedSession {
 export function planSession(services: Services, options: SessionOptions): PlannedSession {
   const id = services.ids.next();
   const { kind = 'browser', acr = 'aal1', authenticatedAt = services.clock.now(), app = null } = options;
+  const { sso = null } = options;
   return {
     id,
     kind,
@@ -119,6 +124,7 @@ export function planSession(services: Services, options: SessionOptions): Planne
     acr,
     authenticatedAt,
     app,
+    sso,
     expiresAt: new Date(authenticatedAt.getTime() + services.config.tokens.refreshTokenDays * DAY_MS),
     refreshToken: firstRefreshToken(refreshKeys(services), id),
   };
@@ -187,6 +193,9 @@ export async function writeSession(ctx: Run, session: PlannedSession, user: User
       projectAppId: session.app?.id ?? null,
       consentedScopes: session.app?.consented ? [...session.app.consented] : null,
       openidScopes: [...(session.app?.openid ?? [])],
+      ssoSessionId: session.app?.ssoSessionId ?? null,
+      ssoProjectId: session.sso?.projectId ?? null,
+      factorAt: session.sso?.factorAt ?? null,
       acr: session.acr,
       amr: [...session.amr],
       ipAddress: call.address,
@@ -205,7 +214,12 @@ export async function writeSession(ctx: Run, session: PlannedSession, user: User
     target: { type: 'Session', id: session.id },
     node,
   });
-  await endLeastUsed(ctx, user, { id: session.id, acr: session.acr, appId: session.app?.id ?? null });
+  await endLeastUsed(ctx, user, {
+    id: session.id,
+    acr: session.acr,
+    appId: session.app?.id ?? null,
+    isSso: session.sso !== null,
+  });
 }
 
 /**

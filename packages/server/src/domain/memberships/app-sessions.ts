@@ -2,6 +2,7 @@ import { and, eq, sql, type SQL } from 'drizzle-orm';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import type { Context } from '../../kernel/context.ts';
 import type { NodeRef } from '../../kernel/event.ts';
+import { queueLogoutNotices } from '../backchannel-logout/notice.ts';
 import { liveSessions, sessionData } from '../sessions/live-sessions.ts';
 import { nodesOfUsers, systemActor } from '../identity/user-node.ts';
 import { sessions } from '../../features/me/session.ts';
@@ -23,6 +24,7 @@ async function endSessionsWhere({ tx, services, record }: SessionEndContext, whi
       .set({ endedAt: services.clock.now() })
       .where(and(which, liveSessions(services)))
       .returning();
+    await queueLogoutNotices(tx, services, ended);
     const userIds = new Set(ended.map(({ userId }) => userId));
     return { ended, nodes: userIds.size > 0 ? await nodesOfUsers(tx, userIds) : new Map<string, NodeRef>() };
   });
@@ -45,7 +47,7 @@ export const endSessionsOfApp = (ctx: SessionEndContext, appId: string): Promise
   endSessionsWhere(ctx, eq(sessions.projectAppId, appId));
 
 /**
- * Ends the user's sessions with apps of these projects, where the user has no access left: a user who is removed
+ * Ends the user's sessions with apps of these projects, and those of browsers for them, where the user has no access left: a user who is removed
  * from a project may still be a member of its organization or own its account. The caller invalidates the user.
  */
 export const endSessionsInLostProjects = (
@@ -57,9 +59,9 @@ export const endSessionsInLostProjects = (
     ctx,
     and(
       eq(sessions.userId, userId),
-      sql`${sessions.projectAppId} in (
-        select a.id from project_apps a join nodes n on n.id = a.tenant_id
-        where a.tenant_id = any(${`{${projectIds.join()}}`}::uuid[])
+      sql`coalesce(${sessions.ssoProjectId},
+          (select a.tenant_id from project_apps a where a.id = ${sessions.projectAppId})) in (
+        select n.id from nodes n where n.id = any(${`{${projectIds.join()}}`}::uuid[])
           and not exists (select 1 from project_users p where p.tenant_id = n.id and p.user_id = ${userId}::uuid)
           and not exists (select 1 from organization_members m
             where m.tenant_id = n.parent_id and m.user_id = ${userId}::uuid)

@@ -1,4 +1,4 @@
-import { and, eq, gt, lt, ne, or } from 'drizzle-orm';
+import { and, eq, gt, isNull, lt, ne, or } from 'drizzle-orm';
 import { networkOf } from '../../access/credentials/cidrs.ts';
 import { sessions } from '../../features/me/session.ts';
 import { users } from '../../features/users/user.ts';
@@ -20,10 +20,12 @@ export async function onSignedIn({ tx, event }: RuleInput): DraftResult {
     .innerJoin(users, eq(users.id, sessions.userId))
     .where(eq(sessions.id, id));
   if (!opened?.session.ipAddress || opened.session.kind === 'projectApp') return undefined;
+  if (opened.session.ssoProjectId !== null) return undefined;
   const { userId, ipAddress, userAgent, authenticatedAt, createdAt } = opened.session;
   const earlier = and(
     eq(sessions.userId, userId),
     ne(sessions.kind, 'projectApp'),
+    isNull(sessions.ssoProjectId),
     or(lt(sessions.createdAt, createdAt), and(eq(sessions.createdAt, createdAt), lt(sessions.id, id))),
   );
   const month = new Date(authenticatedAt.getTime() - 30 * DAY_MS);

@@ -1,5 +1,6 @@
-import { and, eq, gt, isNull, type SQL } from 'drizzle-orm';
+import { and, eq, gt, inArray, isNull, type SQL } from 'drizzle-orm';
 import { sessions } from '../../features/me/session.ts';
+import { queueLogoutNotices } from '../backchannel-logout/notice.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Actor } from '../../kernel/event.ts';
 import { recordImpersonationEnd } from '../operators/impersonation.ts';
@@ -27,7 +28,7 @@ export function isLive({ clock, config }: Services, row: SessionRow): boolean {
 }
 
 /**
- * Ends the live sessions of the user that match `which`. Their tokens are rejected at once by this process, and
+ * Ends the live sessions of the user that match `which`, and those of apps that began in one of them. Their tokens are rejected at once by this process, and
  * within a second by all others. Records a `session.revoked` for each, by `actor` or else by the caller, and returns
  * the ended rows.
  */
@@ -38,11 +39,16 @@ export async function endSessions(
   actor?: Actor,
 ): Promise<SessionRow[]> {
   const { tx, services } = ctx;
-  const ended = await tx
-    .update(sessions)
-    .set({ endedAt: services.clock.now() })
-    .where(and(eq(sessions.userId, userId), which, liveSessions(services)))
-    .returning();
+  const endWhere = (condition: SQL | undefined) =>
+    tx
+      .update(sessions)
+      .set({ endedAt: services.clock.now() })
+      .where(and(eq(sessions.userId, userId), condition, liveSessions(services)))
+      .returning();
+  const ended = await endWhere(which);
+  const ofApps = ended.filter(({ ssoProjectId }) => ssoProjectId !== null).map(({ id }) => id);
+  if (ofApps.length > 0) ended.push(...(await endWhere(inArray(sessions.ssoSessionId, ofApps))));
+  await queueLogoutNotices(tx, services, ended);
   const node = ended.length > 0 ? await nodeOfUser(tx, userId) : undefined;
   for (const row of ended) {
     ctx.invalidate(`session:${row.id}`);
@@ -63,6 +69,8 @@ export const sessionData = (row: SessionRow) => ({
   id: row.id,
   kind: row.kind,
   projectAppId: row.projectAppId,
+  ssoProjectId: row.ssoProjectId,
+  ssoSessionId: row.ssoSessionId,
   acr: row.acr,
   ipAddress: row.ipAddress,
   userAgent: row.userAgent,

@@ -11,6 +11,7 @@ import type { NodeRef, Recording } from '../../kernel/event.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { sessions } from '../../features/me/session.ts';
 import { users } from '../../features/users/user.ts';
+import { queueLogoutNotices } from '../backchannel-logout/notice.ts';
 import { canSignIn } from '../identity/password-sign-in.ts';
 import { refreshKeys, type Run, type SessionRow, type UserRow } from '../identity/sign-in.ts';
 import { isLive, liveSessions, sessionData } from './live-sessions.ts';
@@ -147,7 +148,8 @@ async function endFamily({ tx, services, invalidate }: Run, sessionId: string): 
     .update(sessions)
     .set({ endedAt: services.clock.now() })
     .where(and(eq(sessions.id, sessionId), isNull(sessions.endedAt)))
-    .returning({ id: sessions.id });
+    .returning();
+  await queueLogoutNotices(tx, services, ended);
   invalidate(`session:${sessionId}`);
   return ended.length > 0;
 }

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull, ne, not, or, type SQL } from 'drizzle-orm';
+import { and, desc, eq, inArray, isNotNull, isNull, ne, not, or, type SQL } from 'drizzle-orm';
 import type { Run, SessionRow, UserRow } from '../identity/sign-in.ts';
 import { endSessions, liveSessions } from './live-sessions.ts';
 import { userAsActor } from '../identity/user-node.ts';
@@ -10,6 +10,7 @@ import { hasFactor } from '../../features/mfa/mfa-factor.ts';
 /** Condition for sessions of this service that still require the second factor. */
 export const isPending = and(
   isNull(sessions.projectAppId),
+  isNull(sessions.ssoProjectId),
   eq(sessions.acr, 'aal1'),
   hasFactor(sessions.userId),
 ) as SQL;
@@ -17,17 +18,21 @@ export const isPending = and(
 /**
  * Ends the least recently used sessions above the limit; the session `id` itself stays. Sessions of each app are
  * counted separately, so that an app ends no other sessions. Sessions that wait for the second factor are counted
- * separately too, because the password alone opens them.
+ * separately too, because the password alone opens them; and so are those of browsers for the apps of projects.
  */
 export async function endLeastUsed(
   ctx: Run,
   user: UserRow,
-  { id, acr, appId }: { readonly id: string; readonly acr: SessionRow['acr']; readonly appId: string | null },
+  session: {
+    readonly id: string;
+    readonly acr: SessionRow['acr'];
+    readonly appId: string | null;
+    readonly isSso: boolean;
+  },
 ): Promise<void> {
   const { tx, services } = ctx;
-  const isCountedTogether = appId
-    ? eq(sessions.projectAppId, appId)
-    : and(isNull(sessions.projectAppId), or(not(hasFactor(sessions.userId)), eq(sessions.acr, acr)));
+  const { id } = session;
+  const isCountedTogether = groupOf(session);
   const surplus = await tx
     .select({ id: sessions.id })
     .from(sessions)
@@ -36,4 +41,20 @@ export async function endLeastUsed(
     .offset(services.config.auth.maxSessionsPerUser - 1);
   const ids = surplus.map(({ id }) => id);
   if (ids.length > 0) await endSessions(ctx, user.id, inArray(sessions.id, ids), userAsActor(user));
+}
+
+/** Condition for the sessions that count together with this one. */
+function groupOf({
+  acr,
+  appId,
+  isSso,
+}: {
+  readonly acr: SessionRow['acr'];
+  readonly appId: string | null;
+  readonly isSso: boolean;
+}): SQL | undefined {
+  if (appId !== null) return eq(sessions.projectAppId, appId);
+  if (isSso) return isNotNull(sessions.ssoProjectId);
+  const isOfService = and(isNull(sessions.projectAppId), isNull(sessions.ssoProjectId));
+  return and(isOfService, or(not(hasFactor(sessions.userId)), eq(sessions.acr, acr)));
 }

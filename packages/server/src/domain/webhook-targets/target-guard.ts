@@ -38,10 +38,10 @@ export interface TargetGuard {
   addressesOf(url: URL): Promise<readonly string[]>;
   /**
    * Checks the URL of a new subscription. A name without an address passes: its DNS may be set up later, and nothing
-   * is sent until then.
+   * is sent until then. `path`: the field that a refusal names.
    * @throws WEBHOOK_URL_NOT_ALLOWED
    */
-  assertUrlAllowed(url: string): Promise<void>;
+  assertUrlAllowed(url: string, path?: string): Promise<void>;
 }
 
 const MIN_USER_PORT = 1024;
@@ -111,11 +111,11 @@ export function createTargetGuard(
 
   return {
     addressesOf,
-    async assertUrlAllowed(text) {
+    async assertUrlAllowed(text, path = 'url') {
       const faults = URL.canParse(text) ? await faultsOf(new URL(text)) : (['format'] as const);
       if (faults.length === 0) return;
       throw fail('WEBHOOK_URL_NOT_ALLOWED', {
-        details: faults.map((code) => ({ path: 'url', code })),
+        details: faults.map((code) => ({ path, code })),
         fix: faults.map((code) => fixes[code]).join(' '),
       });
     },

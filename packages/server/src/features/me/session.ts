@@ -27,6 +27,12 @@ export const sessions = pgTable(
     /** Organizations whose owners know that the operator entered. */
     enteredOrganizations: uuidColumn('entered_organizations').array(),
     projectAppId: uuidColumn('project_app_id').references(() => projectApps.id, { onDelete: 'cascade' }),
+    /** The project to whose apps the browser is signed in (`domain/sso`); null: any other session. */
+    ssoProjectId: uuidColumn('sso_project_id'),
+    /** For the session of an app: the session of the browser in which it began, and with which it ends. */
+    ssoSessionId: uuidColumn('sso_session_id'),
+    /** When the user last gave the second factor, in a session for the apps of a project. */
+    factorAt: time('factor_at'),
     /** The scopes that the user consented to; null: the app was unrestricted at that time. */
     consentedScopes: textColumn('consented_scopes').array(),
     /** The scopes of OpenID Connect that were granted; they are no permissions. */
@@ -51,6 +57,9 @@ export const sessions = pgTable(
   (table) => [
     index('sessions_user').on(table.userId),
     index('sessions_app').on(table.projectAppId),
+    index('sessions_sso')
+      .on(table.ssoSessionId)
+      .where(sql`sso_session_id is not null`),
     index('sessions_impersonator')
       .on(table.impersonatorId)
       .where(sql`impersonator_id is not null`),
@@ -74,6 +83,14 @@ export const Session = entity('Session', {
   fields: {
     kind: serverSet(SessionKind.describe('What is signed in.')),
     projectAppId: serverSet(uuid.nullable().describe('Id of the app, for sessions of apps.')),
+    ssoProjectId: serverSet(
+      uuid
+        .nullable()
+        .describe('Id of the project to whose apps the browser is signed in; null: any other session.'),
+    ),
+    ssoSessionId: serverSet(
+      uuid.nullable().describe('For an app: id of the session of the browser with which its session ends.'),
+    ),
     acr: serverSet(
       z
         .enum(['aal1', 'aal2'])

@@ -89,7 +89,7 @@ export async function raiseSession(
     .returning({ id: sessions.id });
   if (changed.length === 0) throw fail('UNAUTHENTICATED');
   ctx.invalidate(`session:${credentialId}`);
-  await endLeastUsed(ctx, user, { id: credentialId, acr: 'aal2', appId: null });
+  await endLeastUsed(ctx, user, { id: credentialId, acr: 'aal2', appId: null, isSso: false });
 }
 
 /** The target of audit entries about a user. */

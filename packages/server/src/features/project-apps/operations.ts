@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { appOriginsTopic } from '../../access/credentials/app-origins.ts';
 import { appsTopic } from '../../domain/app-access/app.ts';
 import { fail } from '../../errors.ts';
+import type { Services } from '../../kernel/context.ts';
 import { pageOf, paging, relationsOf } from '../../kernel/input/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
@@ -56,9 +57,16 @@ export const createProjectApp = mutation({
   output: ProjectAppWithSecret,
   secrets: ['clientSecret'],
   status: 201,
-  codes: ['PRIVILEGE_ESCALATION', 'NOT_FOUND', 'SESSION_REQUIRED', 'STEP_UP_REQUIRED'],
+  codes: [
+    'PRIVILEGE_ESCALATION',
+    'NOT_FOUND',
+    'SESSION_REQUIRED',
+    'STEP_UP_REQUIRED',
+    'WEBHOOK_URL_NOT_ALLOWED',
+  ],
   emits: 'project_app.created',
   leavesPermissions: true,
+  prepare: ({ services, input }) => assertTargetAllowed(services, input),
   run: async (ctx) => {
     const { db, input, services } = ctx;
     if (input.firstParty) assertMaySkipConsent(ctx);
@@ -78,18 +86,28 @@ export const createProjectApp = mutation({
   },
 });
 
+/** The address of back-channel logout is as dangerous as that of a webhook. @throws WEBHOOK_URL_NOT_ALLOWED */
+async function assertTargetAllowed(
+  services: Services,
+  { backchannelLogoutUri }: { readonly backchannelLogoutUri?: string | null | undefined },
+): Promise<void> {
+  if (backchannelLogoutUri) await services.assertUrlAllowed(backchannelLogoutUri, 'backchannelLogoutUri');
+}
+
 export const updateProjectApp = mutation({
   rest: 'PATCH /project-apps/:id',
   whileImpersonating: 'refused',
   access: 'ProjectApp:Update',
   summary: 'Change an app; removed scopes restrict existing tokens too',
-  description: 'redirectUris, scopes, enabledProviders, allowedOrigins and tagIds replace the whole list.',
+  description:
+    'redirectUris, postLogoutRedirectUris, scopes, enabledProviders, allowedOrigins and tagIds replace the whole list.',
   tenants,
   input: { scope: Scope, id: uuid, ...ProjectApp.patch },
   output: ProjectApp.schema,
   target: ProjectApp,
-  codes: ['PRIVILEGE_ESCALATION', 'SESSION_REQUIRED', 'STEP_UP_REQUIRED'],
+  codes: ['PRIVILEGE_ESCALATION', 'SESSION_REQUIRED', 'STEP_UP_REQUIRED', 'WEBHOOK_URL_NOT_ALLOWED'],
   emits: 'project_app.updated',
+  prepare: ({ services, input }) => assertTargetAllowed(services, input),
   run: async (ctx) => {
     const { db, input } = ctx;
     const before = await lockApp(ctx, input.id);

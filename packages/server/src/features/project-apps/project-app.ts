@@ -26,6 +26,9 @@ export const projectApps = pgTable(
     /** Null: not restricted. Empty: tokens of the app allow nothing. */
     scopes: textColumn('scopes').array(),
     enabledProviders: textColumn('enabled_providers', { enum: appProviders }).array().notNull(),
+    /** Where the browser may continue after a logout. */
+    postLogoutRedirectUris: textColumn('post_logout_redirect_uris').array().notNull().default([]),
+    backchannelLogoutUri: textColumn('backchannel_logout_uri'),
     /** Origins whose scripts may read the answers to the app (CORS). */
     allowedOrigins: textColumn('allowed_origins').array().notNull().default([]),
     allowSignUp: boolean('allow_sign_up').notNull(),
@@ -91,6 +94,7 @@ const Provider = z
   .enum(appProviders)
   .meta({ id: 'ProjectAppProvider', description: 'A sign-in method of an app.' });
 
+const logoutUrisText = 'Where the browser may be sent after a logout.';
 const originsText = 'Origins of pages that may read the answers to this app.';
 const scopesText =
   'Permissions that it may use (slug:action or Noun:Action). null: not restricted; empty: none.';
@@ -134,6 +138,29 @@ export const ProjectApp = entity('ProjectApp', {
       ),
       out: z.array(z.string()).describe('Where the browser may be sent after the sign-in.'),
     },
+    postLogoutRedirectUris: {
+      ...optional(
+        z
+          .array(redirectUri)
+          .max(20)
+          .transform(withoutDuplicates)
+          .meta({ description: logoutUrisText, examples: [['https://app.example.com/goodbye']] }),
+        [],
+      ),
+      out: z.array(z.string()).describe(logoutUrisText),
+    },
+    backchannelLogoutUri: optional(
+      z
+        .string()
+        .max(2048)
+        .nullable()
+        .meta({
+          description:
+            'Receives a signed `logout_token` when a session of the app ends (OpenID Connect Back-Channel Logout). An https URL with a public address.',
+          examples: ['https://app.example.com/backchannel-logout'],
+        }),
+      null,
+    ),
     scopes: {
       ...optional(z.array(scopeName).max(100).nullable().describe(scopesText), null),
       out: z.array(z.string()).nullable().describe(scopesText),

@@ -5,13 +5,8 @@ import { finishSignIn } from '../../domain/app-tokens/authorization-code.ts';
 import { pageOf } from '../../domain/federation/answer-app.ts';
 import type { AppRequest } from '../../domain/federation/app-request.ts';
 import type { SignInCandidate } from '../../domain/federation/app-sign-in.ts';
-import {
-  advanceFlow,
-  clearFlowCookie,
-  consumeFlow,
-  type Flow,
-  type IdentifiedPerson,
-} from '../../domain/federation/flow.ts';
+import type { IdentifiedPerson } from '../../domain/federation/flow.ts';
+import { goTo, leave, type SignInPlace } from '../../domain/federation/sign-in-place.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
@@ -21,39 +16,58 @@ import type { Executor } from '../../kernel/scoped-db.ts';
  */
 export async function askConsent(
   ctx: Run,
-  flow: Flow<'project'>,
+  place: SignInPlace,
   app: LiveApp,
-  { user, candidate }: { readonly user: IdentifiedPerson; readonly candidate: SignInCandidate },
+  { user, candidate }: Identified,
 ): Promise<string> {
-  const { tx, services, call } = ctx;
-  const scopes = ceilingOf(app, flow.asked.scopes);
-  const consent = await findConsent(tx, app, flow.asked, { candidate, scopes });
+  const { tx, services } = ctx;
+  const { asked } = place;
+  const scopes = ceilingOf(app, asked.scopes);
+  const consent = await findConsent(tx, app, asked, { user, candidate });
   if (consent) {
-    await consumeFlow(tx, services, call, 'project', flow.handle);
-    clearFlowCookie(ctx);
-    return finishSignIn(ctx, app, { request: flow.asked, candidate, user, scopes, consent });
+    await leave(ctx, place);
+    return finishSignIn(ctx, app, { request: asked, candidate, user, scopes, consent });
   }
   const subject = { userId: user.userId, joins: candidate.joins };
   const later = scopes === null ? [] : await scopesNotHeld(tx, services, app, subject, scopes);
-  await advanceFlow(ctx, 'project', flow.handle, {
-    asked: flow.asked,
-    verifier: flow.verifier,
-    step: { name: 'consent', user, shown: scopes, later },
-  });
+  await goTo(ctx, place, { name: 'consent', user, shown: scopes, later });
   return pageOf(services.config, 'consent');
 }
+
+/**
+ * Whether another program on the user's device could get the answer: a public app with a scheme of its own or a loopback
+ * address. A sign-in without any page must not answer it (RFC 8252 §8.6).
+ */
+function isOnDevice({ confidential }: LiveApp, { redirectUri }: AppRequest): boolean {
+  const { protocol, hostname } = new URL(redirectUri);
+  const isWeb = protocol === 'https:' || protocol === 'http:';
+  return !confidential && (!isWeb || hostname === '127.0.0.1' || hostname === '[::1]');
+}
+
+interface Identified {
+  readonly user: IdentifiedPerson;
+  readonly candidate: SignInCandidate;
+}
+
+/** Whether the sign-in of this user would finish without the consent page. */
+export const mayFinish = async (
+  { tx }: Run,
+  asked: AppRequest,
+  app: LiveApp,
+  identified: Identified,
+): Promise<boolean> => (await findConsent(tx, app, asked, identified)) !== undefined;
 
 /** Why no consent has to be asked for; undefined: it has to. Who joins the project by the sign-in is always asked. */
 async function findConsent(
   db: Executor,
   app: LiveApp,
   asked: AppRequest,
-  { candidate, scopes }: { readonly candidate: SignInCandidate; readonly scopes: readonly string[] | null },
+  { user: { proof }, candidate: { user, joins } }: Identified,
 ): Promise<'firstParty' | 'remembered' | undefined> {
-  const { user, joins } = candidate;
   if (asked.asksConsent) return undefined;
+  if (proof.provider === 'sso' && (joins || isOnDevice(app, asked))) return undefined;
   if (app.firstParty) return 'firstParty';
   if (user === null || joins) return undefined;
-  const wanted = consentFor(scopes, asked.openid?.scopes);
+  const wanted = consentFor(ceilingOf(app, asked.scopes), asked.openid?.scopes);
   return (await hasConsented(db, app, user.id, wanted)) ? 'remembered' : undefined;
 }

@@ -30,12 +30,17 @@ const input = {
   ),
   nonce: optionalParameter('Repeated in the id_token: 1 to 512 characters.'),
   prompt: optionalParameter(
-    '`none`: no page; the answer is always `login_required`. `login`, `consent` and `select_account` are always met.',
+    '`none`: no page; the answer is a code, `login_required`, `consent_required` or `interaction_required`. `login` and `select_account`: the user signs in again. `consent`: they consent again.',
   ),
   max_age: optionalParameter(
-    'Seconds since the sign-in; always met, because each request asks the user to sign in.',
+    'If the user signed in more than so many seconds ago, in another app of the project, they sign in again.',
   ),
-  login_hint: optionalParameter('The address with which the form begins.'),
+  acr_values: optionalParameter(
+    'Ignored: a user who has a second factor always gives it; `acr` says what they gave.',
+  ),
+  login_hint: optionalParameter(
+    'The address with which the form begins; a user with another address is not signed in without it.',
+  ),
   id_token_hint: optionalParameter('An id_token of the app, expired or not: no other user can sign in.'),
   request: optionalParameter('Not supported.'),
   request_uri: optionalParameter('Not supported.'),

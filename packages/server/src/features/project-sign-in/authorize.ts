@@ -9,10 +9,12 @@ import { parseScopes } from '../../domain/app-access/openid-scopes.ts';
 import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
 import { answerApp, pageOf } from '../../domain/federation/answer-app.ts';
 import type { AppRequest } from '../../domain/federation/app-request.ts';
-import { beginFlow } from '../../domain/federation/flow.ts';
+import { goTo } from '../../domain/federation/sign-in-place.ts';
 import { newVerifier } from '../../domain/federation/github.ts';
 import { readIdTokenHint } from '../../domain/app-tokens/id-token.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
+import { continueSession } from './sso/continue-session.ts';
+import { parsePrompt, promptOf, promptValues } from './sso/prompt.ts';
 
 /**
  * The authorization endpoint (RFC 6749 §4.1.1). Until the redirect URI is known to belong to the client, errors appear on a
@@ -53,7 +55,7 @@ export async function prepareHint(
 ): Promise<Hint> {
   if (!id_token_hint) return null;
   const app = await appByClientId(db, client_id);
-  return app && readIdTokenHint(services, app, id_token_hint);
+  return app && (await readIdTokenHint(services, app, id_token_hint))?.userId;
 }
 
 /** Printable ASCII (RFC 6749 appendix A.5). */
@@ -75,27 +77,26 @@ class RequestError {
 /** Stores the flow and redirects the browser to its next page. @throws VALIDATION_ERROR, INVALID_REDIRECT_URI */
 export async function begin(ctx: Run, request: AuthorizationParameters, hint: Hint): Promise<BareReply> {
   const { config } = ctx.services;
-  ctx.unchanged();
   const app = await requestingApp(ctx.tx, request);
   const authorization =
     repetitionError(ctx.call.repeated) ?? parseParameters(app, request, offeredProviders(config, app), hint);
   if (authorization instanceof RequestError) {
+    ctx.unchanged();
     const address = await answerApp(ctx, app, addresseeOf(app, request), {
       error: authorization.error,
       error_description: authorization.description,
     });
-    // Silent sign-in may redirect without a page (RFC 9700 §4.11.2), because it would be none otherwise.
-    if (authorization.error === 'login_required' || isTrusted(config, request.redirect_uri)) {
-      return redirect(address);
-    }
+    if (isTrusted(config, request.redirect_uri)) return redirect(address);
     const fix = `${authorization.error}: ${authorization.description}.`;
     return new Notice(address, fail('VALIDATION_ERROR', { fix }));
   }
-  await beginFlow(ctx, 'project', {
-    asked: authorization,
-    verifier: newVerifier(),
-    step: { name: 'signIn' },
-  });
+  const place = { asked: authorization, verifier: newVerifier(), handle: null };
+  const next = await continueSession(ctx, app, place, parsePrompt(request));
+  if (typeof next === 'string') return redirect(next);
+  ctx.unchanged();
+  // Silent sign-in may redirect without a page (RFC 9700 §4.11.2), because it would be none otherwise.
+  if (next !== null) return redirect(await answerApp(ctx, app, authorization, next));
+  await goTo(ctx, place, { name: 'signIn' });
   const isGithub = request.provider === 'github';
   return redirect(isGithub ? `${config.appUrl}/api/auth/project/github` : pageOf(config, 'signIn'));
 }
@@ -136,11 +137,10 @@ async function requestingApp(
   return app;
 }
 
-export const unknownRedirect = () =>
-  fail('INVALID_REDIRECT_URI', {
-    details: [{ path: 'redirect_uri', code: 'not_allowed' }],
-    fix: 'Send one of the redirectUris of the app, character by character; only the port of a loopback IP may differ.',
-  });
+export const unknownRedirect = (
+  path = 'redirect_uri',
+  fix = 'Send one of the redirectUris of the app, character by character; only the port of a loopback IP may differ.',
+) => fail('INVALID_REDIRECT_URI', { details: [{ path, code: 'not_allowed' }], fix });
 
 /**
  * An error names a parameter only if its name matches this pattern. Any other name may be arbitrary text of the caller,
@@ -206,7 +206,7 @@ function parseParameters(
     ...(openid.length > 0 && { openid: { scopes: openid, nonce: request.nonce || null } }),
     ...(request.response_mode === 'form_post' && { responseMode: 'form_post' }),
     ...(hint && { expectedUserId: hint }),
-    ...(promptOf(request).includes('consent') && { asksConsent: true }),
+    ...(promptOf(request.prompt).includes('consent') && { asksConsent: true }),
     ...(loginHint !== undefined && { loginHint }),
   };
 }
@@ -214,14 +214,7 @@ function parseParameters(
 /** A hint that looks like an address; any other is ignored. */
 const addressPattern = /^[^\s@]{1,64}@[^\s@]{1,189}$/;
 
-const prompts = ['none', 'login', 'consent', 'select_account'];
-
-const promptOf = ({ prompt }: AuthorizationParameters): string[] => (prompt ?? '').split(' ').filter(Boolean);
-
-/**
- * What is wrong with the parameters of OpenID Connect. Every sign-in asks the user to authenticate, so `login`,
- * `select_account` and any `max_age` are met, and `none` never is.
- */
+/** What is wrong with the parameters of OpenID Connect. */
 function openidFault(request: AuthorizationParameters, hint: Hint): RequestError | undefined {
   for (const name of ['request', 'request_uri', 'registration'] as const) {
     if (request[name]) return new RequestError(`${name}_not_supported`, `${name} is not supported`);
@@ -232,9 +225,9 @@ function openidFault(request: AuthorizationParameters, hint: Hint): RequestError
   if (request.max_age && !/^\d{1,10}$/.test(request.max_age)) {
     return new RequestError('invalid_request', 'max_age must be a whole number of seconds');
   }
-  const prompt = promptOf(request);
-  if (!prompt.every((value) => prompts.includes(value))) {
-    return new RequestError('invalid_request', `prompt must be of ${prompts.join(', ')}`);
+  const prompt = promptOf(request.prompt);
+  if (!prompt.every((value) => promptValues.includes(value))) {
+    return new RequestError('invalid_request', `prompt must be of ${promptValues.join(', ')}`);
   }
   if (prompt.includes('none') && prompt.length > 1) {
     return new RequestError('invalid_request', 'prompt must be none alone, or have other values');
@@ -245,9 +238,7 @@ function openidFault(request: AuthorizationParameters, hint: Hint): RequestError
       'id_token_hint must be an id_token of this issuer for the app',
     );
   }
-  return prompt.includes('none')
-    ? new RequestError('login_required', 'the user is not signed in')
-    : undefined;
+  return undefined;
 }
 
 /** The permissions that are requested; an app that is not restricted cannot name any, so it requests all. */

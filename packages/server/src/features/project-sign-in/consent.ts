@@ -2,7 +2,8 @@ import { fail } from '../../errors.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import type { LiveApp } from '../../domain/app-access/app.ts';
 import { ceilingOf } from '../../domain/app-access/scopes.ts';
-import { acrOf, finishSignIn } from '../../domain/app-tokens/authorization-code.ts';
+import { acrOf } from '../../domain/app-tokens/acr.ts';
+import { finishSignIn } from '../../domain/app-tokens/authorization-code.ts';
 import { resolveCandidate, type SignInCandidate } from '../../domain/federation/app-sign-in.ts';
 import { answerApp } from '../../domain/federation/answer-app.ts';
 import {
@@ -54,7 +55,8 @@ export async function verifyFactor(ctx: Run, submitted: SubmittedFactor): Promis
   }
   const method = submitted.code === undefined ? 'rc' : 'otp';
   ctx.record({ actor: userAsActor(user), target, node, metadata: { method } });
-  const proved = { ...step.user, amr: [...step.user.amr, method] };
+  const factorAt = services.clock.now().toISOString();
+  const proved = { ...step.user, amr: [...step.user.amr, method], factorAt };
   return askConsent(ctx, flow, app, { user: proved, candidate });
 }
 

@@ -26,6 +26,7 @@ const Metadata = z
     token_endpoint: z.url().describe('Where an app exchanges a code for tokens.'),
     revocation_endpoint: z.url().describe('Where an app revokes tokens.'),
     introspection_endpoint: z.url().describe('Where a confidential app asks whether a token is valid.'),
+    end_session_endpoint: z.url().describe('Where an app sends the browser to sign out.'),
     userinfo_endpoint: z.url().describe('Where an app asks who signed in.'),
     jwks_uri: z.url().describe('Address of the keys that verify the tokens.'),
     response_types_supported: z.array(z.literal('code')).describe('Values of `response_type`.'),
@@ -61,6 +62,10 @@ const Metadata = z
     authorization_response_iss_parameter_supported: z
       .literal(true)
       .describe('Whether `iss` comes with the code (RFC 9207).'),
+    backchannel_logout_supported: z
+      .literal(true)
+      .describe('Whether apps are told of ended sessions (OpenID Connect Back-Channel Logout).'),
+    backchannel_logout_session_supported: z.literal(true).describe('Whether the logout token has `sid`.'),
     ui_locales_supported: z.array(z.enum(['en', 'de', 'es', 'fr'])).describe('Languages of the pages.'),
     service_documentation: z.url().describe('Documentation for developers.'),
   })
@@ -89,6 +94,7 @@ async function answerMetadata(
     token_endpoint: `${appUrl}/api/auth/project/token`,
     revocation_endpoint: `${appUrl}/api/auth/project/revoke`,
     introspection_endpoint: `${appUrl}/api/auth/project/introspect`,
+    end_session_endpoint: `${appUrl}/api/auth/project/end-session`,
     userinfo_endpoint: `${appUrl}/api/auth/project/user-info`,
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     response_types_supported: ['code'],
@@ -108,6 +114,8 @@ async function answerMetadata(
     revocation_endpoint_auth_methods_supported: [...methods],
     introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
     authorization_response_iss_parameter_supported: true,
+    backchannel_logout_supported: true,
+    backchannel_logout_session_supported: true,
     ui_locales_supported: ['en', 'de', 'es', 'fr'],
     service_documentation: `${appUrl}/api-docs`,
   };

@@ -7,6 +7,7 @@ import { parseScopes, type OpenidScope } from '../../domain/app-access/openid-sc
 import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
 import { namedScopes, type NamedScope } from '../../domain/app-access/scopes.ts';
 import type { StepName } from '../../domain/federation/answer-app.ts';
+import { addressOf } from '../../domain/federation/app-sign-in.ts';
 import { loadCliQuestion, type CliQuestion } from '../../domain/federation/cli.ts';
 import { loadConnectQuestion, type ConnectQuestion } from '../../domain/federation/link-account.ts';
 import {
@@ -21,6 +22,7 @@ import { organizations } from '../organizations/organization.ts';
 import { projects } from '../projects/project.ts';
 import { users } from '../users/user.ts';
 import { permissionsOf, unknownRedirect, unknownScopes } from './authorize.ts';
+import { loadLogoutQuestion } from './end-session/end-session.ts';
 import { appOf, linkUnder, type ProjectFlow } from './steps.ts';
 
 /** Read-only data for the sign-in pages, for apps, and for pages that customers build themselves. */
@@ -84,6 +86,7 @@ export type LinkState =
 export interface PageQuestions {
   questionFor(flowCookie: string): Promise<CliQuestion | null>;
   connectQuestionFor(flowCookie: string): Promise<ConnectQuestion | null>;
+  logoutQuestionFor(flowCookie: string): ReturnType<typeof loadLogoutQuestion>;
   /** Null when this browser has no current sign-in to an app. */
   pageStateOf(flowCookie: string): Promise<PageState | null>;
   linkOf(flowCookie: string | null, token: string): Promise<LinkState>;
@@ -99,6 +102,7 @@ const profileOf = ({ name, logoUrl, homepageUrl, primaryColor }: LiveApp): AppPr
 export const pageQuestions = (db: Executor, services: Services): PageQuestions => ({
   questionFor: (cookie) => loadCliQuestion(db, services, cookie),
   connectQuestionFor: (cookie) => loadConnectQuestion(db, services, cookie),
+  logoutQuestionFor: (cookie) => loadLogoutQuestion(db, services, cookie),
   pageStateOf: async (cookie) => {
     const flow = await findFlowByCookie(db, services, 'project', cookie);
     const app = flow && (await liveAppOf(db, flow));
@@ -168,7 +172,7 @@ async function ownerOfApp(db: Executor, { tenantId }: LiveApp): Promise<AppOwner
 async function personOf(db: Executor, { userId, proof }: IdentifiedPerson): Promise<PersonProfile> {
   const [user] = userId === null ? [] : await db.select().from(users).where(eq(users.id, userId));
   if (user) return { displayName: user.name, email: user.email, pictureUrl: user.pictureUrl };
-  const address = proof.provider === 'email' ? proof.address : proof.identity.address;
+  const address = addressOf(proof);
   const name = proof.provider === 'github' ? proof.identity.name : null;
   return { displayName: name ?? localPart(address ?? ''), email: address, pictureUrl: null };
 }

@@ -97,7 +97,7 @@ export async function continueWithProof(
     return denyAccess(ctx, flow, app, 'login_required');
   }
   const authenticatedAt = services.clock.now().toISOString();
-  const user = { proof, userId: candidate.user?.id ?? null, authenticatedAt, amr };
+  const user = { proof, userId: candidate.user?.id ?? null, authenticatedAt, amr, factorAt: null };
   if (user.userId !== null && (await isEnrolled(tx, user.userId))) {
     ctx.unchanged();
     await advanceFlow(ctx, 'project', flow.handle, {

@@ -1,0 +1,65 @@
+import { and, eq, inArray, isNotNull } from 'drizzle-orm';
+import { index, integer, pgTable, uuid as uuidColumn } from 'drizzle-orm/pg-core';
+import { time } from '../../db/query/columns.ts';
+import { projectApps } from '../../features/project-apps/project-app.ts';
+import type { Services } from '../../kernel/context.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import type { SessionRow } from '../identity/sign-in.ts';
+
+/**
+ * Ended sessions of which an app has to be told (OpenID Connect Back-Channel Logout 1.0). A row is removed when the app
+ * answered, or after the last attempt.
+ */
+export const logoutNotices = pgTable(
+  'logout_notices',
+  {
+    id: uuidColumn('id').primaryKey(),
+    projectAppId: uuidColumn('project_app_id')
+      .notNull()
+      .references(() => projectApps.id, { onDelete: 'cascade' }),
+    userId: uuidColumn('user_id').notNull(),
+    sessionId: uuidColumn('session_id').notNull(),
+    attempts: integer('attempts').notNull().default(0),
+    nextAttemptAt: time('next_attempt_at').notNull(),
+    createdAt: time('created_at').notNull(),
+  },
+  (table) => [
+    index('logout_notices_due').on(table.nextAttemptAt),
+    index('logout_notices_app').on(table.projectAppId),
+  ],
+);
+
+/** Queues a notice for each ended session whose app wants one. The app knows a session only by an id_token. */
+export async function queueLogoutNotices(
+  tx: Executor,
+  { ids, clock }: Pick<Services, 'ids' | 'clock'>,
+  ended: readonly SessionRow[],
+): Promise<void> {
+  const known = ended.filter(({ openidScopes }) => openidScopes.includes('openid'));
+  const appIds = [...new Set(known.flatMap(({ projectAppId }) => projectAppId ?? []))];
+  if (appIds.length === 0) return;
+  const told = await tx
+    .select({ id: projectApps.id })
+    .from(projectApps)
+    .where(and(inArray(projectApps.id, appIds), isNotNull(projectApps.backchannelLogoutUri)));
+  const now = clock.now();
+  const rows = known.flatMap(({ id: sessionId, projectAppId, userId }) =>
+    told.some(({ id }) => id === projectAppId)
+      ? [
+          {
+            id: ids.next(),
+            projectAppId: projectAppId ?? '',
+            userId,
+            sessionId,
+            nextAttemptAt: now,
+            createdAt: now,
+          },
+        ]
+      : [],
+  );
+  if (rows.length > 0) await tx.insert(logoutNotices).values(rows);
+}
+
+/** Whether it is still the notice of this attempt; otherwise another process took it over. */
+export const isAttempt = ({ id, attempts }: { readonly id: string; readonly attempts: number }) =>
+  and(eq(logoutNotices.id, id), eq(logoutNotices.attempts, attempts));

@@ -1,0 +1,36 @@
+import type { Run } from '../identity/sign-in.ts';
+
+/**
+ * The cookie of a browser with its sign-ins at issuers (openid §9): an id and a secret for each, newest first. A browser
+ * has one cookie for all issuers, because the prefix `__Host-` allows no path.
+ */
+export interface SsoEntry {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** A further issuer makes the browser forget the oldest, so that the header stays small. */
+const MAX_ENTRIES = 10;
+
+const entryPattern = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([\w-]{43})$/;
+
+export function parseSsoCookie(cookie: string | null): SsoEntry[] {
+  return (cookie ?? '')
+    .split('~')
+    .slice(0, MAX_ENTRIES)
+    .flatMap((entry) => {
+      const [, id = '', secret = ''] = entryPattern.exec(entry) ?? [];
+      return id === '' ? [] : [{ id, secret }];
+    });
+}
+
+/** Sets the cookie after the commit; `maxAgeSeconds` is the longest that any of its sessions can live. */
+export function setSsoCookie(ctx: Run, entries: readonly SsoEntry[], maxAgeSeconds: number): void {
+  const value = entries
+    .slice(0, MAX_ENTRIES)
+    .map(({ id, secret }) => `${id}.${secret}`)
+    .join('~');
+  ctx.afterCommit(() => {
+    ctx.call.effects.ssoCookie = value === '' ? 'clear' : { value, maxAgeSeconds };
+  });
+}

@@ -1,0 +1,136 @@
+import { and, eq, inArray, isNotNull, isNull } from 'drizzle-orm';
+import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
+import { equalHashes } from '../../crypto/tokens/secrets.ts';
+import type { Services } from '../../kernel/context.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { sessions } from '../../features/me/session.ts';
+import { users } from '../../features/users/user.ts';
+import { acrOf } from '../app-tokens/acr.ts';
+import type { IdentifiedPerson } from '../federation/flow.ts';
+import { writeSession, type Run, type SessionRow, type UserRow } from '../identity/sign-in.ts';
+import { userAsActor } from '../identity/user-node.ts';
+import { endSessions, liveSessions } from '../sessions/live-sessions.ts';
+import { parseSsoCookie, setSsoCookie, type SsoEntry } from './sso-cookie.ts';
+
+/**
+ * One sign-in on the pages for all apps of an issuer (openid §9): a session of the browser that makes no tokens. It
+ * proves who the user is to the next app of the same project. Its end ends the sessions of the apps that began in it.
+ */
+const HOUR_MS = 3_600_000;
+const DAY_SECONDS = 86_400;
+
+/** The live session of this browser for the apps of the project. */
+export const findSsoSession = async (
+  db: Executor,
+  services: Services,
+  cookie: string | null,
+  projectId: string,
+): Promise<SessionRow | undefined> => (await loadSsoSessions(db, services, cookie, projectId))[0];
+
+/** The live sessions of this browser for the apps of the project, or of all projects. */
+export async function loadSsoSessions(
+  db: Executor,
+  services: Services,
+  cookie: string | null,
+  projectId: string | undefined,
+): Promise<SessionRow[]> {
+  const entries = parseSsoCookie(cookie);
+  if (entries.length === 0) return [];
+  const rows = await db
+    .select({ session: sessions })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.userId))
+    .where(
+      and(
+        inArray(
+          sessions.id,
+          entries.map(({ id }) => id),
+        ),
+        projectId === undefined ? isNotNull(sessions.ssoProjectId) : eq(sessions.ssoProjectId, projectId),
+        liveSessions(services),
+        eq(users.status, 'active'),
+        isNull(users.deletedAt),
+      ),
+    );
+  return rows.map(({ session }) => session).filter((session) => isHeld(session, entries));
+}
+
+const isHeld = ({ id, refreshHash }: SessionRow, entries: readonly SsoEntry[]): boolean => {
+  const entry = entries.find((item) => item.id === id);
+  const hash = entry && hashOneTimeToken(entry.secret);
+  return hash !== undefined && equalHashes(Buffer.from(hash), Buffer.from(refreshHash));
+};
+
+/** The user of the session, as far as it proves them now: its second factor counts for SSO_MFA_HOURS. */
+export function personOfSession({ config, clock }: Services, session: SessionRow): IdentifiedPerson {
+  const factorUntil = (session.factorAt?.getTime() ?? 0) + config.auth.sso.factorHours * HOUR_MS;
+  const isFactorFresh = factorUntil > clock.now().getTime();
+  const { id: sessionId, userId, authenticatedAt } = session;
+  return {
+    proof: { provider: 'sso', userId, sessionId },
+    userId,
+    authenticatedAt: authenticatedAt.toISOString(),
+    amr: session.amr.filter((method) => isFactorFresh || acrOf([method]) === 'aal1'),
+    factorAt: isFactorFresh ? (session.factorAt?.toISOString() ?? null) : null,
+  };
+}
+
+/**
+ * Keeps what the user proved for the next apps of the project, and returns the id of the session. A sign-in gives the browser
+ * a new secret. If another user was signed in in this browser, their session ends.
+ */
+export async function keepSignIn(
+  ctx: Run,
+  projectId: string,
+  user: UserRow,
+  person: IdentifiedPerson,
+): Promise<string> {
+  const { tx, services, call } = ctx;
+  const now = services.clock.now();
+  const authenticatedAt = new Date(person.authenticatedAt);
+  const proved = {
+    authenticatedAt,
+    amr: [...person.amr],
+    acr: acrOf(person.amr),
+    factorAt: person.factorAt === null ? null : new Date(person.factorAt),
+    lastUsedAt: now,
+    expiresAt: endOf(services, authenticatedAt, now),
+  };
+  if (person.proof.provider === 'sso') {
+    const { sessionId } = person.proof;
+    await tx.update(sessions).set(proved).where(eq(sessions.id, sessionId));
+    return sessionId;
+  }
+  const former = await findSsoSession(tx, services, call.ssoCookie, projectId);
+  const secret = newOneTimeToken();
+  const id = former?.userId === user.id ? former.id : services.ids.next();
+  if (id === former?.id) {
+    await tx
+      .update(sessions)
+      .set({ ...proved, refreshHash: hashOneTimeToken(secret) })
+      .where(eq(sessions.id, id));
+  } else {
+    if (former) await endSessions(ctx, former.userId, eq(sessions.id, former.id), userAsActor(user));
+    const { amr, acr, factorAt, expiresAt } = proved;
+    const opened = { id, kind: 'browser', amr, acr, authenticatedAt, expiresAt, app: null } as const;
+    await writeSession(ctx, { ...opened, refreshToken: secret, sso: { projectId, factorAt } }, user);
+  }
+  const others = parseSsoCookie(call.ssoCookie).filter((entry) => entry.id !== id && entry.id !== former?.id);
+  setSsoCookie(ctx, [{ id, secret }, ...others], services.config.auth.sso.maxDays * DAY_SECONDS);
+  return id;
+}
+
+/** It ends when no app used it for a while, and in any case some days after the sign-in. */
+function endOf({ config }: Services, authenticatedAt: Date, now: Date): Date {
+  const { idleHours, maxDays } = config.auth.sso;
+  const latest = authenticatedAt.getTime() + maxDays * DAY_SECONDS * 1000;
+  return new Date(Math.min(now.getTime() + idleHours * HOUR_MS, latest));
+}
+
+/** Removes ended sessions from the cookie of this browser. */
+export function forgetSsoSessions(ctx: Run, ids: readonly string[]): void {
+  const entries = parseSsoCookie(ctx.call.ssoCookie);
+  const left = entries.filter(({ id }) => !ids.includes(id));
+  if (left.length === entries.length) return;
+  setSsoCookie(ctx, left, ctx.services.config.auth.sso.maxDays * DAY_SECONDS);
+}

@@ -1,0 +1,68 @@
+import type { AppError } from '../../../domain/app-access/authorization-response.ts';
+import type { LiveApp } from '../../../domain/app-access/app.ts';
+import { acrOf } from '../../../domain/app-tokens/acr.ts';
+import { pageOf } from '../../../domain/federation/answer-app.ts';
+import { resolveCandidate, type SignInCandidate } from '../../../domain/federation/app-sign-in.ts';
+import type { AppRequest } from '../../../domain/federation/app-request.ts';
+import { goTo, type SignInPlace } from '../../../domain/federation/sign-in-place.ts';
+import { canonicalAddress } from '../../../domain/identity/password-sign-in.ts';
+import type { Run, SessionRow } from '../../../domain/identity/sign-in.ts';
+import { findSsoSession, personOfSession } from '../../../domain/sso/sso-session.ts';
+import { isEnrolled } from '../../mfa/mfa-factor.ts';
+import { askConsent, mayFinish } from '../ask-consent.ts';
+import type { Prompt } from './prompt.ts';
+
+/** Why a request with `prompt=none` cannot be answered with a code. */
+export interface SilentRefusal {
+  readonly error: AppError;
+  readonly error_description: string;
+}
+
+const signInRequired: SilentRefusal = {
+  error: 'login_required',
+  error_description: 'the user is not signed in',
+};
+
+/**
+ * Continues with the user who is signed in to another app of the project in this browser (openid §9): back to the app, or to
+ * the page of what is still missing. Null: the user has to sign in.
+ */
+export async function continueSession(
+  ctx: Run,
+  app: LiveApp,
+  place: SignInPlace,
+  prompt: Prompt,
+): Promise<string | SilentRefusal | null> {
+  const { tx, services, call } = ctx;
+  const { isSilent } = prompt;
+  const otherwise = isSilent ? signInRequired : null;
+  if (prompt.asksSignIn) return otherwise;
+  const session = await findSsoSession(tx, services, call.ssoCookie, app.tenantId);
+  if (!session || !isRecent(session, prompt, services.clock.now())) return otherwise;
+  const user = personOfSession(services, session);
+  const candidate = await resolveCandidate(ctx, app, user.proof);
+  if (!candidate?.user || !isExpected(candidate, place.asked)) return otherwise;
+  if (acrOf(user.amr) === 'aal1' && (await isEnrolled(tx, candidate.user.id))) {
+    if (isSilent) return signInRequired;
+    ctx.unchanged();
+    await goTo(ctx, place, { name: 'secondFactor', user });
+    return pageOf(services.config, 'secondFactor');
+  }
+  if (isSilent && !(await mayFinish(ctx, place.asked, app, { user, candidate }))) {
+    return candidate.joins
+      ? { error: 'interaction_required', error_description: 'the user has to join the project' }
+      : { error: 'consent_required', error_description: 'the user has to consent' };
+  }
+  const next = await askConsent(ctx, place, app, { user, candidate });
+  if (next === pageOf(services.config, 'consent')) ctx.unchanged();
+  return next;
+}
+
+const isRecent = ({ authenticatedAt }: SessionRow, { maxAgeSeconds }: Prompt, now: Date): boolean =>
+  maxAgeSeconds === null || now.getTime() - authenticatedAt.getTime() <= maxAgeSeconds * 1000;
+
+/** Whether the request expects this user, by an id_token or an address. */
+function isExpected({ user }: SignInCandidate, { expectedUserId, loginHint }: AppRequest): boolean {
+  if (expectedUserId !== undefined && user?.id !== expectedUserId) return false;
+  return loginHint === undefined || canonicalAddress(loginHint) === user?.email;
+}

@@ -1,0 +1,26 @@
+/** How an authorization request wants the user to sign in (OpenID Connect Core §3.1.2.1). */
+export interface Prompt {
+  /** No page may appear: `prompt=none`. */
+  readonly isSilent: boolean;
+  /** The user signs in, although they are signed in already. */
+  readonly asksSignIn: boolean;
+  /** How long ago they may have signed in; null: any time. */
+  readonly maxAgeSeconds: number | null;
+}
+
+export const promptValues = ['none', 'login', 'consent', 'select_account'];
+
+export const promptOf = (sent: string | undefined): string[] => (sent ?? '').split(' ').filter(Boolean);
+
+/** `select_account` asks who signs in, which is a sign-in here: a browser knows one user of an issuer. */
+export function parsePrompt(sent: {
+  readonly prompt?: string | undefined;
+  readonly max_age?: string | undefined;
+}): Prompt {
+  const values = promptOf(sent.prompt);
+  return {
+    isSilent: values.includes('none'),
+    asksSignIn: values.includes('login') || values.includes('select_account'),
+    maxAgeSeconds: sent.max_age ? Number(sent.max_age) : null,
+  };
+}

@@ -1,0 +1,81 @@
+import type { FastifyInstance } from 'fastify';
+import { html } from '../../html/html.ts';
+import type { Language } from '../../i18n/translate.ts';
+import { hostedPage, servePage } from '../page.ts';
+import { registerConfirmationPage, type ConfirmationTexts, type Question } from './confirmation.ts';
+
+interface Texts extends ConfirmationTexts {
+  readonly done: { readonly title: string; readonly text: string };
+}
+
+const texts: Record<Language, Texts> = {
+  en: {
+    title: 'Sign out?',
+    asks: 'You will be signed out of {app} and of all other apps for which you use the same sign-in in this browser.',
+    warning: 'If you did not want to sign out, select “Stay signed in”.',
+    approve: 'Sign out',
+    deny: 'Stay signed in',
+    over: 'This request has expired or has already been answered. Sign out again in the app.',
+    done: { title: 'You are signed out', text: 'You can close this page.' },
+  },
+  de: {
+    title: 'Abmelden?',
+    asks: 'Sie werden bei {app} abgemeldet und bei allen anderen Apps, für die Sie in diesem Browser dieselbe Anmeldung verwenden.',
+    warning: 'Wenn Sie sich nicht abmelden wollten, wählen Sie „Angemeldet bleiben“.',
+    approve: 'Abmelden',
+    deny: 'Angemeldet bleiben',
+    over: 'Diese Anfrage ist abgelaufen oder wurde schon beantwortet. Melden Sie sich in der App noch einmal ab.',
+    done: { title: 'Sie sind abgemeldet', text: 'Sie können diese Seite schließen.' },
+  },
+  es: {
+    title: '¿Cerrar sesión?',
+    asks: 'Se cerrará su sesión en {app} y en todas las demás aplicaciones para las que usa el mismo inicio de sesión en este navegador.',
+    warning: 'Si no quería cerrar la sesión, elija «Mantener la sesión».',
+    approve: 'Cerrar sesión',
+    deny: 'Mantener la sesión',
+    over: 'Esta solicitud ha caducado o ya se ha respondido. Cierre la sesión de nuevo en la aplicación.',
+    done: { title: 'Ha cerrado la sesión', text: 'Puede cerrar esta página.' },
+  },
+  fr: {
+    title: 'Se déconnecter ?',
+    asks: 'Vous serez déconnecté de {app} et de toutes les autres applications pour lesquelles vous utilisez la même connexion dans ce navigateur.',
+    warning: 'Si vous ne vouliez pas vous déconnecter, choisissez « Rester connecté ».',
+    approve: 'Se déconnecter',
+    deny: 'Rester connecté',
+    over: 'Cette demande a expiré ou a déjà reçu une réponse. Déconnectez-vous de nouveau dans l’application.',
+    done: { title: 'Vous êtes déconnecté', text: 'Vous pouvez fermer cette page.' },
+  },
+};
+
+interface LogoutQuestion extends Question {
+  readonly app: string;
+}
+
+/** Serves `/hosted/sign-out`, where the user answers the logout of an app, and `/hosted/signed-out`, its end. */
+export function registerSignOutPages(
+  app: FastifyInstance,
+  options: {
+    readonly https: boolean;
+    readonly logoutQuestionFor: (flowCookie: string) => Promise<LogoutQuestion | null>;
+  },
+): void {
+  registerConfirmationPage(app, {
+    https: options.https,
+    questionFor: options.logoutQuestionFor,
+    path: '/hosted/sign-out',
+    texts,
+    action: '/api/auth/project/end-session/confirm',
+    namesIn: ({ app: name }) => ({ app: name }),
+    // An app may redirect from its registered address to another host, so only the scheme can be limited.
+    formTarget: ({ protocol }) => protocol,
+  });
+  servePage(app, {
+    path: '/hosted/signed-out',
+    page: (language) => {
+      const { title, text } = texts[language].done;
+      const body = html`<h1>${title}</h1>
+        <p role="status" class="good">${text}</p>`;
+      return hostedPage({ language, title, body });
+    },
+  });
+}
