@@ -30,7 +30,7 @@ export interface Callback {
 
 /**
  * Whether the user signed out of this app in this browser. The hosted pages may still know them from another app, so the next
- * sign-in asks who it is: on a shared computer it may be somebody else.
+ * sign-in asks who it is: on a shared computer it may be another person.
  */
 const signedOutKey = (settings: Settings): string => `${keyOf(settings)}:signed-out`;
 

@@ -99,7 +99,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     if (retentionWarning !== null) warn(retentionWarning);
   });
   for (const warning of warnings) warn(`${warning} (docs/operating/postgresql.md)`);
-
   const { pool, rls } = database;
   const embedded = database.mode === 'embedded';
   const logError = (error: unknown, message: string): void => log.error({ error, message });
@@ -250,8 +249,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const reseal = createReseal({ pool, kek, columns: sealedColumns, log: logError, onResealed: logResealed });
   const stopJobs = startJobs(config.jobs, [
     { everyMs: 10_000, run: flush },
-    { everyMs: 2_000, run: webhooks.deliverDue },
-    { everyMs: 2_000, run: logouts.sendDue },
+    { everyMs: 2_000, run: () => webhooks.deliverDue().then(logouts.sendDue) },
     { everyMs: MINUTE_MS, run: webhooks.probe },
     { everyMs: MINUTE_MS, run: () => denials.flush() },
     { everyMs: MINUTE_MS, run: recordOperators },
@@ -274,8 +272,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     kek,
     issueFirstUserToken: (issuer) => issueFirstUserToken(services, pool, issuer),
     flushMails: flush,
-    flushLogouts: logouts.flush,
-    flushWebhooks: () => relay.flush().then(webhooks.flush),
+    flushWebhooks: () => relay.flush().then(webhooks.flush).then(logouts.flush),
     purge: () => purge.run(),
     rotateSystemKey,
     signAuditLogs: () => checkpoints.run(),

@@ -53,7 +53,6 @@ export interface App {
   /** Relays events and sends queued mails now, as the job does. */
   readonly flushMails: () => Promise<void>;
   /** Relays events and delivers due webhooks now, as the job does. */
-  readonly flushLogouts: () => Promise<void>;
   readonly flushWebhooks: () => Promise<void>;
   /** Purges deleted rows whose retention has ended, as the job does. */
   readonly purge: () => Promise<PurgeCounts>;

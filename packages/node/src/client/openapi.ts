@@ -5576,7 +5576,7 @@ export interface components {
        */
       authorization_response_iss_parameter_supported: true;
       /**
-       * @description Whether apps are told of ended sessions (OpenID Connect Back-Channel Logout).
+       * @description Whether apps get a token when a session ends (OpenID Connect Back-Channel Logout).
        * @constant
        */
       backchannel_logout_supported: true;

@@ -36,8 +36,8 @@ async function formerCommit(): Promise<string | null> {
     const newest =
       (await git('ls-files', 'packages/server/migrations/*.sql')).split('\n').sort().at(-1) ?? '';
     // Along the first parents: a migration gets its number when its branch is merged.
-    const found = await git('log', '--first-parent', '-m', '--diff-filter=A', '--format=%H', '--', newest);
-    const [added = ''] = found.split('\n');
+    const commits = await git('log', '--first-parent', '-m', '--diff-filter=A', '--format=%H', '--', newest);
+    const [added = ''] = commits.split('\n');
     return await git('rev-parse', '--verify', `${added}^`);
   } catch {
     return null;

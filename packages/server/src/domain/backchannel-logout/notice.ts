@@ -7,7 +7,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import type { SessionRow } from '../identity/sign-in.ts';
 
 /**
- * Ended sessions of which an app has to be told (OpenID Connect Back-Channel Logout 1.0). A row is removed when the app
+ * Ended sessions of which an app wants to know (OpenID Connect Back-Channel Logout 1.0). A row is removed when the app
  * answered, or after the last attempt.
  */
 export const logoutNotices = pgTable(
@@ -35,16 +35,16 @@ export async function queueLogoutNotices(
   { ids, clock }: Pick<Services, 'ids' | 'clock'>,
   ended: readonly SessionRow[],
 ): Promise<void> {
-  const known = ended.filter(({ openidScopes }) => openidScopes.includes('openid'));
-  const appIds = [...new Set(known.flatMap(({ projectAppId }) => projectAppId ?? []))];
+  const ofOpenid = ended.filter(({ openidScopes }) => openidScopes.includes('openid'));
+  const appIds = [...new Set(ofOpenid.flatMap(({ projectAppId }) => projectAppId ?? []))];
   if (appIds.length === 0) return;
-  const told = await tx
+  const wanting = await tx
     .select({ id: projectApps.id })
     .from(projectApps)
     .where(and(inArray(projectApps.id, appIds), isNotNull(projectApps.backchannelLogoutUri)));
   const now = clock.now();
-  const rows = known.flatMap(({ id: sessionId, projectAppId, userId }) =>
-    told.some(({ id }) => id === projectAppId)
+  const rows = ofOpenid.flatMap(({ id: sessionId, projectAppId, userId }) =>
+    wanting.some(({ id }) => id === projectAppId)
       ? [
           {
             id: ids.next(),

@@ -9,8 +9,8 @@ import type { TargetGuard } from '../webhook-targets/target-guard.ts';
 import { isAttempt, logoutNotices } from './notice.ts';
 
 /**
- * Tells apps that sessions ended, by a signed logout token (OpenID Connect Back-Channel Logout 1.0 §2.4 to §2.8). An
- * app that does not answer is told again four times, within an hour. Targets are checked like those of webhooks.
+ * Tells apps that sessions ended, by a signed logout token (OpenID Connect Back-Channel Logout 1.0). An
+ * app that does not answer gets four more attempts, within an hour. Targets are checked like those of webhooks.
  */
 export interface BackchannelLogout {
   /** Tells apps of what is due, and of what becomes due meanwhile. Never rejects. */
@@ -59,7 +59,7 @@ export function createBackchannelLogout(options: Options): BackchannelLogout {
     try {
       for (const notice of await claim(pool, options.services.clock.now(), busyApps())) {
         const done = attempt(options, notice)
-          .catch((error: unknown) => log(error, 'an app could not be told of a logout'))
+          .catch((error: unknown) => log(error, 'an app did not take a logout token'))
           .finally(() => running.delete(notice.id))
           .then(sendDue);
         running.set(notice.id, { appId: notice.appId, done });
@@ -122,7 +122,7 @@ async function attempt(options: Options, notice: Notice): Promise<void> {
   }
 }
 
-/** Also for an app that no longer wants to be told. */
+/** Also for an app that no longer wants tokens. */
 const delivered = { error: null, statusCode: null, retryAfter: null };
 
 async function post({ services, guard, ports, log }: Options, notice: Notice) {
@@ -145,7 +145,7 @@ async function post({ services, guard, ports, log }: Options, notice: Notice) {
       retryAfter: answer.retryAfter,
     } as const;
   } catch (error) {
-    log(error, 'an app could not be told of a logout');
+    log(error, 'an app did not take a logout token');
     return { error: 'connection', statusCode: null, retryAfter: null } as const;
   }
 }

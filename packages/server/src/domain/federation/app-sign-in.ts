@@ -49,8 +49,8 @@ export async function resolveCandidate(
   const linked = proof.provider === 'github' ? await lockAccount(ctx, proof.identity) : undefined;
   const address = addressOf(proof);
   if (!linked && address !== null) await lockClaimants(ctx, address);
-  const known = linked?.userId ?? (proof.provider === 'sso' ? proof.userId : undefined);
-  const userId = known ?? (address === null ? undefined : (await findAddressOwner(ctx.tx, address))?.id);
+  const ownerId = linked?.userId ?? (proof.provider === 'sso' ? proof.userId : undefined);
+  const userId = ownerId ?? (address === null ? undefined : (await findAddressOwner(ctx.tx, address))?.id);
   const user = userId === undefined ? null : await lockSignInUser(ctx, userId);
   if (user === undefined) return null;
   if (proof.provider === 'sso' && !(await lockSsoSession(ctx, proof.sessionId))) {

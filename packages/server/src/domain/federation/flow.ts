@@ -5,6 +5,7 @@ import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { Run } from '../identity/sign-in.ts';
+import type { LogoutQuestion } from '../sso/logout-question.ts';
 import type { AppRequest } from './app-request.ts';
 import type { Identity } from './github.ts';
 import { signInFlows } from './sign-in-flow.ts';
@@ -68,13 +69,6 @@ export interface ProjectSignIn {
       }
     /** The sign-in is over, and a form posts the answer to the app. */
     | { readonly name: 'respond'; readonly fields: Readonly<Record<string, string>> };
-}
-
-export interface LogoutQuestion {
-  readonly sessionIds: readonly string[];
-  /** The name of the app that asks; null: unknown. */
-  readonly app: string | null;
-  readonly redirect: string;
 }
 
 /** The data of each kind of flow. A state of one kind does not finish a flow of another. */

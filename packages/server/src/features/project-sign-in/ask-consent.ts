@@ -6,7 +6,7 @@ import { pageOf } from '../../domain/federation/answer-app.ts';
 import type { AppRequest } from '../../domain/federation/app-request.ts';
 import type { SignInCandidate } from '../../domain/federation/app-sign-in.ts';
 import type { IdentifiedPerson } from '../../domain/federation/flow.ts';
-import { goTo, leave, type SignInPlace } from '../../domain/federation/sign-in-place.ts';
+import { goTo, leave, type SignInPlace } from './sso/sign-in-place.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 

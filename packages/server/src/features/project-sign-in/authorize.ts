@@ -9,7 +9,7 @@ import { parseScopes } from '../../domain/app-access/openid-scopes.ts';
 import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
 import { answerApp, pageOf } from '../../domain/federation/answer-app.ts';
 import type { AppRequest } from '../../domain/federation/app-request.ts';
-import { goTo } from '../../domain/federation/sign-in-place.ts';
+import { goTo } from './sso/sign-in-place.ts';
 import { newVerifier } from '../../domain/federation/github.ts';
 import { readIdTokenHint } from '../../domain/app-tokens/id-token.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';

@@ -64,7 +64,7 @@ const Metadata = z
       .describe('Whether `iss` comes with the code (RFC 9207).'),
     backchannel_logout_supported: z
       .literal(true)
-      .describe('Whether apps are told of ended sessions (OpenID Connect Back-Channel Logout).'),
+      .describe('Whether apps get a token when a session ends (OpenID Connect Back-Channel Logout).'),
     backchannel_logout_session_supported: z.literal(true).describe('Whether the logout token has `sid`.'),
     ui_locales_supported: z.array(z.enum(['en', 'de', 'es', 'fr'])).describe('Languages of the pages.'),
     service_documentation: z.url().describe('Documentation for developers.'),

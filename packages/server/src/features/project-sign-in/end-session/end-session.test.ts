@@ -10,7 +10,7 @@ import {
   type SignInBrowser,
 } from '../../../../test/support/project-app.ts';
 
-/** Logout that an app begins, and logout tokens for apps whose sessions end (openid §10). */
+/** Logout that an app begins, and logout tokens for apps whose sessions end (openid §9). */
 const goodbye = 'https://boards.example/goodbye?from=doorward';
 const backchannel = 'https://boards.example/backchannel';
 let app: TestApp;
@@ -48,7 +48,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 beforeEach(async () => {
-  await app.app.flushLogouts();
+  await app.app.flushWebhooks();
   received.length = 0;
   answer = 200;
 });
@@ -226,7 +226,7 @@ describe('back-channel logout', () => {
     const { browser, idToken } = await signIn();
     await signIn(charts, user, browser);
     await logout(browser, { id_token_hint: idToken });
-    await app.app.flushLogouts();
+    await app.app.flushWebhooks();
     expect(received.map(({ url }) => url)).toEqual([backchannel]);
     const token = received[0]?.token ?? '';
     const { body } = await app.server.inject({
@@ -258,13 +258,13 @@ describe('back-channel logout', () => {
     answer = 503;
     await logout(browser, { id_token_hint: idToken });
     for (let attempt = 1; attempt <= 5; attempt++) {
-      await app.app.flushLogouts();
+      await app.app.flushWebhooks();
       expect(received).toHaveLength(attempt);
-      await app.app.flushLogouts();
+      await app.app.flushWebhooks();
       expect(received).toHaveLength(attempt);
       app.clock.advance(2 * 3_600_000);
     }
-    await app.app.flushLogouts();
+    await app.app.flushWebhooks();
     expect(received).toHaveLength(5);
   });
 
@@ -307,7 +307,7 @@ describe('back-channel logout', () => {
     });
     await logout(browser, { client_id: boards.clientId });
     await decide(browser, 'approve');
-    await app.app.flushLogouts();
+    await app.app.flushWebhooks();
     expect(received).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { acrOf } from '../../../domain/app-tokens/acr.ts';
 import { pageOf } from '../../../domain/federation/answer-app.ts';
 import { resolveCandidate, type SignInCandidate } from '../../../domain/federation/app-sign-in.ts';
 import type { AppRequest } from '../../../domain/federation/app-request.ts';
-import { goTo, type SignInPlace } from '../../../domain/federation/sign-in-place.ts';
+import { goTo, type SignInPlace } from './sign-in-place.ts';
 import { canonicalAddress } from '../../../domain/identity/password-sign-in.ts';
 import type { Run, SessionRow } from '../../../domain/identity/sign-in.ts';
 import { findSsoSession, personOfSession } from '../../../domain/sso/sso-session.ts';

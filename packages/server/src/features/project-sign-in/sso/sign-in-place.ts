@@ -1,5 +1,11 @@
-import { advanceFlow, beginFlow, clearFlowCookie, consumeFlow, type ProjectSignIn } from './flow.ts';
-import type { Run } from '../identity/sign-in.ts';
+import {
+  advanceFlow,
+  beginFlow,
+  clearFlowCookie,
+  consumeFlow,
+  type ProjectSignIn,
+} from '../../../domain/federation/flow.ts';
+import type { Run } from '../../../domain/identity/sign-in.ts';
 
 /** A sign-in to an app between two steps. Without a handle it has just begun, and nothing of it is stored yet. */
 export interface SignInPlace extends Pick<ProjectSignIn, 'asked' | 'verifier'> {
