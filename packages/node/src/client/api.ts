@@ -72,9 +72,9 @@ export interface Api {
    *
    * Access: public. `POST /api/auth/project/introspect` */
   introspectProjectToken: Operation<'introspectProjectToken'>;
-  /** Exchange a code or a refresh token for tokens of an app.
+  /** Exchange a code or a refresh token for tokens of an app, or an API key for a token.
    *
-   * The token endpoint of OAuth 2.0 (RFC 6749, section 3.2). It takes JSON or a form; a form gets an answer as in RFC 6749. A code works once, within 60 seconds; a second use ends the session of the first.
+   * The token endpoint of OAuth 2.0 (RFC 6749, section 3.2). It takes JSON or a form; a form gets an answer as in RFC 6749. A code works once, within 60 seconds; a second use ends the session of the first. With `client_credentials` it is `exchangeApiKey` for OAuth clients: the client is the key, and its own scope counts.
    *
    * Access: public. `POST /api/auth/project/token` */
   projectToken: Operation<'projectToken'>;

@@ -547,8 +547,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Exchange a code or a refresh token for tokens of an app
-     * @description The token endpoint of OAuth 2.0 (RFC 6749, section 3.2). It takes JSON or a form; a form gets an answer as in RFC 6749. A code works once, within 60 seconds; a second use ends the session of the first.
+     * Exchange a code or a refresh token for tokens of an app, or an API key for a token
+     * @description The token endpoint of OAuth 2.0 (RFC 6749, section 3.2). It takes JSON or a form; a form gets an answer as in RFC 6749. A code works once, within 60 seconds; a second use ends the session of the first. With `client_credentials` it is `exchangeApiKey` for OAuth clients: the client is the key, and its own scope counts.
      *
      *     Access: public.
      */
@@ -5451,7 +5451,7 @@ export interface components {
       authorization_endpoint: string;
       /**
        * Format: uri
-       * @description Where an app exchanges a code for tokens.
+       * @description Where an app exchanges a code, or a machine its API key, for tokens.
        */
       token_endpoint: string;
       /**
@@ -5506,7 +5506,7 @@ export interface components {
       /** @description Values of `prompt`. */
       prompt_values_supported: ('none' | 'login' | 'consent' | 'select_account')[];
       /** @description Values of `grant_type`. */
-      grant_types_supported: ('authorization_code' | 'refresh_token')[];
+      grant_types_supported: ('authorization_code' | 'refresh_token' | 'client_credentials')[];
       /** @description How the PKCE challenge may be computed. */
       code_challenge_methods_supported: 'S256'[];
       /** @description How an app may authenticate at the token endpoint. */
@@ -9397,17 +9397,17 @@ export interface components {
         token: string;
         /** @description The type of the token. Optional, and ignored. */
         token_type_hint?: string;
-        /** @description The `clientId` of the app, here or with HTTP Basic. */
+        /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
         client_id: string;
-        /** @description The secret of a confidential app, here or with HTTP Basic. */
+        /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
         client_secret?: string;
       };
       projectToken: {
         /**
-         * @description The grant: a code or a refresh token.
+         * @description The grant: a code, a refresh token, or the credentials of an API key.
          * @enum {string}
          */
-        grant_type: 'authorization_code' | 'refresh_token';
+        grant_type: 'authorization_code' | 'refresh_token' | 'client_credentials';
         /** @description With `authorization_code`: the code from the redirect. */
         code?: string;
         /** @description With a code: the same as at the authorization endpoint. */
@@ -9416,11 +9416,11 @@ export interface components {
         code_verifier?: string;
         /** @description With `refresh_token`: the last refresh token. */
         refresh_token?: string;
-        /** @description With a refresh token: some of its scopes, separated by spaces. */
+        /** @description With a refresh token: some of its scopes, separated by spaces. Otherwise ignored. */
         scope?: string;
-        /** @description The `clientId` of the app, here or with HTTP Basic. */
+        /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
         client_id: string;
-        /** @description The secret of a confidential app, here or with HTTP Basic. */
+        /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
         client_secret?: string;
       };
       revokeProjectToken: {
@@ -9428,9 +9428,9 @@ export interface components {
         token: string;
         /** @description The type of the token. Optional, and ignored. */
         token_type_hint?: string;
-        /** @description The `clientId` of the app, here or with HTTP Basic. */
+        /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
         client_id: string;
-        /** @description The secret of a confidential app, here or with HTTP Basic. */
+        /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
         client_secret?: string;
       };
       projectUserInfo: Record<string, never>;
@@ -15265,9 +15265,9 @@ export interface operations {
           token: string;
           /** @description The type of the token. Optional, and ignored. */
           token_type_hint?: string;
-          /** @description The `clientId` of the app, here or with HTTP Basic. */
+          /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
           client_id: string;
-          /** @description The secret of a confidential app, here or with HTTP Basic. */
+          /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
           client_secret?: string;
         };
         'application/x-www-form-urlencoded': {
@@ -15275,9 +15275,9 @@ export interface operations {
           token: string;
           /** @description The type of the token. Optional, and ignored. */
           token_type_hint?: string;
-          /** @description The `clientId` of the app, here or with HTTP Basic. */
+          /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
           client_id?: string;
-          /** @description The secret of a confidential app, here or with HTTP Basic. */
+          /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
           client_secret?: string;
         };
       };
@@ -15322,10 +15322,10 @@ export interface operations {
       content: {
         'application/json': {
           /**
-           * @description The grant: a code or a refresh token.
+           * @description The grant: a code, a refresh token, or the credentials of an API key.
            * @enum {string}
            */
-          grant_type: 'authorization_code' | 'refresh_token';
+          grant_type: 'authorization_code' | 'refresh_token' | 'client_credentials';
           /** @description With `authorization_code`: the code from the redirect. */
           code?: string;
           /** @description With a code: the same as at the authorization endpoint. */
@@ -15334,19 +15334,19 @@ export interface operations {
           code_verifier?: string;
           /** @description With `refresh_token`: the last refresh token. */
           refresh_token?: string;
-          /** @description With a refresh token: some of its scopes, separated by spaces. */
+          /** @description With a refresh token: some of its scopes, separated by spaces. Otherwise ignored. */
           scope?: string;
-          /** @description The `clientId` of the app, here or with HTTP Basic. */
+          /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
           client_id: string;
-          /** @description The secret of a confidential app, here or with HTTP Basic. */
+          /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
           client_secret?: string;
         };
         'application/x-www-form-urlencoded': {
           /**
-           * @description The grant: a code or a refresh token.
+           * @description The grant: a code, a refresh token, or the credentials of an API key.
            * @enum {string}
            */
-          grant_type: 'authorization_code' | 'refresh_token';
+          grant_type: 'authorization_code' | 'refresh_token' | 'client_credentials';
           /** @description With `authorization_code`: the code from the redirect. */
           code?: string;
           /** @description With a code: the same as at the authorization endpoint. */
@@ -15355,11 +15355,11 @@ export interface operations {
           code_verifier?: string;
           /** @description With `refresh_token`: the last refresh token. */
           refresh_token?: string;
-          /** @description With a refresh token: some of its scopes, separated by spaces. */
+          /** @description With a refresh token: some of its scopes, separated by spaces. Otherwise ignored. */
           scope?: string;
-          /** @description The `clientId` of the app, here or with HTTP Basic. */
+          /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
           client_id?: string;
-          /** @description The secret of a confidential app, here or with HTTP Basic. */
+          /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
           client_secret?: string;
         };
       };
@@ -15407,9 +15407,9 @@ export interface operations {
           token: string;
           /** @description The type of the token. Optional, and ignored. */
           token_type_hint?: string;
-          /** @description The `clientId` of the app, here or with HTTP Basic. */
+          /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
           client_id: string;
-          /** @description The secret of a confidential app, here or with HTTP Basic. */
+          /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
           client_secret?: string;
         };
         'application/x-www-form-urlencoded': {
@@ -15417,9 +15417,9 @@ export interface operations {
           token: string;
           /** @description The type of the token. Optional, and ignored. */
           token_type_hint?: string;
-          /** @description The `clientId` of the app, here or with HTTP Basic. */
+          /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
           client_id?: string;
-          /** @description The secret of a confidential app, here or with HTTP Basic. */
+          /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
           client_secret?: string;
         };
       };

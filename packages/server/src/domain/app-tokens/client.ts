@@ -35,11 +35,11 @@ export const clientInput = {
     .min(1)
     .max(256)
     .meta({
-      description: 'The `clientId` of the app, here or with HTTP Basic.',
+      description: 'The `clientId` of the app or API key, here or with HTTP Basic.',
       examples: ['8d8ac610-566d-4ef0-9c22-186b2a5ed793'],
     }),
   client_secret: z.string().min(1).max(256).optional().meta({
-    description: 'The secret of a confidential app, here or with HTTP Basic.',
+    description: 'The secret of a confidential app or an API key, here or with HTTP Basic.',
   }),
 };
 

@@ -23,7 +23,7 @@ const Metadata = z
   .object({
     issuer: z.url().describe('The `iss` of the tokens.'),
     authorization_endpoint: z.url().describe('Where the browser starts a sign-in.'),
-    token_endpoint: z.url().describe('Where an app exchanges a code for tokens.'),
+    token_endpoint: z.url().describe('Where an app exchanges a code, or a machine its API key, for tokens.'),
     revocation_endpoint: z.url().describe('Where an app revokes tokens.'),
     introspection_endpoint: z.url().describe('Where a confidential app asks whether a token is valid.'),
     userinfo_endpoint: z.url().describe('Where an app asks who signed in.'),
@@ -44,7 +44,7 @@ const Metadata = z
       .array(z.enum(['none', 'login', 'consent', 'select_account']))
       .describe('Values of `prompt`.'),
     grant_types_supported: z
-      .array(z.enum(['authorization_code', 'refresh_token']))
+      .array(z.enum(['authorization_code', 'refresh_token', 'client_credentials']))
       .describe('Values of `grant_type`.'),
     code_challenge_methods_supported: z
       .array(z.literal('S256'))
@@ -102,7 +102,7 @@ async function answerMetadata(
     claims_parameter_supported: false,
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
-    grant_types_supported: ['authorization_code', 'refresh_token'],
+    grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
     code_challenge_methods_supported: ['S256'],
     token_endpoint_auth_methods_supported: [...methods],
     revocation_endpoint_auth_methods_supported: [...methods],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { fail } from '../../errors.ts';
 import { mutation } from '../../kernel/operation.ts';
+import { exchangeKeyGrant, prepareKeyGrant } from '../../domain/api-key-exchange/client-credentials.ts';
 import {
   authenticateClient,
   clientInput,
@@ -24,14 +25,15 @@ import { prepareRenewal, renew } from '../../domain/app-tokens/renewal.ts';
 import { revokeTokens, identifySession } from '../../domain/app-tokens/revocation.ts';
 
 /**
- * Requests of an app without its user (identity §12): tokens for a code or a refresh token, and revocation.
+ * Requests of an app without its user (identity §12): tokens for a code or a refresh token, and revocation; and of machines
+ * with an API key.
  * Field names are those of OAuth. A form gets an OAuth answer; JSON gets the usual envelope.
  */
 
 const tokenInput = {
   grant_type: z
-    .enum(['authorization_code', 'refresh_token'])
-    .describe('The grant: a code or a refresh token.'),
+    .enum(['authorization_code', 'refresh_token', 'client_credentials'])
+    .describe('The grant: a code, a refresh token, or the credentials of an API key.'),
   code: z
     .string()
     .min(1)
@@ -64,11 +66,9 @@ const tokenInput = {
     .max(1024)
     .optional()
     .describe('With `refresh_token`: the last refresh token.'),
-  scope: z
-    .string()
-    .max(8192)
-    .optional()
-    .meta({ description: 'With a refresh token: some of its scopes, separated by spaces.' }),
+  scope: z.string().max(8192).optional().meta({
+    description: 'With a refresh token: some of its scopes, separated by spaces. Otherwise ignored.',
+  }),
   ...clientInput,
 };
 
@@ -87,9 +87,9 @@ function requireFields<T extends object, K extends keyof T & string>(
 export const projectToken = mutation({
   rest: 'POST /auth/project/token',
   whileImpersonating: 'refused',
-  summary: 'Exchange a code or a refresh token for tokens of an app',
+  summary: 'Exchange a code or a refresh token for tokens of an app, or an API key for a token',
   description:
-    'The token endpoint of OAuth 2.0 (RFC 6749, section 3.2). It takes JSON or a form; a form gets an answer as in RFC 6749. A code works once, within 60 seconds; a second use ends the session of the first.',
+    'The token endpoint of OAuth 2.0 (RFC 6749, section 3.2). It takes JSON or a form; a form gets an answer as in RFC 6749. A code works once, within 60 seconds; a second use ends the session of the first. With `client_credentials` it is `exchangeApiKey` for OAuth clients: the client is the key, and its own scope counts.',
   access: 'public',
   only: 'rest',
   leavesPermissions: true,
@@ -106,6 +106,8 @@ export const projectToken = mutation({
   emits: 'session.created',
   codes: ['UNAUTHENTICATED', 'INVALID_TOKEN'],
   prepare: async ({ tx, services, call, input }) => {
+    if (input.grant_type === 'client_credentials')
+      return { key: await prepareKeyGrant({ services, call }, input) };
     const isCode = input.grant_type === 'authorization_code';
     const grant = isCode
       ? { code: requireFields(input, ['code', 'redirect_uri', 'code_verifier']) }
@@ -118,6 +120,7 @@ export const projectToken = mutation({
   },
   run: (ctx) => {
     const { prepared } = ctx;
+    if ('key' in prepared) return exchangeKeyGrant(ctx, prepared.key);
     if ('impersonated' in prepared) return refuseClient(ctx, prepared);
     return 'code' in prepared ? exchangeCode(ctx, prepared.code) : renew(ctx, prepared.renewal);
   },
