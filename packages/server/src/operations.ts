@@ -165,4 +165,4 @@ export const declaredPermissions = (all: readonly NamedOperation[]): string[] =>
 ];
 
 /** Permissions that no operation declares as `access`, but that a rule inside an operation checks. */
-const permissionsOfRules = ['ApiKey:CreateForUser', 'Authorization:Explain'];
+const permissionsOfRules = ['ApiKey:CreateForUser', 'Authorization:Explain', 'Token:Introspect'];

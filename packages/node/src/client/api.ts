@@ -68,7 +68,7 @@ export interface Api {
   projectConsentInfo: Operation<'projectConsentInfo'>;
   /** Ask whether a token is valid now.
    *
-   * For confidential apps (RFC 7662): about access tokens of the issuer of their project, and about their own refresh tokens. Any other token is answered `active: false`, like one that has ended. A form gets the answer without envelope.
+   * Token introspection (RFC 7662). A confidential app asks about access tokens of the issuer of its project, and about its own refresh tokens; an API key that holds `Token:Introspect` about access tokens of its project, by its client id and secret or with its token as Bearer. Any other token is answered `active: false`, like one that has ended. A form gets the answer without envelope.
    *
    * Access: public. `POST /api/auth/project/introspect` */
   introspectProjectToken: Operation<'introspectProjectToken'>;

@@ -526,7 +526,7 @@ export interface paths {
     put?: never;
     /**
      * Ask whether a token is valid now
-     * @description For confidential apps (RFC 7662): about access tokens of the issuer of their project, and about their own refresh tokens. Any other token is answered `active: false`, like one that has ended. A form gets the answer without envelope.
+     * @description Token introspection (RFC 7662). A confidential app asks about access tokens of the issuer of its project, and about its own refresh tokens; an API key that holds `Token:Introspect` about access tokens of its project, by its client id and secret or with its token as Bearer. Any other token is answered `active: false`, like one that has ended. A form gets the answer without envelope.
      *
      *     Access: public.
      */
@@ -9398,7 +9398,7 @@ export interface components {
         /** @description The type of the token. Optional, and ignored. */
         token_type_hint?: string;
         /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
-        client_id: string;
+        client_id?: string;
         /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
         client_secret?: string;
       };
@@ -13301,6 +13301,17 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
+    /** @description `FORBIDDEN` You may not do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
+    'FORBIDDEN-IMPERSONATION_NOT_ALLOWED-FORM': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'] | components['schemas']['OauthError'];
+      };
+    };
     /** @description `FORBIDDEN` You may not do this. · `MFA_REQUIRED` Confirm with your second factor first. */
     'FORBIDDEN-MFA_REQUIRED': {
       headers: {
@@ -15266,7 +15277,7 @@ export interface operations {
           /** @description The type of the token. Optional, and ignored. */
           token_type_hint?: string;
           /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
-          client_id: string;
+          client_id?: string;
           /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
           client_secret?: string;
         };
@@ -15303,7 +15314,7 @@ export interface operations {
       };
       400: components['responses']['Invalid-FORM'];
       401: components['responses']['UNAUTHENTICATED-FORM'];
-      403: components['responses']['IMPERSONATION_NOT_ALLOWED-FORM'];
+      403: components['responses']['FORBIDDEN-IMPERSONATION_NOT_ALLOWED-FORM'];
       413: components['responses']['PAYLOAD_TOO_LARGE-FORM'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE-FORM'];
       429: components['responses']['RATE_LIMITED-FORM'];

@@ -100,28 +100,42 @@ export async function exchange(
     // No verifier would accept the token if its signing key was revoked since it was signed.
     if (fault === null && !locked?.published) token = await batched(tx, reissueToken, ctx);
   }
-  const metadata = { clientId: key.clientId, scope: key.scope, roleId: key.roleId, expiresAt: key.expiresAt };
-  const common = {
-    node: { id: key.nodeId, scope: key.nodeScope },
-    target: { type: 'ApiKey', id: key.id },
-    actor: { type: 'apiKey' as const, id: key.id, userId: key.userId, name: key.userName },
-  };
-  if (fault !== null || !token) {
-    ctx.record({ ...common, outcome: 'failed', code: 'UNAUTHENTICATED', metadata: { ...metadata, fault } });
-    return refuse(unauthenticated(ctx.input));
-  }
-  // Only here is the secret known in plain text, so only here can its hash move to the current pepper.
-  if (prepared.rehash) {
-    await batched(tx, storeRehash, prepared);
-    ctx.invalidate(`credential:${key.id}`);
-  }
+  if (fault !== null || !token) return refuseKey(ctx, { ...prepared, fault });
+  await renewHash(ctx, prepared);
   ctx.record({
-    ...common,
+    ...recordOf(key),
     event: 'api_key.exchanged',
     data: { id: key.id, clientId: key.clientId, scope: key.scope, userId: key.userId },
-    metadata,
   });
   return token;
+}
+
+/** What every audit entry about the use of a key has. */
+const recordOf = (key: CachedApiKey) => ({
+  node: { id: key.nodeId, scope: key.nodeScope },
+  target: { type: 'ApiKey', id: key.id },
+  actor: { type: 'apiKey' as const, id: key.id, userId: key.userId, name: key.userName },
+  metadata: { clientId: key.clientId, scope: key.scope, roleId: key.roleId, expiresAt: key.expiresAt },
+});
+
+/** Refuses the call, and records in the project of the key why. */
+export function refuseKey(
+  { record, input }: Pick<ExchangeRun, 'record' | 'input'>,
+  { key, fault }: Pick<CredentialCheck, 'key' | 'fault'>,
+): Refusal {
+  const { metadata, ...common } = recordOf(key);
+  record({ ...common, outcome: 'failed', code: 'UNAUTHENTICATED', metadata: { ...metadata, fault } });
+  return refuse(unauthenticated(input));
+}
+
+/** Only here is the secret known in plain text, so only here can its hash move to the current pepper. */
+export async function renewHash(
+  { tx, invalidate }: Pick<ExchangeRun, 'tx' | 'invalidate'>,
+  check: CredentialCheck,
+): Promise<void> {
+  if (!check.rehash) return;
+  await batched(tx, storeRehash, check);
+  invalidate(`credential:${check.key.id}`);
 }
 
 type LockRequest = PreparedExchange & { readonly address: string; readonly recordsUse: boolean };
@@ -222,7 +236,7 @@ const reissueToken = sequentially(
     issueToken(services, key, input.scope, (claims) => services.keyring.signIn(tx, key.issuerId, claims)),
 );
 
-const storeRehash = sequentially(async (tx, { rehash, secret }: PreparedExchange): Promise<void> => {
+const storeRehash = sequentially(async (tx, { rehash, secret }: CredentialCheck): Promise<void> => {
   if (!rehash || !secret) return;
   await tx.update(apiKeySecrets).set({ hash: rehash }).where(eq(apiKeySecrets.id, secret.id));
 });

@@ -90,3 +90,13 @@ export function errorAsOauth({ code, status, extras }: DoorwardError): BareReply
     oauthErrors[code]?.status ?? status,
   );
 }
+
+/** A caller who may not ask has an error of RFC 6750 §3.1, because RFC 6749 has none for it. */
+export const errorOfIntrospection = (error: DoorwardError): BareReply =>
+  error.code === 'FORBIDDEN'
+    ? bare(
+        { error: 'insufficient_scope', error_description: 'the key does not hold Token:Introspect' },
+        headers,
+        403,
+      )
+    : errorAsOauth(error);

@@ -1,16 +1,20 @@
 import { z } from 'zod';
 import { fail } from '../../errors.ts';
 import { mutation } from '../../kernel/operation.ts';
+import { refuse } from '../../kernel/output/reply.ts';
+import {
+  authenticateIntrospection,
+  concludeIntrospection,
+} from '../../domain/api-key-exchange/introspecting-client.ts';
 import { exchangeKeyGrant, prepareKeyGrant } from '../../domain/api-key-exchange/client-credentials.ts';
 import {
   authenticateClient,
   clientInput,
   invalidClient,
   refuseClient,
-  storeRehash,
 } from '../../domain/app-tokens/client.ts';
 import { exchangeCode, prepareCodeExchange } from '../../domain/app-tokens/exchange.ts';
-import { introspect, Introspection } from '../../domain/app-tokens/introspection.ts';
+import { Introspection, introspectForApp, introspectForKey } from '../../domain/app-tokens/introspection.ts';
 import { AppTokens } from '../../domain/app-tokens/issue.ts';
 import {
   documentAsOauth,
@@ -19,6 +23,7 @@ import {
   OauthNothing,
   OauthTokens,
   errorAsOauth,
+  errorOfIntrospection,
   tokensAsOauth,
 } from '../../domain/app-tokens/oauth.ts';
 import { prepareRenewal, renew } from '../../domain/app-tokens/renewal.ts';
@@ -185,7 +190,7 @@ export const introspectProjectToken = mutation({
   whileImpersonating: 'refused',
   summary: 'Ask whether a token is valid now',
   description:
-    'For confidential apps (RFC 7662): about access tokens of the issuer of their project, and about their own refresh tokens. Any other token is answered `active: false`, like one that has ended. A form gets the answer without envelope.',
+    'Token introspection (RFC 7662). A confidential app asks about access tokens of the issuer of its project, and about its own refresh tokens; an API key that holds `Token:Introspect` about access tokens of its project, by its client id and secret or with its token as Bearer. Any other token is answered `active: false`, like one that has ended. A form gets the answer without envelope.',
   access: 'public',
   only: 'rest',
   leavesPermissions: true,
@@ -193,7 +198,7 @@ export const introspectProjectToken = mutation({
   oauth: 'endpoint',
   takesForm: {
     answer: documentAsOauth,
-    refusal: errorAsOauth,
+    refusal: errorOfIntrospection,
     success: Introspection,
     failure: OauthError,
   },
@@ -201,22 +206,30 @@ export const introspectProjectToken = mutation({
     token: revokeInput.token.describe('An access token, or a refresh token of the app.'),
     token_type_hint: revokeInput.token_type_hint,
     ...clientInput,
+    client_id: clientInput.client_id.optional(),
   },
   output: Introspection,
-  codes: ['UNAUTHENTICATED'],
-  limit: { class: 'check', key: ({ client_id }, { network }) => `introspect ${client_id} ${network}` },
-  prepare: async ({ tx, services, call, input }) => {
-    const client = await authenticateClient(tx, services, call.network, input);
-    if ('impersonated' in client) return client;
-    // A public app proves nothing about itself, so anyone could ask in its place.
-    if (!client.app.confidential) throw invalidClient();
-    return { client, answer: await introspect(tx, services, client.app, input.token) };
+  codes: ['UNAUTHENTICATED', 'FORBIDDEN'],
+  limit: {
+    class: 'check',
+    key: ({ client_id }, { network }) =>
+      client_id === undefined ? '' : `introspect ${client_id} ${network}`,
+  },
+  prepare: async ({ tx, services, call, principal, input }) => {
+    const client = await authenticateIntrospection({ tx, services, call, principal }, input);
+    const answer =
+      'app' in client
+        ? await introspectForApp(tx, services, client.app, input.token)
+        : 'principal' in client
+          ? await introspectForKey(services, client.principal, input.token)
+          : null;
+    return { client, answer };
   },
   run: async (ctx) => {
-    const { prepared } = ctx;
-    if ('impersonated' in prepared) return refuseClient(ctx, prepared);
-    await storeRehash(ctx, prepared.client);
+    const { client, answer } = ctx.prepared;
+    const refusal = await concludeIntrospection(ctx, client);
+    if (refusal || !answer) return refusal ?? refuse(invalidClient());
     ctx.unchanged();
-    return prepared.answer;
+    return answer;
   },
 });
