@@ -5,6 +5,7 @@ import { bytea, deletedIndex, links, rowColumns, tenantColumn } from '../../db/q
 import { entity, fixed, required, optional, serverSet } from '../../kernel/entity.ts';
 import { httpsUrl, refusal, text, uuid } from '../../kernel/input/values.ts';
 import { originOf } from '../../domain/app-access/origin.ts';
+import { accessTokenProfiles } from '../../domain/app-access/token-profile.ts';
 import { isRedirectUri } from '../../domain/app-access/redirect-uri.ts';
 import { Role, roles } from '../roles/role.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';
@@ -34,6 +35,11 @@ export const projectApps = pgTable(
     confidential: boolean('confidential').notNull(),
     /** Its users are not asked for consent to what it may request. */
     firstParty: boolean('first_party').notNull().default(false),
+    accessTokenProfile: textColumn('access_token_profile', { enum: accessTokenProfiles })
+      .notNull()
+      .default('doorward'),
+    /** Resource servers that its tokens may name as audience (RFC 8707). */
+    resources: textColumn('resources').array().notNull().default([]),
     /** HMAC of the secret of a confidential app; no answer contains it. */
     secretHash: bytea('secret_hash'),
   },
