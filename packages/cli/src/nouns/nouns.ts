@@ -222,6 +222,7 @@ const apps = noun({
     ...{ name: 'text', logoUrl: 'text', homepageUrl: 'text', primaryColor: 'text', redirectUris: 'list' },
     ...{ scopes: 'list', enabledProviders: 'list', allowSignUp: 'flag', signUpRoleId: 'text' },
     ...{ confidential: 'flag', firstParty: 'flag', allowedOrigins: 'list', tagIds: 'list' },
+    ...{ accessTokenProfile: 'text', resources: 'list' },
   },
   namedBy: 'name',
   secret: 'clientSecret',

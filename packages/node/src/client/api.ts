@@ -694,7 +694,7 @@ export interface Api {
   rotateProjectAppSecret: Operation<'rotateProjectAppSecret'>;
   /** Change an app; removed scopes restrict existing tokens too.
    *
-   * redirectUris, scopes, enabledProviders, allowedOrigins and tagIds replace the whole list.
+   * redirectUris, scopes, enabledProviders, allowedOrigins, resources and tagIds replace the whole list.
    *
    * Access: `ProjectApp:Update` in the scope. `PATCH /api/project-apps/:id` */
   updateProjectApp: Operation<'updateProjectApp'>;

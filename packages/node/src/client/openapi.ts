@@ -2796,7 +2796,7 @@ export interface paths {
     head?: never;
     /**
      * Change an app; removed scopes restrict existing tokens too
-     * @description redirectUris, scopes, enabledProviders, allowedOrigins and tagIds replace the whole list.
+     * @description redirectUris, scopes, enabledProviders, allowedOrigins, resources and tagIds replace the whole list.
      *
      *     Access: `ProjectApp:Update` in the scope.
      */
@@ -5088,6 +5088,11 @@ export interface components {
      */
     ApiKeyStatus: 'active' | 'revoked' | 'expired';
     /**
+     * @description doorward: the claims of this service; rfc9068: those of the standard, with `typ` `at+jwt`.
+     * @enum {string}
+     */
+    AccessTokenProfile: 'doorward' | 'rfc9068';
+    /**
      * @description A sign-in method of an app.
      * @enum {string}
      */
@@ -5354,8 +5359,8 @@ export interface components {
       sub?: string;
       /** @description The issuer. */
       iss?: string;
-      /** @description The audience. */
-      aud?: string;
+      /** @description The audience: this service, and the resource servers that the app named. */
+      aud?: string | string[];
       /** @description The session or API key. */
       jti?: string;
       /** @description When it was issued, in seconds. */
@@ -6393,6 +6398,8 @@ export interface components {
       expiresAt: string | null;
       /** @description Networks from which the key may be exchanged; empty: all. */
       allowedCidrs: string[];
+      /** @description Claims of its tokens. rfc9068: for verifiers of the standard; they have `client_id`, and no `scope`. */
+      accessTokenProfile: components['schemas']['AccessTokenProfile'];
       /** @description Whether the key can be exchanged. */
       status: components['schemas']['ApiKeyStatus'];
       /**
@@ -7773,6 +7780,8 @@ export interface components {
       expiresAt: string | null;
       /** @description Networks from which the key may be exchanged; empty: all. */
       allowedCidrs: string[];
+      /** @description Claims of its tokens. rfc9068: for verifiers of the standard; they have `client_id`, and no `scope`. */
+      accessTokenProfile: components['schemas']['AccessTokenProfile'];
       /** @description Whether the key can be exchanged. */
       status: components['schemas']['ApiKeyStatus'];
       /**
@@ -7893,6 +7902,10 @@ export interface components {
       firstParty: boolean;
       /** @description Origins of pages that may read the answers to this app. */
       allowedOrigins: string[];
+      /** @description Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text. */
+      accessTokenProfile: components['schemas']['AccessTokenProfile'];
+      /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
+      resources: string[];
       /** @description Related rows of Tag; absent unless asked for. */
       tags?: components['schemas']['Tag'][];
       /** @description The related Role; absent unless asked for. */
@@ -7965,6 +7978,10 @@ export interface components {
       firstParty: boolean;
       /** @description Origins of pages that may read the answers to this app. */
       allowedOrigins: string[];
+      /** @description Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text. */
+      accessTokenProfile: components['schemas']['AccessTokenProfile'];
+      /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
+      resources: string[];
       /** @description Related rows of Tag; absent unless asked for. */
       tags?: components['schemas']['Tag'][];
       /** @description The related Role; absent unless asked for. */
@@ -9418,6 +9435,8 @@ export interface components {
         refresh_token?: string;
         /** @description With a refresh token: some of its scopes, separated by spaces. Otherwise ignored. */
         scope?: string;
+        /** @description Some of the resources that the sign-in named; if it named none, with a code up to five of the `resources` of the app. The access token has them in `aud` (RFC 8707). */
+        resource?: string | string[];
         /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
         client_id: string;
         /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
@@ -11285,6 +11304,11 @@ export interface components {
         /** @description Networks from which the key may be exchanged; empty: all. */
         allowedCidrs?: string[];
         /**
+         * @description Claims of its tokens. rfc9068: for verifiers of the standard; they have `client_id`, and no `scope`.
+         * @enum {string}
+         */
+        accessTokenProfile?: components['schemas']['AccessTokenProfile'];
+        /**
          * Format: uuid
          * @description The service user of the organization or account, which such a key needs; elsewhere not allowed.
          */
@@ -11394,6 +11418,13 @@ export interface components {
         firstParty?: boolean;
         /** @description Origins of pages that may read the answers to this app. */
         allowedOrigins?: string[];
+        /**
+         * @description Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text.
+         * @default doorward
+         */
+        accessTokenProfile?: components['schemas']['AccessTokenProfile'];
+        /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
+        resources?: string[];
         /** @description Its tags; replaces the whole set. */
         tagIds?: string[];
       };
@@ -11498,6 +11529,10 @@ export interface components {
         firstParty?: boolean;
         /** @description Origins of pages that may read the answers to this app. */
         allowedOrigins?: string[];
+        /** @description Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text. */
+        accessTokenProfile?: components['schemas']['AccessTokenProfile'];
+        /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
+        resources?: string[];
         /** @description Its tags; replaces the whole set. */
         tagIds?: string[];
       };
@@ -14821,6 +14856,8 @@ export interface operations {
         request_uri?: string;
         /** @description Not supported. */
         registration?: string;
+        /** @description Up to five of the `resources` of the app, one in each parameter: its access tokens have them in `aud` (RFC 8707). */
+        resource?: string | string[];
         /** @description `email` or `github`: the provider, chosen in advance. */
         provider?: string;
       };
@@ -14888,6 +14925,8 @@ export interface operations {
           request_uri?: string;
           /** @description Not supported. */
           registration?: string;
+          /** @description Up to five of the `resources` of the app, one in each parameter: its access tokens have them in `aud` (RFC 8707). */
+          resource?: string | string[];
           /** @description `email` or `github`: the provider, chosen in advance. */
           provider?: string;
         };
@@ -14924,6 +14963,8 @@ export interface operations {
           request_uri?: string;
           /** @description Not supported. */
           registration?: string;
+          /** @description Up to five of the `resources` of the app, one in each parameter: its access tokens have them in `aud` (RFC 8707). */
+          resource?: string | string[];
           /** @description `email` or `github`: the provider, chosen in advance. */
           provider?: string;
         };
@@ -15347,6 +15388,8 @@ export interface operations {
           refresh_token?: string;
           /** @description With a refresh token: some of its scopes, separated by spaces. Otherwise ignored. */
           scope?: string;
+          /** @description Some of the resources that the sign-in named; if it named none, with a code up to five of the `resources` of the app. The access token has them in `aud` (RFC 8707). */
+          resource?: string | string[];
           /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
           client_id: string;
           /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
@@ -15368,6 +15411,8 @@ export interface operations {
           refresh_token?: string;
           /** @description With a refresh token: some of its scopes, separated by spaces. Otherwise ignored. */
           scope?: string;
+          /** @description Some of the resources that the sign-in named; if it named none, with a code up to five of the `resources` of the app. The access token has them in `aud` (RFC 8707). */
+          resource?: string | string[];
           /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
           client_id?: string;
           /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
@@ -21080,6 +21125,11 @@ export interface operations {
           /** @description Networks from which the key may be exchanged; empty: all. */
           allowedCidrs?: string[];
           /**
+           * @description Claims of its tokens. rfc9068: for verifiers of the standard; they have `client_id`, and no `scope`.
+           * @enum {string}
+           */
+          accessTokenProfile?: components['schemas']['AccessTokenProfile'];
+          /**
            * Format: uuid
            * @description The service user of the organization or account, which such a key needs; elsewhere not allowed.
            */
@@ -21375,6 +21425,13 @@ export interface operations {
           firstParty?: boolean;
           /** @description Origins of pages that may read the answers to this app. */
           allowedOrigins?: string[];
+          /**
+           * @description Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text.
+           * @default doorward
+           */
+          accessTokenProfile?: components['schemas']['AccessTokenProfile'];
+          /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
+          resources?: string[];
           /** @description Its tags; replaces the whole set. */
           tagIds?: string[];
         };
@@ -21526,6 +21583,10 @@ export interface operations {
           firstParty?: boolean;
           /** @description Origins of pages that may read the answers to this app. */
           allowedOrigins?: string[];
+          /** @description Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text. */
+          accessTokenProfile?: components['schemas']['AccessTokenProfile'];
+          /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
+          resources?: string[];
           /** @description Its tags; replaces the whole set. */
           tagIds?: string[];
         };

@@ -9,6 +9,7 @@ import type { Recording } from '../../kernel/event.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import type { ScopeInput } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
+import { inProfile } from '../app-access/token-profile.ts';
 import { apiKeySecrets } from '../../features/api-keys/api-key.ts';
 import {
   checkCredentials,
@@ -49,8 +50,8 @@ export async function prepareExchange({
   const { key, fault } = check;
   if (fault !== null) return { ...check, token: null };
   await services.limiter.consume('exchange', key.clientId);
-  const token = await issueToken(services, key, input.scope, (claims) =>
-    services.keyring.sign(key.issuerId, claims, key.kid),
+  const token = await issueToken(services, key, input.scope, ({ claims, typ }) =>
+    services.keyring.sign(key.issuerId, claims, { kid: key.kid, typ }),
   );
   return { ...check, token };
 }
@@ -59,12 +60,12 @@ async function issueToken(
   { config, clock }: Services,
   key: CachedApiKey,
   sent: ScopeInput | null,
-  sign: (claims: Readonly<Record<string, unknown>>) => Promise<string>,
+  sign: (token: ReturnType<typeof inProfile>) => Promise<string>,
 ) {
   const iat = Math.floor(clock.now().getTime() / 1000);
   const end = key.expiresAt ? Math.floor(key.expiresAt.getTime() / 1000) : Infinity;
   const exp = Math.min(iat + config.tokens.accessTokenMinutes * 60, end);
-  const accessToken = await sign({
+  const own = {
     sub: key.userId,
     aud: config.appUrl,
     jti: key.id,
@@ -72,7 +73,9 @@ async function issueToken(
     scope: sent ? { tenant: sent.tenant, id: sent.id } : key.scope,
     iat,
     exp,
-  });
+  };
+  const facts = { clientId: key.clientId, granted: null };
+  const accessToken = await sign(inProfile(key.accessTokenProfile, own, facts));
   return { accessToken, expiresIn: exp - iat };
 }
 
@@ -233,7 +236,9 @@ const isSecretValid = sequentially(async (tx, secret: PreparedExchange['secret']
 
 const reissueToken = sequentially(
   (tx, { services, input, prepared: { key } }: Exchange & { prepared: PreparedExchange }) =>
-    issueToken(services, key, input.scope, (claims) => services.keyring.signIn(tx, key.issuerId, claims)),
+    issueToken(services, key, input.scope, ({ claims, typ }) =>
+      services.keyring.signIn(tx, key.issuerId, claims, typ),
+    ),
 );
 
 const storeRehash = sequentially(async (tx, { rehash, secret }: CredentialCheck): Promise<void> => {

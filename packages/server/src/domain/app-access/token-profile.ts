@@ -1,4 +1,4 @@
-import type { ScopeRef } from '../../kernel/scope.ts';
+import { z } from 'zod';
 
 /**
  * Profiles of access tokens (openid §11). `rfc9068` is for resource servers with a verifier of the standard (RFC 9068),
@@ -8,6 +8,11 @@ export const accessTokenProfiles = ['doorward', 'rfc9068'] as const;
 
 export type AccessTokenProfile = (typeof accessTokenProfiles)[number];
 
+export const AccessTokenProfileName = z.enum(accessTokenProfiles).meta({
+  id: 'AccessTokenProfile',
+  description: 'doorward: the claims of this service; rfc9068: those of the standard, with `typ` `at+jwt`.',
+});
+
 interface Facts {
   readonly clientId: string;
   /** Names of what was granted, separated by spaces; null: the token does not say it. */
@@ -15,7 +20,7 @@ interface Facts {
 }
 
 /** The type and the claims of an access token in this profile. */
-export function inProfile<C extends { readonly scope: ScopeRef }>(
+export function inProfile<C extends { readonly scope: object }>(
   profile: AccessTokenProfile,
   claims: C,
   { clientId, granted }: Facts,

@@ -60,6 +60,7 @@ export async function finishSignIn(
     challenge: request.challenge,
     scopes: scopes && [...scopes],
     openidScopes: [...(request.openid?.scopes ?? [])],
+    resources: [...(request.resources ?? [])],
     nonce: request.openid?.nonce ?? null,
     acr: acrOf(user.amr),
     amr: [...user.amr],

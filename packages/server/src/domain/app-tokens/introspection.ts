@@ -25,7 +25,10 @@ export const Introspection = z
       .describe('Permissions that the app may use now, where the user holds them; absent: not restricted.'),
     sub: z.string().optional().describe('Id of the user.'),
     iss: z.string().optional().describe('The issuer.'),
-    aud: z.string().optional().describe('The audience.'),
+    aud: z
+      .union([z.string(), z.array(z.string())])
+      .optional()
+      .describe('The audience: this service, and the resource servers that the app named.'),
     jti: z.string().optional().describe('The session or API key.'),
     iat: z.int().optional().describe('When it was issued, in seconds.'),
     exp: z.int().optional().describe('When it ends, in seconds.'),
@@ -83,14 +86,14 @@ async function ofAccessToken(services: Services, projectId: string, token: strin
   const expected = { issuer, audience: config.appUrl, types: ['projectApp', 'ApiKey'], now: clock.now() };
   const verified = await verifyJwt(key.publicKey, token, expected);
   if (!verified.ok) return inactive;
-  const { type, sub, jti, iat, exp } = verified.claims;
+  const { type, sub, jti, iat, exp, aud } = verified.claims;
   const isOfApp = type === 'projectApp';
   const state = await (isOfApp ? credentials.session(jti) : credentials.key(jti));
   if (!state || !isValid(state, sub, clock.now())) return inactive;
   if ('app' in state ? state.app?.projectId !== projectId : state.issuerId !== projectId) return inactive;
-  const common = { active: true, token_type: 'Bearer', sub, iss: issuer, aud: config.appUrl, jti } as const;
+  const common = { active: true, token_type: 'Bearer', sub, iss: issuer, jti } as const;
   const times = { iat: Number(iat), exp };
-  return { ...common, ...times, ...('app' in state && ofSession(state)) };
+  return { ...common, ...times, aud: aud as string | string[], ...('app' in state && ofSession(state)) };
 }
 
 /** What every request with the token checks too. */

@@ -79,7 +79,9 @@ export function errorAsOauth({ code, status, extras }: DoorwardError): BareReply
       ? 'unsupported_grant_type'
       : has('scope', 'not_allowed')
         ? 'invalid_scope'
-        : 'invalid_request');
+        : has('resource', 'not_allowed')
+          ? 'invalid_target'
+          : 'invalid_request');
   const description = fix ?? details.map(({ path, code }) => `${path}: ${detailMessages[code]}`).join(' ');
   // RFC 6749 §5.2 excludes quotes and backslashes from `error_description`.
   const error_description = description.replace(/[^ !#-[\]-~]/g, "'");

@@ -19,6 +19,8 @@ export interface AppRequest {
   readonly scopes: readonly string[] | null;
   /** Absent: a request of OAuth 2.0 alone. */
   readonly openid?: OpenidRequest;
+  /** Resource servers that its access tokens are for (RFC 8707); absent: none was named. */
+  readonly resources?: readonly string[];
   /** Absent: in the query of the redirect URI. */
   readonly responseMode?: 'form_post';
   /** The user of the `id_token_hint`: no other user can finish this sign-in. */

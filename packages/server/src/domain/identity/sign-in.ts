@@ -94,6 +94,7 @@ interface SessionOptions {
     readonly id: string;
     readonly consented: readonly string[] | null;
     readonly openid: readonly OpenidScope[];
+    readonly resources: readonly string[];
   } | null;
 }
 
@@ -187,6 +188,7 @@ export async function writeSession(ctx: Run, session: PlannedSession, user: User
       projectAppId: session.app?.id ?? null,
       consentedScopes: session.app?.consented ? [...session.app.consented] : null,
       openidScopes: [...(session.app?.openid ?? [])],
+      resources: [...(session.app?.resources ?? [])],
       acr: session.acr,
       amr: [...session.amr],
       ipAddress: call.address,

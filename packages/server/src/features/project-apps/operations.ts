@@ -83,7 +83,8 @@ export const updateProjectApp = mutation({
   whileImpersonating: 'refused',
   access: 'ProjectApp:Update',
   summary: 'Change an app; removed scopes restrict existing tokens too',
-  description: 'redirectUris, scopes, enabledProviders, allowedOrigins and tagIds replace the whole list.',
+  description:
+    'redirectUris, scopes, enabledProviders, allowedOrigins, resources and tagIds replace the whole list.',
   tenants,
   input: { scope: Scope, id: uuid, ...ProjectApp.patch },
   output: ProjectApp.schema,

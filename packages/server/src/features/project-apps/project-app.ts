@@ -5,8 +5,9 @@ import { bytea, deletedIndex, links, rowColumns, tenantColumn } from '../../db/q
 import { entity, fixed, required, optional, serverSet } from '../../kernel/entity.ts';
 import { httpsUrl, refusal, text, uuid } from '../../kernel/input/values.ts';
 import { originOf } from '../../domain/app-access/origin.ts';
-import { accessTokenProfiles } from '../../domain/app-access/token-profile.ts';
+import { AccessTokenProfileName, accessTokenProfiles } from '../../domain/app-access/token-profile.ts';
 import { isRedirectUri } from '../../domain/app-access/redirect-uri.ts';
+import { isResourceUri } from '../../domain/app-access/resources.ts';
 import { Role, roles } from '../roles/role.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';
 
@@ -90,6 +91,14 @@ const webOrigin = z
   })
   .meta({ description: 'https, or http for localhost, 127.0.0.1 and [::1]; without a path.' });
 
+/** Stored as typed, because verifiers compare audiences character by character. */
+const resourceUri = z
+  .string()
+  .check(({ value, issues }) => {
+    if (!isResourceUri(value)) issues.push(refusal('format', value));
+  })
+  .meta({ maxLength: 512, description: 'An absolute URI without fragment, at most 512 characters.' });
+
 /** A permission by its name. `scopesToSet` checks that the project has it. */
 const scopeName = text(1, 128);
 
@@ -97,6 +106,10 @@ const Provider = z
   .enum(appProviders)
   .meta({ id: 'ProjectAppProvider', description: 'A sign-in method of an app.' });
 
+const profileText =
+  'Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text.';
+const resourcesText =
+  'Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`.';
 const originsText = 'Origins of pages that may read the answers to this app.';
 const scopesText =
   'Permissions that it may use (slug:action or Noun:Action). null: not restricted; empty: none.';
@@ -177,6 +190,18 @@ export const ProjectApp = entity('ProjectApp', {
         [],
       ),
       out: z.array(z.string()).describe(originsText),
+    },
+    accessTokenProfile: optional(AccessTokenProfileName.describe(profileText), 'doorward'),
+    resources: {
+      ...optional(
+        z
+          .array(resourceUri)
+          .max(20)
+          .transform(withoutDuplicates)
+          .meta({ description: resourcesText, examples: [['https://api.example.com']] }),
+        [],
+      ),
+      out: z.array(z.string()).describe(resourcesText),
     },
     tagIds,
   },

@@ -7,6 +7,7 @@ import {
   concludeIntrospection,
 } from '../../domain/api-key-exchange/introspecting-client.ts';
 import { exchangeKeyGrant, prepareKeyGrant } from '../../domain/api-key-exchange/client-credentials.ts';
+import { invalidTarget, namedResources, resourceParameter } from '../../domain/app-access/resources.ts';
 import {
   authenticateClient,
   clientInput,
@@ -74,6 +75,9 @@ const tokenInput = {
   scope: z.string().max(8192).optional().meta({
     description: 'With a refresh token: some of its scopes, separated by spaces. Otherwise ignored.',
   }),
+  resource: resourceParameter.describe(
+    'Some of the resources that the sign-in named; if it named none, with a code up to five of the `resources` of the app. The access token has them in `aud` (RFC 8707).',
+  ),
   ...clientInput,
 };
 
@@ -111,12 +115,26 @@ export const projectToken = mutation({
   emits: 'session.created',
   codes: ['UNAUTHENTICATED', 'INVALID_TOKEN'],
   prepare: async ({ tx, services, call, input }) => {
+    // A key has no resources.
+    if (input.grant_type === 'client_credentials' && namedResources(input.resource).length > 0)
+      throw invalidTarget();
     if (input.grant_type === 'client_credentials')
       return { key: await prepareKeyGrant({ services, call }, input) };
     const isCode = input.grant_type === 'authorization_code';
     const grant = isCode
-      ? { code: requireFields(input, ['code', 'redirect_uri', 'code_verifier']) }
-      : { refresh: { ...requireFields(input, ['refresh_token']), scope: input.scope } };
+      ? {
+          code: {
+            ...requireFields(input, ['code', 'redirect_uri', 'code_verifier']),
+            resource: input.resource,
+          },
+        }
+      : {
+          refresh: {
+            ...requireFields(input, ['refresh_token']),
+            scope: input.scope,
+            resource: input.resource,
+          },
+        };
     const client = await authenticateClient(tx, services, call.network, input);
     if ('impersonated' in client) return client;
     return 'code' in grant
