@@ -548,7 +548,7 @@ export interface paths {
     put?: never;
     /**
      * Exchange a code or a refresh token for tokens of an app, or an API key for a token
-     * @description The token endpoint of OAuth 2.0 (RFC 6749, section 3.2). It takes JSON or a form; a form gets an answer as in RFC 6749. A code works once, within 60 seconds; a second use ends the session of the first. With `client_credentials` it is `exchangeApiKey` for OAuth clients: the client is the key, and its own scope counts.
+     * @description The token endpoint of OAuth 2.0 (RFC 6749, section 3.2). It takes JSON or a form; a form gets an answer as in RFC 6749. A code works once, within 60 seconds; a second use ends the session of the first. With `client_credentials` it is `exchangeApiKey` for OAuth clients: the client is the key, and its own scope counts. A device (RFC 8628) asks again while the error is `authorization_pending` or `slow_down`, in JSON `INVALID_STATE`.
      *
      *     Access: public.
      */
@@ -603,6 +603,50 @@ export interface paths {
      *     Access: any valid token.
      */
     post: operations['projectUserInfoByPost'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/project/device': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Begin a sign-in on a device without a browser
+     * @description The device authorization endpoint (RFC 8628). The device shows `user_code` and `verification_uri`, and asks for tokens with `device_code` at the token endpoint, every `interval` seconds. A form gets the answer without envelope.
+     *
+     *     Access: public.
+     */
+    post: operations['authorizeProjectDevice'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/project/device/enter': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Enter the code that a device shows, and begin to sign in
+     * @description From the page `/device`. After five wrong codes a network may enter none until the window of class `auth` ends, by default after 15 minutes.
+     *
+     *     Access: public.
+     */
+    post: operations['enterProjectDeviceCode'];
     delete?: never;
     options?: never;
     head?: never;
@@ -5442,6 +5486,27 @@ export interface components {
       /** @description When their profile was changed, in seconds. */
       updated_at?: number;
     };
+    /** @description The codes of a device without a browser (RFC 8628 §3.2). */
+    DeviceCodes: {
+      /** @description What the device sends to the token endpoint. It shows it to nobody. */
+      device_code: string;
+      /** @description What the device shows, and the user enters. */
+      user_code: string;
+      /**
+       * Format: uri
+       * @description Where the user enters it.
+       */
+      verification_uri: string;
+      /**
+       * Format: uri
+       * @description The same with the code, for a picture that a phone reads.
+       */
+      verification_uri_complete: string;
+      /** @description Seconds until both codes end. */
+      expires_in: number;
+      /** @description Seconds between two requests at the token endpoint. */
+      interval: number;
+    };
     /** @description Where and how apps sign users in (RFC 8414, OpenID Connect Discovery). */
     AuthorizationServerMetadata: {
       /**
@@ -5474,6 +5539,11 @@ export interface components {
        * @description Where an app asks who signed in.
        */
       userinfo_endpoint: string;
+      /**
+       * Format: uri
+       * @description Where a device without a browser begins (RFC 8628).
+       */
+      device_authorization_endpoint: string;
       /**
        * Format: uri
        * @description Address of the keys that verify the tokens.
@@ -5511,7 +5581,12 @@ export interface components {
       /** @description Values of `prompt`. */
       prompt_values_supported: ('none' | 'login' | 'consent' | 'select_account')[];
       /** @description Values of `grant_type`. */
-      grant_types_supported: ('authorization_code' | 'refresh_token' | 'client_credentials')[];
+      grant_types_supported: (
+        | 'authorization_code'
+        | 'refresh_token'
+        | 'client_credentials'
+        | 'urn:ietf:params:oauth:grant-type:device_code'
+      )[];
       /** @description How the PKCE challenge may be computed. */
       code_challenge_methods_supported: 'S256'[];
       /** @description How an app may authenticate at the token endpoint. */
@@ -9421,16 +9496,22 @@ export interface components {
       };
       projectToken: {
         /**
-         * @description The grant: a code, a refresh token, or the credentials of an API key.
+         * @description The grant: a code, a refresh token, the credentials of an API key, or a device code.
          * @enum {string}
          */
-        grant_type: 'authorization_code' | 'refresh_token' | 'client_credentials';
+        grant_type:
+          | 'authorization_code'
+          | 'refresh_token'
+          | 'client_credentials'
+          | 'urn:ietf:params:oauth:grant-type:device_code';
         /** @description With `authorization_code`: the code from the redirect. */
         code?: string;
         /** @description With a code: the same as at the authorization endpoint. */
         redirect_uri?: string;
         /** @description With a code: the secret from which the challenge was computed. */
         code_verifier?: string;
+        /** @description With the grant of a device: what it got at the device authorization endpoint. */
+        device_code?: string;
         /** @description With `refresh_token`: the last refresh token. */
         refresh_token?: string;
         /** @description With a refresh token: some of its scopes, separated by spaces. Otherwise ignored. */
@@ -9454,6 +9535,14 @@ export interface components {
       };
       projectUserInfo: Record<string, never>;
       projectUserInfoByPost: Record<string, never>;
+      authorizeProjectDevice: {
+        /** @description Separated by spaces; absent: all of the app. As at the authorization endpoint. */
+        scope?: string;
+        /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
+        client_id: string;
+        /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
+        client_secret?: string;
+      };
       accountProjectMetadata: {
         /**
          * Format: uuid
@@ -12714,6 +12803,7 @@ export interface components {
       revokeProjectToken: components['schemas']['RevokedTokens'];
       projectUserInfo: components['schemas']['ProjectUserInfo'];
       projectUserInfoByPost: components['schemas']['ProjectUserInfo'];
+      authorizeProjectDevice: components['schemas']['DeviceCodes'];
       accountProjectMetadata: components['schemas']['AuthorizationServerMetadata'];
       accountProjectMetadataBelowIssuer: components['schemas']['AuthorizationServerMetadata'];
       accountProjectOpenidConfiguration: components['schemas']['AuthorizationServerMetadata'];
@@ -13631,6 +13721,17 @@ export interface components {
       };
       content: {
         'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description `INVALID_STATE` Not possible in the state {state}. */
+    'INVALID_STATE-FORM': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'] | components['schemas']['OauthError'];
       };
     };
     /** @description `INVALID_STATE` Not possible in the state {state}. · `IDEMPOTENCY_IN_PROGRESS` A request with this key is still running. */
@@ -15374,16 +15475,22 @@ export interface operations {
       content: {
         'application/json': {
           /**
-           * @description The grant: a code, a refresh token, or the credentials of an API key.
+           * @description The grant: a code, a refresh token, the credentials of an API key, or a device code.
            * @enum {string}
            */
-          grant_type: 'authorization_code' | 'refresh_token' | 'client_credentials';
+          grant_type:
+            | 'authorization_code'
+            | 'refresh_token'
+            | 'client_credentials'
+            | 'urn:ietf:params:oauth:grant-type:device_code';
           /** @description With `authorization_code`: the code from the redirect. */
           code?: string;
           /** @description With a code: the same as at the authorization endpoint. */
           redirect_uri?: string;
           /** @description With a code: the secret from which the challenge was computed. */
           code_verifier?: string;
+          /** @description With the grant of a device: what it got at the device authorization endpoint. */
+          device_code?: string;
           /** @description With `refresh_token`: the last refresh token. */
           refresh_token?: string;
           /** @description With a refresh token: some of its scopes, separated by spaces. Otherwise ignored. */
@@ -15397,16 +15504,22 @@ export interface operations {
         };
         'application/x-www-form-urlencoded': {
           /**
-           * @description The grant: a code, a refresh token, or the credentials of an API key.
+           * @description The grant: a code, a refresh token, the credentials of an API key, or a device code.
            * @enum {string}
            */
-          grant_type: 'authorization_code' | 'refresh_token' | 'client_credentials';
+          grant_type:
+            | 'authorization_code'
+            | 'refresh_token'
+            | 'client_credentials'
+            | 'urn:ietf:params:oauth:grant-type:device_code';
           /** @description With `authorization_code`: the code from the redirect. */
           code?: string;
           /** @description With a code: the same as at the authorization endpoint. */
           redirect_uri?: string;
           /** @description With a code: the secret from which the challenge was computed. */
           code_verifier?: string;
+          /** @description With the grant of a device: what it got at the device authorization endpoint. */
+          device_code?: string;
           /** @description With `refresh_token`: the last refresh token. */
           refresh_token?: string;
           /** @description With a refresh token: some of its scopes, separated by spaces. Otherwise ignored. */
@@ -15442,6 +15555,7 @@ export interface operations {
       400: components['responses']['Invalid-INVALID_TOKEN-FORM'];
       401: components['responses']['UNAUTHENTICATED-FORM'];
       403: components['responses']['IMPERSONATION_NOT_ALLOWED-FORM'];
+      409: components['responses']['INVALID_STATE-FORM'];
       413: components['responses']['PAYLOAD_TOO_LARGE-FORM'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE-FORM'];
       429: components['responses']['RATE_LIMITED-FORM'];
@@ -15540,6 +15654,100 @@ export interface operations {
       400: components['responses']['Invalid'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['FORBIDDEN-MFA_REQUIRED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  authorizeProjectDevice: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description Separated by spaces; absent: all of the app. As at the authorization endpoint. */
+          scope?: string;
+          /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
+          client_id: string;
+          /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
+          client_secret?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description Separated by spaces; absent: all of the app. As at the authorization endpoint. */
+          scope?: string;
+          /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
+          client_id?: string;
+          /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
+          client_secret?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json':
+            | {
+                /** @constant */
+                success: true;
+                data: components['schemas']['DeviceCodes'];
+              }
+            | components['schemas']['DeviceCodes'];
+        };
+      };
+      400: components['responses']['Invalid-FORM'];
+      401: components['responses']['UNAUTHENTICATED-FORM'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-FORM'];
+      413: components['responses']['PAYLOAD_TOO_LARGE-FORM'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE-FORM'];
+      429: components['responses']['RATE_LIMITED-FORM'];
+      500: components['responses']['INTERNAL_ERROR-FORM'];
+      503: components['responses']['UNAVAILABLE-FORM'];
+    };
+  };
+  enterProjectDeviceCode: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description In any case, with or without separators. */
+          user_code: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description In any case, with or without separators. */
+          user_code: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { serveColours } from './colour.ts';
+import { registerDevicePage } from './device/device-page.ts';
 import { errorPage, notFoundPage } from './error.ts';
 import { registerInvitationPage } from './mailed-links/invitation.ts';
 import { serveStylesheet } from './page.ts';
@@ -33,4 +34,5 @@ export function registerHostedPages(
   registerCliSignInPage(app, options);
   registerConnectGithubPage(app, options);
   registerProjectSignInPages(app, options);
+  registerDevicePage(app);
 }

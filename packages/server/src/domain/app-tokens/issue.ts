@@ -82,7 +82,7 @@ export async function issueTokens(
     iat,
     exp,
   };
-  const facts = { clientId: app.clientId, granted: scopes === null && granted === '' ? null : granted };
+  const facts = { clientId: app.clientId, granted: granted === '' ? null : granted };
   const { typ, claims } = inProfile(app.accessTokenProfile, own, facts);
   const accessToken = await services.keyring.sign(app.tenantId, claims, { typ });
   const { acr, amr, nonce } = session;

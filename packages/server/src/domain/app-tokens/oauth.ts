@@ -69,11 +69,14 @@ const oauthErrors: Partial<Record<Code, { readonly error: string; readonly statu
   INTERNAL_ERROR: { error: 'server_error', status: 500 },
 };
 
-export function errorAsOauth({ code, status, extras }: DoorwardError): BareReply {
+export function errorAsOauth({ code, status, extras, params }: DoorwardError): BareReply {
   const { details = [], fix } = extras;
   const has = (path: string, detail: string) =>
     details.some((item) => item.path === path && item.code === detail);
+  // The state of a device (RFC 8628 §3.5).
+  const state = code === 'INVALID_STATE' ? String(params['state']) : undefined;
   const error =
+    state ??
     oauthErrors[code]?.error ??
     (has('grant_type', 'enum')
       ? 'unsupported_grant_type'
@@ -89,7 +92,7 @@ export function errorAsOauth({ code, status, extras }: DoorwardError): BareReply
   return bare(
     { error, ...(error_description ? { error_description } : {}) },
     { ...headers, ...challenge },
-    oauthErrors[code]?.status ?? status,
+    oauthErrors[code]?.status ?? (state === undefined ? status : 400),
   );
 }
 

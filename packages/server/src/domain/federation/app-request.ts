@@ -29,4 +29,18 @@ export interface AppRequest {
   readonly asksConsent?: true;
   /** The address with which the form begins. */
   readonly loginHint?: string;
+  /** A device that waits for the user (RFC 8628); the answer goes to it, and not to a redirect URI. */
+  readonly device?: WaitingDevice;
+}
+
+/** What the page shows of a device, so that the user can compare. */
+export interface WaitingDevice {
+  /** Hash of its device code. */
+  readonly hash: string;
+  readonly userCode: string;
+  readonly address: string | null;
+  /** Whether it asked from the network of the browser in which the code was entered. */
+  readonly isOwnNetwork: boolean;
+  readonly userAgent: string | null;
+  readonly askedAt: string;
 }

@@ -27,6 +27,7 @@ import {
   errorOfIntrospection,
   tokensAsOauth,
 } from '../../domain/app-tokens/oauth.ts';
+import { exchangeDevice, prepareDevice } from '../../domain/device-sign-in/exchange.ts';
 import { prepareRenewal, renew } from '../../domain/app-tokens/renewal.ts';
 import { revokeTokens, identifySession } from '../../domain/app-tokens/revocation.ts';
 
@@ -36,10 +37,12 @@ import { revokeTokens, identifySession } from '../../domain/app-tokens/revocatio
  * Field names are those of OAuth. A form gets an OAuth answer; JSON gets the usual envelope.
  */
 
+const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+
 const tokenInput = {
   grant_type: z
-    .enum(['authorization_code', 'refresh_token', 'client_credentials'])
-    .describe('The grant: a code, a refresh token, or the credentials of an API key.'),
+    .enum(['authorization_code', 'refresh_token', 'client_credentials', DEVICE_GRANT])
+    .describe('The grant: a code, a refresh token, the credentials of an API key, or a device code.'),
   code: z
     .string()
     .min(1)
@@ -65,6 +68,15 @@ const tokenInput = {
     .meta({
       description: 'With a code: the secret from which the challenge was computed.',
       examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
+    }),
+  device_code: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .meta({
+      description: 'With the grant of a device: what it got at the device authorization endpoint.',
+      examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
     }),
   refresh_token: z
     .string()
@@ -98,7 +110,7 @@ export const projectToken = mutation({
   whileImpersonating: 'refused',
   summary: 'Exchange a code or a refresh token for tokens of an app, or an API key for a token',
   description:
-    'The token endpoint of OAuth 2.0 (RFC 6749, section 3.2). It takes JSON or a form; a form gets an answer as in RFC 6749. A code works once, within 60 seconds; a second use ends the session of the first. With `client_credentials` it is `exchangeApiKey` for OAuth clients: the client is the key, and its own scope counts.',
+    'The token endpoint of OAuth 2.0 (RFC 6749, section 3.2). It takes JSON or a form; a form gets an answer as in RFC 6749. A code works once, within 60 seconds; a second use ends the session of the first. With `client_credentials` it is `exchangeApiKey` for OAuth clients: the client is the key, and its own scope counts. A device (RFC 8628) asks again while the error is `authorization_pending` or `slow_down`, in JSON `INVALID_STATE`.',
   access: 'public',
   only: 'rest',
   leavesPermissions: true,
@@ -113,13 +125,18 @@ export const projectToken = mutation({
   input: tokenInput,
   output: AppTokens,
   emits: 'session.created',
-  codes: ['UNAUTHENTICATED', 'INVALID_TOKEN'],
+  codes: ['UNAUTHENTICATED', 'INVALID_TOKEN', 'INVALID_STATE'],
   prepare: async ({ tx, services, call, input }) => {
     // A key has no resources.
     if (input.grant_type === 'client_credentials' && namedResources(input.resource).length > 0)
       throw invalidTarget();
     if (input.grant_type === 'client_credentials')
       return { key: await prepareKeyGrant({ services, call }, input) };
+    if (input.grant_type === DEVICE_GRANT) {
+      const sent = { ...requireFields(input, ['device_code']), resource: input.resource };
+      const device = await authenticateClient(tx, services, call.network, input);
+      return 'impersonated' in device ? device : { device: await prepareDevice(tx, services, device, sent) };
+    }
     const isCode = input.grant_type === 'authorization_code';
     const grant = isCode
       ? {
@@ -145,6 +162,7 @@ export const projectToken = mutation({
     const { prepared } = ctx;
     if ('key' in prepared) return exchangeKeyGrant(ctx, prepared.key);
     if ('impersonated' in prepared) return refuseClient(ctx, prepared);
+    if ('device' in prepared) return exchangeDevice(ctx, prepared.device);
     return 'code' in prepared ? exchangeCode(ctx, prepared.code) : renew(ctx, prepared.renewal);
   },
 });
