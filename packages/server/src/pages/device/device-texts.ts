@@ -1,7 +1,7 @@
 import type { Language } from '../../i18n/translate.ts';
 
 /** The texts about devices without a browser. `{app}`, `{code}`, `{time}`, `{address}` are placeholders. */
-export interface DeviceTexts {
+interface DeviceTexts {
   readonly title: string;
   readonly text: string;
   readonly code: string;
