@@ -232,6 +232,23 @@ describe('no tokens', () => {
     expect((await enter(browser, pending.user_code)).headers.location).toBe('/device?result=wrong');
   });
 
+  it('after the password of the user was changed, or the user deleted', async () => {
+    const person = await app.person();
+    const approved = async () => {
+      const codes = await begin();
+      await decide(await atConsent(codes.user_code, person), 'approve');
+      return codes.device_code;
+    };
+    const first = await approved();
+    const newPassword = `another horse ${crypto.randomUUID()}`;
+    const change = { currentPassword: person.password, newPassword };
+    await app.must('changeMyPassword', change, { token: person.token });
+    expect(await ask(first)).toMatchObject({ status: 400, error: 'invalid_grant' });
+    const second = await approved();
+    await app.must('deleteMe', {}, { token: person.token });
+    expect(await ask(second)).toMatchObject({ status: 400, error: 'invalid_grant' });
+  });
+
   it('after the user took their consent back', async () => {
     const codes = await begin();
     await decide(await atConsent(codes.user_code), 'approve');

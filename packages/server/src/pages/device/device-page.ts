@@ -81,8 +81,8 @@ export function deviceQuestion(language: Language, device: ShownDevice): Html {
     new Date(device.askedAt),
   );
   const facts = { time: `${time} UTC`, address: address ?? texts.unknownAddress };
-  return html`<p id="compare">${texts.compare}</p>
-    <p class="code" aria-labelledby="compare"><strong>${userCode}</strong></p>
+  return html`<p>${texts.compare}</p>
+    <p class="code"><strong>${userCode}</strong></p>
     <p>${fillSentence(texts.asked, facts)} ${isOwnNetwork ? texts.ownNetwork : texts.otherNetwork}</p>
     ${userAgent !== null && html`<p>${texts.program} <bdi>${userAgent.slice(0, MOST_OF_A_NAME)}</bdi></p>`}`;
 }
