@@ -148,7 +148,7 @@ export interface AllowedSubject {
 export interface VerifyOptions extends CallOptions {
   /** Default: `['ApiKey', 'projectApp']`. A session is accepted only if it is named. */
   readonly types?: readonly TokenType[] | undefined;
-  /** Default: the `url` of the client. */
+  /** Default: the `url` of the client. A resource server names its own URI, one of the `resources` of the app. */
   readonly audience?: string | undefined;
   /** True: asks the service whether the key, session and user still exist. */
   readonly live?: boolean | undefined;

@@ -58,6 +58,25 @@ describe('a token', () => {
     expect((await doorward.verifyToken(pascal)).scope).toEqual(server.scope);
   });
 
+  it('in the profile of RFC 9068 has its scope under another name', async () => {
+    const token = await server.token(
+      { scope: 'order:read', doorward_scope: server.scope },
+      { typ: 'at+jwt' },
+    );
+    expect((await doorward.verifyToken(token)).scope).toEqual(server.scope);
+    const wrong = await server.token({ doorward_scope: 'order:read' }, { typ: 'at+jwt' });
+    expect(await codeOf(wrong)).toBe('TOKEN_MALFORMED');
+  });
+
+  it('for several audiences is accepted for each of them, and for no other', async () => {
+    const audience = 'https://orders.example';
+    const token = await server.token({ aud: [server.url, audience] });
+    expect(await codeOf(token)).toBe('accepted');
+    expect(await codeOf(token, { audience })).toBe('accepted');
+    expect(await codeOf(token, { audience: `${audience}/` })).toBe('TOKEN_AUDIENCE');
+    expect(await codeOf(await server.token({ aud: [audience] }))).toBe('TOKEN_AUDIENCE');
+  });
+
   it.each([
     ['TOKEN_EXPIRED', { exp: Math.floor(Date.now() / 1000) - 60 }],
     ['TOKEN_ISSUER', { iss: 'https://evil.example' }],

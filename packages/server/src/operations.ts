@@ -11,6 +11,7 @@ import * as authzenSearch from './features/authorization/authzen/search-operatio
 import * as forwardAuth from './features/authorization/forward-auth.ts';
 import * as mine from './features/authorization/my-operations.ts';
 import * as subjects from './features/authorization/subject-operations.ts';
+import * as deviceSignIn from './features/device-sign-in/operations.ts';
 import * as events from './features/events/operations.ts';
 import * as installation from './features/installation/operations.ts';
 import * as installationTenants from './features/installation/tenant-operations.ts';
@@ -60,6 +61,7 @@ export const features = {
     ...projectSignIn,
     ...projectTokens,
     ...projectUserInfo,
+    ...deviceSignIn,
     ...projectMetadata,
   },
   Authorization: { ...authorization, ...forwardAuth, ...mine, ...subjects, ...policySnapshots },
@@ -167,4 +169,4 @@ export const declaredPermissions = (all: readonly NamedOperation[]): string[] =>
 ];
 
 /** Permissions that no operation declares as `access`, but that a rule inside an operation checks. */
-const permissionsOfRules = ['ApiKey:CreateForUser', 'Authorization:Explain'];
+const permissionsOfRules = ['ApiKey:CreateForUser', 'Authorization:Explain', 'Token:Introspect'];

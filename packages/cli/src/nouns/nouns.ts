@@ -229,6 +229,7 @@ const apps = noun({
       backchannelLogoutUri: 'text',
       tagIds: 'list',
     },
+    ...{ accessTokenProfile: 'text', resources: 'list' },
   },
   namedBy: 'name',
   secret: 'clientSecret',

@@ -68,13 +68,13 @@ export interface Api {
   projectConsentInfo: Operation<'projectConsentInfo'>;
   /** Ask whether a token is valid now.
    *
-   * For confidential apps (RFC 7662): about access tokens of the issuer of their project, and about their own refresh tokens. Any other token is answered `active: false`, like one that has ended. A form gets the answer without envelope.
+   * Token introspection (RFC 7662). A confidential app asks about access tokens of the issuer of its project, and about its own refresh tokens; an API key that holds `Token:Introspect` about access tokens of its project, by its client id and secret or with its token as Bearer. Any other token is answered `active: false`, like one that has ended. A form gets the answer without envelope.
    *
    * Access: public. `POST /api/auth/project/introspect` */
   introspectProjectToken: Operation<'introspectProjectToken'>;
-  /** Exchange a code or a refresh token for tokens of an app.
+  /** Exchange a code or a refresh token for tokens of an app, or an API key for a token.
    *
-   * The token endpoint of OAuth 2.0 (RFC 6749, section 3.2). It takes JSON or a form; a form gets an answer as in RFC 6749. A code works once, within 60 seconds; a second use ends the session of the first.
+   * The token endpoint of OAuth 2.0 (RFC 6749, section 3.2). It takes JSON or a form; a form gets an answer as in RFC 6749. A code works once, within 60 seconds; a second use ends the session of the first. With `client_credentials` it is `exchangeApiKey` for OAuth clients: the client is the key, and its own scope counts. A device (RFC 8628) asks again while the error is `authorization_pending` or `slow_down`, in JSON `INVALID_STATE`.
    *
    * Access: public. `POST /api/auth/project/token` */
   projectToken: Operation<'projectToken'>;
@@ -96,6 +96,12 @@ export interface Api {
    *
    * Access: any valid token. `POST /api/auth/project/user-info` */
   projectUserInfoByPost: Operation<'projectUserInfoByPost'>;
+  /** Begin a sign-in on a device without a browser.
+   *
+   * The device authorization endpoint (RFC 8628). The device shows `user_code` and `verification_uri`, and asks for tokens with `device_code` at the token endpoint, every `interval` seconds. A form gets the answer without envelope.
+   *
+   * Access: public. `POST /api/auth/project/device` */
+  authorizeProjectDevice: Operation<'authorizeProjectDevice'>;
   /** Read the OAuth metadata of an account's project.
    *
    * Access: public. `GET /.well-known/oauth-authorization-server/acc/:accountId/prj/:projectId` */
@@ -694,7 +700,7 @@ export interface Api {
   rotateProjectAppSecret: Operation<'rotateProjectAppSecret'>;
   /** Change an app; removed scopes restrict existing tokens too.
    *
-   * redirectUris, postLogoutRedirectUris, scopes, enabledProviders, allowedOrigins and tagIds replace the whole list.
+   * redirectUris, postLogoutRedirectUris, scopes, enabledProviders, allowedOrigins, resources and tagIds replace the whole list.
    *
    * Access: `ProjectApp:Update` in the scope. `PATCH /api/project-apps/:id` */
   updateProjectApp: Operation<'updateProjectApp'>;

@@ -574,7 +574,7 @@ export interface paths {
     put?: never;
     /**
      * Ask whether a token is valid now
-     * @description For confidential apps (RFC 7662): about access tokens of the issuer of their project, and about their own refresh tokens. Any other token is answered `active: false`, like one that has ended. A form gets the answer without envelope.
+     * @description Token introspection (RFC 7662). A confidential app asks about access tokens of the issuer of its project, and about its own refresh tokens; an API key that holds `Token:Introspect` about access tokens of its project, by its client id and secret or with its token as Bearer. Any other token is answered `active: false`, like one that has ended. A form gets the answer without envelope.
      *
      *     Access: public.
      */
@@ -595,8 +595,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Exchange a code or a refresh token for tokens of an app
-     * @description The token endpoint of OAuth 2.0 (RFC 6749, section 3.2). It takes JSON or a form; a form gets an answer as in RFC 6749. A code works once, within 60 seconds; a second use ends the session of the first.
+     * Exchange a code or a refresh token for tokens of an app, or an API key for a token
+     * @description The token endpoint of OAuth 2.0 (RFC 6749, section 3.2). It takes JSON or a form; a form gets an answer as in RFC 6749. A code works once, within 60 seconds; a second use ends the session of the first. With `client_credentials` it is `exchangeApiKey` for OAuth clients: the client is the key, and its own scope counts. A device (RFC 8628) asks again while the error is `authorization_pending` or `slow_down`, in JSON `INVALID_STATE`.
      *
      *     Access: public.
      */
@@ -651,6 +651,50 @@ export interface paths {
      *     Access: any valid token.
      */
     post: operations['projectUserInfoByPost'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/project/device': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Begin a sign-in on a device without a browser
+     * @description The device authorization endpoint (RFC 8628). The device shows `user_code` and `verification_uri`, and asks for tokens with `device_code` at the token endpoint, every `interval` seconds. A form gets the answer without envelope.
+     *
+     *     Access: public.
+     */
+    post: operations['authorizeProjectDevice'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/project/device/enter': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Enter the code that a device shows, and begin to sign in
+     * @description From the page `/device`. After five wrong codes a network may enter none until the window of class `auth` ends, by default after 15 minutes.
+     *
+     *     Access: public.
+     */
+    post: operations['enterProjectDeviceCode'];
     delete?: never;
     options?: never;
     head?: never;
@@ -2844,7 +2888,7 @@ export interface paths {
     head?: never;
     /**
      * Change an app; removed scopes restrict existing tokens too
-     * @description redirectUris, postLogoutRedirectUris, scopes, enabledProviders, allowedOrigins and tagIds replace the whole list.
+     * @description redirectUris, postLogoutRedirectUris, scopes, enabledProviders, allowedOrigins, resources and tagIds replace the whole list.
      *
      *     Access: `ProjectApp:Update` in the scope.
      */
@@ -5136,6 +5180,11 @@ export interface components {
      */
     ApiKeyStatus: 'active' | 'revoked' | 'expired';
     /**
+     * @description doorward: the claims of this service; rfc9068: those of the standard, with `typ` `at+jwt`.
+     * @enum {string}
+     */
+    AccessTokenProfile: 'doorward' | 'rfc9068';
+    /**
      * @description A sign-in method of an app.
      * @enum {string}
      */
@@ -5402,8 +5451,8 @@ export interface components {
       sub?: string;
       /** @description The issuer. */
       iss?: string;
-      /** @description The audience. */
-      aud?: string;
+      /** @description The audience: this service, and the resource servers that the app named. */
+      aud?: string | string[];
       /** @description The session or API key. */
       jti?: string;
       /** @description When it was issued, in seconds. */
@@ -5485,6 +5534,27 @@ export interface components {
       /** @description When their profile was changed, in seconds. */
       updated_at?: number;
     };
+    /** @description The codes of a device without a browser (RFC 8628 §3.2). */
+    DeviceCodes: {
+      /** @description What the device sends to the token endpoint. It shows it to nobody. */
+      device_code: string;
+      /** @description What the device shows, and the user enters. */
+      user_code: string;
+      /**
+       * Format: uri
+       * @description Where the user enters it.
+       */
+      verification_uri: string;
+      /**
+       * Format: uri
+       * @description The same with the code, for a picture that a phone reads.
+       */
+      verification_uri_complete: string;
+      /** @description Seconds until both codes end. */
+      expires_in: number;
+      /** @description Seconds between two requests at the token endpoint. */
+      interval: number;
+    };
     /** @description Where and how apps sign users in (RFC 8414, OpenID Connect Discovery). */
     AuthorizationServerMetadata: {
       /**
@@ -5499,7 +5569,7 @@ export interface components {
       authorization_endpoint: string;
       /**
        * Format: uri
-       * @description Where an app exchanges a code for tokens.
+       * @description Where an app exchanges a code, or a machine its API key, for tokens.
        */
       token_endpoint: string;
       /**
@@ -5522,6 +5592,11 @@ export interface components {
        * @description Where an app asks who signed in.
        */
       userinfo_endpoint: string;
+      /**
+       * Format: uri
+       * @description Where a device without a browser begins (RFC 8628).
+       */
+      device_authorization_endpoint: string;
       /**
        * Format: uri
        * @description Address of the keys that verify the tokens.
@@ -5559,7 +5634,12 @@ export interface components {
       /** @description Values of `prompt`. */
       prompt_values_supported: ('none' | 'login' | 'consent' | 'select_account')[];
       /** @description Values of `grant_type`. */
-      grant_types_supported: ('authorization_code' | 'refresh_token')[];
+      grant_types_supported: (
+        | 'authorization_code'
+        | 'refresh_token'
+        | 'client_credentials'
+        | 'urn:ietf:params:oauth:grant-type:device_code'
+      )[];
       /** @description How the PKCE challenge may be computed. */
       code_challenge_methods_supported: 'S256'[];
       /** @description How an app may authenticate at the token endpoint. */
@@ -6466,6 +6546,8 @@ export interface components {
       expiresAt: string | null;
       /** @description Networks from which the key may be exchanged; empty: all. */
       allowedCidrs: string[];
+      /** @description Claims of its tokens. rfc9068: for verifiers of the standard; they have `client_id`, and no `scope`. */
+      accessTokenProfile: components['schemas']['AccessTokenProfile'];
       /** @description Whether the key can be exchanged. */
       status: components['schemas']['ApiKeyStatus'];
       /**
@@ -7846,6 +7928,8 @@ export interface components {
       expiresAt: string | null;
       /** @description Networks from which the key may be exchanged; empty: all. */
       allowedCidrs: string[];
+      /** @description Claims of its tokens. rfc9068: for verifiers of the standard; they have `client_id`, and no `scope`. */
+      accessTokenProfile: components['schemas']['AccessTokenProfile'];
       /** @description Whether the key can be exchanged. */
       status: components['schemas']['ApiKeyStatus'];
       /**
@@ -7970,6 +8054,10 @@ export interface components {
       firstParty: boolean;
       /** @description Origins of pages that may read the answers to this app. */
       allowedOrigins: string[];
+      /** @description Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text. */
+      accessTokenProfile: components['schemas']['AccessTokenProfile'];
+      /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
+      resources: string[];
       /** @description Related rows of Tag; absent unless asked for. */
       tags?: components['schemas']['Tag'][];
       /** @description The related Role; absent unless asked for. */
@@ -8046,6 +8134,10 @@ export interface components {
       firstParty: boolean;
       /** @description Origins of pages that may read the answers to this app. */
       allowedOrigins: string[];
+      /** @description Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text. */
+      accessTokenProfile: components['schemas']['AccessTokenProfile'];
+      /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
+      resources: string[];
       /** @description Related rows of Tag; absent unless asked for. */
       tags?: components['schemas']['Tag'][];
       /** @description The related Role; absent unless asked for. */
@@ -9478,30 +9570,38 @@ export interface components {
         token: string;
         /** @description The type of the token. Optional, and ignored. */
         token_type_hint?: string;
-        /** @description The `clientId` of the app, here or with HTTP Basic. */
-        client_id: string;
-        /** @description The secret of a confidential app, here or with HTTP Basic. */
+        /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
+        client_id?: string;
+        /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
         client_secret?: string;
       };
       projectToken: {
         /**
-         * @description The grant: a code or a refresh token.
+         * @description The grant: a code, a refresh token, the credentials of an API key, or a device code.
          * @enum {string}
          */
-        grant_type: 'authorization_code' | 'refresh_token';
+        grant_type:
+          | 'authorization_code'
+          | 'refresh_token'
+          | 'client_credentials'
+          | 'urn:ietf:params:oauth:grant-type:device_code';
         /** @description With `authorization_code`: the code from the redirect. */
         code?: string;
         /** @description With a code: the same as at the authorization endpoint. */
         redirect_uri?: string;
         /** @description With a code: the secret from which the challenge was computed. */
         code_verifier?: string;
+        /** @description With the grant of a device: what it got at the device authorization endpoint. */
+        device_code?: string;
         /** @description With `refresh_token`: the last refresh token. */
         refresh_token?: string;
-        /** @description With a refresh token: some of its scopes, separated by spaces. */
+        /** @description With a refresh token: some of its scopes, separated by spaces. Otherwise ignored. */
         scope?: string;
-        /** @description The `clientId` of the app, here or with HTTP Basic. */
+        /** @description Some of the resources that the sign-in named; if it named none, with a code up to five of the `resources` of the app. The access token has them in `aud` (RFC 8707). */
+        resource?: string | string[];
+        /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
         client_id: string;
-        /** @description The secret of a confidential app, here or with HTTP Basic. */
+        /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
         client_secret?: string;
       };
       revokeProjectToken: {
@@ -9509,13 +9609,21 @@ export interface components {
         token: string;
         /** @description The type of the token. Optional, and ignored. */
         token_type_hint?: string;
-        /** @description The `clientId` of the app, here or with HTTP Basic. */
+        /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
         client_id: string;
-        /** @description The secret of a confidential app, here or with HTTP Basic. */
+        /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
         client_secret?: string;
       };
       projectUserInfo: Record<string, never>;
       projectUserInfoByPost: Record<string, never>;
+      authorizeProjectDevice: {
+        /** @description Separated by spaces; absent: all of the app. As at the authorization endpoint. */
+        scope?: string;
+        /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
+        client_id: string;
+        /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
+        client_secret?: string;
+      };
       accountProjectMetadata: {
         /**
          * Format: uuid
@@ -11366,6 +11474,11 @@ export interface components {
         /** @description Networks from which the key may be exchanged; empty: all. */
         allowedCidrs?: string[];
         /**
+         * @description Claims of its tokens. rfc9068: for verifiers of the standard; they have `client_id`, and no `scope`.
+         * @enum {string}
+         */
+        accessTokenProfile?: components['schemas']['AccessTokenProfile'];
+        /**
          * Format: uuid
          * @description The service user of the organization or account, which such a key needs; elsewhere not allowed.
          */
@@ -11482,6 +11595,13 @@ export interface components {
         firstParty?: boolean;
         /** @description Origins of pages that may read the answers to this app. */
         allowedOrigins?: string[];
+        /**
+         * @description Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text.
+         * @default doorward
+         */
+        accessTokenProfile?: components['schemas']['AccessTokenProfile'];
+        /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
+        resources?: string[];
         /** @description Its tags; replaces the whole set. */
         tagIds?: string[];
       };
@@ -11590,6 +11710,10 @@ export interface components {
         firstParty?: boolean;
         /** @description Origins of pages that may read the answers to this app. */
         allowedOrigins?: string[];
+        /** @description Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text. */
+        accessTokenProfile?: components['schemas']['AccessTokenProfile'];
+        /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
+        resources?: string[];
         /** @description Its tags; replaces the whole set. */
         tagIds?: string[];
       };
@@ -12801,6 +12925,7 @@ export interface components {
       revokeProjectToken: components['schemas']['RevokedTokens'];
       projectUserInfo: components['schemas']['ProjectUserInfo'];
       projectUserInfoByPost: components['schemas']['ProjectUserInfo'];
+      authorizeProjectDevice: components['schemas']['DeviceCodes'];
       accountProjectMetadata: components['schemas']['AuthorizationServerMetadata'];
       accountProjectMetadataBelowIssuer: components['schemas']['AuthorizationServerMetadata'];
       accountProjectOpenidConfiguration: components['schemas']['AuthorizationServerMetadata'];
@@ -13423,6 +13548,17 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
+    /** @description `FORBIDDEN` You may not do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
+    'FORBIDDEN-IMPERSONATION_NOT_ALLOWED-FORM': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'] | components['schemas']['OauthError'];
+      };
+    };
     /** @description `FORBIDDEN` You may not do this. · `MFA_REQUIRED` Confirm with your second factor first. */
     'FORBIDDEN-MFA_REQUIRED': {
       headers: {
@@ -13707,6 +13843,17 @@ export interface components {
       };
       content: {
         'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description `INVALID_STATE` Not possible in the state {state}. */
+    'INVALID_STATE-FORM': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'] | components['schemas']['OauthError'];
       };
     };
     /** @description `INVALID_STATE` Not possible in the state {state}. · `IDEMPOTENCY_IN_PROGRESS` A request with this key is still running. */
@@ -14934,6 +15081,8 @@ export interface operations {
         request_uri?: string;
         /** @description Not supported. */
         registration?: string;
+        /** @description Up to five of the `resources` of the app, one in each parameter: its access tokens have them in `aud` (RFC 8707). */
+        resource?: string | string[];
         /** @description `email` or `github`: the provider, chosen in advance. */
         provider?: string;
       };
@@ -15003,6 +15152,8 @@ export interface operations {
           request_uri?: string;
           /** @description Not supported. */
           registration?: string;
+          /** @description Up to five of the `resources` of the app, one in each parameter: its access tokens have them in `aud` (RFC 8707). */
+          resource?: string | string[];
           /** @description `email` or `github`: the provider, chosen in advance. */
           provider?: string;
         };
@@ -15041,6 +15192,8 @@ export interface operations {
           request_uri?: string;
           /** @description Not supported. */
           registration?: string;
+          /** @description Up to five of the `resources` of the app, one in each parameter: its access tokens have them in `aud` (RFC 8707). */
+          resource?: string | string[];
           /** @description `email` or `github`: the provider, chosen in advance. */
           provider?: string;
         };
@@ -15537,9 +15690,9 @@ export interface operations {
           token: string;
           /** @description The type of the token. Optional, and ignored. */
           token_type_hint?: string;
-          /** @description The `clientId` of the app, here or with HTTP Basic. */
-          client_id: string;
-          /** @description The secret of a confidential app, here or with HTTP Basic. */
+          /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
+          client_id?: string;
+          /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
           client_secret?: string;
         };
         'application/x-www-form-urlencoded': {
@@ -15547,9 +15700,9 @@ export interface operations {
           token: string;
           /** @description The type of the token. Optional, and ignored. */
           token_type_hint?: string;
-          /** @description The `clientId` of the app, here or with HTTP Basic. */
+          /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
           client_id?: string;
-          /** @description The secret of a confidential app, here or with HTTP Basic. */
+          /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
           client_secret?: string;
         };
       };
@@ -15575,7 +15728,7 @@ export interface operations {
       };
       400: components['responses']['Invalid-FORM'];
       401: components['responses']['UNAUTHENTICATED-FORM'];
-      403: components['responses']['IMPERSONATION_NOT_ALLOWED-FORM'];
+      403: components['responses']['FORBIDDEN-IMPERSONATION_NOT_ALLOWED-FORM'];
       413: components['responses']['PAYLOAD_TOO_LARGE-FORM'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE-FORM'];
       429: components['responses']['RATE_LIMITED-FORM'];
@@ -15594,44 +15747,60 @@ export interface operations {
       content: {
         'application/json': {
           /**
-           * @description The grant: a code or a refresh token.
+           * @description The grant: a code, a refresh token, the credentials of an API key, or a device code.
            * @enum {string}
            */
-          grant_type: 'authorization_code' | 'refresh_token';
+          grant_type:
+            | 'authorization_code'
+            | 'refresh_token'
+            | 'client_credentials'
+            | 'urn:ietf:params:oauth:grant-type:device_code';
           /** @description With `authorization_code`: the code from the redirect. */
           code?: string;
           /** @description With a code: the same as at the authorization endpoint. */
           redirect_uri?: string;
           /** @description With a code: the secret from which the challenge was computed. */
           code_verifier?: string;
+          /** @description With the grant of a device: what it got at the device authorization endpoint. */
+          device_code?: string;
           /** @description With `refresh_token`: the last refresh token. */
           refresh_token?: string;
-          /** @description With a refresh token: some of its scopes, separated by spaces. */
+          /** @description With a refresh token: some of its scopes, separated by spaces. Otherwise ignored. */
           scope?: string;
-          /** @description The `clientId` of the app, here or with HTTP Basic. */
+          /** @description Some of the resources that the sign-in named; if it named none, with a code up to five of the `resources` of the app. The access token has them in `aud` (RFC 8707). */
+          resource?: string | string[];
+          /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
           client_id: string;
-          /** @description The secret of a confidential app, here or with HTTP Basic. */
+          /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
           client_secret?: string;
         };
         'application/x-www-form-urlencoded': {
           /**
-           * @description The grant: a code or a refresh token.
+           * @description The grant: a code, a refresh token, the credentials of an API key, or a device code.
            * @enum {string}
            */
-          grant_type: 'authorization_code' | 'refresh_token';
+          grant_type:
+            | 'authorization_code'
+            | 'refresh_token'
+            | 'client_credentials'
+            | 'urn:ietf:params:oauth:grant-type:device_code';
           /** @description With `authorization_code`: the code from the redirect. */
           code?: string;
           /** @description With a code: the same as at the authorization endpoint. */
           redirect_uri?: string;
           /** @description With a code: the secret from which the challenge was computed. */
           code_verifier?: string;
+          /** @description With the grant of a device: what it got at the device authorization endpoint. */
+          device_code?: string;
           /** @description With `refresh_token`: the last refresh token. */
           refresh_token?: string;
-          /** @description With a refresh token: some of its scopes, separated by spaces. */
+          /** @description With a refresh token: some of its scopes, separated by spaces. Otherwise ignored. */
           scope?: string;
-          /** @description The `clientId` of the app, here or with HTTP Basic. */
+          /** @description Some of the resources that the sign-in named; if it named none, with a code up to five of the `resources` of the app. The access token has them in `aud` (RFC 8707). */
+          resource?: string | string[];
+          /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
           client_id?: string;
-          /** @description The secret of a confidential app, here or with HTTP Basic. */
+          /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
           client_secret?: string;
         };
       };
@@ -15658,6 +15827,7 @@ export interface operations {
       400: components['responses']['Invalid-INVALID_TOKEN-FORM'];
       401: components['responses']['UNAUTHENTICATED-FORM'];
       403: components['responses']['IMPERSONATION_NOT_ALLOWED-FORM'];
+      409: components['responses']['INVALID_STATE-FORM'];
       413: components['responses']['PAYLOAD_TOO_LARGE-FORM'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE-FORM'];
       429: components['responses']['RATE_LIMITED-FORM'];
@@ -15679,9 +15849,9 @@ export interface operations {
           token: string;
           /** @description The type of the token. Optional, and ignored. */
           token_type_hint?: string;
-          /** @description The `clientId` of the app, here or with HTTP Basic. */
+          /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
           client_id: string;
-          /** @description The secret of a confidential app, here or with HTTP Basic. */
+          /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
           client_secret?: string;
         };
         'application/x-www-form-urlencoded': {
@@ -15689,9 +15859,9 @@ export interface operations {
           token: string;
           /** @description The type of the token. Optional, and ignored. */
           token_type_hint?: string;
-          /** @description The `clientId` of the app, here or with HTTP Basic. */
+          /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
           client_id?: string;
-          /** @description The secret of a confidential app, here or with HTTP Basic. */
+          /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
           client_secret?: string;
         };
       };
@@ -15756,6 +15926,100 @@ export interface operations {
       400: components['responses']['Invalid'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['FORBIDDEN-MFA_REQUIRED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  authorizeProjectDevice: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description Separated by spaces; absent: all of the app. As at the authorization endpoint. */
+          scope?: string;
+          /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
+          client_id: string;
+          /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
+          client_secret?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description Separated by spaces; absent: all of the app. As at the authorization endpoint. */
+          scope?: string;
+          /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
+          client_id?: string;
+          /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
+          client_secret?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json':
+            | {
+                /** @constant */
+                success: true;
+                data: components['schemas']['DeviceCodes'];
+              }
+            | components['schemas']['DeviceCodes'];
+        };
+      };
+      400: components['responses']['Invalid-FORM'];
+      401: components['responses']['UNAUTHENTICATED-FORM'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-FORM'];
+      413: components['responses']['PAYLOAD_TOO_LARGE-FORM'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE-FORM'];
+      429: components['responses']['RATE_LIMITED-FORM'];
+      500: components['responses']['INTERNAL_ERROR-FORM'];
+      503: components['responses']['UNAVAILABLE-FORM'];
+    };
+  };
+  enterProjectDeviceCode: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description In any case, with or without separators. */
+          user_code: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description In any case, with or without separators. */
+          user_code: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];
@@ -21341,6 +21605,11 @@ export interface operations {
           /** @description Networks from which the key may be exchanged; empty: all. */
           allowedCidrs?: string[];
           /**
+           * @description Claims of its tokens. rfc9068: for verifiers of the standard; they have `client_id`, and no `scope`.
+           * @enum {string}
+           */
+          accessTokenProfile?: components['schemas']['AccessTokenProfile'];
+          /**
            * Format: uuid
            * @description The service user of the organization or account, which such a key needs; elsewhere not allowed.
            */
@@ -21643,6 +21912,13 @@ export interface operations {
           firstParty?: boolean;
           /** @description Origins of pages that may read the answers to this app. */
           allowedOrigins?: string[];
+          /**
+           * @description Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text.
+           * @default doorward
+           */
+          accessTokenProfile?: components['schemas']['AccessTokenProfile'];
+          /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
+          resources?: string[];
           /** @description Its tags; replaces the whole set. */
           tagIds?: string[];
         };
@@ -21798,6 +22074,10 @@ export interface operations {
           firstParty?: boolean;
           /** @description Origins of pages that may read the answers to this app. */
           allowedOrigins?: string[];
+          /** @description Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text. */
+          accessTokenProfile?: components['schemas']['AccessTokenProfile'];
+          /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
+          resources?: string[];
           /** @description Its tags; replaces the whole set. */
           tagIds?: string[];
         };

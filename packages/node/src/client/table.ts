@@ -19,6 +19,7 @@ export const operationTable = {
   revokeProjectToken: 'POST /auth/project/revoke wx',
   projectUserInfo: 'GET /auth/project/user-info b',
   projectUserInfoByPost: 'POST /auth/project/user-info cb',
+  authorizeProjectDevice: 'POST /auth/project/device wx',
   accountProjectMetadata: 'GET ~/.well-known/oauth-authorization-server/acc/:accountId/prj/:projectId bx',
   accountProjectMetadataBelowIssuer:
     'GET ~/acc/:accountId/prj/:projectId/.well-known/oauth-authorization-server bx',

@@ -19,7 +19,8 @@ const kinds: Readonly<Record<TokenType, Principal['type']>> = {
 export function principalOf(token: string, claims: JWTPayload, liveness: Principal['liveness']): Principal {
   const type = claims['type'] as TokenType;
   const { sub, jti, exp = 0 } = claims;
-  const scope = type === 'session' ? null : scopeOf(claims['scope']);
+  // In the profile `rfc9068` the claim `scope` is the text of the standard.
+  const scope = type === 'session' ? null : scopeOf(claims['doorward_scope'] ?? claims['scope']);
   const scopes = claims['scopes'];
   const clientId = claims['client_id'];
   const isWhole =

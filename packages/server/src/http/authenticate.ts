@@ -1,5 +1,10 @@
 import { covers } from '../access/credentials/cidrs.ts';
-import type { Credentials, KeyState, SessionState } from '../access/credentials/credentials.ts';
+import {
+  principalOfKey,
+  type Credentials,
+  type KeyState,
+  type SessionState,
+} from '../access/credentials/credentials.ts';
 import { readHeader, verifyJwt, type Claims } from '../crypto/tokens/jwt.ts';
 import { keysTopic, type Keyring } from '../crypto/keys/keyring.ts';
 import type { Changes } from '../db/cache/changes.ts';
@@ -95,7 +100,8 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
     }
     const cached = authentications.get(state);
     if (cached) return cached.authentication;
-    const principal = 'allowedCidrs' in state ? keyPrincipal(token, state) : sessionPrincipal(token, state);
+    const principal =
+      'allowedCidrs' in state ? principalOfKey(token.jti, state) : sessionPrincipal(token, state);
     const authentication: Authentication = { ok: true, principal };
     authentications.set(state, { authentication });
     return authentication;
@@ -143,19 +149,4 @@ const sessionPrincipal = (token: Verified, state: SessionState): Principal => ({
   pinned: state.app?.scope ?? null,
   consented: state.app?.consented ?? null,
   origins: state.app?.allowedOrigins ?? [],
-});
-
-const keyPrincipal = (token: Verified, state: KeyState): Principal => ({
-  type: 'ApiKey',
-  userId: token.sub,
-  credentialId: token.jti,
-  name: state.name,
-  emailVerified: true,
-  verificationDeadline: null,
-  acr: 'aal1',
-  mfaPending: false,
-  authenticatedAt: null,
-  pinned: state.scope,
-  consented: null,
-  origins: [],
 });

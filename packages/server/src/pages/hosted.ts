@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { serveColours } from './colour.ts';
+import { registerDevicePage } from './device/device-page.ts';
 import { errorPage, notFoundPage } from './error.ts';
 import { registerInvitationPage } from './mailed-links/invitation.ts';
 import { serveStylesheet } from './page.ts';
@@ -36,4 +37,5 @@ export function registerHostedPages(
   registerConnectGithubPage(app, options);
   registerProjectSignInPages(app, options);
   registerSignOutPages(app, options);
+  registerDevicePage(app);
 }

@@ -57,6 +57,7 @@ details[open] > summary { margin: 0 0 1rem; }
 .links { margin: 0; padding: 0; list-style: none; }
 .links li + li { margin-top: .75rem; }
 .or { margin: 1rem 0; text-align: center; }
+.code { margin: 0 0 1.25rem; font-size: 1.75rem; letter-spacing: .15em; }
 .place { margin: 1.25rem 0 0; font-size: .9rem; }
 [role='status'] { margin: 1.25rem 0 0; }
 [role='status']:empty { margin: 0; }

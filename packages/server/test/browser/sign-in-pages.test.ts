@@ -44,6 +44,7 @@ const scopes = [
 ];
 
 interface State {
+  /** Below `/api/auth/project/`, or from the root. */
   readonly path: string;
   readonly state?: Partial<PageState>;
   readonly link?: Link;
@@ -63,6 +64,14 @@ const consent = (more: Partial<PageState> = {}): State => ({
   path: 'consent',
   state: { app: branded, step: 'consent', user, maker, scopes, ...more },
 });
+
+const device = {
+  userCode: 'BCDF-GHJK',
+  address: '2001:db8:1234:5678:9abc:def0:1234:5678',
+  isOwnNetwork: true,
+  userAgent: 'Acme Television/7.1 (Linux; armv8)',
+  askedAt: '2026-11-25T09:30:00.000Z',
+};
 
 const states: Readonly<Record<string, State>> = {
   'sign-in': signIn(),
@@ -86,6 +95,14 @@ const states: Readonly<Record<string, State>> = {
   'email-other-browser': { path: 'email', link: { state: 'otherBrowser' } },
   'email-invalid': { path: 'email', link: { state: 'invalid' } },
   'no-flow': { path: 'consent' },
+  'consent-of-device': consent({ device }),
+  'consent-of-device-elsewhere': consent({ device: { ...device, isOwnNetwork: false, userAgent: null } }),
+  device: { path: '/device' },
+  'device-code': { path: '/device?user_code=BCDF-GHJK' },
+  'device-wrong': { path: '/device?result=wrong' },
+  'device-closed': { path: '/device?result=closed' },
+  'device-approved': { path: '/device?result=approved' },
+  'device-denied': { path: '/device?result=denied' },
 };
 
 async function opened(state: State, options: Parameters<typeof watched>[3] = {}): Promise<Watched> {
@@ -96,7 +113,7 @@ async function opened(state: State, options: Parameters<typeof watched>[3] = {})
     ...options,
   });
   await view.context.addCookies([{ ...flowCookie, url: origin }]);
-  await view.page.goto(`${origin}/api/auth/project/${state.path}`);
+  await view.page.goto(new URL(state.path, `${origin}/api/auth/project/`).href);
   if (state.unfold) await view.page.locator('summary').click();
   return view;
 }
@@ -147,7 +164,7 @@ test('long names wrap inside the page', async () => {
 });
 
 test('every control is at least 24 pixels high', async () => {
-  for (const state of [signIn(), { ...factor(), unfold: true as const }, consent()]) {
+  for (const state of [signIn(), { ...factor(), unfold: true as const }, consent(), { path: '/device' }]) {
     const { context, page } = await opened(state, { viewport: { width: 320, height: 640 } });
     for (const target of await page.locator('button, .button, input:not([type=hidden]), summary').all()) {
       const box = await target.boundingBox();
@@ -189,6 +206,21 @@ describe('with the keyboard', () => {
     );
     expect(reported).toContain('code is wrong');
     expect(await walk(view, 3)).toEqual(['Confirm', 'Use a recovery code instead', 'Cancel']);
+    await view.context.close();
+  });
+
+  test('a code of a device is entered, and none is sent without a key', async () => {
+    const view = await opened({ path: '/device?user_code=BCDF-GHJK' }, { locale: 'en' });
+    await expect.poll(() => focused(view)).toBe('user_code');
+    expect(view.requests.filter((url) => url.includes('enter'))).toEqual([]);
+    expect(await walk(view, 1)).toEqual(['Continue']);
+    await view.context.close();
+  });
+
+  test('a key pressed for the previous page does not allow a device', async () => {
+    const view = await opened(consent({ device }), { locale: 'en' });
+    expect(await focused(view)).toBe('');
+    expect(await walk(view, 2)).toEqual(['Allow', 'Do not allow']);
     await view.context.close();
   });
 

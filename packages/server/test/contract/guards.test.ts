@@ -66,6 +66,9 @@ const publicRoutes = new Set([
   // The token to be revoked authenticates the request (RFC 7009).
   'POST /api/auth/project/revoke',
   'POST /api/auth/project/introspect',
+  // The device has no user yet, and the browser no session (RFC 8628).
+  'POST /api/auth/project/device',
+  'POST /api/auth/project/device/enter',
   'GET /api/organization-invitations/:token',
   'GET /api/project-grants/offer/:token',
   'POST /api/organization-invitations/accept',

@@ -127,7 +127,7 @@ describe('the document', () => {
   it('equals the served routes', () => {
     // Pages and protocols with an address of their own are not part of the API.
     const others = /^\/$|^\/(graphql|api-docs|hosted|explorer|assets|metrics)\b|\*/;
-    const pages = /^GET \/api\/auth\/project\/(sign-in|email|second-factor|consent|respond(\.js)?)$/;
+    const pages = /^GET \/(device|api\/auth\/project\/(sign-in|email|second-factor|consent|respond(\.js)?))$/;
     const shape = (path: string) => path.replace(/\{[^}]+\}/g, '*');
     const documented = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method.toUpperCase()} ${shape(path)}`),
@@ -898,6 +898,15 @@ describe('an answer over REST', () => {
     });
     await call('introspectProjectToken', { token: 'x', ...asking });
     await call('introspectProjectToken', { token: accessToken, client_id });
+    const { data: waiting } = await call('authorizeProjectDevice', { client_id });
+    await call('authorizeProjectDevice', { client_id, client_secret: 'x' });
+    const device_code = (waiting as { device_code: string }).device_code;
+    const grant_type = 'urn:ietf:params:oauth:grant-type:device_code';
+    await call('projectToken', { grant_type, device_code, client_id });
+    const own = { origin: 'http://localhost:4000' };
+    const { user_code } = waiting as { user_code: string };
+    await call('enterProjectDeviceCode', { user_code }, undefined, own);
+    await call('enterProjectDeviceCode', { user_code: 'x' }, undefined, own);
     await answersForms(client_id, refreshToken);
     await call('revokeProjectToken', { token: refreshToken, client_id, client_secret: 'x' });
     await call('revokeProjectToken', { token: refreshToken, client_id });

@@ -26,6 +26,7 @@ export const actions: Readonly<Record<string, string>> = {
   Authorization: 'Check, Explain',
   Policy: 'Query, Plan, Apply',
   PolicySnapshot: 'Read',
+  Token: 'Introspect',
 };
 
 export const roles = [
@@ -62,6 +63,7 @@ const table = `
   Authorization          | ●   | ●     | ●   | ●                     | – | ●   | – | –
   Policy                 | ●   | ●     | ●   | ●                     | Q | ●   | Q | –
   PolicySnapshot         | ●   | ●     | ●   | ●                     | – | ●   | – | –
+  Token                  | ●   | ●     | –   | –                     | – | ●   | – | –
 `;
 
 export const letters: Readonly<Record<string, string>> = {

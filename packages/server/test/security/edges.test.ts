@@ -380,6 +380,7 @@ test('in production there is no explorer and no introspection, and the pages are
     '/hosted/reset-password',
     '/hosted/invitation',
     '/hosted/signed-in',
+    '/device',
   ];
   for (const page of pages) {
     const { statusCode, headers } = await ask(page);

@@ -1,4 +1,5 @@
 import fastify, { type FastifyInstance } from 'fastify';
+import { registerDevicePage } from '../../src/pages/device/device-page.ts';
 import { errorPage } from '../../src/pages/error.ts';
 import { serveColours } from '../../src/pages/colour.ts';
 import { serveStylesheet } from '../../src/pages/page.ts';
@@ -29,6 +30,7 @@ export const initialState: PageState = {
   maker: null,
   openid: [],
   loginHint: null,
+  device: null,
   fields: {},
   scopes: null,
   later: [],
@@ -49,6 +51,7 @@ export async function startSignInPages(): Promise<SignInPages> {
   server.setErrorHandler((error, request, reply) => sendError(toDoorwardError(error), request, reply));
   serveStylesheet(server);
   serveColours(server);
+  registerDevicePage(server);
   registerProjectSignInPages(server, {
     https: false,
     pageStateOf: async (cookie) => (cookie === flowCookie.value ? pages.state : null),

@@ -4,6 +4,7 @@ import type { Common } from '../../i18n/common.ts';
 import { roleChoices } from '../access/choices.ts';
 import type { ApiKeyTexts } from './api-key-texts.ts';
 import type { ManagementKeyTexts } from './management-key-texts.ts';
+import { profileField } from './token-profile.ts';
 
 /** Whose rights a new key may have, by what the caller may do. */
 export interface KeyCreation {
@@ -96,8 +97,9 @@ export const managementKeyFields = (t: ManagementKeyTexts, c: Common): readonly 
   ...lifetimeFields(t),
 ];
 
-/** How long a key works, and from where. */
+/** How long a key works, from where, and the form of its tokens. */
 export const lifetimeFields = (t: ApiKeyTexts): readonly FormField[] => [
   { kind: 'date', name: 'expiresAt', label: t.expiry, hint: t.expiryHint, initial: null },
   { kind: 'lines', name: 'allowedCidrs', label: t.networks, hint: t.networksHint, initial: [] },
+  profileField(t),
 ];

@@ -1,7 +1,8 @@
 import type { EntityTexts } from '../../entities/entity.ts';
 import type { Texts } from '../../i18n/language.ts';
+import { profileTexts, type ProfileTexts } from './token-profile.ts';
 
-export interface ApiKeyTexts extends EntityTexts {
+export interface ApiKeyTexts extends EntityTexts, ProfileTexts {
   readonly actsAs: string;
   readonly actsAsHint: string;
   readonly asRole: string;
@@ -39,6 +40,7 @@ export interface ApiKeyTexts extends EntityTexts {
 
 export const apiKeyTexts: Texts<ApiKeyTexts> = {
   en: {
+    ...profileTexts.en,
     title: 'API keys',
     about: 'With a key, a program signs in to this project. The key has a role, or acts as a person.',
     create: 'New key',
@@ -79,6 +81,7 @@ export const apiKeyTexts: Texts<ApiKeyTexts> = {
     revokeAbout: 'The key stops working at once and for good. It stays in the list.',
   },
   de: {
+    ...profileTexts.de,
     title: 'API-Schlüssel',
     about:
       'Mit einem Schlüssel meldet sich ein Programm bei diesem Projekt an. Er hat eine Rolle oder handelt als eine Person.',
@@ -120,6 +123,7 @@ export const apiKeyTexts: Texts<ApiKeyTexts> = {
     revokeAbout: 'Der Schlüssel gilt sofort und für immer nicht mehr. Er bleibt in der Liste.',
   },
   es: {
+    ...profileTexts.es,
     title: 'Claves de API',
     about:
       'Con una clave, un programa inicia sesión en este proyecto. Tiene un rol o actúa como una persona.',
@@ -161,6 +165,7 @@ export const apiKeyTexts: Texts<ApiKeyTexts> = {
     revokeAbout: 'La clave deja de funcionar de inmediato y para siempre. Permanece en la lista.',
   },
   fr: {
+    ...profileTexts.fr,
     title: 'Clés d’API',
     about:
       'Avec une clé, un programme se connecte à ce projet. Elle a un rôle, ou agit au nom d’une personne.',

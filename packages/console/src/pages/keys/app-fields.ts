@@ -4,6 +4,7 @@ import type { Choice, FormField, Values } from '../../entities/form-field.ts';
 import type { Common } from '../../i18n/common.ts';
 import { roleChoices } from '../access/choices.ts';
 import type { AppTexts } from './app-texts.ts';
+import { profileField } from './token-profile.ts';
 
 type ProjectApp = components['schemas']['ProjectApp'];
 
@@ -120,6 +121,14 @@ export const appFields = (t: AppTexts, app: ProjectApp | null, c: Common): reado
     isNullable: true,
     initial: app?.backchannelLogoutUri ?? null,
   },
+  {
+    kind: 'lines',
+    name: 'resources',
+    label: t.resources,
+    hint: t.resourcesHint,
+    initial: app?.resources ?? [],
+  },
+  profileField(t, app?.accessTokenProfile),
 ];
 
 /** What the form gives, as the operation takes it: null stands for an app that is not restricted. */

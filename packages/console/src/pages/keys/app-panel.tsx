@@ -48,6 +48,8 @@ export function AppDetails({ app }: { readonly app: ProjectApp }) {
           ],
           [t.logoutNotice, app.backchannelLogoutUri && <code>{app.backchannelLogoutUri}</code>],
           [t.origins, app.allowedOrigins.length > 0 ? <Chips texts={app.allowedOrigins} /> : null],
+          [t.resources, app.resources.length > 0 ? <Chips texts={app.resources} /> : null],
+          [t.profile, app.accessTokenProfile === 'rfc9068' ? t.standardProfile : t.ownProfile],
         ]}
       />
       {redirectUri !== undefined && (

@@ -1,7 +1,8 @@
 import type { EntityTexts } from '../../entities/entity.ts';
 import type { Texts } from '../../i18n/language.ts';
+import { profileTexts, type ProfileTexts } from './token-profile.ts';
 
-export interface AppTexts extends EntityTexts {
+export interface AppTexts extends EntityTexts, ProfileTexts {
   readonly nameHint: string;
   readonly clientId: string;
   readonly redirects: string;
@@ -29,6 +30,8 @@ export interface AppTexts extends EntityTexts {
   readonly goodbyesHint: string;
   readonly logoutNotice: string;
   readonly logoutNoticeHint: string;
+  readonly resources: string;
+  readonly resourcesHint: string;
   readonly confidential: string;
   readonly confidentialHint: string;
   /** The same two as headings of columns. */
@@ -42,6 +45,10 @@ export interface AppTexts extends EntityTexts {
 
 export const appTexts: Texts<AppTexts> = {
   en: {
+    ...profileTexts.en,
+    resources: 'Resource servers',
+    resourcesHint:
+      'URIs of services for which the app may request access tokens; one on each line, such as https://api.example.com.',
     title: 'Apps',
     about:
       'People sign in to an app on pages of this service. The app then acts for them, as far as they agree.',
@@ -90,6 +97,10 @@ export const appTexts: Texts<AppTexts> = {
       'A trial: the sign-in leads to the first redirect address, with a code that the app cannot use.',
   },
   de: {
+    ...profileTexts.de,
+    resources: 'Ressourcenserver',
+    resourcesHint:
+      'URIs von Diensten, für die die App Zugriffstoken anfordern darf; einer je Zeile, etwa https://api.example.com.',
     title: 'Apps',
     about:
       'Bei einer App melden sich Menschen auf Seiten dieses Dienstes an. Die App handelt dann für sie, soweit sie zustimmen.',
@@ -140,6 +151,10 @@ export const appTexts: Texts<AppTexts> = {
       'Zur Probe: Die Anmeldung führt zur ersten Rücksprungadresse, mit einem Code, den die App nicht verwenden kann.',
   },
   es: {
+    ...profileTexts.es,
+    resources: 'Servidores de recursos',
+    resourcesHint:
+      'URI de servicios para los que la aplicación puede pedir tokens de acceso; uno por línea, como https://api.example.com.',
     title: 'Aplicaciones',
     about:
       'Las personas inician sesión en una aplicación en páginas de este servicio. La aplicación actúa por ellas hasta donde lo permiten.',
@@ -192,6 +207,10 @@ export const appTexts: Texts<AppTexts> = {
       'Una prueba: el inicio de sesión lleva a la primera dirección de retorno, con un código que la aplicación no puede usar.',
   },
   fr: {
+    ...profileTexts.fr,
+    resources: 'Serveurs de ressources',
+    resourcesHint:
+      'URI de services pour lesquels l’application peut demander des jetons d’accès ; un par ligne, comme https://api.example.com.',
     title: 'Applications',
     about:
       'On se connecte à une application sur des pages de ce service. L’application agit ensuite pour la personne, dans la mesure où elle l’accepte.',

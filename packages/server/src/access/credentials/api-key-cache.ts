@@ -40,6 +40,8 @@ export interface CachedApiKey {
   readonly expired: boolean;
   readonly revoked: boolean;
   readonly allowedCidrs: readonly string[];
+  /** As the key has it; this layer only carries it. */
+  readonly accessTokenProfile: 'doorward' | 'rfc9068';
   /** The text form of the database, compared for equality only. */
   readonly rotatedAt: string | null;
   /** The secrets that had not expired at the time of the read; `ends`: the secret has an expiry. */
@@ -77,6 +79,7 @@ interface KeyRow {
   expired: boolean;
   revoked: boolean;
   allowed_cidrs: string[];
+  access_token_profile: CachedApiKey['accessTokenProfile'];
   unused_ms: string | number | null;
   rotated_at: string | null;
   kid: string;
@@ -96,7 +99,7 @@ export function createApiKeyCache(pool: Executor, changes: Changes): ApiKeyCache
       select k.id, k.tenant_id as node_id, o.id as owner_id, o.kind as owner_kind, k.scope_tenant, k.scope_id, k.role_id,
         k.user_id, u.name as user_name, u.status = 'active' and u.deleted_at is null and ${serviceUserStays} as user_alive,
         least(${verificationDeadlineOf('account_owner')}, case when k.scope_tenant = 'ProjectUser' then ${verificationDeadlineOf('u')} end) as overdue_from,
-        account.owner_id as account_owner_id, k.expires_at, coalesce(k.expires_at <= now(), false) as expired, k.revoked_at is not null as revoked, k.allowed_cidrs,
+        account.owner_id as account_owner_id, k.expires_at, coalesce(k.expires_at <= now(), false) as expired, k.revoked_at is not null as revoked, k.allowed_cidrs, k.access_token_profile,
         extract(epoch from now() - k.last_used_at) * 1000 as unused_ms, k.rotated_at::text as rotated_at,
         (select json_agg(json_build_object('id', s.id, 'hash', encode(s.hash, 'hex'), 'ends', s.expires_at is not null))
           from api_key_secrets s where s.key_id = k.id and (s.expires_at is null or s.expires_at > now())) as secrets,
@@ -164,6 +167,7 @@ const cachedKey = (clientId: string, row: KeyRow): CachedApiKey => ({
   expired: row.expired,
   revoked: row.revoked,
   allowedCidrs: row.allowed_cidrs,
+  accessTokenProfile: row.access_token_profile,
   rotatedAt: row.rotated_at,
   secrets: (row.secrets ?? []).map(({ id, hash, ends }) => ({ id, hash: Buffer.from(hash, 'hex'), ends })),
   kid: row.kid,

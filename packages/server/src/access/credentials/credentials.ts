@@ -4,7 +4,7 @@ import { preparedRowsOf } from '../../db/connection/prepared.ts';
 import type { Changes } from '../../db/cache/changes.ts';
 import { createFreshCache } from '../../db/cache/fresh-cache.ts';
 import { operatorRows, type OperatorRules } from '../operators.ts';
-import type { Impersonator } from '../../kernel/context.ts';
+import type { Impersonator, Principal } from '../../kernel/context.ts';
 import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -58,6 +58,22 @@ export interface KeyState {
   readonly overdueFrom: Date | null;
   readonly alive: boolean;
 }
+
+/** The caller whom tokens of this key name. */
+export const principalOfKey = (id: string, { userId, name, scope }: KeyState): Principal => ({
+  type: 'ApiKey',
+  userId,
+  credentialId: id,
+  name,
+  emailVerified: true,
+  verificationDeadline: null,
+  acr: 'aal1',
+  mfaPending: false,
+  authenticatedAt: null,
+  pinned: scope,
+  consented: null,
+  origins: [],
+});
 
 export interface Credentials {
   session(id: string): Promise<SessionState | null> | SessionState;

@@ -36,6 +36,9 @@ interface Jwk {
   readonly e: string;
 }
 
+type Claims = Readonly<Record<string, unknown>>;
+type TokenTyp = 'JWT' | 'at+jwt';
+
 interface ActiveKey {
   readonly kid: string;
   readonly issuer: string;
@@ -48,13 +51,17 @@ export interface Keyring {
   verification(kid: string): Promise<VerificationKey | null>;
   /**
    * Signs with the active key of the tenant. `iss` is the issuer of the key, even if the claims contain another.
-   * `expectedKid`: the `kid` that the caller has just read as active; a different cached key is not used.
+   * `kid`: that which the caller has just read as active; a different cached key is not used. `typ`: `JWT` by default.
    */
-  sign(tenantId: string, claims: Readonly<Record<string, unknown>>, expectedKid?: string): Promise<string>;
+  sign(
+    tenantId: string,
+    claims: Claims,
+    options?: { readonly kid?: string; readonly typ?: TokenTyp },
+  ): Promise<string>;
   /** Signs a document of this type, which is no credential, with the active key of the tenant. `iss` as in `sign`. */
   signDocument(tenantId: string, typ: string, claims: object): Promise<string>;
   /** Signs inside a transaction, with the key that is active there. */
-  signIn(tx: Executor, tenantId: string, claims: Readonly<Record<string, unknown>>): Promise<string>;
+  signIn(tx: Executor, tenantId: string, claims: Claims, typ?: TokenTyp): Promise<string>;
   /** Published keys of a tenant: next, active, and retired keys while their tokens may be valid. */
   jwks(tenantId: string, db: Executor): Promise<Jwk[]>;
   /** Every key that ever signed for a tenant, except revoked keys: they verify long-lived signatures (checkpoints). */
@@ -92,13 +99,13 @@ export function createKeyring(options: {
   }
 
   const signCached = createSignatureCache(signJwt);
-  const signWith = (key: ActiveKey, claims: Readonly<Record<string, unknown>>): Promise<string> =>
-    signCached(key.privateKey, key.kid, { ...claims, iss: key.issuer });
+  const signWith = (key: ActiveKey, claims: Claims, typ: TokenTyp = 'JWT'): Promise<string> =>
+    signCached(key.privateKey, key.kid, { ...claims, iss: key.issuer }, typ);
 
-  async function signIn(db: Executor, tenantId: string, claims: Readonly<Record<string, unknown>>) {
+  async function signIn(db: Executor, tenantId: string, claims: Claims, typ?: TokenTyp) {
     const active = await loadActive(db, tenantId);
     if (!active) throw noActiveKey(tenantId);
-    return signWith(active.value, claims);
+    return signWith(active.value, claims, typ);
   }
 
   return {
@@ -115,11 +122,10 @@ export function createKeyring(options: {
         return { value: { publicKey, issuer, tenantId, types }, topics: [keysTopic(tenantId)] };
       }),
 
-    async sign(tenantId, claims, expectedKid) {
+    async sign(tenantId, claims, { kid, typ } = {}) {
       const key = await signing.get(tenantId, () => loadActive(pool, tenantId));
-      if (!key || (expectedKid !== undefined && key.kid !== expectedKid))
-        return signIn(pool, tenantId, claims);
-      return signWith(key, claims);
+      if (!key || (kid !== undefined && key.kid !== kid)) return signIn(pool, tenantId, claims, typ);
+      return signWith(key, claims, typ);
     },
 
     async signDocument(tenantId, typ, claims) {

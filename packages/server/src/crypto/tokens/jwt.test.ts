@@ -152,6 +152,11 @@ describe('verifyJwt', () => {
     expect(await outcome({ iat: undefined })).toBe('ok');
   });
 
+  it('accepts a token that is for resource servers too', async () => {
+    expect(await outcome({ aud: [claims.aud, 'https://api.example.com'] })).toBe('ok');
+    expect(await outcome({ aud: [claims.aud] })).toBe('ok');
+  });
+
   it.each([
     { sub: undefined },
     { sub: '' },
@@ -164,7 +169,10 @@ describe('verifyJwt', () => {
     { iss: 'https://other.example' },
     { iss: undefined },
     { aud: 'https://other.example' },
-    { aud: [claims.aud] },
+    { aud: ['https://api.example.com'] },
+    { aud: [[claims.aud]] },
+    { aud: [] },
+    { aud: { 0: claims.aud, length: 1 } },
     { type: 'ApiKey' },
     { type: undefined },
   ])('refuses the claims %j', async (change) => {

@@ -110,7 +110,7 @@ function isExpected(
   const notAfter = (value: unknown) => value === undefined || (isTime(value) && value <= latest);
   return (
     claims.iss === issuer &&
-    claims.aud === audience &&
+    isFor(claims.aud, audience) &&
     typeof claims.type === 'string' &&
     types.includes(claims.type) &&
     isNonEmptyText(claims.sub) &&
@@ -120,6 +120,10 @@ function isExpected(
     notAfter(claims.iat)
   );
 }
+
+/** A token may be for resource servers too (RFC 8707). */
+const isFor = (aud: unknown, audience: string): boolean =>
+  aud === audience || (Array.isArray(aud) && aud.includes(audience));
 
 const seconds = (now = new Date()): number => now.getTime() / 1000;
 const isNonEmptyText = (value: unknown): boolean => typeof value === 'string' && value !== '';

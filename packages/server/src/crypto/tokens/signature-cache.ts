@@ -1,6 +1,6 @@
 import type { signJwt } from './jwt.ts';
 
-/** Signs claims. The result depends only on key and claims. */
+/** Signs claims. The result depends only on key, claims and type. */
 export type SignJwt = typeof signJwt;
 
 /**
@@ -18,16 +18,16 @@ export function createSignatureCache(
 ): SignJwt {
   let second = NaN;
   let tokens = new Map<string, Promise<string>>();
-  return (privateKey, kid, claims) => {
+  return (privateKey, kid, claims, typ) => {
     const now = secondNow();
     if (now !== second) {
       second = now;
       tokens = new Map();
     }
-    const cacheKey = `${kid} ${JSON.stringify(claims)}`;
+    const cacheKey = `${kid} ${typ} ${JSON.stringify(claims)}`;
     const cached = tokens.get(cacheKey);
     if (cached) return cached;
-    const token = sign(privateKey, kid, claims);
+    const token = sign(privateKey, kid, claims, typ);
     const tokensOfSecond = tokens;
     tokensOfSecond.set(cacheKey, token);
     token.catch(() => tokensOfSecond.delete(cacheKey));

@@ -7,6 +7,7 @@ import { issuerOf, type LiveApp } from './app.ts';
 export type AppError =
   | 'invalid_request'
   | 'invalid_scope'
+  | 'invalid_target'
   | 'unsupported_response_type'
   | 'access_denied'
   | 'login_required'

@@ -4,6 +4,7 @@ import { projectCodes } from './project-code.ts';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
 import { consentFor, rememberConsent } from '../app-access/consent.ts';
+import { approveDevice } from '../device-sign-in/decide-device.ts';
 import { answerApp } from '../federation/answer-app.ts';
 import type { AppRequest } from '../federation/app-request.ts';
 import { admitToApp, type SignInCandidate } from '../federation/app-sign-in.ts';
@@ -51,6 +52,9 @@ export async function finishSignIn(
     await rememberConsent(tx, services, app, userId, consentFor(scopes, request.openid?.scopes));
   }
   await rememberNetwork(tx, services, userId, call.network);
+  if (request.device) {
+    return approveDevice(ctx, request.device.hash, { userId, user, acr: acrOf(user.amr), scopes });
+  }
   const admitted = await lockUser(ctx, userId);
   if (!admitted) throw startAgainError();
   const ssoSessionId = await keepSignIn(ctx, app.tenantId, admitted, user);
@@ -63,6 +67,7 @@ export async function finishSignIn(
     challenge: request.challenge,
     scopes: scopes && [...scopes],
     openidScopes: [...(request.openid?.scopes ?? [])],
+    resources: [...(request.resources ?? [])],
     nonce: request.openid?.nonce ?? null,
     acr: acrOf(user.amr),
     amr: [...user.amr],

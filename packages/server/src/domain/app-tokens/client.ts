@@ -35,11 +35,11 @@ export const clientInput = {
     .min(1)
     .max(256)
     .meta({
-      description: 'The `clientId` of the app, here or with HTTP Basic.',
+      description: 'The `clientId` of the app or API key, here or with HTTP Basic.',
       examples: ['8d8ac610-566d-4ef0-9c22-186b2a5ed793'],
     }),
   client_secret: z.string().min(1).max(256).optional().meta({
-    description: 'The secret of a confidential app, here or with HTTP Basic.',
+    description: 'The secret of a confidential app or an API key, here or with HTTP Basic.',
   }),
 };
 
@@ -49,18 +49,31 @@ export const invalidClient = (): DoorwardError =>
   });
 
 /**
- * Authenticates the client. Only failures count against the rate limit of a network, as with API keys, and an
- * exhausted network is refused before any comparison.
- * @throws UNAUTHENTICATED for an unknown client id, and for a public app that sends a secret; RATE_LIMITED
+ * Authenticates the app with this client id.
+ * @throws UNAUTHENTICATED for an unknown client id, and as `authenticateApp`
  */
 export async function authenticateClient(
   db: Executor,
   services: Services,
   network: string,
-  { client_id, client_secret }: ClientCredentials,
+  credentials: ClientCredentials,
 ): Promise<Client | RejectedClient> {
-  const app = await appByClientId(db, client_id);
+  const app = await appByClientId(db, credentials.client_id);
   if (!app) throw invalidClient();
+  return authenticateApp(services, network, app, credentials.client_secret);
+}
+
+/**
+ * Authenticates the app by its secret. Only failures count against the rate limit of a network, as with API keys, and an
+ * exhausted network is refused before any comparison.
+ * @throws UNAUTHENTICATED for a public app that sends a secret; RATE_LIMITED
+ */
+export async function authenticateApp(
+  services: Services,
+  network: string,
+  app: LiveApp,
+  client_secret: string | undefined,
+): Promise<Client | RejectedClient> {
   if (!app.confidential) {
     if (client_secret !== undefined) throw invalidClient();
     return { app, rehash: null };

@@ -7,6 +7,7 @@ import type { Call, Services } from '../../kernel/context.ts';
 import { refuse } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { nodeOfApp } from '../app-access/app.ts';
+import { namedResources, resourcesOf } from '../app-access/resources.ts';
 import { isOffline } from '../app-access/openid-scopes.ts';
 import { isOwnerOverdue } from '../sign-in-protection/verification-deadline.ts';
 import { canSignIn } from '../identity/password-sign-in.ts';
@@ -33,6 +34,7 @@ export interface CodeRequest {
   readonly code: string;
   readonly redirect_uri: string;
   readonly code_verifier: string;
+  readonly resource?: string | readonly string[] | undefined;
 }
 
 /** What the exchange needs, prepared before its transaction opens. */
@@ -50,7 +52,7 @@ export interface PreparedCodeExchange {
 /**
  * Prepares session and tokens for the code. A code that another app presents stays valid, so that a thief cannot
  * invalidate it.
- * @throws INVALID_TOKEN, RATE_LIMITED
+ * @throws INVALID_TOKEN, RATE_LIMITED; VALIDATION_ERROR for other resources
  */
 export async function prepareCodeExchange(
   db: Executor,
@@ -72,17 +74,21 @@ export async function prepareCodeExchange(
   const { user, code } = row;
   const { acr, amr, scopes: consented, openidScopes: openid, nonce, authenticatedAt, ssoSessionId } = code;
   if (code.sessionId !== null || !canSignIn(user)) return { client, sent, userId: user.id, opening: null };
+  const named = code.resources.length > 0 ? code.resources : null;
+  const resources = resourcesOf(app, named, namedResources(sent.resource));
+  // A client may ask for fewer now, and for the others with a refresh (RFC 8707 §2.2).
+  const granted = named ?? resources;
   const planned = planSession(services, {
     kind: 'projectApp',
     acr,
     amr,
     authenticatedAt,
-    app: { id: app.id, consented, openid, ssoSessionId },
+    app: { id: app.id, consented, openid, ssoSessionId, resources: granted },
   });
   // Without a refresh token nothing can use the session after its access token.
   const session = isOffline(openid) ? planned : { ...planned, expiresAt: endOfAccessToken(services) };
-  const granted = { ...session, userId: user.id, consented, openid, nonce };
-  const tokens = await issueTokens(services, app, granted);
+  const facts = { ...session, userId: user.id, consented, openid, resources, nonce };
+  const tokens = await issueTokens(services, app, facts);
   return { client, sent, userId: user.id, opening: { session, tokens } };
 }
 

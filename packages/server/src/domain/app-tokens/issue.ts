@@ -7,6 +7,8 @@ import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { LiveApp } from '../app-access/app.ts';
 import { isOffline, type OpenidScope } from '../app-access/openid-scopes.ts';
+import { audienceOf } from '../app-access/resources.ts';
+import { inProfile } from '../app-access/token-profile.ts';
 import { accessTokenSeconds } from '../identity/sign-in.ts';
 import { organizationMembers, projectUsers } from '../memberships/membership.ts';
 import { projectApps } from '../../features/project-apps/project-app.ts';
@@ -41,6 +43,8 @@ interface TokenSession {
   readonly userId: string;
   readonly consented: readonly string[] | null;
   readonly openid: readonly OpenidScope[];
+  /** Resource servers that the access token is for, besides this service. */
+  readonly resources: readonly string[];
   readonly nonce: string | null;
   readonly acr: 'aal1' | 'aal2';
   readonly amr: readonly string[];
@@ -65,9 +69,10 @@ export async function issueTokens(
   const iat = secondsOf(services.clock.now());
   const exp = Math.min(iat + accessTokenSeconds(services), secondsOf(expiresAt));
   const scopes = commonScopes(app.scopes, consented);
-  const accessToken = await services.keyring.sign(app.tenantId, {
+  const granted = [...openid, ...(scopes ?? [])].join(' ');
+  const own = {
     sub: userId,
-    aud: services.config.appUrl,
+    aud: audienceOf(services.config.appUrl, session.resources),
     jti: id,
     type: 'projectApp',
     scope: app.scope,
@@ -76,15 +81,18 @@ export async function issueTokens(
     auth_time: authTime,
     iat,
     exp,
-  });
+  };
+  const facts = { clientId: app.clientId, granted: granted === '' ? null : granted };
+  const { typ, claims } = inProfile(app.accessTokenProfile, own, facts);
+  const accessToken = await services.keyring.sign(app.tenantId, claims, { typ });
   const { acr, amr, nonce } = session;
-  const facts = { sessionId: id, userId, acr, amr, authTime, iat, exp, accessToken, nonce };
+  const identity = { sessionId: id, userId, acr, amr, authTime, iat, exp, accessToken, nonce };
   return {
     accessToken,
     tokenType: 'Bearer',
     expiresIn: exp - iat,
     refreshToken: isOffline(openid) ? refreshToken : null,
-    idToken: openid.includes('openid') ? await signIdToken(services, app, facts) : null,
+    idToken: openid.includes('openid') ? await signIdToken(services, app, identity) : null,
     scope: scopes && [...openid, ...scopes].join(' '),
   };
 }

@@ -69,17 +69,22 @@ const oauthErrors: Partial<Record<Code, { readonly error: string; readonly statu
   INTERNAL_ERROR: { error: 'server_error', status: 500 },
 };
 
-export function errorAsOauth({ code, status, extras }: DoorwardError): BareReply {
+export function errorAsOauth({ code, status, extras, params }: DoorwardError): BareReply {
   const { details = [], fix } = extras;
   const has = (path: string, detail: string) =>
     details.some((item) => item.path === path && item.code === detail);
+  // The state of a device (RFC 8628 §3.5).
+  const state = code === 'INVALID_STATE' ? String(params['state']) : undefined;
   const error =
+    state ??
     oauthErrors[code]?.error ??
     (has('grant_type', 'enum')
       ? 'unsupported_grant_type'
       : has('scope', 'not_allowed')
         ? 'invalid_scope'
-        : 'invalid_request');
+        : has('resource', 'not_allowed')
+          ? 'invalid_target'
+          : 'invalid_request');
   const description = fix ?? details.map(({ path, code }) => `${path}: ${detailMessages[code]}`).join(' ');
   // RFC 6749 §5.2 excludes quotes and backslashes from `error_description`.
   const error_description = description.replace(/[^ !#-[\]-~]/g, "'");
@@ -87,6 +92,16 @@ export function errorAsOauth({ code, status, extras }: DoorwardError): BareReply
   return bare(
     { error, ...(error_description ? { error_description } : {}) },
     { ...headers, ...challenge },
-    oauthErrors[code]?.status ?? status,
+    oauthErrors[code]?.status ?? (state === undefined ? status : 400),
   );
 }
+
+/** A caller who may not ask has an error of RFC 6750 §3.1, because RFC 6749 has none for it. */
+export const errorOfIntrospection = (error: DoorwardError): BareReply =>
+  error.code === 'FORBIDDEN'
+    ? bare(
+        { error: 'insufficient_scope', error_description: 'the key does not hold Token:Introspect' },
+        headers,
+        403,
+      )
+    : errorAsOauth(error);

@@ -26,6 +26,8 @@ export const projectCodes = pgTable(
     scopes: textColumn('scopes').array(),
     /** The scopes of OpenID Connect that were granted; they are no permissions. */
     openidScopes: textColumn('openid_scopes', { enum: openidScopes }).array().notNull().default([]),
+    /** Resource servers that the request named (RFC 8707); empty: none, so the exchange may name some. */
+    resources: textColumn('resources').array().notNull().default([]),
     /** Repeated in the id_token, which so belongs to one authorization request. */
     nonce: textColumn('nonce'),
     acr: textColumn('acr', { enum: ['aal1', 'aal2'] }).notNull(),

@@ -5,6 +5,7 @@ import type { Services } from '../../kernel/context.ts';
 import { refuse } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { nodeOfApp } from '../app-access/app.ts';
+import { namedResources, resourcesOf } from '../app-access/resources.ts';
 import { reuseDetected, rotate, findPresentedToken, type PresentedToken } from '../sessions/rotation.ts';
 import type { Run } from '../identity/sign-in.ts';
 import { isOwnerOverdue } from '../sign-in-protection/verification-deadline.ts';
@@ -19,6 +20,7 @@ import { invalidGrant, hasProjectAccess, issueTokens, type AppTokens } from './i
 export interface SentRefreshToken {
   readonly refresh_token: string;
   readonly scope?: string | undefined;
+  readonly resource?: string | readonly string[] | undefined;
 }
 
 export interface PreparedRenewal {
@@ -51,6 +53,7 @@ export async function prepareRenewal(
     ...session,
     consented,
     openid,
+    resources: resourcesOf(app, session.resources, namedResources(sent.resource)),
     nonce: null,
     refreshToken,
   });

@@ -33,6 +33,7 @@ export const apiKey = {
   description: null,
   expiresAt: new Date('2027-01-15T09:30:00.000Z'),
   allowedCidrs: ['203.0.113.0/24'],
+  accessTokenProfile: 'doorward' as const,
   status: 'active' as const,
   lastUsedAt: null,
   lastUsedIp: null,
@@ -99,6 +100,8 @@ export const projectApp = {
   signUpRoleId: roleId,
   confidential: true,
   firstParty: false,
+  accessTokenProfile: 'doorward' as const,
+  resources: ['https://api.example.com'],
 };
 
 export const membership = { id: userId, organizationId, userId, roleId };

@@ -5,6 +5,7 @@ import {
   type AuthorizationResult,
 } from '../app-access/authorization-response.ts';
 import type { LiveApp } from '../app-access/app.ts';
+import { denyDevice } from '../device-sign-in/decide-device.ts';
 import type { AppRequest } from './app-request.ts';
 import { beginFlow, type ProjectSignIn } from './flow.ts';
 import { newVerifier } from './github.ts';
@@ -34,6 +35,7 @@ export async function answerApp(
   result: AuthorizationResult,
 ): Promise<string> {
   const { config } = ctx.services;
+  if (asked.device) return denyDevice(ctx, asked.device.hash);
   const fields = responseParameters(config, app, asked, result);
   if (asked.responseMode !== 'form_post') return responseRedirect(asked.redirectUri, fields);
   await beginFlow(ctx, 'project', { asked, verifier: newVerifier(), step: { name: 'respond', fields } });

@@ -19,6 +19,8 @@ export interface AppRequest {
   readonly scopes: readonly string[] | null;
   /** Absent: a request of OAuth 2.0 alone. */
   readonly openid?: OpenidRequest;
+  /** Resource servers that its access tokens are for (RFC 8707); absent: none was named. */
+  readonly resources?: readonly string[];
   /** Absent: in the query of the redirect URI. */
   readonly responseMode?: 'form_post';
   /** The user of the `id_token_hint`: no other user can finish this sign-in. */
@@ -27,4 +29,18 @@ export interface AppRequest {
   readonly asksConsent?: true;
   /** The address with which the form begins. */
   readonly loginHint?: string;
+  /** A device that waits for the user (RFC 8628); the answer goes to it, and not to a redirect URI. */
+  readonly device?: WaitingDevice;
+}
+
+/** What the page shows of a device, so that the user can compare. */
+export interface WaitingDevice {
+  /** Hash of its device code. */
+  readonly hash: string;
+  readonly userCode: string;
+  readonly address: string | null;
+  /** Whether it asked from the network of the browser in which the code was entered. */
+  readonly isOwnNetwork: boolean;
+  readonly userAgent: string | null;
+  readonly askedAt: string;
 }

@@ -95,6 +95,7 @@ interface SessionOptions {
     readonly consented: readonly string[] | null;
     readonly openid: readonly OpenidScope[];
     readonly ssoSessionId: string | null;
+    readonly resources: readonly string[];
   } | null;
   /** For a browser that signs in to all apps of a project, which gets no tokens by it (`domain/sso`). */
   readonly sso?: { readonly projectId: string; readonly factorAt: Date | null } | null;
@@ -196,6 +197,7 @@ export async function writeSession(ctx: Run, session: PlannedSession, user: User
       ssoSessionId: session.app?.ssoSessionId ?? null,
       ssoProjectId: session.sso?.projectId ?? null,
       factorAt: session.sso?.factorAt ?? null,
+      resources: [...(session.app?.resources ?? [])],
       acr: session.acr,
       amr: [...session.amr],
       ipAddress: call.address,

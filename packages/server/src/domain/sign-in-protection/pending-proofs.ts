@@ -1,12 +1,13 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import type { Executor } from '../../kernel/scoped-db.ts';
+import { endApprovals } from '../device-sign-in/decide-device.ts';
 import { cliCodes } from '../federation/cli-code.ts';
 import { signInFlows } from '../federation/sign-in-flow.ts';
 import { projectCodes } from '../app-tokens/project-code.ts';
 import { oneTimeTokens } from '../identity/one-time-token.ts';
 
 /**
- * Ends every proof of identity that has not become a session yet: codes of command lines and apps, flows that wait
+ * Ends every proof of identity that has not become a session yet: codes of command lines and apps, approvals of devices, flows that wait
  * for an answer, and links that reset the password. Otherwise an attacker who obtained a proof with the old password
  * could sign in after it was replaced. Used codes are kept, so that a second use is detected.
  *
@@ -17,6 +18,7 @@ export async function endProofs(tx: Executor, userId: string): Promise<void> {
   await tx.delete(signInFlows).where(eq(signInFlows.userId, userId));
   await tx.delete(cliCodes).where(and(eq(cliCodes.userId, userId), isNull(cliCodes.sessionId)));
   await tx.delete(projectCodes).where(and(eq(projectCodes.userId, userId), isNull(projectCodes.sessionId)));
+  await endApprovals(tx, userId);
   await endResets(tx, userId);
 }
 

@@ -5,6 +5,7 @@ import { parseNetwork } from '../../access/credentials/cidrs.ts';
 import { bytea, deletedIndex, rowColumns, tenantColumn, time } from '../../db/query/columns.ts';
 import { entity, fixedOptional, serverSet } from '../../kernel/entity.ts';
 import { iso, isoInput, refusal, text, uuid } from '../../kernel/input/values.ts';
+import { AccessTokenProfileName, accessTokenProfiles } from '../../domain/app-access/token-profile.ts';
 import { Role } from '../roles/role.ts';
 import { User, users } from '../users/user.ts';
 
@@ -37,6 +38,9 @@ export const apiKeys = pgTable(
     description: textColumn('description'),
     expiresAt: time('expires_at'),
     allowedCidrs: textColumn('allowed_cidrs').array().notNull(),
+    accessTokenProfile: textColumn('access_token_profile', { enum: accessTokenProfiles })
+      .notNull()
+      .default('doorward'),
     lastUsedAt: time('last_used_at'),
     lastUsedIp: textColumn('last_used_ip'),
     createdBy: uuidColumn('created_by').notNull(),
@@ -141,6 +145,11 @@ export const ApiKey = entity('ApiKey', {
     allowedCidrs: fixedOptional(
       z.array(z.string()).describe('Networks from which the key may be exchanged; empty: all.'),
       z.array(cidr).max(20),
+    ),
+    accessTokenProfile: fixedOptional(
+      AccessTokenProfileName.describe(
+        'Claims of its tokens. rfc9068: for verifiers of the standard; they have `client_id`, and no `scope`.',
+      ),
     ),
     status: serverSet(ApiKeyStatus.describe('Whether the key can be exchanged.')),
     lastUsedAt: serverSet(iso.nullable().describe('When the key was last exchanged.')),

@@ -7,12 +7,12 @@ import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { text, uuid } from '../../kernel/input/values.ts';
 import { callerOf } from '../../kernel/context.ts';
+import { exchange, prepareExchange } from '../../domain/api-key-exchange/exchange.ts';
 import { fail } from '../../errors.ts';
 import { newApiKeySecret } from '../../crypto/tokens/secrets.ts';
 import { ApiKey, ApiKeyStatus, statusSql } from './api-key.ts';
 import { networksAfterRotation, networksForNewKey } from './networks.ts';
 import { assertExpiry, assertCanRotate, roleForNewKey } from './new-key.ts';
-import { exchange, prepareExchange } from './exchange.ts';
 import { isForeignToKey, isManagementScope } from './management-key.ts';
 import {
   assertWithinSliceLimit,

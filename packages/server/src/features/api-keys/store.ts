@@ -18,13 +18,6 @@ export const scopeColumns = ({ tenant, id }: ResolvedScope) => ({
   scopeId: id,
 });
 
-/**
- * The HMAC keys for stored secrets, the current one first: without them an attacker cannot test guesses on a stolen
- * table. The others derive from `ENCRYPTION_KEYS_OLD`, so that API keys survive a change of the encryption key.
- */
-export const peppersOf = ({ kek }: Pick<Services, 'kek'>): readonly Buffer[] =>
-  kek.deriveAll('api-key-pepper');
-
 /** Stores the HMAC of a key's new current secret. */
 export async function storeSecret(
   { tx, services }: { readonly tx: Executor; readonly services: Services },

@@ -10,6 +10,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { loadGrants } from '../../domain/app-access/consent.ts';
 import { nodeOfUser } from '../../domain/identity/user-node.ts';
 import { lockUser } from '../../domain/identity/verification.ts';
+import { endApprovals } from '../../domain/device-sign-in/decide-device.ts';
 import { endSessions } from '../../domain/sessions/live-sessions.ts';
 import { projectApps } from '../project-apps/project-app.ts';
 import { projectCodes } from '../../domain/app-tokens/project-code.ts';
@@ -77,6 +78,7 @@ export const revokeMyAppGrant = mutation({
     await tx.delete(appGrants).where(isOwn);
     const isUnused = and(eq(projectCodes.userId, userId), eq(projectCodes.appId, appId));
     await tx.delete(projectCodes).where(and(isUnused, isNull(projectCodes.sessionId)));
+    await endApprovals(tx, userId, appId);
     await endSessions(ctx, userId, eq(sessions.projectAppId, appId));
     return grant;
   },

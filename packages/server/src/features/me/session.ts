@@ -37,6 +37,8 @@ export const sessions = pgTable(
     consentedScopes: textColumn('consented_scopes').array(),
     /** The scopes of OpenID Connect that were granted; they are no permissions. */
     openidScopes: textColumn('openid_scopes', { enum: openidScopes }).array().notNull().default([]),
+    /** Resource servers that the tokens of an app name as audience, besides this service (RFC 8707). */
+    resources: textColumn('resources').array().notNull().default([]),
     acr: textColumn('acr', { enum: ['aal1', 'aal2'] })
       .notNull()
       .default('aal1'),

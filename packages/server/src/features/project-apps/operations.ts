@@ -100,7 +100,7 @@ export const updateProjectApp = mutation({
   access: 'ProjectApp:Update',
   summary: 'Change an app; removed scopes restrict existing tokens too',
   description:
-    'redirectUris, postLogoutRedirectUris, scopes, enabledProviders, allowedOrigins and tagIds replace the whole list.',
+    'redirectUris, postLogoutRedirectUris, scopes, enabledProviders, allowedOrigins, resources and tagIds replace the whole list.',
   tenants,
   input: { scope: Scope, id: uuid, ...ProjectApp.patch },
   output: ProjectApp.schema,

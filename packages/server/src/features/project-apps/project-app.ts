@@ -5,7 +5,9 @@ import { bytea, deletedIndex, links, rowColumns, tenantColumn } from '../../db/q
 import { entity, fixed, required, optional, serverSet } from '../../kernel/entity.ts';
 import { httpsUrl, refusal, text, uuid } from '../../kernel/input/values.ts';
 import { originOf } from '../../domain/app-access/origin.ts';
+import { AccessTokenProfileName, accessTokenProfiles } from '../../domain/app-access/token-profile.ts';
 import { isRedirectUri } from '../../domain/app-access/redirect-uri.ts';
+import { isResourceUri } from '../../domain/app-access/resources.ts';
 import { Role, roles } from '../roles/role.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';
 
@@ -37,6 +39,11 @@ export const projectApps = pgTable(
     confidential: boolean('confidential').notNull(),
     /** Its users are not asked for consent to what it may request. */
     firstParty: boolean('first_party').notNull().default(false),
+    accessTokenProfile: textColumn('access_token_profile', { enum: accessTokenProfiles })
+      .notNull()
+      .default('doorward'),
+    /** Resource servers that its tokens may name as audience (RFC 8707). */
+    resources: textColumn('resources').array().notNull().default([]),
     /** HMAC of the secret of a confidential app; no answer contains it. */
     secretHash: bytea('secret_hash'),
   },
@@ -87,6 +94,14 @@ const webOrigin = z
   })
   .meta({ description: 'https, or http for localhost, 127.0.0.1 and [::1]; without a path.' });
 
+/** Stored as typed, because verifiers compare audiences character by character. */
+const resourceUri = z
+  .string()
+  .check(({ value, issues }) => {
+    if (!isResourceUri(value)) issues.push(refusal('format', value));
+  })
+  .meta({ maxLength: 512, description: 'An absolute URI without fragment, at most 512 characters.' });
+
 /** A permission by its name. `scopesToSet` checks that the project has it. */
 const scopeName = text(1, 128);
 
@@ -95,6 +110,10 @@ const Provider = z
   .meta({ id: 'ProjectAppProvider', description: 'A sign-in method of an app.' });
 
 const logoutUrisText = 'Where the browser may be sent after a logout.';
+const profileText =
+  'Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text.';
+const resourcesText =
+  'Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`.';
 const originsText = 'Origins of pages that may read the answers to this app.';
 const scopesText =
   'Permissions that it may use (slug:action or Noun:Action). null: not restricted; empty: none.';
@@ -198,6 +217,18 @@ export const ProjectApp = entity('ProjectApp', {
         [],
       ),
       out: z.array(z.string()).describe(originsText),
+    },
+    accessTokenProfile: optional(AccessTokenProfileName.describe(profileText), 'doorward'),
+    resources: {
+      ...optional(
+        z
+          .array(resourceUri)
+          .max(20)
+          .transform(withoutDuplicates)
+          .meta({ description: resourcesText, examples: [['https://api.example.com']] }),
+        [],
+      ),
+      out: z.array(z.string()).describe(resourcesText),
     },
     tagIds,
   },

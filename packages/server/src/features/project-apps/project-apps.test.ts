@@ -104,6 +104,8 @@ describe.each(transports)('over %s', (via: Via) => {
       signUpRoleId: null,
       confidential: false,
       firstParty: false,
+      accessTokenProfile: 'doorward',
+      resources: [],
     });
     const { id } = created;
     expect(await done('projectApp', { id })).toEqual(created);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { mutation } from '../../kernel/operation.ts';
+import { resourceParameter } from '../../domain/app-access/resources.ts';
 import { begin, prepareHint } from './authorize.ts';
 import { browserOperation, optionalParameter, redirects } from './browser-operation.ts';
 
@@ -45,6 +46,9 @@ const input = {
   request: optionalParameter('Not supported.'),
   request_uri: optionalParameter('Not supported.'),
   registration: optionalParameter('Not supported.'),
+  resource: resourceParameter.describe(
+    'Up to five of the `resources` of the app, one in each parameter: its access tokens have them in `aud` (RFC 8707).',
+  ),
   provider: optionalParameter('`email` or `github`: the provider, chosen in advance.'),
 };
 

@@ -57,7 +57,7 @@ describe('a good request', () => {
 
   test.each([
     ...[
-      ...['nonce', 'login_hint', 'ui_locales', 'resource', 'access_type', 'claims', 'dpop_jkt'],
+      ...['nonce', 'login_hint', 'ui_locales', 'access_type', 'claims', 'dpop_jkt'],
       ...['organization', 'utm_source', 'ext', '__proto__', 'constructor', 'Client_ID', 'scope[]'],
     ].map((unknown) => [unknown, 'x'] as const),
     ['state', ''],
@@ -294,12 +294,18 @@ describe('the app receives an error', () => {
     }
   });
 
-  test('but not for several resources', async () => {
+  test('but for several resources only if they are not of the app', async () => {
     const query = new URLSearchParams(signInBrowser(app, boards).request);
+    const ask = () => visitor(app.server).get(`${authorizePath}?${query.toString()}`);
     query.append('resource', 'https://one.example');
     query.append('resource', 'https://two.example');
-    const answer = await visitor(app.server).get(`${authorizePath}?${query.toString()}`);
-    expect(answer.headers.location).toBe('http://localhost:4000/api/auth/project/sign-in');
+    expect(redirectParameters(await ask())['error']).toBe('invalid_target');
+    const resources = query.getAll('resource');
+    const change = { scope: boards.scope, id: boards.id };
+    const as = { token: boards.owner.token };
+    await app.must('updateProjectApp', { ...change, resources }, as);
+    expect((await ask()).headers.location).toBe('http://localhost:4000/api/auth/project/sign-in');
+    await app.must('updateProjectApp', { ...change, resources: [] }, as);
   });
 
   test.each(['a'.repeat(513), 'with\nline', 'ümlaut'])(

@@ -6,6 +6,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import type { AppError } from '../../domain/app-access/authorization-response.ts';
 import { appByClientId, offeredProviders, type LiveApp } from '../../domain/app-access/app.ts';
 import { parseScopes } from '../../domain/app-access/openid-scopes.ts';
+import { mayName, namedResources } from '../../domain/app-access/resources.ts';
 import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
 import { answerApp, pageOf } from '../../domain/federation/answer-app.ts';
 import type { AppRequest } from '../../domain/federation/app-request.ts';
@@ -42,6 +43,7 @@ export interface AuthorizationParameters {
   readonly request?: string | undefined;
   readonly request_uri?: string | undefined;
   readonly registration?: string | undefined;
+  readonly resource?: string | readonly string[] | undefined;
 }
 
 /** The id of the user of the `id_token_hint`; null without one, undefined for one that this issuer did not make for the app. */
@@ -194,6 +196,9 @@ function parseParameters(
   if (request.provider && !providers.includes(request.provider)) {
     return new RequestError('invalid_request', 'the app does not offer this provider');
   }
+  const resources = namedResources(request.resource);
+  if (!mayName(app, resources))
+    return new RequestError('invalid_target', 'resource must be at most five of the resources of the app');
   const fault = openidFault(request, hint);
   if (fault) return fault;
   const loginHint = addressPattern.exec(request.login_hint ?? '')?.[0];
@@ -204,6 +209,7 @@ function parseParameters(
     state,
     scopes: permissionsOf(app, permissions),
     ...(openid.length > 0 && { openid: { scopes: openid, nonce: request.nonce || null } }),
+    ...(resources.length > 0 && { resources }),
     ...(request.response_mode === 'form_post' && { responseMode: 'form_post' }),
     ...(hint && { expectedUserId: hint }),
     ...(promptOf(request.prompt).includes('consent') && { asksConsent: true }),

@@ -19,15 +19,23 @@ const claims =
     ' ',
   );
 
+const grantTypes = [
+  'authorization_code',
+  'refresh_token',
+  'client_credentials',
+  'urn:ietf:params:oauth:grant-type:device_code',
+] as const;
+
 const Metadata = z
   .object({
     issuer: z.url().describe('The `iss` of the tokens.'),
     authorization_endpoint: z.url().describe('Where the browser starts a sign-in.'),
-    token_endpoint: z.url().describe('Where an app exchanges a code for tokens.'),
+    token_endpoint: z.url().describe('Where an app exchanges a code, or a machine its API key, for tokens.'),
     revocation_endpoint: z.url().describe('Where an app revokes tokens.'),
     introspection_endpoint: z.url().describe('Where a confidential app asks whether a token is valid.'),
     end_session_endpoint: z.url().describe('Where an app sends the browser to sign out.'),
     userinfo_endpoint: z.url().describe('Where an app asks who signed in.'),
+    device_authorization_endpoint: z.url().describe('Where a device without a browser begins (RFC 8628).'),
     jwks_uri: z.url().describe('Address of the keys that verify the tokens.'),
     response_types_supported: z.array(z.literal('code')).describe('Values of `response_type`.'),
     response_modes_supported: z.array(z.enum(['query', 'form_post'])).describe('Values of `response_mode`.'),
@@ -44,9 +52,7 @@ const Metadata = z
     prompt_values_supported: z
       .array(z.enum(['none', 'login', 'consent', 'select_account']))
       .describe('Values of `prompt`.'),
-    grant_types_supported: z
-      .array(z.enum(['authorization_code', 'refresh_token']))
-      .describe('Values of `grant_type`.'),
+    grant_types_supported: z.array(z.enum(grantTypes)).describe('Values of `grant_type`.'),
     code_challenge_methods_supported: z
       .array(z.literal('S256'))
       .describe('How the PKCE challenge may be computed.'),
@@ -96,6 +102,7 @@ async function answerMetadata(
     introspection_endpoint: `${appUrl}/api/auth/project/introspect`,
     end_session_endpoint: `${appUrl}/api/auth/project/end-session`,
     userinfo_endpoint: `${appUrl}/api/auth/project/user-info`,
+    device_authorization_endpoint: `${appUrl}/api/auth/project/device`,
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     response_types_supported: ['code'],
     response_modes_supported: ['query', 'form_post'],
@@ -108,7 +115,7 @@ async function answerMetadata(
     claims_parameter_supported: false,
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
-    grant_types_supported: ['authorization_code', 'refresh_token'],
+    grant_types_supported: [...grantTypes],
     code_challenge_methods_supported: ['S256'],
     token_endpoint_auth_methods_supported: [...methods],
     revocation_endpoint_auth_methods_supported: [...methods],

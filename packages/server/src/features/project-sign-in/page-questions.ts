@@ -6,6 +6,7 @@ import { appByClientId, appById, offeredProviders, type LiveApp } from '../../do
 import { parseScopes, type OpenidScope } from '../../domain/app-access/openid-scopes.ts';
 import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
 import { namedScopes, type NamedScope } from '../../domain/app-access/scopes.ts';
+import type { WaitingDevice } from '../../domain/federation/app-request.ts';
 import type { StepName } from '../../domain/federation/answer-app.ts';
 import { addressOf } from '../../domain/federation/app-sign-in.ts';
 import { loadCliQuestion, type CliQuestion } from '../../domain/federation/cli.ts';
@@ -68,6 +69,8 @@ export interface PageState {
   readonly openid: readonly OpenidScope[];
   /** The address that the app expects; only text in a field. */
   readonly loginHint: string | null;
+  /** The device that waits for the answer; null: an app in this browser. */
+  readonly device: WaitingDevice | null;
   /** The answer that the page posts to the app; empty at every other step. */
   readonly fields: Readonly<Record<string, string>>;
 }
@@ -120,7 +123,7 @@ export const pageQuestions = (db: Executor, services: Services): PageQuestions =
 /** Undefined when the app was deleted, or has removed the redirect URI of the flow. */
 async function liveAppOf(db: Executor, { asked: request }: ProjectFlow): Promise<LiveApp | undefined> {
   const app = await appById(db, request.appId);
-  return app && matchesRedirect(app, request.redirectUri) ? app : undefined;
+  return app && (request.device || matchesRedirect(app, request.redirectUri)) ? app : undefined;
 }
 
 async function pageStateAt(
@@ -143,6 +146,7 @@ async function pageStateAt(
     ...(isConsent ? await questionOf(db, app, step) : { scopes: [], later: [] }),
     openid: request.openid?.scopes ?? [],
     loginHint: request.loginHint ?? null,
+    device: request.device ?? null,
     fields: step.name === 'respond' ? step.fields : {},
   };
 }

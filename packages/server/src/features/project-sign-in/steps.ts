@@ -49,9 +49,9 @@ export function assertOwnPage({ flowCookie, originAllowed }: Call): void {
 }
 
 /** The app of a flow, if it still exists with the redirect URI of the flow. @throws INVALID_TOKEN */
-export async function appOf(db: Executor, { appId, redirectUri }: AppRequest): Promise<LiveApp> {
+export async function appOf(db: Executor, { appId, redirectUri, device }: AppRequest): Promise<LiveApp> {
   const app = await appById(db, appId);
-  if (!app || !matchesRedirect(app, redirectUri)) throw startAgainError();
+  if (!app || (!device && !matchesRedirect(app, redirectUri))) throw startAgainError();
   return app;
 }
 

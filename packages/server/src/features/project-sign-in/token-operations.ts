@@ -1,15 +1,21 @@
 import { z } from 'zod';
 import { fail } from '../../errors.ts';
 import { mutation } from '../../kernel/operation.ts';
+import { refuse } from '../../kernel/output/reply.ts';
+import {
+  authenticateIntrospection,
+  concludeIntrospection,
+} from '../../domain/api-key-exchange/introspecting-client.ts';
+import { exchangeKeyGrant, prepareKeyGrant } from '../../domain/api-key-exchange/client-credentials.ts';
+import { invalidTarget, namedResources, resourceParameter } from '../../domain/app-access/resources.ts';
 import {
   authenticateClient,
   clientInput,
   invalidClient,
   refuseClient,
-  storeRehash,
 } from '../../domain/app-tokens/client.ts';
 import { exchangeCode, prepareCodeExchange } from '../../domain/app-tokens/exchange.ts';
-import { introspect, Introspection } from '../../domain/app-tokens/introspection.ts';
+import { Introspection, introspectForApp, introspectForKey } from '../../domain/app-tokens/introspection.ts';
 import { AppTokens } from '../../domain/app-tokens/issue.ts';
 import {
   documentAsOauth,
@@ -18,20 +24,25 @@ import {
   OauthNothing,
   OauthTokens,
   errorAsOauth,
+  errorOfIntrospection,
   tokensAsOauth,
 } from '../../domain/app-tokens/oauth.ts';
+import { exchangeDevice, prepareDevice } from '../../domain/device-sign-in/exchange.ts';
 import { prepareRenewal, renew } from '../../domain/app-tokens/renewal.ts';
 import { revokeTokens, identifySession } from '../../domain/app-tokens/revocation.ts';
 
 /**
- * Requests of an app without its user (identity §12): tokens for a code or a refresh token, and revocation.
+ * Requests of an app without its user (identity §12): tokens for a code or a refresh token, and revocation; and of machines
+ * with an API key.
  * Field names are those of OAuth. A form gets an OAuth answer; JSON gets the usual envelope.
  */
 
+const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
+
 const tokenInput = {
   grant_type: z
-    .enum(['authorization_code', 'refresh_token'])
-    .describe('The grant: a code or a refresh token.'),
+    .enum(['authorization_code', 'refresh_token', 'client_credentials', DEVICE_GRANT])
+    .describe('The grant: a code, a refresh token, the credentials of an API key, or a device code.'),
   code: z
     .string()
     .min(1)
@@ -58,17 +69,27 @@ const tokenInput = {
       description: 'With a code: the secret from which the challenge was computed.',
       examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
     }),
+  device_code: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .meta({
+      description: 'With the grant of a device: what it got at the device authorization endpoint.',
+      examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
+    }),
   refresh_token: z
     .string()
     .min(1)
     .max(1024)
     .optional()
     .describe('With `refresh_token`: the last refresh token.'),
-  scope: z
-    .string()
-    .max(8192)
-    .optional()
-    .meta({ description: 'With a refresh token: some of its scopes, separated by spaces.' }),
+  scope: z.string().max(8192).optional().meta({
+    description: 'With a refresh token: some of its scopes, separated by spaces. Otherwise ignored.',
+  }),
+  resource: resourceParameter.describe(
+    'Some of the resources that the sign-in named; if it named none, with a code up to five of the `resources` of the app. The access token has them in `aud` (RFC 8707).',
+  ),
   ...clientInput,
 };
 
@@ -87,9 +108,9 @@ function requireFields<T extends object, K extends keyof T & string>(
 export const projectToken = mutation({
   rest: 'POST /auth/project/token',
   whileImpersonating: 'refused',
-  summary: 'Exchange a code or a refresh token for tokens of an app',
+  summary: 'Exchange a code or a refresh token for tokens of an app, or an API key for a token',
   description:
-    'The token endpoint of OAuth 2.0 (RFC 6749, section 3.2). It takes JSON or a form; a form gets an answer as in RFC 6749. A code works once, within 60 seconds; a second use ends the session of the first.',
+    'The token endpoint of OAuth 2.0 (RFC 6749, section 3.2). It takes JSON or a form; a form gets an answer as in RFC 6749. A code works once, within 60 seconds; a second use ends the session of the first. With `client_credentials` it is `exchangeApiKey` for OAuth clients: the client is the key, and its own scope counts. A device (RFC 8628) asks again while the error is `authorization_pending` or `slow_down`, in JSON `INVALID_STATE`.',
   access: 'public',
   only: 'rest',
   leavesPermissions: true,
@@ -104,12 +125,33 @@ export const projectToken = mutation({
   input: tokenInput,
   output: AppTokens,
   emits: 'session.created',
-  codes: ['UNAUTHENTICATED', 'INVALID_TOKEN'],
+  codes: ['UNAUTHENTICATED', 'INVALID_TOKEN', 'INVALID_STATE'],
   prepare: async ({ tx, services, call, input }) => {
+    // A key has no resources.
+    if (input.grant_type === 'client_credentials' && namedResources(input.resource).length > 0)
+      throw invalidTarget();
+    if (input.grant_type === 'client_credentials')
+      return { key: await prepareKeyGrant({ services, call }, input) };
+    if (input.grant_type === DEVICE_GRANT) {
+      const sent = { ...requireFields(input, ['device_code']), resource: input.resource };
+      const device = await authenticateClient(tx, services, call.network, input);
+      return 'impersonated' in device ? device : { device: await prepareDevice(tx, services, device, sent) };
+    }
     const isCode = input.grant_type === 'authorization_code';
     const grant = isCode
-      ? { code: requireFields(input, ['code', 'redirect_uri', 'code_verifier']) }
-      : { refresh: { ...requireFields(input, ['refresh_token']), scope: input.scope } };
+      ? {
+          code: {
+            ...requireFields(input, ['code', 'redirect_uri', 'code_verifier']),
+            resource: input.resource,
+          },
+        }
+      : {
+          refresh: {
+            ...requireFields(input, ['refresh_token']),
+            scope: input.scope,
+            resource: input.resource,
+          },
+        };
     const client = await authenticateClient(tx, services, call.network, input);
     if ('impersonated' in client) return client;
     return 'code' in grant
@@ -118,7 +160,9 @@ export const projectToken = mutation({
   },
   run: (ctx) => {
     const { prepared } = ctx;
+    if ('key' in prepared) return exchangeKeyGrant(ctx, prepared.key);
     if ('impersonated' in prepared) return refuseClient(ctx, prepared);
+    if ('device' in prepared) return exchangeDevice(ctx, prepared.device);
     return 'code' in prepared ? exchangeCode(ctx, prepared.code) : renew(ctx, prepared.renewal);
   },
 });
@@ -182,7 +226,7 @@ export const introspectProjectToken = mutation({
   whileImpersonating: 'refused',
   summary: 'Ask whether a token is valid now',
   description:
-    'For confidential apps (RFC 7662): about access tokens of the issuer of their project, and about their own refresh tokens. Any other token is answered `active: false`, like one that has ended. A form gets the answer without envelope.',
+    'Token introspection (RFC 7662). A confidential app asks about access tokens of the issuer of its project, and about its own refresh tokens; an API key that holds `Token:Introspect` about access tokens of its project, by its client id and secret or with its token as Bearer. Any other token is answered `active: false`, like one that has ended. A form gets the answer without envelope.',
   access: 'public',
   only: 'rest',
   leavesPermissions: true,
@@ -190,7 +234,7 @@ export const introspectProjectToken = mutation({
   oauth: 'endpoint',
   takesForm: {
     answer: documentAsOauth,
-    refusal: errorAsOauth,
+    refusal: errorOfIntrospection,
     success: Introspection,
     failure: OauthError,
   },
@@ -198,22 +242,30 @@ export const introspectProjectToken = mutation({
     token: revokeInput.token.describe('An access token, or a refresh token of the app.'),
     token_type_hint: revokeInput.token_type_hint,
     ...clientInput,
+    client_id: clientInput.client_id.optional(),
   },
   output: Introspection,
-  codes: ['UNAUTHENTICATED'],
-  limit: { class: 'check', key: ({ client_id }, { network }) => `introspect ${client_id} ${network}` },
-  prepare: async ({ tx, services, call, input }) => {
-    const client = await authenticateClient(tx, services, call.network, input);
-    if ('impersonated' in client) return client;
-    // A public app proves nothing about itself, so anyone could ask in its place.
-    if (!client.app.confidential) throw invalidClient();
-    return { client, answer: await introspect(tx, services, client.app, input.token) };
+  codes: ['UNAUTHENTICATED', 'FORBIDDEN'],
+  limit: {
+    class: 'check',
+    key: ({ client_id }, { network }) =>
+      client_id === undefined ? '' : `introspect ${client_id} ${network}`,
+  },
+  prepare: async ({ tx, services, call, principal, input }) => {
+    const client = await authenticateIntrospection({ tx, services, call, principal }, input);
+    const answer =
+      'app' in client
+        ? await introspectForApp(tx, services, client.app, input.token)
+        : 'principal' in client
+          ? await introspectForKey(services, client.principal, input.token)
+          : null;
+    return { client, answer };
   },
   run: async (ctx) => {
-    const { prepared } = ctx;
-    if ('impersonated' in prepared) return refuseClient(ctx, prepared);
-    await storeRehash(ctx, prepared.client);
+    const { client, answer } = ctx.prepared;
+    const refusal = await concludeIntrospection(ctx, client);
+    if (refusal || !answer) return refusal ?? refuse(invalidClient());
     ctx.unchanged();
-    return prepared.answer;
+    return answer;
   },
 });

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { fail, type DoorwardError } from '../../errors.ts';
 import type { FormAnswers } from '../../kernel/operation.ts';
-import { repeatedAmong } from './oauth-parameters.ts';
+import { membersOf, repeatedAmong } from './oauth-parameters.ts';
 
 /** Bodies in `application/x-www-form-urlencoded`, which pages without script and OAuth clients send. */
 const type = /^application\/x-www-form-urlencoded\b/i;
@@ -16,7 +16,10 @@ export function formAnswersOf({ headers, route }: FastifyRequest): FormAnswers<n
  * Reads the fields of a form; a repeated field is refused. On endpoints with client authentication, `Basic` credentials
  * count as two fields; elsewhere they may belong to a proxy and are ignored. OAuth ignores empty fields (RFC 6749 §3.2).
  */
-export function readForm(request: FastifyRequest, body: string): Record<string, string> | DoorwardError {
+export function readForm(
+  request: FastifyRequest,
+  body: string,
+): Record<string, string | string[]> | DoorwardError {
   const { oauth } = request.routeOptions.config;
   const credentials = oauth?.includes('client_secret') ? basicCredentials(request) : [];
   const sent = [...new URLSearchParams(body)];
@@ -29,7 +32,7 @@ export function readForm(request: FastifyRequest, body: string): Record<string, 
   if (repeated.length > 0) {
     return fail('VALIDATION_ERROR', { details: repeated.map((path) => ({ path, code: 'duplicate' })) });
   }
-  return Object.fromEntries(fields);
+  return oauth ? membersOf(fields) : Object.fromEntries(fields);
 }
 
 /** RFC 6749 §2.3.1: id and secret are form-encoded before they are joined. */

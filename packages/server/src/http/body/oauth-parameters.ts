@@ -12,6 +12,16 @@ type Members = Readonly<Record<string, unknown>>;
 /** RFC 8707 §2 lets a client name several resources. */
 const mayRepeat = (name: string): boolean => name === 'resource';
 
+/** The values of a form by name: a list for a name that may be repeated and is. */
+export function membersOf(fields: readonly (readonly [string, string])[]): Record<string, string | string[]> {
+  const members: Record<string, string | string[]> = Object.fromEntries(fields);
+  for (const name of Object.keys(members).filter(mayRepeat)) {
+    const values = fields.filter(([other]) => other === name).map(([, value]) => value);
+    if (values.length > 1) members[name] = values;
+  }
+  return members;
+}
+
 /** Names that a query contains more than once. */
 export const repeatedIn = (query: unknown): string[] =>
   Object.entries(query as Members).flatMap(([name, value]) =>

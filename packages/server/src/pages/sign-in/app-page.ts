@@ -2,6 +2,7 @@ import { html, type Html } from '../../html/html.ts';
 import type { Language } from '../../i18n/translate.ts';
 import { colourSheet } from '../colour.ts';
 import { fillSentence } from '../../html/fill-sentence.ts';
+import type { ShownDevice } from '../device/device-page.ts';
 import { hostedPage, type PageWithForm } from '../page.ts';
 
 /**
@@ -49,6 +50,8 @@ export interface PageState {
   readonly openid: readonly ('openid' | 'profile' | 'email' | 'offline_access')[];
   /** The address with which the form begins. */
   readonly loginHint: string | null;
+  /** The device that waits for the answer; null: an app in this browser. */
+  readonly device: ShownDevice | null;
   /** The answer that the last page posts to the app. */
   readonly fields: Readonly<Record<string, string>>;
 }

@@ -1,6 +1,8 @@
 import { html, type Html } from '../../html/html.ts';
 import type { Language } from '../../i18n/translate.ts';
 import { fillSentence } from '../../html/fill-sentence.ts';
+import { deviceQuestion } from '../device/device-page.ts';
+import { deviceTexts } from '../device/device-texts.ts';
 import type { PageWithForm } from '../page.ts';
 import { appPage, hiddenField, type PageState } from './app-page.ts';
 
@@ -147,7 +149,8 @@ export function consentPage(language: Language, state: PageState, host: string):
   const sentences = texts[language];
   const { title, titleOfNothing, approve, approveNothing, deny, place } = sentences;
   const requestsNothing = state.scopes?.length === 0 && state.later.length === 0;
-  const body = html`${person(sentences, state, host)} ${identity(sentences, state)}
+  const body = html`${person(sentences, state, host)}
+    ${state.device !== null && deviceQuestion(language, state.device)} ${identity(sentences, state)}
     ${requested(sentences, state)} ${maker(sentences, state)}
     <form method="post" action="/api/auth/project/consent/approve">
       ${hiddenField('consent_token', state.formToken)}
@@ -160,7 +163,7 @@ export function consentPage(language: Language, state: PageState, host: string):
     state,
     title: requestsNothing ? titleOfNothing : title,
     body,
-    place,
+    place: state.device === null ? place : deviceTexts[language].place,
     images: ["'self'"],
   });
 }

@@ -1,19 +1,23 @@
 import { and, eq, gt, isNull, or, sql, type SQL } from 'drizzle-orm';
-import { covers } from '../../access/credentials/cidrs.ts';
 import { USE_NOTED_MS, type CachedApiKey } from '../../access/credentials/api-key-cache.ts';
-import { equalHashes, hashSecret, isDoorwardSecret } from '../../crypto/tokens/secrets.ts';
 import { deferToCommit } from '../../db/connection/deferred-results.ts';
 import { recordset } from '../../db/query/recordset.ts';
 import { preparedRowsOf } from '../../db/connection/prepared.ts';
 import { sequentially, batched } from '../../db/connection/group-commit.ts';
-import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Recording } from '../../kernel/event.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
-import { canonicalTenant, type ScopeInput } from '../../kernel/scope.ts';
+import type { ScopeInput } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { apiKeySecrets } from './api-key.ts';
-import { peppersOf } from './store.ts';
+import { inProfile } from '../app-access/token-profile.ts';
+import { apiKeySecrets } from '../../features/api-keys/api-key.ts';
+import {
+  checkCredentials,
+  unauthenticated,
+  type CredentialCheck,
+  type ExchangeFault,
+  type SentCredentials,
+} from './credential-check.ts';
 
 /**
  * Exchanges client credentials for a token. Every failure answers the same 401 (identity §11); the audit log of the
@@ -21,28 +25,11 @@ import { peppersOf } from './store.ts';
  * transaction decides: it reads the key again under a lock, so a key revoked in between gets no token even if the cache
  * still had it. Exchanges share their commits.
  */
-interface Input {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly scope: ScopeInput;
-}
-
 interface Exchange {
-  readonly input: Input;
+  readonly input: SentCredentials;
   readonly call: Call;
   readonly services: Services;
   readonly tx: Executor;
-}
-
-type ExchangeFault = 'secret' | 'scope' | 'network' | 'revoked' | 'expired' | 'inactive' | 'overdue';
-
-interface CredentialCheck {
-  readonly key: CachedApiKey;
-  /** The stored secret that matches the one sent. */
-  readonly secret: CachedApiKey['secrets'][number] | null;
-  /** Hash of the secret under the current pepper, if the stored hash uses an older one. */
-  readonly rehash: Buffer | null;
-  readonly fault: ExchangeFault | null;
 }
 
 /** An exchange that was checked before its transaction, with its signed token; no token for one that will be refused. */
@@ -50,103 +37,52 @@ export interface PreparedExchange extends CredentialCheck {
   readonly token: { readonly accessToken: string; readonly expiresIn: number } | null;
 }
 
-const unauthenticated = () =>
-  fail('UNAUTHENTICATED', {
-    fix: 'Check clientId, clientSecret and scope; the key must be active and its scope named as it was created.',
-  });
-
 /**
  * Before the transaction: finds the key, checks the credentials and signs the token if they are valid.
  * @throws UNAUTHENTICATED for an unknown client id
  */
-export async function prepareExchange({ input, call, services }: Exchange): Promise<PreparedExchange> {
-  const { limiter, knownKeys, keyring, clock } = services;
-  // Only failures count against a caller's network; an exhausted network is refused before any hash is compared.
-  const guessBucket = `${input.clientId} ${call.network}`;
-  await limiter.consume('auth', guessBucket, 0);
-  const sentHashes = peppersOf(services).map((pepper) => hashSecret(pepper, input.clientSecret));
-  const cached = knownKeys.peek(input.clientId);
-  let check =
-    cached && checkCredentials(cached, input, sentHashes, { address: call.address, now: clock.now() });
-  if (!check || check.fault !== null) {
-    // The cache never refuses a caller: another process may have just rotated the secret.
-    const key = await knownKeys.read(input.clientId);
-    if (!key) {
-      await limiter.consume('auth', guessBucket);
-      throw unauthenticated();
-    }
-    check = checkCredentials(key, input, sentHashes, { address: call.address, now: clock.now() });
-  }
+export async function prepareExchange({
+  input,
+  call,
+  services,
+}: Omit<Exchange, 'tx'>): Promise<PreparedExchange> {
+  const check = await checkCredentials(services, call, input);
   const { key, fault } = check;
-  await (fault === null ? limiter.consume('exchange', key.clientId) : limiter.consume('auth', guessBucket));
-  const token =
-    fault === null
-      ? await issueToken(services, key, input.scope, (claims) => keyring.sign(key.issuerId, claims, key.kid))
-      : null;
+  if (fault !== null) return { ...check, token: null };
+  await services.limiter.consume('exchange', key.clientId);
+  const token = await issueToken(services, key, input.scope, ({ claims, typ }) =>
+    services.keyring.sign(key.issuerId, claims, { kid: key.kid, typ }),
+  );
   return { ...check, token };
 }
-
-interface CheckContext {
-  readonly address: string;
-  readonly now: Date;
-}
-
-function checkCredentials(
-  key: CachedApiKey,
-  input: Input,
-  sentHashes: readonly Buffer[],
-  context: CheckContext,
-): CredentialCheck {
-  // Compares every stored hash under every pepper in constant time and without an early exit, against timing attacks.
-  const [matched] = key.secrets.flatMap((secret) => {
-    const equal = sentHashes.map((sentHash) => equalHashes(secret.hash, sentHash));
-    return equal.includes(true) ? [{ secret, isCurrent: equal[0] === true }] : [];
-  });
-  const rehash = matched && !matched.isCurrent ? (sentHashes[0] ?? null) : null;
-  return { key, secret: matched?.secret ?? null, rehash, fault: faultOf(key, input, !!matched, context) };
-}
-
-function faultOf(
-  key: CachedApiKey,
-  { clientSecret, scope }: Input,
-  secretMatches: boolean,
-  { address, now }: CheckContext,
-): ExchangeFault | null {
-  if (key.revoked || key.expired) return key.revoked ? 'revoked' : 'expired';
-  if (!secretMatches || !isDoorwardSecret(clientSecret)) return 'secret';
-  if (canonicalTenant(scope.tenant) !== canonicalTenant(key.scope.tenant as ScopeInput['tenant']))
-    return 'scope';
-  if (scope.id !== key.scope.id) return 'scope';
-  if (key.allowedCidrs.length > 0 && !covers(key.allowedCidrs, address)) return 'network';
-  if (key.overdueFrom && key.overdueFrom <= now) return 'overdue';
-  if (!key.isGranted) return 'inactive';
-  // A project's key still works after its creator has left; the key of a user or service user does not.
-  if (!isOfProject(key) && !key.userAlive) return 'inactive';
-  return null;
-}
-
-const isOfProject = ({ scope: { tenant } }: CachedApiKey): boolean =>
-  tenant === 'AccountProject' || tenant === 'OrganizationProject';
 
 async function issueToken(
   { config, clock }: Services,
   key: CachedApiKey,
-  scope: ScopeInput,
-  sign: (claims: Readonly<Record<string, unknown>>) => Promise<string>,
+  sent: ScopeInput | null,
+  sign: (token: ReturnType<typeof inProfile>) => Promise<string>,
 ) {
   const iat = Math.floor(clock.now().getTime() / 1000);
   const end = key.expiresAt ? Math.floor(key.expiresAt.getTime() / 1000) : Infinity;
   const exp = Math.min(iat + config.tokens.accessTokenMinutes * 60, end);
-  const accessToken = await sign({
+  const own = {
     sub: key.userId,
     aud: config.appUrl,
     jti: key.id,
     type: 'ApiKey',
-    scope: { tenant: scope.tenant, id: scope.id },
+    scope: sent ? { tenant: sent.tenant, id: sent.id } : key.scope,
     iat,
     exp,
-  });
+  };
+  const facts = { clientId: key.clientId, granted: null };
+  const accessToken = await sign(inProfile(key.accessTokenProfile, own, facts));
   return { accessToken, expiresIn: exp - iat };
+}
+
+export interface ExchangeRun extends Exchange {
+  record(recording: Recording): void;
+  invalidate(topic: string): void;
+  afterCommit(work: () => void): void;
 }
 
 /**
@@ -154,12 +90,7 @@ async function issueToken(
  * or after a concurrent revoke.
  */
 export async function exchange(
-  ctx: Exchange & {
-    readonly prepared: PreparedExchange;
-    record(recording: Recording): void;
-    invalidate(topic: string): void;
-    afterCommit(work: () => void): void;
-  },
+  ctx: ExchangeRun & { readonly prepared: PreparedExchange },
 ): Promise<{ accessToken: string; expiresIn: number } | Refusal> {
   const { prepared, tx, call } = ctx;
   const { key } = prepared;
@@ -172,28 +103,42 @@ export async function exchange(
     // No verifier would accept the token if its signing key was revoked since it was signed.
     if (fault === null && !locked?.published) token = await batched(tx, reissueToken, ctx);
   }
-  const metadata = { clientId: key.clientId, scope: key.scope, roleId: key.roleId, expiresAt: key.expiresAt };
-  const common = {
-    node: { id: key.nodeId, scope: key.nodeScope },
-    target: { type: 'ApiKey', id: key.id },
-    actor: { type: 'apiKey' as const, id: key.id, userId: key.userId, name: key.userName },
-  };
-  if (fault !== null || !token) {
-    ctx.record({ ...common, outcome: 'failed', code: 'UNAUTHENTICATED', metadata: { ...metadata, fault } });
-    return refuse(unauthenticated());
-  }
-  // Only here is the secret known in plain text, so only here can its hash move to the current pepper.
-  if (prepared.rehash) {
-    await batched(tx, storeRehash, prepared);
-    ctx.invalidate(`credential:${key.id}`);
-  }
+  if (fault !== null || !token) return refuseKey(ctx, { ...prepared, fault });
+  await renewHash(ctx, prepared);
   ctx.record({
-    ...common,
+    ...recordOf(key),
     event: 'api_key.exchanged',
     data: { id: key.id, clientId: key.clientId, scope: key.scope, userId: key.userId },
-    metadata,
   });
   return token;
+}
+
+/** What every audit entry about the use of a key has. */
+const recordOf = (key: CachedApiKey) => ({
+  node: { id: key.nodeId, scope: key.nodeScope },
+  target: { type: 'ApiKey', id: key.id },
+  actor: { type: 'apiKey' as const, id: key.id, userId: key.userId, name: key.userName },
+  metadata: { clientId: key.clientId, scope: key.scope, roleId: key.roleId, expiresAt: key.expiresAt },
+});
+
+/** Refuses the call, and records in the project of the key why. */
+export function refuseKey(
+  { record, input }: Pick<ExchangeRun, 'record' | 'input'>,
+  { key, fault }: Pick<CredentialCheck, 'key' | 'fault'>,
+): Refusal {
+  const { metadata, ...common } = recordOf(key);
+  record({ ...common, outcome: 'failed', code: 'UNAUTHENTICATED', metadata: { ...metadata, fault } });
+  return refuse(unauthenticated(input));
+}
+
+/** Only here is the secret known in plain text, so only here can its hash move to the current pepper. */
+export async function renewHash(
+  { tx, invalidate }: Pick<ExchangeRun, 'tx' | 'invalidate'>,
+  check: CredentialCheck,
+): Promise<void> {
+  if (!check.rehash) return;
+  await batched(tx, storeRehash, check);
+  invalidate(`credential:${check.key.id}`);
 }
 
 type LockRequest = PreparedExchange & { readonly address: string; readonly recordsUse: boolean };
@@ -291,10 +236,12 @@ const isSecretValid = sequentially(async (tx, secret: PreparedExchange['secret']
 
 const reissueToken = sequentially(
   (tx, { services, input, prepared: { key } }: Exchange & { prepared: PreparedExchange }) =>
-    issueToken(services, key, input.scope, (claims) => services.keyring.signIn(tx, key.issuerId, claims)),
+    issueToken(services, key, input.scope, ({ claims, typ }) =>
+      services.keyring.signIn(tx, key.issuerId, claims, typ),
+    ),
 );
 
-const storeRehash = sequentially(async (tx, { rehash, secret }: PreparedExchange): Promise<void> => {
+const storeRehash = sequentially(async (tx, { rehash, secret }: CredentialCheck): Promise<void> => {
   if (!rehash || !secret) return;
   await tx.update(apiKeySecrets).set({ hash: rehash }).where(eq(apiKeySecrets.id, secret.id));
 });

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { fail, type DoorwardError } from '../../errors.ts';
+import type { LiveApp } from './app.ts';
+
+/**
+ * Resource servers that access tokens of an app name as audience (RFC 8707, openid §3). A URI is compared as it was typed.
+ */
+const maxLength = 512;
+export const MAX_NAMED_RESOURCES = 5;
+
+/** An absolute URI with the characters of RFC 3986, without fragment, and without `*`, which looks like a pattern. */
+const absolute = /^[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9\-._~:/?[\]@!$&'()+,;=]|%[0-9A-Fa-f]{2})+$/;
+
+/** Whether an app may have this resource. */
+export const isResourceUri = (typed: string): boolean => typed.length <= maxLength && absolute.test(typed);
+
+/** One resource, or several: the parameter may be repeated (RFC 8707 §2). */
+export const resourceParameter = z.union([z.string(), z.array(z.string()).max(100)]).optional();
+
+/** The values of a parameter that may be repeated, each once; empty ones count as absent (RFC 6749 §3.1). */
+export const namedResources = (sent: string | readonly string[] | undefined): string[] => [
+  ...new Set([sent ?? []].flat().filter((value) => value !== '')),
+];
+
+/** Whether the app may name all of these at once. */
+export const mayName = ({ resources }: Pick<LiveApp, 'resources'>, named: readonly string[]): boolean =>
+  named.length <= MAX_NAMED_RESOURCES && named.every((resource) => resources.includes(resource));
+
+/**
+ * The resources of a token: those that the client names now, else all that were granted. `granted` null: nothing was named
+ * before, so the app may name any of its own.
+ * @throws VALIDATION_ERROR on `resource`, which OAuth clients get as `invalid_target`
+ */
+export function resourcesOf(
+  app: Pick<LiveApp, 'resources'>,
+  granted: readonly string[] | null,
+  named: readonly string[],
+): string[] {
+  const isWithin = granted === null || named.every((resource) => granted.includes(resource));
+  if (!isWithin || !mayName(app, named)) throw invalidTarget();
+  if (named.length > 0) return [...named];
+  // The app may have lost some since.
+  return (granted ?? []).filter((resource) => app.resources.includes(resource));
+}
+
+export const invalidTarget = (): DoorwardError =>
+  fail('VALIDATION_ERROR', {
+    details: [{ path: 'resource', code: 'not_allowed' }],
+    fix: 'Name at most five of the resources of the app, and after the sign-in none that it did not name.',
+  });
+
+/** The claim `aud`: this service, and the resource servers. */
+export const audienceOf = (appUrl: string, resources: readonly string[]): string | string[] =>
+  resources.length === 0 ? appUrl : [appUrl, ...resources];

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
+import { fail } from '../../errors.ts';
+import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
+import { parseScopes } from '../app-access/openid-scopes.ts';
+import { storeRehash, type Client } from '../app-tokens/client.ts';
+import type { Run } from '../identity/sign-in.ts';
+import { deviceAuthorizations } from './device-authorization.ts';
+import { newUserCode, shownCode } from './user-code.ts';
+
+/** The first request of a device (RFC 8628 §3.1, openid §10). */
+export const DeviceCodes = z
+  .object({
+    device_code: z.string().describe('What the device sends to the token endpoint. It shows it to nobody.'),
+    user_code: z.string().describe('What the device shows, and the user enters.'),
+    verification_uri: z.url().describe('Where the user enters it.'),
+    verification_uri_complete: z.url().describe('The same with the code, for a picture that a phone reads.'),
+    expires_in: z.int().describe('Seconds until both codes end.'),
+    interval: z.int().describe('Seconds between two requests at the token endpoint.'),
+  })
+  .meta({ id: 'DeviceCodes', description: 'The codes of a device without a browser (RFC 8628 §3.2).' });
+
+const DEVICE_SECONDS = 600;
+const INTERVAL_SECONDS = 5;
+
+export const devicePage = (appUrl: string): string => `${appUrl}/device`;
+
+/** @throws VALIDATION_ERROR for scopes that the app may not request */
+export function deviceScopes({ scopes }: Pick<LiveApp, 'scopes'>, sent: string | undefined) {
+  const { openid, permissions } = parseScopes(sent);
+  if ((permissions ?? []).some((scope) => !scopes?.includes(scope))) {
+    throw fail('VALIDATION_ERROR', {
+      details: [{ path: 'scope', code: 'not_allowed' }],
+      fix: 'Name only scopes of the app; for an app that is not restricted, leave scope out.',
+    });
+  }
+  return { openidScopes: openid, scopes: scopes === null ? null : permissions };
+}
+
+/** Stores the request, and answers the codes. */
+export async function beginDevice(
+  ctx: Run,
+  client: Client,
+  requested: ReturnType<typeof deviceScopes>,
+): Promise<z.output<typeof DeviceCodes>> {
+  const { tx, services, call } = ctx;
+  const { app } = client;
+  await storeRehash(ctx, client);
+  const [deviceCode, userCode] = [newOneTimeToken(), newUserCode()];
+  await tx.insert(deviceAuthorizations).values({
+    hash: hashOneTimeToken(deviceCode),
+    userCodeHash: hashOneTimeToken(userCode),
+    appId: app.id,
+    scopes: requested.scopes && [...requested.scopes],
+    openidScopes: [...requested.openidScopes],
+    ipAddress: call.address,
+    userAgent: call.userAgent,
+    intervalSeconds: INTERVAL_SECONDS,
+    expiresAt: new Date(services.clock.now().getTime() + DEVICE_SECONDS * 1000),
+  });
+  const metadata = { clientId: app.clientId };
+  ctx.record({ node: nodeOfApp(app), target: { type: 'ProjectApp', id: app.id }, metadata });
+  const page = devicePage(services.config.appUrl);
+  const shown = shownCode(userCode);
+  return {
+    device_code: deviceCode,
+    user_code: shown,
+    verification_uri: page,
+    verification_uri_complete: `${page}?user_code=${shown}`,
+    expires_in: DEVICE_SECONDS,
+    interval: INTERVAL_SECONDS,
+  };
+}

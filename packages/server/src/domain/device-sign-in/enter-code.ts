@@ -1,0 +1,60 @@
+import { and, eq, gt, isNull } from 'drizzle-orm';
+import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
+import type { Call, Services } from '../../kernel/context.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { networkOf } from '../../access/credentials/cidrs.ts';
+import type { AppRequest } from '../federation/app-request.ts';
+import { devicePage } from './begin-device.ts';
+import { deviceAuthorizations } from './device-authorization.ts';
+import { assertMayEnter, countWrongCode, shownCode, typedCode, wrongCode } from './user-code.ts';
+
+/**
+ * The request of the device with this user code, as a sign-in of this browser takes it. Consent is always asked for,
+ * because only the page of consent compares the codes.
+ * @throws INVALID_TOKEN for a wrong code; RATE_LIMITED
+ */
+export async function requestOfDevice(
+  db: Executor,
+  services: Services,
+  call: Call,
+  typed: string,
+): Promise<AppRequest> {
+  await assertMayEnter(services, call);
+  const code = typedCode(typed);
+  const isCode =
+    code === undefined ? undefined : eq(deviceAuthorizations.userCodeHash, hashOneTimeToken(code));
+  const [row] = isCode
+    ? await db
+        .select()
+        .from(deviceAuthorizations)
+        .where(
+          and(
+            isCode,
+            isNull(deviceAuthorizations.decision),
+            gt(deviceAuthorizations.expiresAt, services.clock.now()),
+          ),
+        )
+    : [];
+  if (code === undefined || !row) {
+    await countWrongCode(services, call);
+    throw wrongCode();
+  }
+  const { hash, appId, scopes, openidScopes: openid, ipAddress, userAgent, createdAt } = row;
+  return {
+    appId,
+    redirectUri: devicePage(services.config.appUrl),
+    challenge: '',
+    state: null,
+    scopes,
+    ...(openid.length > 0 && { openid: { scopes: openid, nonce: null } }),
+    asksConsent: true,
+    device: {
+      hash,
+      userCode: shownCode(code),
+      address: ipAddress,
+      isOwnNetwork: ipAddress !== null && networkOf(ipAddress) === call.network,
+      userAgent,
+      askedAt: createdAt.toISOString(),
+    },
+  };
+}

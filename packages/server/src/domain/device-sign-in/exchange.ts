@@ -1,0 +1,144 @@
+import { eq } from 'drizzle-orm';
+import type { z } from 'zod';
+import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
+import { fail, type DoorwardError } from '../../errors.ts';
+import type { Services } from '../../kernel/context.ts';
+import { refuse, type Refusal } from '../../kernel/output/reply.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { nodeOfApp } from '../app-access/app.ts';
+import { isOffline } from '../app-access/openid-scopes.ts';
+import { namedResources, resourcesOf } from '../app-access/resources.ts';
+import { storeRehash, type Client } from '../app-tokens/client.ts';
+import {
+  hasProjectAccess,
+  invalidGrant,
+  issueTokens,
+  lockAccess,
+  type AppTokens,
+} from '../app-tokens/issue.ts';
+import { canSignIn } from '../identity/password-sign-in.ts';
+import {
+  accessTokenSeconds,
+  planSession,
+  writeSession,
+  type PlannedSession,
+  type Run,
+} from '../identity/sign-in.ts';
+import { userAsActor } from '../identity/user-node.ts';
+import { lockUser } from '../identity/verification.ts';
+import { isOwnerOverdue } from '../sign-in-protection/verification-deadline.ts';
+import { deviceAuthorizations } from './device-authorization.ts';
+
+/**
+ * A device asks for its tokens (RFC 8628 §3.4, §3.5). It asks again and again until the user has decided, and longer if it
+ * asks too often. A device code gives tokens once. The code of another client is answered like an unknown one, and stays
+ * valid.
+ */
+interface DeviceRequest {
+  readonly device_code: string;
+  readonly resource?: string | readonly string[] | undefined;
+}
+
+type Row = typeof deviceAuthorizations.$inferSelect;
+
+export interface PreparedDevice {
+  readonly client: Client;
+  readonly hash: string;
+  /** Null until the user has approved. */
+  readonly opening: {
+    readonly userId: string;
+    readonly session: PlannedSession;
+    readonly tokens: z.output<typeof AppTokens>;
+  } | null;
+}
+
+const states = {
+  authorization_pending: 'Ask again after the interval: the user has not decided yet.',
+  slow_down: 'Ask less often: the interval is five seconds longer now.',
+  access_denied: 'Stop asking: the user did not allow it, or may not sign in to the app.',
+  expired_token: 'Begin again: the codes have ended.',
+} as const;
+
+/** OAuth clients get the state as error (RFC 8628 §3.5). */
+const notYet = (state: keyof typeof states): DoorwardError =>
+  fail('INVALID_STATE', { params: { state }, fix: states[state] });
+
+/** A clock that runs a little fast is no reason to slow a device down. */
+const TOLERANCE_MS = 500;
+const LONGER_SECONDS = 5;
+
+/** @throws INVALID_TOKEN, VALIDATION_ERROR */
+export async function prepareDevice(
+  db: Executor,
+  services: Services,
+  client: Client,
+  sent: DeviceRequest,
+): Promise<PreparedDevice> {
+  const { app } = client;
+  const hash = hashOneTimeToken(sent.device_code);
+  const [row] = await db.select().from(deviceAuthorizations).where(eq(deviceAuthorizations.hash, hash));
+  if (row?.appId !== app.id) throw invalidGrant();
+  if (await isOwnerOverdue(db, services, app.owner.id)) throw invalidGrant();
+  const resources = resourcesOf(app, null, namedResources(sent.resource));
+  const { userId, acr, amr, authenticatedAt, consentedScopes: consented, openidScopes: openid } = row;
+  if (row.decision !== 'approved' || !userId || !acr || !amr || !authenticatedAt)
+    return { client, hash, opening: null };
+  const details = { id: app.id, consented, openid, ssoSessionId: null, resources };
+  const planned = planSession(services, { kind: 'projectApp', acr, amr, authenticatedAt, app: details });
+  const endOfToken = new Date(services.clock.now().getTime() + accessTokenSeconds(services) * 1000);
+  // Without a refresh token nothing can use the session after its access token.
+  const session = isOffline(openid) ? planned : { ...planned, expiresAt: endOfToken };
+  const facts = { ...session, userId, consented, openid, resources, nonce: null };
+  return { client, hash, opening: { userId, session, tokens: await issueTokens(services, app, facts) } };
+}
+
+/** Opens the session of an approved device, or says why there is none yet. Refusals of a used or denied code are final. */
+export async function exchangeDevice(
+  ctx: Run,
+  { client, hash, opening }: PreparedDevice,
+): Promise<z.output<typeof AppTokens> | Refusal> {
+  const { tx, services } = ctx;
+  const { app } = client;
+  await storeRehash(ctx, client);
+  const user = opening && (await lockUser(ctx, opening.userId));
+  const appExists = !opening || (await lockAccess(tx, app, opening.userId));
+  const isDevice = eq(deviceAuthorizations.hash, hash);
+  const [row] = await tx.select().from(deviceAuthorizations).where(isDevice).for('update');
+  // Another request of the device was faster.
+  if (!row) throw invalidGrant();
+  const now = services.clock.now();
+  if (row.expiresAt <= now) return refuse(notYet('expired_token'));
+  if (row.decision === 'denied') return refuse(notYet('access_denied'));
+  if (!opening) return refuse(await poll(ctx, row, now));
+  await tx.delete(deviceAuthorizations).where(isDevice);
+  const common = { node: nodeOfApp(app), target: { type: 'ProjectApp', id: app.id } };
+  const metadata = { clientId: app.clientId, userId: opening.userId, grant: 'device' };
+  const admitted =
+    appExists && user && canSignIn(user) && (await hasProjectAccess(tx, services, app, opening.userId));
+  if (!admitted) {
+    ctx.record({
+      ...common,
+      outcome: 'failed',
+      code: 'INVALID_TOKEN',
+      metadata: { ...metadata, fault: 'user' },
+    });
+    return refuse(invalidGrant());
+  }
+  ctx.record({ ...common, actor: userAsActor(user), metadata });
+  await writeSession(ctx, opening.session, user);
+  return opening.tokens;
+}
+
+/** Notes that the device asked. If that was too early, it has to wait longer from now on. */
+async function poll({ tx }: Run, row: Row, now: Date): Promise<DeviceRefusal> {
+  const { hash, polledAt, intervalSeconds } = row;
+  const isEarly =
+    polledAt !== null && now.getTime() - polledAt.getTime() < intervalSeconds * 1000 - TOLERANCE_MS;
+  await tx
+    .update(deviceAuthorizations)
+    .set({ polledAt: now, ...(isEarly && { intervalSeconds: intervalSeconds + LONGER_SECONDS }) })
+    .where(eq(deviceAuthorizations.hash, hash));
+  return notYet(isEarly ? 'slow_down' : 'authorization_pending');
+}
+
+type DeviceRefusal = DoorwardError;

@@ -1,0 +1,88 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { fillSentence } from '../../html/fill-sentence.ts';
+import { html, type Html } from '../../html/html.ts';
+import type { Language } from '../../i18n/translate.ts';
+import { hostedPage, servePage, type Page } from '../page.ts';
+import { deviceTexts } from './device-texts.ts';
+
+/**
+ * The page `/device`, where a user enters the code of a device without a browser (RFC 8628). It has no script. A code in its
+ * address only fills the field: the user compares it and continues. The results are fixed texts.
+ */
+const codePattern = /^[A-Za-z-]{8,9}$/;
+
+const textOf = ({ query }: FastifyRequest, name: string): string => {
+  const value = (query as Readonly<Record<string, unknown>>)[name];
+  return typeof value === 'string' ? value : '';
+};
+
+function entryPage(language: Language, code: string, failure: 'wrong' | 'closed' | undefined): Page {
+  const texts = deviceTexts[language];
+  const body = html`<h1>${texts.title}</h1>
+    <p>${texts.text}</p>
+    ${failure !== undefined && html`<p role="alert" id="notice" class="bad">${texts[failure]}</p>`}
+    <form method="post" action="/api/auth/project/device/enter">
+      <label for="user_code">${texts.code}</label>
+      <input
+        id="user_code"
+        name="user_code"
+        autocomplete="off"
+        autocapitalize="characters"
+        spellcheck="false"
+        maxlength="16"
+        required
+        autofocus
+        ${code !== '' && html`value="${code}"`}
+        aria-describedby="${failure === undefined ? 'hint' : 'notice hint'}"
+        ${failure === 'wrong' && html`aria-invalid="true"`}
+      />
+      <p id="hint">${texts.hint}</p>
+      <button>${texts.next}</button>
+    </form>
+    <p class="place">${texts.warning}</p>`;
+  return { html: hostedPage({ language, title: texts.title, body }), formAction: "'self'" };
+}
+
+function resultPage(language: Language, result: 'approved' | 'denied'): Page {
+  const { title, text } = deviceTexts[language][result];
+  const body = html`<h1>${title}</h1>
+    <p role="status" class="${result === 'approved' ? 'good' : 'bad'}">${text}</p>`;
+  return hostedPage({ language, title, body });
+}
+
+export const registerDevicePage = (app: FastifyInstance): void =>
+  servePage(app, {
+    path: '/device',
+    page: (language, request) => {
+      const result = textOf(request, 'result');
+      if (result === 'approved' || result === 'denied') return resultPage(language, result);
+      const code = textOf(request, 'user_code');
+      const failure = result === 'wrong' || result === 'closed' ? result : undefined;
+      return entryPage(language, codePattern.test(code) ? code.toUpperCase() : '', failure);
+    },
+  });
+
+/** A longer name could be a message to the user. */
+const MOST_OF_A_NAME = 80;
+
+/** What the page of consent shows of a waiting device. The program chose its own name, so it is only text. */
+export interface ShownDevice {
+  readonly userCode: string;
+  readonly address: string | null;
+  readonly isOwnNetwork: boolean;
+  readonly userAgent: string | null;
+  readonly askedAt: string;
+}
+
+export function deviceQuestion(language: Language, device: ShownDevice): Html {
+  const texts = deviceTexts[language];
+  const { address, isOwnNetwork, userAgent, userCode } = device;
+  const time = new Intl.DateTimeFormat(language, { timeStyle: 'short', timeZone: 'UTC' }).format(
+    new Date(device.askedAt),
+  );
+  const facts = { time: `${time} UTC`, address: address ?? texts.unknownAddress };
+  return html`<p>${texts.compare}</p>
+    <p class="code"><strong>${userCode}</strong></p>
+    <p>${fillSentence(texts.asked, facts)} ${isOwnNetwork ? texts.ownNetwork : texts.otherNetwork}</p>
+    ${userAgent !== null && html`<p>${texts.program} <bdi>${userAgent.slice(0, MOST_OF_A_NAME)}</bdi></p>`}`;
+}
