@@ -5536,7 +5536,7 @@ export interface components {
     };
     /** @description The codes of a device without a browser (RFC 8628 §3.2). */
     DeviceCodes: {
-      /** @description What the device sends to the token endpoint. It shows it to nobody. */
+      /** @description What the device sends to the token endpoint, and never shows. */
       device_code: string;
       /** @description What the device shows, and the user enters. */
       user_code: string;

@@ -70,7 +70,7 @@ const device = {
   address: '2001:db8:1234:5678:9abc:def0:1234:5678',
   isOwnNetwork: true,
   userAgent: 'Acme Television/7.1 (Linux; armv8)',
-  askedAt: '2026-11-25T09:30:00.000Z',
+  beganAt: '2026-11-25T09:30:00.000Z',
 };
 
 const states: Readonly<Record<string, State>> = {

@@ -11,7 +11,7 @@ import { newUserCode, shownCode } from './user-code.ts';
 /** The first request of a device (RFC 8628 §3.1, openid §10). */
 export const DeviceCodes = z
   .object({
-    device_code: z.string().describe('What the device sends to the token endpoint. It shows it to nobody.'),
+    device_code: z.string().describe('What the device sends to the token endpoint, and never shows.'),
     user_code: z.string().describe('What the device shows, and the user enters.'),
     verification_uri: z.url().describe('Where the user enters it.'),
     verification_uri_complete: z.url().describe('The same with the code, for a picture that a phone reads.'),

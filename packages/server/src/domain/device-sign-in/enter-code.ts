@@ -54,7 +54,7 @@ export async function requestOfDevice(
       address: ipAddress,
       isOwnNetwork: ipAddress !== null && networkOf(ipAddress) === call.network,
       userAgent,
-      askedAt: createdAt.toISOString(),
+      beganAt: createdAt.toISOString(),
     },
   };
 }

@@ -18,7 +18,7 @@ export const newUserCode = (): string =>
 /** `BCDF-GHJK`, which is easier to compare. */
 export const shownCode = (code: string): string => `${code.slice(0, LENGTH / 2)}-${code.slice(LENGTH / 2)}`;
 
-/** The code that somebody typed, in any case and with any separators; undefined for what is none. */
+/** The code as a user typed it, in any case and with any separators; undefined for what is none. */
 export function typedCode(typed: string): string | undefined {
   const code = typed.toUpperCase().replace(/[^A-Z0-9]/g, '');
   return pattern.test(code) ? code : undefined;

@@ -42,5 +42,5 @@ export interface WaitingDevice {
   /** Whether it asked from the network of the browser in which the code was entered. */
   readonly isOwnNetwork: boolean;
   readonly userAgent: string | null;
-  readonly askedAt: string;
+  readonly beganAt: string;
 }

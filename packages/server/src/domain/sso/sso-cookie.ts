@@ -1,7 +1,7 @@
 import type { Run } from '../identity/sign-in.ts';
 
 /**
- * The cookie of a browser with its sign-ins at issuers (openid §10): an id and a secret for each, newest first. A browser
+ * The cookie of a browser with its sign-ins at issuers (openid §8): an id and a secret for each, newest first. A browser
  * has one cookie for all issuers, because the prefix `__Host-` allows no path.
  */
 export interface SsoEntry {

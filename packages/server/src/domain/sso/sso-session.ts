@@ -13,7 +13,7 @@ import { endSessions, liveSessions } from '../sessions/live-sessions.ts';
 import { parseSsoCookie, setSsoCookie, type SsoEntry } from './sso-cookie.ts';
 
 /**
- * One sign-in on the pages for all apps of an issuer (openid §10): a session of the browser that makes no tokens. It
+ * One sign-in on the pages for all apps of an issuer (openid §8): a session of the browser that makes no tokens. It
  * proves who the user is to the next app of the same project. Its end ends the sessions of the apps that began in it.
  */
 const HOUR_MS = 3_600_000;

@@ -71,14 +71,14 @@ export interface ShownDevice {
   readonly address: string | null;
   readonly isOwnNetwork: boolean;
   readonly userAgent: string | null;
-  readonly askedAt: string;
+  readonly beganAt: string;
 }
 
 export function deviceQuestion(language: Language, device: ShownDevice): Html {
   const texts = deviceTexts[language];
   const { address, isOwnNetwork, userAgent, userCode } = device;
   const time = new Intl.DateTimeFormat(language, { timeStyle: 'short', timeZone: 'UTC' }).format(
-    new Date(device.askedAt),
+    new Date(device.beganAt),
   );
   const facts = { time: `${time} UTC`, address: address ?? texts.unknownAddress };
   return html`<p>${texts.compare}</p>

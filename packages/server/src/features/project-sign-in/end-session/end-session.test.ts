@@ -10,7 +10,7 @@ import {
   type SignInBrowser,
 } from '../../../../test/support/project-app.ts';
 
-/** Logout that an app begins, and logout tokens for apps whose sessions end (openid §11). */
+/** Logout that an app begins, and logout tokens for apps whose sessions end (openid §9). */
 const goodbye = 'https://boards.example/goodbye?from=doorward';
 const backchannel = 'https://boards.example/backchannel';
 let app: TestApp;

@@ -21,7 +21,7 @@ import { users } from '../../users/user.ts';
 import { unknownRedirect } from '../authorize.ts';
 
 /**
- * Logout that an app begins (OpenID Connect RP-Initiated Logout 1.0, openid §11). Only with an id_token of the user who is
+ * Logout that an app begins (OpenID Connect RP-Initiated Logout 1.0, openid §9). Only with an id_token of the user who is
  * signed in here it needs no answer of that user: otherwise any page could sign them out.
  */
 export interface LogoutParameters {

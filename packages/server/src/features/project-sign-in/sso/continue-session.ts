@@ -24,7 +24,7 @@ const signInRequired: SilentRefusal = {
 };
 
 /**
- * Continues with the user who is signed in to another app of the project in this browser (openid §10): back to the app, or to
+ * Continues with the user who is signed in to another app of the project in this browser (openid §8): back to the app, or to
  * the page of what is still missing. Null: the user has to sign in.
  */
 export async function continueSession(

@@ -14,7 +14,7 @@ import {
 import { projectCodes } from '../../../domain/app-tokens/project-code.ts';
 import { hashOneTimeToken } from '../../../crypto/tokens/one-time-token.ts';
 
-/** One sign-in for all apps of a project (openid §3, §10): where it counts, for how long, and what ends it. */
+/** One sign-in for all apps of a project (openid §3, §8): where it counts, for how long, and what ends it. */
 const HOUR = 3_600_000;
 let app: TestApp;
 let boards: AppInProject;
