@@ -95,6 +95,8 @@ const states: Readonly<Record<string, State>> = {
   'email-other-browser': { path: 'email', link: { state: 'otherBrowser' } },
   'email-invalid': { path: 'email', link: { state: 'invalid' } },
   'no-flow': { path: 'consent' },
+  'sign-out': { path: '/hosted/sign-out', state: { app: branded } },
+  'signed-out': { path: '/hosted/signed-out' },
   'consent-of-device': consent({ device }),
   'consent-of-device-elsewhere': consent({ device: { ...device, isOwnNetwork: false, userAgent: null } }),
   device: { path: '/device' },
@@ -250,6 +252,7 @@ test('the pages below /hosted are accessible', async () => {
     'signed-in',
     'signed-in?error=alreadyLinked',
     'cli-sign-in',
+    'sign-out',
   ];
   for (const path of paths) {
     for (const colorScheme of ['light', 'dark'] as const) {

@@ -5,6 +5,7 @@ import { serveColours } from '../../src/pages/colour.ts';
 import { serveStylesheet } from '../../src/pages/page.ts';
 import type { PageState } from '../../src/pages/sign-in/app-page.ts';
 import { registerProjectSignInPages, type Link } from '../../src/pages/sign-in/project-sign-in.ts';
+import { registerSignOutPages } from '../../src/pages/sign-in/sign-out.ts';
 import { toDoorwardError } from '../../src/http/error-body.ts';
 import { sendError } from '../../src/http/send-error.ts';
 
@@ -56,6 +57,13 @@ export async function startSignInPages(): Promise<SignInPages> {
     https: false,
     pageStateOf: async (cookie) => (cookie === flowCookie.value ? pages.state : null),
     linkOf: async () => pages.link,
+  });
+  registerSignOutPages(server, {
+    https: false,
+    logoutQuestionFor: async (cookie) =>
+      cookie === flowCookie.value
+        ? { app: pages.state?.app.name ?? '', formToken: 'x'.repeat(43), redirect: 'https://boards.example/' }
+        : null,
   });
   return pages;
 }

@@ -179,7 +179,8 @@ const Sessions = () => {
                     {session.isCurrent && <Chip>{t.current}</Chip>}
                     <br />
                     <small>
-                      {t.kinds[session.ssoProjectId === null ? session.kind : 'sso']}, {t.factors[session.acr]}
+                      {t.kinds[session.ssoProjectId === null ? session.kind : 'sso']},{' '}
+                      {t.factors[session.acr]}
                     </small>
                   </>
                 ),
