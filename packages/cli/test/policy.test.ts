@@ -172,6 +172,7 @@ test('changes nothing without a yes, and tests fail with their place', async () 
   const failed = await world.run(['policy', 'test', '--offline'], how);
   expect(failed).toMatchObject({
     code: 1,
-    stdout: 'FAIL  a clerk reads: ALLOWED, expected refused  policy/roles.yaml:6:5\n0 passed, 1 failed\n',
+    stdout:
+      'FAIL  a clerk reads: ALLOWED, expected refused  policy/roles.yaml:6:5\n      matched     invoice:read\n0 passed, 1 failed\n',
   });
 });
