@@ -7521,6 +7521,8 @@ export interface components {
       planHash: string;
       /** @description What would change, in this order. */
       changes: components['schemas']['PolicyChange'][];
+      /** @description Whether tests or mode differ from the last applied document: a version without changes of rows. */
+      documentDiffers: boolean;
       /** @description Null for callers without User:Query. */
       impact: components['schemas']['PolicyImpact'];
       /** @description The tests of the document that name roles. */
@@ -7592,8 +7594,8 @@ export interface components {
       key: string;
       /** @description The error that an application would get. */
       code: components['schemas']['PolicyObstacleCode'];
-      /** @description What the caller lacks, or what is in the way: `allowDelete`, `protect`, or who uses the row. */
-      permission: string | null;
+      /** @description The permission that the caller lacks, or what is in the way: `allowDelete`, `protect`, or who uses the row. */
+      cause: string | null;
     };
     /**
      * @description Why a change cannot be made.
