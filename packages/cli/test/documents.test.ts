@@ -23,6 +23,7 @@ test.each([
   'packages/cli/README.md',
   'docs/operating/audit-log.md',
   'docs/operating/policy-tests.md',
+  'docs/operating/install.md',
   'docs/guides/policy-as-code.md',
 ])('%s', (path) => {
   const lines = linesOf(read(path)).filter((line) => !line.startsWith('<'));

@@ -99,7 +99,7 @@ async function explanationOf(run: Run, doorward: Doorward, test: ServiceTest): P
   const question = { ...questionOf(test, targetOf), ...subjectOf(test), explain: true };
   try {
     const decision = await doorward.api.isAuthorized(question, { signal: run.signal });
-    return await explanationLines(doorward, decision as Parameters<typeof explanationLines>[1]);
+    return await explanationLines(doorward, decision);
   } catch (error) {
     if (shownFault(error).exitCode !== exitCodes.forbidden) throw error;
     return ['no explanation: the caller lacks Authorization:Explain'];
