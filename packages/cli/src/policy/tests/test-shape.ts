@@ -53,7 +53,10 @@ function faultOf(test: unknown, reasons: readonly string[]): ShapeFault | undefi
   if (otherThan(expect, ['authorized', 'reason']) !== undefined)
     return wrong('expect', 'has the members authorized and reason');
   if (reason !== undefined && !reasons.includes(reason as string))
-    return { ...wrong('expect.reason', 'is no reason'), hint: suggestion(typeof reason === 'string' ? reason : '', reasons) };
+    return {
+      ...wrong('expect.reason', 'is no reason'),
+      hint: suggestion(typeof reason === 'string' ? reason : '', reasons),
+    };
   return undefined;
 }
 
