@@ -5,7 +5,7 @@ import { visible } from '../output/text.ts';
 const TIMEOUT_MS = 15_000;
 
 /** Sends events to a program of this computer as the service would: signed by the Standard Webhooks specification. */
-export interface Forwarding {
+interface Forwarding {
   /** Made for this run, and valid for nothing else. */
   readonly secret: string;
   /** Never rejects, but when it is interrupted. Answers what happened, in one line. */
