@@ -7,7 +7,7 @@ import { startWorld, type World } from './support/world.ts';
 
 /**
  * The outputs in documents are those of the commands, on a terminal of 100 columns. `RECORD=1` before the run of this file
- * writes them anew.
+ * writes them again.
  */
 const root = join(import.meta.dirname, '../../..');
 let world: World;
@@ -51,7 +51,7 @@ test('the guide of policy as code', { timeout: 120_000 }, async () => {
     ids: [],
     async run(words) {
       if (words[1] === 'plan' && ++plans === 2) {
-        // Somebody has the role, changes it by hand, and the document changes too.
+        // A user gets the role, it is changed by hand, and the document changes too.
         const { items } = await app.must('roles', { scope, isSystem: false }, owner);
         const roleId = items[0]?.id ?? '';
         await app.must('createUser', { scope, name: 'Ada', roleIds: [roleId] }, owner);

@@ -27,7 +27,7 @@ const wordsOf = (line: string): string[] =>
 /** Without what a terminal adds: carriage returns and the spinner. */
 const shown = (text: string): string =>
   text
-    .replaceAll('\r\n', '\n')
+    .replace(/\r+\n/g, '\n')
     .replace(/\r[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/g, '')
     .replaceAll('\r\u001b[K', '')
     .replace(/\u001b\[[\d;]*[A-Za-z]/g, '')
@@ -51,9 +51,9 @@ export async function replay({ path, ids, run }: Replay): Promise<{ page: string
   const real = new Map<string, string>();
   const withIds = (line: string): string =>
     line.replace(id, (written) => {
-      const known = real.get(written) ?? ids[real.size] ?? written;
-      real.set(written, known);
-      return known;
+      const actual = real.get(written) ?? ids[real.size] ?? written;
+      real.set(written, actual);
+      return actual;
     });
   let replayed = page;
   for (const [, text = ''] of page.matchAll(block)) {
