@@ -3,6 +3,7 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages/cli/package.json ./packages/cli/
 COPY packages/console/package.json ./packages/console/
 COPY packages/decision/package.json ./packages/decision/
 COPY packages/node/package.json ./packages/node/

@@ -60,6 +60,13 @@ const withLibraries = {
   lineLimit: 200,
 };
 
+/** Beside the service: what the command line does on its machine, and the command line itself. */
+const serviceEntries = {
+  main: service,
+  programs: 'packages/server/src/programs/programs.ts',
+  doorward: 'packages/cli/src/main.ts',
+};
+
 /** Libraries stay outside. Our own packages do not: Node 20 cannot read their TypeScript. */
 const librariesOf = (path) => {
   const { dependencies = {}, devDependencies = {} } = JSON.parse(readFileSync(join(root, path), 'utf8'));
@@ -68,7 +75,11 @@ const librariesOf = (path) => {
   );
 };
 const manifests = ['package.json', 'packages/server/package.json'];
-const options = isService ? withLibraries : { ...common, external: manifests.flatMap(librariesOf) };
+/** The command line imports it by name when it needs it, from where it is installed. */
+const installed = '@doorward/server/*';
+const options = isService
+  ? { ...withLibraries, entryPoints: serviceEntries, external: [...withLibraries.external, installed] }
+  : { ...common, external: [...manifests.flatMap(librariesOf), installed] };
 
 /** Of each file that a build reads: its time and size. A library changes with the lock file of the installation. */
 const stampsOf = (paths) =>

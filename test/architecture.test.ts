@@ -90,6 +90,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'features',
   ],
   'dev-seed': ['kernel'],
+  programs: ['kernel', 'config', 'db', 'crypto', 'events', 'domain', 'features'],
   'main.ts': ['app.ts', 'dev-seed', 'runtime', 'kernel', 'config', 'db', 'events', 'crypto'],
 };
 

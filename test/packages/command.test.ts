@@ -14,3 +14,11 @@ test('loads the client when a command needs it', async () => {
   const operations = await run(command(), ['__complete', '--', 'api', 'isAuth'], inject('bareProject'));
   expect(operations).toBe('isAuthorized\nisAuthorizedBatch\n');
 });
+
+test('says where the commands of the machine of the service are', async () => {
+  const failed = await run(command(), ['migrate'], inject('bareProject')).catch((error: unknown) => error);
+  expect(failed).toMatchObject({
+    cause: { code: 2 },
+    message: expect.stringContaining('The service is not installed beside this command.') as string,
+  });
+});

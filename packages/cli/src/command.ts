@@ -13,6 +13,8 @@ export interface Command {
   readonly options?: Readonly<Record<string, string>>;
   /** Lines that can be pasted, for its help. */
   readonly examples?: readonly string[];
+  /** It stops by itself on Ctrl-C and the like. */
+  readonly ownsSignals?: true;
   /** Answers the exit code; nothing: 0. */
   readonly run: (run: Run, args: readonly string[], options: Options) => Promise<number | void>;
 }

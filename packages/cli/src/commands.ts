@@ -6,6 +6,9 @@ import { eventsTail } from './audit/events-tail.ts';
 import { auditExport } from './audit/export.ts';
 import { auditVerify } from './audit/verify.ts';
 import type { Command } from './command.ts';
+import { doctor } from './installation/doctor.ts';
+import { migrate } from './installation/migrate.ts';
+import { start } from './installation/start.ts';
 import { keyCommands } from './nouns/key-commands.ts';
 import { commandsOf } from './nouns/noun-commands.ts';
 import { allNouns } from './nouns/nouns.ts';
@@ -29,6 +32,7 @@ export const commands: readonly Command[] = [
     ...commandsOf(noun),
     ...[...keyCommands, ...userCommands, ...webhookCommands].filter(({ path }) => path[0] === noun.word),
   ]),
+  ...[start, migrate, doctor],
   ...operatorCommands,
   ...[auditExport, auditVerify, eventsTail, api],
   ...completionCommands(() => commands),

@@ -42,7 +42,9 @@ async function interrupt(): Promise<void> {
   );
   process.exit(exitCodes.interrupted);
 }
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void interrupt());
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const onSignal = (): void => void interrupt();
+for (const signal of signals) process.on(signal, onSignal);
 
 async function main(argv: readonly string[]): Promise<number> {
   // An error of the flags themselves has the form that the flags ask for.
@@ -55,6 +57,7 @@ async function main(argv: readonly string[]): Promise<number> {
     const run = createRun({ flags, env: process.env, signal: stop.signal, protect });
     current = run;
     ({ terminal } = run);
+    if (command.ownsSignals) for (const signal of signals) process.off(signal, onSignal);
     const work = command.run(run, args, options);
     return (await terminal.waiting(work)) ?? exitCodes.done;
   } catch (error) {

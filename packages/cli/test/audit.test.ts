@@ -1,5 +1,9 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { verifyWebhook } from '@doorward/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { emptyFolder, startDoorward } from './support/doorward.ts';
 import { startWorld, type World } from './support/world.ts';
@@ -124,6 +128,58 @@ describe('events tail', () => {
     await verbose.printed(/group\.created.*after/);
     verbose.child.kill('SIGINT');
     expect((await verbose.ended).code).toBe(130);
+  });
+
+  test('forwards events to this computer as signed webhooks', async () => {
+    const received: { headers: IncomingHttpHeaders; body: string }[] = [];
+    const server = createServer((request, response) => {
+      let body = '';
+      request.on('data', (part: Buffer) => (body += part.toString()));
+      request.on('end', () => {
+        received.push({ headers: request.headers, body });
+        response.writeHead(received.length === 1 ? 204 : 302, { location: 'http://127.0.0.1:9/' }).end();
+      });
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+    const command = await startDoorward(
+      ['events', 'tail', '--types', 'group.*', '--since', 'all', '--forward', url],
+      {
+        env: world.owner,
+      },
+    );
+    const [, secret = ''] = await command.printed(/signing secret of this run: (whsec_\S+)/);
+    await world.json(['groups', 'create', '--set', 'name=forwarded']);
+    await command.printed(/^302 {2}group\.created/m);
+    const [first] = received;
+    const event = verifyWebhook(first?.body ?? '', first?.headers ?? {}, secret);
+    expect(event).toMatchObject({ type: 'group.created' });
+    expect(() => verifyWebhook(`${first?.body} `, first?.headers ?? {}, secret)).toThrow();
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+    // The receiver may be restarted meanwhile.
+    await world.json(['groups', 'create', '--set', 'name=lost']);
+    await command.printed(/^not sent \(ECONNREFUSED\) {2}group\.created/m);
+    command.child.kill('SIGINT');
+    const { code, stdout, stderr } = await command.ended;
+    expect(code).toBe(130);
+    expect(stdout).not.toContain(secret);
+    expect(stderr.split(secret)).toHaveLength(2);
+  });
+
+  test.each([
+    'http://192.0.2.1/',
+    'http://localhost.example.com/',
+    'http://127.0.0.1.example.com/',
+    'http://[::ffff:192.0.2.1]/',
+    'http://user:pass@127.0.0.1/',
+    'ftp://127.0.0.1/',
+    'hook',
+  ])('forwards nothing to %s', async (url) => {
+    const { code, stderr } = await world.run(['events', 'tail', '--forward', url]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--forward')]);
+    expect(stderr).not.toContain('whsec_');
   });
 
   test('refuses types and times that there are not', async () => {

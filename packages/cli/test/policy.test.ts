@@ -72,6 +72,9 @@ test('a repository: tested, planned, applied, changed by hand, and rolled back',
   expect(planned.code).toBe(8);
   expect(planned.stdout).toContain('+ create role Clerk\n');
   expect(planned.stdout).toContain('5 to create, 0 to change, 0 to delete.\n');
+  expect(await readFile(join(how.cwd, 'review.md'), 'utf8')).toContain(
+    '| Change | Kind | Name | Members |\n| --- | --- | --- | --- |\n',
+  );
   expect(await readFile(join(how.cwd, 'review.md'), 'utf8')).toContain('| create | role | Clerk |');
 
   // A review may take days: exactly this plan is applied, or none.
@@ -107,6 +110,35 @@ test('a repository: tested, planned, applied, changed by hand, and rolled back',
   expect((await run('policy', 'diff', '2', '3')).stdout).toContain('- delete tag finance\n');
   expect((await run('policy', 'diff', '1')).stdout).toContain('No changes.\n');
   expect(id).toBe(scope.id.split(':')[1]);
+});
+
+test('a plan that would be refused ends with 1, and says what is in the way', async () => {
+  const { flags } = await newProject();
+  const how = await repository();
+  const run = (...args: readonly string[]) => world.run([...args, ...flags], how);
+  await run('policy', 'apply', '--yes');
+  await writeFile(join(how.cwd, 'policy/roles.yaml'), 'roles: {}\n');
+  const blocked = await run('policy', 'plan', '--detailed-exitcode', '--markdown', 'review.md');
+  expect(blocked.code).toBe(1);
+  expect(blocked.stdout).toContain('blocked: role Clerk  DELETION_NOT_ALLOWED allowDelete\n');
+  expect(await readFile(join(how.cwd, 'review.md'), 'utf8')).toContain(
+    '- **blocked**: role Clerk, DELETION_NOT_ALLOWED (allowDelete)\n',
+  );
+  expect((await run('policy', 'apply', '--dry-run')).code).toBe(1);
+  expect((await run('policy', 'plan', '--detailed-exitcode', '--allow-delete')).code).toBe(8);
+  await writeFile(join(how.cwd, 'policy/roles.yaml'), roles.replace('authorized: true', 'authorized: false'));
+  const failed = await run('policy', 'plan');
+  expect([failed.code, failed.stdout]).toEqual([1, expect.stringContaining('test failed: a clerk reads')]);
+  // Tests alone are a version too.
+  await writeFile(join(how.cwd, 'policy/roles.yaml'), roles.replace('a clerk reads', 'clerks read'));
+  const tests = await run('policy', 'plan', '--detailed-exitcode');
+  expect([tests.code, tests.stdout]).toEqual([
+    8,
+    'No row changes; the tests or the mode of the document differ.\n',
+  ]);
+  expect((await run('policy', 'apply', '--yes')).stdout).toBe(
+    'Version 2: 0 created, 0 changed, 0 deleted.\n',
+  );
 });
 
 test('an export is equal to the byte each time, and its plan is empty', async () => {
@@ -172,6 +204,7 @@ test('changes nothing without a yes, and tests fail with their place', async () 
   const failed = await world.run(['policy', 'test', '--offline'], how);
   expect(failed).toMatchObject({
     code: 1,
-    stdout: 'FAIL  a clerk reads: ALLOWED, expected refused  policy/roles.yaml:6:5\n0 passed, 1 failed\n',
+    stdout:
+      'FAIL  a clerk reads: ALLOWED, expected refused  policy/roles.yaml:6:5\n      matched     invoice:read\n0 passed, 1 failed\n',
   });
 });

@@ -18,17 +18,22 @@ export const explain: Command = {
     const doorward = await connection.inScope();
     const decision = await doorward.explain(await subjectOf(doorward, subject), asked, context);
     if (terminal.isJson) terminal.json(decision);
-    else for (const line of await linesOf(doorward, asked, decision)) terminal.raw(line);
+    else {
+      terminal.raw(`${decision.authorized ? 'allowed' : 'refused'} ${decision.reason} ${visible(asked)}`);
+      for (const line of await explanationLines(doorward, decision)) terminal.raw(line);
+    }
     return decision.authorized ? exitCodes.done : exitCodes.no;
   },
 };
 
-async function linesOf(doorward: Doorward, asked: string, decision: ExplainedDecision): Promise<string[]> {
-  const { authorized, reason, explanation, matchedPermission } = decision;
-  const lines = [`${authorized ? 'allowed' : 'refused'} ${reason} ${visible(asked)}`];
-  if (!explanation) return lines;
+/** How a decision came about, and what would change it. */
+export async function explanationLines(
+  doorward: Doorward,
+  { explanation, matchedPermission }: Pick<ExplainedDecision, 'explanation' | 'matchedPermission'>,
+): Promise<string[]> {
+  if (!explanation) return [];
   const { roles, candidates, nearest, unknown, subject } = explanation;
-  lines.push(`subject     ${subject.type}:${visible(subject.id)}`);
+  const lines = [`subject     ${subject.type}:${visible(subject.id)}`];
   lines.push(`roles       ${roles.map(({ name }) => visible(name)).join(', ') || 'none'}`);
   if (matchedPermission) lines.push(`matched     ${visible(matchedPermission.name)} ${matchedPermission.id}`);
   const nameOf = (id: string) => visible(roles.find((role) => role.id === id)?.name ?? id);

@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts';
 import { usageFault } from '../fault.ts';
 import type { Column } from '../output/table.ts';
+import { forwardTo } from './forward.ts';
 
 const columns: readonly Column[] = [
   { name: 'time', of: 'timestamp' },
@@ -23,15 +24,22 @@ export const eventsTail: Command = {
   options: {
     '--types <types>': 'such as role.created or role.*, separated by commas',
     '--since <time>': '10m, 2h, 3d, a time, or all; default: from now on',
+    '--forward <url>':
+      'also send each to this address of this computer, as a webhook signed with a secret that is printed once',
     '--include-projects': 'of an organization: those of its projects too',
   },
-  examples: ['doorward events tail --types "api_key.*" --since 1h'],
+  examples: [
+    'doorward events tail --types "api_key.*" --since 1h',
+    'doorward events tail --forward http://127.0.0.1:3000/webhooks',
+  ],
   async run({ connection, terminal, signal }, _args, options) {
     const since = sinceOf(options.text('since'));
     const types = options
       .text('types')
       ?.split(',')
       .map((type) => type.trim());
+    const address = options.text('forward');
+    const forwarding = address === undefined ? null : forwardTo(address, signal);
     const doorward = await connection.inScope();
     const stream = doorward.api.events.follow(
       {
@@ -41,7 +49,13 @@ export const eventsTail: Command = {
       },
       { signal },
     );
-    for await (const event of stream) if (Date.parse(event.timestamp) >= since) terminal.item(event, columns);
+    // Not before the scope is named: a run that cannot begin has no secret.
+    if (forwarding) terminal.say(`signing secret of this run: ${forwarding.secret}`);
+    for await (const event of stream) {
+      if (Date.parse(event.timestamp) < since) continue;
+      terminal.item(event, columns);
+      if (forwarding) terminal.note(await forwarding.send(event));
+    }
   },
 };
 

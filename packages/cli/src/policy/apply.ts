@@ -1,12 +1,13 @@
 import type { components } from '@doorward/node';
 import { randomUUID } from 'node:crypto';
 import type { Command, Options } from '../command.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { assertCanConfirm, confirm } from '../input/confirm.ts';
 import type { Run } from '../run.ts';
 import { allowDeleteOption, fileArgument, planned, readPlanFile } from './plan.ts';
 import { DEFAULT_FILE } from './policy-file.ts';
 import { inProject, withPlaces } from './policy-scope.ts';
-import { planLines, type Plan } from './shown-plan.ts';
+import { isRefused, planLines, type Plan } from './shown-plan.ts';
 
 export const messageOption = { '-m, --message <text>': 'why, for the list of versions' };
 
@@ -25,8 +26,8 @@ export const apply: Command = {
       ? { ...(await readPlanFile(path)), placeOf: () => undefined }
       : await planned(run, path, options);
     show(run, file.plan);
-    if (run.flags.dryRun) return;
-    // Without changes of rows too: the document may have another mode.
+    if (run.flags.dryRun) return isRefused(file.plan) ? exitCodes.no : exitCodes.done;
+    // Without changes of rows too: the document may have other tests, or another mode.
     if (file.plan.changes.length > 0) await confirmPlan(run, file.plan);
     const { doorward, id } = await inProject(run, { changes: true });
     const { version, planHash } = file.plan;
@@ -43,6 +44,7 @@ export const apply: Command = {
       idempotencyKey: randomUUID(),
     });
     report(run, await run.terminal.waiting(withPlaces(file.placeOf, sent)));
+    return exitCodes.done;
   },
 };
 

@@ -5,7 +5,7 @@ import { usageFault } from '../fault.ts';
 import type { Run } from '../run.ts';
 import { DEFAULT_FILE, readPolicy, type PolicyFile } from './policy-file.ts';
 import { inProject, withPlaces } from './policy-scope.ts';
-import { planLines, planMarkdown, type Plan } from './shown-plan.ts';
+import { hasChanges, isRefused, planLines, planMarkdown, type Plan } from './shown-plan.ts';
 
 export const fileArgument = { '[file]': `the policy document; ${DEFAULT_FILE} if left out` };
 export const allowDeleteOption = { '--allow-delete': 'also delete what the document lacks' };
@@ -13,7 +13,8 @@ export const allowDeleteOption = { '--allow-delete': 'also delete what the docum
 export const plan: Command = {
   path: ['policy', 'plan'],
   summary: 'Show what a policy document would change, and for whom',
-  description: 'Changes nothing. Exit code 0; with --detailed-exitcode, 8 if there are changes.',
+  description:
+    'Changes nothing. Exit code 0; 1 if an application would be refused; with --detailed-exitcode, 8 if there are changes.',
   arguments: fileArgument,
   options: {
     ...allowDeleteOption,
@@ -30,7 +31,8 @@ export const plan: Command = {
     const markdown = options.text('markdown');
     if (markdown !== undefined) await writeFile(markdown, planMarkdown(shown), { flag: 'a' });
     run.terminal.answer(planLines(shown, run.terminal).join('\n'), shown);
-    return options.flag('detailedExitcode') && shown.changes.length > 0 ? exitCodes.changes : exitCodes.done;
+    if (isRefused(shown)) return exitCodes.no;
+    return options.flag('detailedExitcode') && hasChanges(shown) ? exitCodes.changes : exitCodes.done;
   },
 };
 

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from '../command.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { usageFault } from '../fault.ts';
 import { assertCanConfirm } from '../input/confirm.ts';
 import { confirmPlan, messageOption, report, said, show } from './apply.ts';
 import { allowDeleteOption } from './plan.ts';
 import { inProject } from './policy-scope.ts';
+import { isRefused } from './shown-plan.ts';
 
 export const rollback: Command = {
   path: ['policy', 'rollback'],
@@ -22,7 +24,7 @@ export const rollback: Command = {
       doorward.api.planPolicy({ id, number, allowDelete }, { signal: run.signal }),
     );
     show(run, plan);
-    if (run.flags.dryRun) return;
+    if (run.flags.dryRun) return isRefused(plan) ? exitCodes.no : exitCodes.done;
     if (plan.changes.length > 0) await confirmPlan(run, plan);
     const { version: ifVersion, planHash } = plan;
     const input = { id, number, ifVersion, planHash, allowDelete, ...said(options, run) };
@@ -31,6 +33,7 @@ export const rollback: Command = {
       idempotencyKey: randomUUID(),
     });
     report(run, await run.terminal.waiting(sent));
+    return exitCodes.done;
   },
 };
 

@@ -11,23 +11,23 @@ const signs = { create: '+', adopt: '~', update: '~', rename: '~', delete: '-' }
 const colors = { create: 32, adopt: 33, update: 33, rename: 33, delete: 31 } as const;
 
 /** A plan for people: what changes, who gains and who loses, what is in the way. */
-export function planLines(
-  { changes, impact, tests, blocked, drift, warnings }: Plan,
-  terminal: Terminal,
-): string[] {
+export function planLines(plan: Plan, terminal: Terminal): string[] {
+  const { changes, impact, tests, blocked, drift, warnings } = plan;
   const failed = tests.filter(({ passed }) => !passed);
   return [
     ...(drift.length > 0
       ? ['Changed by hand since the last version:', ...drift.flatMap(driftLines), '']
       : []),
-    ...(changes.length === 0 ? ['No changes.'] : changes.flatMap((change) => changeLines(change, terminal))),
+    ...(changes.length === 0
+      ? [withoutChanges(plan)]
+      : changes.flatMap((change) => changeLines(change, terminal))),
     ...(changes.length === 0 ? [] : ['', ...(impact ? impactLines({ dryRun: true, ...impact }) : [])]),
     ...failed.map(
       ({ name, decision }) => `test failed: ${visible(name)} (${visible(String(decision['reason']))})`,
     ),
     ...blocked.map(
-      ({ kind, key, code, permission }) =>
-        `blocked: ${kind} ${visible(key)}  ${code}${permission === null ? '' : ` ${visible(permission)}`}`,
+      ({ kind, key, code, cause }) =>
+        `blocked: ${kind.slice(0, -1)} ${visible(key)}  ${code}${cause === null ? '' : ` ${visible(cause)}`}`,
     ),
     ...warnings.map(({ code, key }) => `warning: ${code}${key === null ? '' : ` ${visible(key)}`}`),
     ...(changes.length === 0 ? [] : [summaryOf(changes)]),
@@ -53,6 +53,17 @@ const fieldLines = (fields: Fields): string[] =>
 
 const shown = (value: unknown): string => visible(JSON.stringify(value) ?? 'null');
 
+/** Whether an application would be refused, whatever the caller says. */
+export const isRefused = ({ blocked, tests }: Plan): boolean =>
+  blocked.length > 0 || tests.some(({ passed }) => !passed);
+
+/** Whether an application would make a version. */
+export const hasChanges = ({ changes, documentDiffers }: Plan): boolean =>
+  changes.length > 0 || documentDiffers;
+
+const withoutChanges = ({ documentDiffers }: Plan): string =>
+  documentDiffers ? 'No row changes; the tests or the mode of the document differ.' : 'No changes.';
+
 function summaryOf(changes: readonly Change[]): string {
   const count = (...actions: readonly string[]): number =>
     changes.filter(({ action }) => actions.includes(action)).length;
@@ -70,14 +81,19 @@ export function planMarkdown(plan: Plan): string {
   return [
     '## Policy',
     '',
-    changes.length === 0 ? 'No changes.' : summaryOf(changes),
+    changes.length === 0 ? withoutChanges(plan) : summaryOf(changes),
     '',
-    ...(rows.length > 0 ? ['| | | | members |', '| --- | --- | --- | --- |', ...rows, ''] : []),
+    ...(rows.length > 0
+      ? ['| Change | Kind | Name | Members |', '| --- | --- | --- | --- |', ...rows, '']
+      : []),
     ...(impact && changes.length > 0
       ? impactLines({ dryRun: true, ...impact }).map((line) => `- ${cell(line)}`)
       : []),
     ...tests.filter(({ passed }) => !passed).map(({ name }) => `- **test failed**: ${cell(name)}`),
-    ...blocked.map(({ kind, key, code }) => `- **blocked**: ${kind.slice(0, -1)} ${cell(key)}, ${code}`),
+    ...blocked.map(
+      ({ kind, key, code, cause }) =>
+        `- **blocked**: ${kind.slice(0, -1)} ${cell(key)}, ${code}${cause === null ? '' : ` (${cell(cause)})`}`,
+    ),
     ...drift.map(({ kind, key }) => `- changed by hand: ${kind.slice(0, -1)} ${cell(key)}`),
     '',
   ].join('\n');

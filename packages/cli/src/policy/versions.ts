@@ -40,6 +40,7 @@ export const diff: Command = {
     const changes = answer.changes.map((change) => ({ ...change, id: null, protected: false }));
     const shown = {
       changes,
+      documentDiffers: false,
       impact: null,
       tests: [],
       blocked: [],

@@ -36,7 +36,7 @@ export interface Flags {
   readonly timeoutMs: number | undefined;
 }
 
-const colors = ['auto', 'always', 'never'] as const;
+export const colors = ['auto', 'always', 'never'] as const;
 
 /** @throws Fault for a value that a flag cannot have */
 export function readFlags(options: Options): Flags {

@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts';
-import { usageFault } from '../fault.ts';
+import { notSignedIn, usageFault } from '../fault.ts';
 import { assertCanConfirm, confirm } from '../input/confirm.ts';
 import { jsonObject } from '../input/json-input.ts';
 import { suggestion } from '../input/nearest.ts';
@@ -27,6 +27,8 @@ export const api: Command = {
       : await run.connection.public();
     const call = operationOf(client as Parameters<typeof operationOf>[0], name as OperationName);
     const answer = await call(input, run).catch((error: unknown) => {
+      // Only of an operation that is not public.
+      if (!hasIdentity && (error as { readonly code?: unknown }).code === 'CONFIG') throw notSignedIn();
       throw error instanceof TypeError ? usageFault(`${error.message}.`, `--input '{"id": "…"}'`) : error;
     });
     if (answer instanceof Response) await pipe(answer);

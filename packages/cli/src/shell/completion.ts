@@ -1,8 +1,10 @@
 import type { Command } from '../command.ts';
 import { usageFault } from '../fault.ts';
 import { suggestion } from '../input/nearest.ts';
-import { globalOptions } from '../settings/flags.ts';
+import type { Run } from '../run.ts';
+import { colors, globalOptions } from '../settings/flags.ts';
 import { operationNames } from './api.ts';
+import { typedWords } from './typed-words.ts';
 
 const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 type Shell = (typeof shells)[number];
@@ -15,7 +17,7 @@ export function completionCommands(all: () => readonly Command[]): readonly Comm
     completion,
     {
       ...completeCommand,
-      run: async (run, args) => run.terminal.raw((await candidates(all(), args)).join('\n')),
+      run: async (run, args) => run.terminal.raw((await candidates(run, all(), args)).join('\n')),
     },
   ];
 }
@@ -38,17 +40,26 @@ const completeCommand: Omit<Command, 'run'> = {
   arguments: { '[words...]': '' },
 };
 
-/** Commands, flags and operations; nothing of the service. The last word is the one that is being typed. */
+/** The last word is the one that is being typed. */
 async function candidates(
+  run: Run,
   commands: readonly Command[],
   words: readonly string[],
 ): Promise<readonly string[]> {
-  const typed = words.filter((word) => !word.startsWith('-'));
   const current = words.at(-1) ?? '';
-  const before = typed.slice(0, current.startsWith('-') ? undefined : -1);
-  const command = commands.find(({ path }) => path.join(' ') === before.slice(0, path.length).join(' '));
+  const typed = typedWords(words.slice(0, -1), commands);
+  const before = typed.words;
+  const command = commands
+    .filter(({ path }) => path.join(' ') === before.slice(0, path.length).join(' '))
+    .sort((a, b) => b.path.length - a.path.length)[0];
   const starting = (all: readonly string[]) =>
     [...new Set(all)].filter((word) => word.startsWith(current)).sort();
+  const ofService = async () =>
+    starting(await (await import('./values.ts')).valuesOf(run, { typed, command, current }));
+  if (typed.pending === '--profile')
+    return starting(Object.keys((await run.settings.profiles.config()).profiles));
+  if (typed.pending === '--color') return starting(colors);
+  if (typed.pending !== null) return ofService();
   if (current.startsWith('-'))
     return starting([...flagsOf(globalOptions), ...flagsOf(command?.options ?? {}), '--help', '--version']);
   const next = commands
@@ -60,7 +71,7 @@ async function candidates(
   if (next.length > 0) return starting(next);
   if (before.length === 1 && before[0] === 'api') return starting(await operationNames());
   if (before.length === 1 && before[0] === 'completion') return starting(shells);
-  return [];
+  return ofService();
 }
 
 const flagsOf = (options: Readonly<Record<string, string>>): string[] =>

@@ -782,7 +782,7 @@ export interface Api {
   auditLogs: Pages<'auditLogs'>;
   /** Download the audit entries of a scope, oldest first.
    *
-   * A line of ndjson is an `AuditLogEntry`; `npm run verify-audit` verifies such a file. A line of csv has the same members, objects as JSON. The export is a mutation, because it writes an audit entry; without filters, that entry is the last line.
+   * A line of ndjson is an `AuditLogEntry`; `doorward audit verify` proves such a file. A line of csv has the same members, objects as JSON. The export is a mutation, because it writes an audit entry; without filters, that entry is the last line.
    *
    * Access: `AuditLog:Query` in the scope. `GET /api/audit-logs/export` */
   exportAuditLogs: Operation<'exportAuditLogs'>;

@@ -3210,7 +3210,7 @@ export interface paths {
     };
     /**
      * Download the audit entries of a scope, oldest first
-     * @description A line of ndjson is an `AuditLogEntry`; `npm run verify-audit` verifies such a file. A line of csv has the same members, objects as JSON. The export is a mutation, because it writes an audit entry; without filters, that entry is the last line.
+     * @description A line of ndjson is an `AuditLogEntry`; `doorward audit verify` proves such a file. A line of csv has the same members, objects as JSON. The export is a mutation, because it writes an audit entry; without filters, that entry is the last line.
      *
      *     Access: `AuditLog:Query` in the scope.
      */
@@ -7676,6 +7676,8 @@ export interface components {
       planHash: string;
       /** @description What would change, in this order. */
       changes: components['schemas']['PolicyChange'][];
+      /** @description Whether tests or mode differ from the last applied document: a version without changes of rows. */
+      documentDiffers: boolean;
       /** @description Null for callers without User:Query. */
       impact: components['schemas']['PolicyImpact'];
       /** @description The tests of the document that name roles. */
@@ -7747,8 +7749,8 @@ export interface components {
       key: string;
       /** @description The error that an application would get. */
       code: components['schemas']['PolicyObstacleCode'];
-      /** @description What the caller lacks, or what is in the way: `allowDelete`, `protect`, or who uses the row. */
-      permission: string | null;
+      /** @description The permission that the caller lacks, or what is in the way: `allowDelete`, `protect`, or who uses the row. */
+      cause: string | null;
     };
     /**
      * @description Why a change cannot be made.

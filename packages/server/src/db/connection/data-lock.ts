@@ -27,17 +27,21 @@ export async function lockDataDirectory(directory: string): Promise<() => Promis
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    const content = await readFile(path, 'utf8').catch(() => '');
-    const [pid, started] = content.trim().split(' ');
-    if (isAlive(Number(pid), started)) {
-      throw new DataDirectoryInUse(
-        `${directory} is in use by process ${pid}. The embedded database serves one process: stop that one, ` +
-          `give this one another DATA_DIR, or set DATABASE_URL to run several processes on PostgreSQL.`,
-      );
-    }
+    await assertNotInUse(directory);
     await rm(path, { force: true });
   }
   throw new DataDirectoryInUse(`${directory} cannot be locked: another process keeps taking ${path}.`);
+}
+
+/** @throws DataDirectoryInUse when a running process holds the lock; takes no lock itself */
+export async function assertNotInUse(directory: string): Promise<void> {
+  const content = await readFile(join(directory, 'doorward.lock'), 'utf8').catch(() => '');
+  const [pid, started] = content.trim().split(' ');
+  if (!isAlive(Number(pid), started)) return;
+  throw new DataDirectoryInUse(
+    `${directory} is in use by process ${pid}. The embedded database serves one process: stop that one, ` +
+      `give this one another DATA_DIR, or set DATABASE_URL to run several processes on PostgreSQL.`,
+  );
 }
 
 function isAlive(pid: number, started: string | undefined): boolean {

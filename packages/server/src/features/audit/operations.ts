@@ -27,7 +27,7 @@ export const exportAuditLogs = mutation({
   whileSuspended: 'owners',
   summary: 'Download the audit entries of a scope, oldest first',
   description:
-    'A line of ndjson is an `AuditLogEntry`; `npm run verify-audit` verifies such a file. A line of csv has the same members, objects as JSON. The export is a mutation, because it writes an audit entry; without filters, that entry is the last line.',
+    'A line of ndjson is an `AuditLogEntry`; `doorward audit verify` proves such a file. A line of csv has the same members, objects as JSON. The export is a mutation, because it writes an audit entry; without filters, that entry is the last line.',
   input: { scope: Scope, ...auditFilters, format: exportFormat },
   run: (ctx) => {
     const { scope: _, ...input } = ctx.input;

@@ -52,8 +52,8 @@ export async function apply(ctx: ApplyContext, application: Application): Promis
   assertNoObstacle(plan.blocked);
   assertTestsPass(plan, application.document);
   if (plan.selfLockout) assertMayLeave(callerOf(ctx), services);
-  const { comparison, modeBefore } = plan;
-  if (comparison.changes.length === 0 && modeBefore === application.document.mode) {
+  const { comparison, documentDiffers } = plan;
+  if (comparison.changes.length === 0 && !documentDiffers) {
     ctx.unchanged();
     return { version: plan.version, applied: null };
   }
@@ -112,8 +112,8 @@ function assertNoObstacle(blocked: readonly Obstacle[]): void {
   const details = blocked
     .filter((obstacle) => obstacle.code === code)
     .slice(0, 20)
-    .map(({ kind, key, permission }): Detail => ({
-      path: code === 'PRIVILEGE_ESCALATION' ? (permission ?? '') : `policy.${kind}.${key}`,
+    .map(({ kind, key, cause }): Detail => ({
+      path: code === 'PRIVILEGE_ESCALATION' ? (cause ?? '') : `policy.${kind}.${key}`,
       code: detail,
     }));
   throw fail(code satisfies Code, { details, ...(fix === undefined ? {} : { fix }) });
@@ -143,7 +143,7 @@ async function assertStillUnassigned(
   const ids = deleted.map(({ id }) => id);
   const assigned = await assignmentsOf(tx, ids, services.clock.now());
   const inUse = deleted.filter(({ id }) => assigned.has(id));
-  assertNoObstacle(inUse.map(({ kind, key }) => ({ kind, key, code: 'IN_USE', permission: null })));
+  assertNoObstacle(inUse.map(({ kind, key }) => ({ kind, key, code: 'IN_USE', cause: null })));
 }
 
 /** Only a person who has just signed in may take the right to apply policies from themselves. */

@@ -85,7 +85,7 @@ export const planPolicy = mutation({
     ctx.unchanged();
     const proposal = await proposalOf(ctx, input);
     const plan = await planOf(ctx, proposal);
-    const { comparison, version, tests, blocked, drift } = plan;
+    const { comparison, version, documentDiffers, tests, blocked, drift } = plan;
     const mayKnowUsers = evaluateWithoutConditions(rights.grants, { resource: 'User', action: 'Query' });
     const impact =
       mayKnowUsers !== 'conditional' && mayKnowUsers.authorized
@@ -105,6 +105,7 @@ export const planPolicy = mutation({
       version,
       planHash: plan.planHash,
       changes: comparison.changes.map((change) => ({ ...change, fields: { ...change.fields } })),
+      documentDiffers,
       impact: impact && { affected: impact.impact.affected, truncated: impact.impact.truncated },
       tests: tests.map((test) => ({
         ...test,

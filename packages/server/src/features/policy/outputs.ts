@@ -42,11 +42,11 @@ const PolicyObstacle = z
       .enum(['FORBIDDEN', 'PRIVILEGE_ESCALATION', 'DELETION_NOT_ALLOWED', 'IN_USE'])
       .meta({ id: 'PolicyObstacleCode', description: 'Why a change cannot be made.' })
       .describe('The error that an application would get.'),
-    permission: z
+    cause: z
       .string()
       .nullable()
       .describe(
-        'What the caller lacks, or what is in the way: `allowDelete`, `protect`, or who uses the row.',
+        'The permission that the caller lacks, or what is in the way: `allowDelete`, `protect`, or who uses the row.',
       ),
   })
   .meta({ id: 'PolicyObstacle', description: 'A change that cannot be made, or not by the caller.' });
@@ -65,6 +65,11 @@ export const PolicyPlan = z
     version: z.string().describe('The state of the rows: pass it as `ifVersion`.'),
     planHash: z.string().describe('Identifies exactly this plan: pass it to apply this and nothing else.'),
     changes: z.array(PolicyChange).describe('What would change, in this order.'),
+    documentDiffers: z
+      .boolean()
+      .describe(
+        'Whether tests or mode differ from the last applied document: a version without changes of rows.',
+      ),
     impact: z
       .object({
         affected: z.array(Affected).describe('Who gains and loses what.'),

@@ -25,8 +25,8 @@ export interface Obstacle {
   readonly kind: DocumentKind;
   readonly key: string;
   readonly code: 'FORBIDDEN' | 'PRIVILEGE_ESCALATION' | 'DELETION_NOT_ALLOWED' | 'IN_USE';
-  /** What the caller lacks, or what is in the way. */
-  readonly permission: string | null;
+  /** The permission that the caller lacks, or what is in the way. */
+  readonly cause: string | null;
 }
 
 /** What a document would do, without who gains and loses by it. */
@@ -36,7 +36,8 @@ export interface Plan {
   readonly planHash: string;
   readonly documentHash: string;
   readonly number: number | null;
-  readonly modeBefore: PolicyDocument['mode'];
+  /** Whether the last applied document had other tests or another mode, which no row shows. */
+  readonly documentDiffers: boolean;
   readonly tests: readonly TestResult[];
   readonly blocked: readonly Obstacle[];
   readonly drift: readonly Drift[];
@@ -77,7 +78,7 @@ export async function planOf(ctx: PlanContext, proposal: Proposal): Promise<Plan
     documentHash,
     planHash: hashOf({ documentHash, version: state.version, changes }),
     number: last?.number ?? null,
-    modeBefore: last?.document.mode ?? 'warn',
+    documentDiffers: withoutRows(document) !== withoutRows(last?.document ?? { mode: 'warn', tests: [] }),
     tests: runTests(document),
     blocked: [
       ...blockedBy(comparison, scope, rights),
@@ -89,6 +90,9 @@ export async function planOf(ctx: PlanContext, proposal: Proposal): Promise<Plan
     emptyRoles: Object.keys(document.roles).filter((role) => permissionsOfRole(document, role).length === 0),
   };
 }
+
+const withoutRows = ({ mode, tests }: Pick<PolicyDocument, 'mode' | 'tests'>): string =>
+  canonicalJson({ mode, tests });
 
 const driftOf = ({ changes }: Comparison): Drift[] =>
   changes
@@ -109,7 +113,7 @@ const deletionsRefused = ({ changes }: Comparison, { allowDelete }: Proposal): O
       kind,
       key,
       code: 'DELETION_NOT_ALLOWED',
-      permission: change.protected ? 'protect' : 'allowDelete',
+      cause: change.protected ? 'protect' : 'allowDelete',
     }));
 
 /** Assigned roles, and actions and resources of permissions that no document manages. */
@@ -119,7 +123,7 @@ async function inUse({ tx, services }: PlanContext, { changes, all }: Comparison
   const assigned = await assignmentsOf(tx, ids, services.clock.now());
   const used = Object.values(all.after.permissions);
   return changes.flatMap(({ kind, key, action, id }): Obstacle[] => {
-    const inTheWay = (what: string): Obstacle[] => [{ kind, key, code: 'IN_USE', permission: what }];
+    const inTheWay = (what: string): Obstacle[] => [{ kind, key, code: 'IN_USE', cause: what }];
     if (kind === 'roles' && action === 'delete') {
       const counts = assigned.get(id ?? '');
       return counts

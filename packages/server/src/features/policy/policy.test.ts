@@ -115,6 +115,24 @@ describe.each(transports)('over %s', (via) => {
     expect((await plan(project, exported.document)).changes).toEqual([]);
   });
 
+  it('is recorded as a version when its tests or its mode alone differ', async () => {
+    const project = await newProject();
+    await applied(project, shop);
+    expect(await plan(project, shop)).toMatchObject({ changes: [], documentDiffers: false });
+    const [test] = shop.tests;
+    const fewer = { ...shop, tests: [test] };
+    expect(await plan(project, fewer)).toMatchObject({ changes: [], documentDiffers: true });
+    const second = await applied(project, fewer);
+    const counts = { created: 0, updated: 0, deleted: 0 };
+    expect(second.data).toMatchObject({ applied: { number: 2, counts } });
+    expect((await applied(project, fewer)).data).toMatchObject({ applied: null });
+    const { document } = await app.must('policyVersion', { ...project, number: 2 }, as());
+    expect((document as { tests: unknown[] }).tests).toHaveLength(1);
+    expect((await applied(project, { ...fewer, mode: 'lock' })).data).toMatchObject({
+      applied: { number: 3 },
+    });
+  });
+
   it('records one entry for itself and one for each row, with one request', async () => {
     const project = await newProject();
     await applied(project, shop);
@@ -329,8 +347,8 @@ describe.each(transports)('over %s', (via) => {
       as(planner.token),
     );
     expect(blocked).toMatchObject([
-      { kind: 'groups', key: 'Billing', code: 'PRIVILEGE_ESCALATION' },
-      { kind: 'roles', key: 'Second', code: 'PRIVILEGE_ESCALATION' },
+      { kind: 'groups', key: 'Billing', code: 'PRIVILEGE_ESCALATION', cause: 'invoice:approve' },
+      { kind: 'roles', key: 'Second', code: 'PRIVILEGE_ESCALATION', cause: 'Tag:Delete' },
     ]);
     expect(impact?.affected).toEqual([]);
     const input = { ...project, policy: more as never, ifVersion: version };

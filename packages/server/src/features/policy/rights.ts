@@ -20,7 +20,7 @@ export interface Blocked {
   readonly key: string;
   readonly code: 'FORBIDDEN' | 'PRIVILEGE_ESCALATION';
   /** The permission that they lack. */
-  readonly permission: string;
+  readonly cause: string;
 }
 
 export const nounOf: Readonly<Record<DocumentKind, string>> = {
@@ -52,13 +52,13 @@ export function blockedBy(
     const row = action === 'create' ? undefined : rowOf(kind, label);
     const attributes = { id, ...row?.fields, name: row?.name ?? key, isSystem: false };
     const question = { resource: nounOf[kind], action: actionOf[action], attributes };
-    if (!evaluate(grants, question).authorized) return [{ kind, key, code: 'FORBIDDEN', permission }];
+    if (!evaluate(grants, question).authorized) return [{ kind, key, code: 'FORBIDDEN', cause: permission }];
     // A resource that goes, or is switched, gives or takes every permission on it.
     const concerns = kind !== 'resources' || action === 'delete' || 'isActive' in fields;
     const wanted = concerns ? [...rightsOf(before, kind, label), ...rightsOf(after, kind, label)] : [];
     const effective = wanted.filter((item) => hasEffect(item, scope));
     const [missing] = missingPermissions(projectGrants ?? grants, effective);
-    return missing === undefined ? [] : [{ kind, key, code: 'PRIVILEGE_ESCALATION', permission: missing }];
+    return missing === undefined ? [] : [{ kind, key, code: 'PRIVILEGE_ESCALATION', cause: missing }];
   });
 }
 

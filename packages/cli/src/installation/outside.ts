@@ -1,0 +1,117 @@
+import { connect } from 'node:tls';
+import type { Check } from './programs.ts';
+
+interface OutsideParts {
+  readonly url: string;
+  /** Of keys that only this installation publishes; empty if they are not known. */
+  readonly keyIds: readonly string[];
+  readonly fetch: (input: string, init: RequestInit) => Promise<Response>;
+  readonly timeoutMs: number;
+  readonly now: () => number;
+}
+
+/** What is seen of a service from outside, at its public address. Sends nothing but requests without a credential. */
+export async function lookFromOutside(parts: OutsideParts): Promise<Check[]> {
+  const { url, fetch, timeoutMs, now } = parts;
+  const signal = () => AbortSignal.timeout(timeoutMs);
+  const before = now();
+  let answer: Response;
+  try {
+    answer = await fetch(`${url}/health/ready`, { signal: signal() });
+  } catch (error) {
+    return [fail('reachability', `${url} does not answer: ${causeOf(error)}`, FIX)];
+  }
+  const date = answer.headers.get('date');
+  return [
+    await healthOf(answer, url),
+    ...(await keysOf(parts)),
+    ...(date === null ? [] : [clockOf(url, Date.parse(date) - (before + now()) / 2)]),
+    ...(url.startsWith('https:') ? [await certificateOf(url, timeoutMs, now)] : []),
+  ];
+}
+
+const FIX = 'start the service, or correct APP_URL, DNS and proxy: docs/operating/runbook.md';
+const ok = (name: string, message: string): Check => ({ name, status: 'ok', message });
+const warn = (name: string, message: string, fix: string): Check => ({ name, status: 'warn', message, fix });
+const fail = (name: string, message: string, fix: string): Check => ({ name, status: 'fail', message, fix });
+
+interface Readiness {
+  readonly status?: unknown;
+  readonly checks?: Readonly<Record<string, unknown>>;
+}
+
+const failing = (checks: Readonly<Record<string, unknown>>): string =>
+  Object.keys(checks)
+    .filter((name) => checks[name] !== 'ok')
+    .join(', ') || 'it stops';
+
+async function healthOf(answer: Response, url: string): Promise<Check> {
+  const { status, checks = {} } = (await answer.json().catch(() => ({}))) as Readiness;
+  if (answer.ok && status === 'ok') return ok('reachability', `${url} is ready`);
+  return fail(
+    'reachability',
+    answer.status === 503 && status === 'unavailable'
+      ? `${url} is not ready: ${failing(checks)}`
+      : `${url} answers ${answer.status}, and not as Doorward does`,
+    FIX,
+  );
+}
+
+/** The key set, which also says whether the address belongs to this installation. */
+async function keysOf({ url, keyIds, fetch, timeoutMs }: OutsideParts): Promise<Check[]> {
+  const answer = await fetch(`${url}/.well-known/jwks.json`, { signal: AbortSignal.timeout(timeoutMs) })
+    .then((response) => response.json())
+    .catch(() => null);
+  const { keys } = (answer ?? {}) as { readonly keys?: unknown };
+  const published = Array.isArray(keys) ? keys.map((key: { readonly kid?: unknown }) => key.kid) : [];
+  if (published.length === 0)
+    return [fail('key-set', 'no keys at /.well-known/jwks.json', 'let the proxy pass /.well-known')];
+  if (keyIds.length === 0) return [ok('key-set', `${published.length} keys are published`)];
+  return [
+    keyIds.some((id) => published.includes(id))
+      ? ok('key-set', 'the address belongs to this installation')
+      : fail('key-set', 'the address belongs to another installation', 'correct APP_URL, or DATABASE_URL'),
+  ];
+}
+
+/** @param differenceMs how far the clock of the service is ahead; its header has whole seconds */
+function clockOf(url: string, differenceMs: number): Check {
+  const seconds = Math.max(0, Math.abs(differenceMs) - 1000) / 1000;
+  const text = `this clock and that of ${url} differ by ${seconds.toFixed(1)} s`;
+  const fix = 'synchronize the clocks with NTP';
+  if (seconds > 30) return fail('clock-outside', text, fix);
+  return seconds > 2 ? warn('clock-outside', text, fix) : ok('clock-outside', text);
+}
+
+const LEAST_DAYS = 21;
+
+/** When the certificate ends. That it is valid now is known: the request before would have failed. */
+async function certificateOf(url: string, timeoutMs: number, now: () => number): Promise<Check> {
+  const { hostname, port } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const end = await new Promise<number>((resolve) => {
+    const socket = connect({ host, servername: host, port: Number(port) || 443, timeout: timeoutMs }, () => {
+      resolve(Date.parse(socket.getPeerCertificate().valid_to));
+      socket.destroy();
+    });
+    for (const event of ['error', 'timeout'] as const)
+      socket.once(event, () => {
+        resolve(NaN);
+        socket.destroy();
+      });
+  });
+  const days = Math.floor((end - now()) / 86_400_000);
+  const fix = 'renew the certificate';
+  if (Number.isNaN(days)) return warn('certificate', 'it could not be read', 'look at it with a browser');
+  return days < LEAST_DAYS
+    ? warn('certificate', `it ends in ${days} days`, fix)
+    : ok('certificate', `valid for ${days} days`);
+}
+
+function causeOf(error: unknown): string {
+  const { message, name, cause } = error as Error & {
+    readonly cause?: { readonly code?: string; readonly message?: string };
+  };
+  if (name === 'TimeoutError') return 'no answer in time';
+  return cause?.code ?? cause?.message ?? message;
+}

@@ -1,0 +1,96 @@
+import { exitCodes } from '../exit-codes.ts';
+import { Fault, usageFault } from '../fault.ts';
+import type { Options } from '../command.ts';
+import type { Run } from '../run.ts';
+
+/** The programs of the service, which this package does not depend on: they are there where the service is installed. */
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+interface MigrationReport {
+  readonly migrations: readonly { readonly name: string; readonly state: 'applied' | 'pending' }[];
+  readonly unknown: number;
+  readonly warnings: readonly string[];
+}
+
+export interface Check {
+  readonly name: string;
+  readonly status: 'ok' | 'warn' | 'fail' | 'skip';
+  readonly message: string;
+  readonly fix?: string;
+}
+
+interface Programs {
+  readonly assertCanStart: (env: Env) => Promise<{ readonly appUrl: string; readonly port: number }>;
+  readonly migrations: (env: Env) => Promise<MigrationReport>;
+  readonly migrate: (env: Env) => Promise<MigrationReport>;
+  readonly doctor: (request: {
+    readonly env: Env;
+    readonly now: () => number;
+    readonly sendMail?: string | undefined;
+    readonly ownVariables: readonly string[];
+  }) => Promise<{
+    readonly checks: readonly Check[];
+    readonly appUrl: string | null;
+    readonly keyIds: readonly string[];
+  }>;
+}
+
+/** @throws Fault where the service is not installed beside this program */
+export async function installed<T>(name: 'programs' | 'main'): Promise<T> {
+  // By a variable: the service is no part of this package, for compilers too.
+  const specifier = `@doorward/server/${name}`;
+  try {
+    return (await import(specifier)) as T;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw usageFault(
+      'The service is not installed beside this command.',
+      'run it in a checkout after npm run build, or in the image; doctor --url looks from outside',
+    );
+  }
+}
+
+/** Calls one of the programs. @throws Fault with the exit code of what is wrong */
+export async function withPrograms<T>(work: (programs: Programs) => Promise<T>): Promise<T> {
+  const { programs } = await installed<{ programs: Programs }>('programs');
+  try {
+    return await work(programs);
+  } catch (error) {
+    throw faultOf(error);
+  }
+}
+
+/** Errors of the service by their names, because their classes are not known here. */
+function faultOf(error: unknown): unknown {
+  const { name, message } = error as Error;
+  if (name === 'ConfigError') return new Fault(exitCodes.usage, 'CONFIG', message);
+  if (name === 'DataDirectoryInUse') return new Fault(exitCodes.conflict, 'DATABASE_IN_USE', message);
+  if (name === 'DatabaseUnusable') return new Fault(exitCodes.notReached, 'DATABASE_UNUSABLE', message);
+  if (name === 'NewerDatabase')
+    return new Fault(exitCodes.conflict, 'NEWER_DATABASE', message, 'use that version');
+  return error;
+}
+
+export const environmentOptions = {
+  '--env-file <file>': 'variables of the service; those of the environment win',
+  '--data-dir <folder>': 'of the embedded database, in place of DATA_DIR',
+};
+
+/** The configuration of the service: flags before the environment before the file. */
+export async function environmentOf({ env }: Pick<Run, 'env'>, options: Options): Promise<Env> {
+  const given = { DATA_DIR: options.text('dataDir'), PORT: options.text('port'), HOST: options.text('host') };
+  const flags = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return { ...(await fileVariables(options.text('envFile'))), ...env, ...flags };
+}
+
+async function fileVariables(path: string | undefined): Promise<Env> {
+  if (path === undefined) return {};
+  const { readFile } = await import('node:fs/promises');
+  const { parseEnv } = await import('node:util');
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw usageFault(`--env-file: ${path} cannot be read (${error.code ?? error.name}).`);
+  });
+  return parseEnv(text);
+}

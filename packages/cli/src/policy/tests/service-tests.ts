@@ -1,0 +1,107 @@
+import type { PolicyTest } from '@doorward/decision/document/document';
+import type { Doorward, Scope } from '@doorward/node';
+import { explanationLines } from '../../access/explain.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { shownFault, usageFault } from '../../fault.ts';
+import type { Run } from '../../run.ts';
+import type { PolicyFile } from '../policy-file.ts';
+
+/** What was decided, and why as lines for people. */
+export interface Answer {
+  readonly authorized: boolean;
+  readonly reason: string;
+  readonly explanation: readonly string[];
+}
+
+/** A test of a file may name another caller and another scope than those of the run. */
+interface ServiceTest extends PolicyTest {
+  /** The variable that has the token of the caller. */
+  readonly tokenFrom?: string;
+  readonly scope?: Scope;
+}
+
+type TargetOf = (permission: PolicyTest['permission']) => { resource: string; action: string };
+
+/** Maximum number of questions of one call. */
+const BATCH = 100;
+
+/** Asks the service: tests with one caller, scope and subject together. An unexpected answer gets its explanation. */
+export async function answersOfService(
+  run: Run,
+  { policy }: PolicyFile,
+  tests: readonly ServiceTest[],
+): Promise<Map<PolicyTest, Answer>> {
+  for (const { tokenFrom } of tests)
+    if (tokenFrom !== undefined && !run.env[tokenFrom])
+      throw usageFault(`The environment has no ${tokenFrom}, which a test names.`);
+  const groups = new Map<string, ServiceTest[]>();
+  for (const test of tests) {
+    const key = JSON.stringify([test.tokenFrom, test.scope, test.subject]);
+    groups.set(key, [...(groups.get(key) ?? []), test]);
+  }
+  const answers = new Map<PolicyTest, Answer>();
+  for (const group of groups.values()) {
+    const [{ tokenFrom, scope = policy['scope'] } = {}] = group;
+    const doorward = await serviceFor(run, tokenFrom, scope as Scope | undefined);
+    for (let at = 0; at < group.length; at += BATCH)
+      for (const [test, answer] of await answersOf(run, doorward, group.slice(at, at + BATCH)))
+        answers.set(test, answer);
+  }
+  return answers;
+}
+
+async function serviceFor(
+  { env, connection }: Run,
+  tokenFrom: string | undefined,
+  scope: Scope | undefined,
+): Promise<Doorward> {
+  const token = tokenFrom === undefined ? undefined : env[tokenFrom];
+  return connection.client({
+    scope: scope ?? (await connection.scope()),
+    ...(token === undefined ? {} : { token }),
+  });
+}
+
+async function answersOf(
+  run: Run,
+  doorward: Doorward,
+  tests: readonly ServiceTest[],
+): Promise<[PolicyTest, Answer][]> {
+  const { targetOf } = await import('@doorward/decision/document/document');
+  const items = tests.map((test) => questionOf(test, targetOf));
+  const subject = subjectOf(tests[0]);
+  const sent = doorward.api.isAuthorizedBatch({ items, ...subject }, { signal: run.signal });
+  const { items: decisions } = await run.terminal.waiting(sent);
+  const answers: [PolicyTest, Answer][] = [];
+  for (const [at, test] of tests.entries()) {
+    const { authorized = false, reason = '' } = decisions[at] ?? {};
+    const isExpected =
+      authorized === test.expect.authorized && (test.expect.reason ?? reason) === String(reason);
+    const explanation = isExpected ? [] : await explanationOf(run, doorward, test);
+    answers.push([test, { authorized, reason: String(reason), explanation }]);
+  }
+  return answers;
+}
+
+const questionOf = ({ permission, context }: ServiceTest, targetOf: TargetOf) => ({
+  permission: targetOf(permission),
+  ...(context && { context }),
+});
+
+const subjectOf = (test: ServiceTest | undefined): { subject?: { userId: string } } => {
+  const userId = test?.subject?.userId;
+  return userId === undefined ? {} : { subject: { userId } };
+};
+
+/** Only for callers who may ask for it; a test fails without it too. */
+async function explanationOf(run: Run, doorward: Doorward, test: ServiceTest): Promise<readonly string[]> {
+  const { targetOf } = await import('@doorward/decision/document/document');
+  const question = { ...questionOf(test, targetOf), ...subjectOf(test), explain: true };
+  try {
+    const decision = await doorward.api.isAuthorized(question, { signal: run.signal });
+    return await explanationLines(doorward, decision);
+  } catch (error) {
+    if (shownFault(error).exitCode !== exitCodes.forbidden) throw error;
+    return ['no explanation: the caller lacks Authorization:Explain'];
+  }
+}

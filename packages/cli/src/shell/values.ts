@@ -1,0 +1,119 @@
+import type { Doorward } from '@doorward/node';
+import { Options, type Command } from '../command.ts';
+import { operationOf, type Page } from '../nouns/invoke.ts';
+import type { Noun } from '../nouns/noun.ts';
+import { allNouns } from '../nouns/nouns.ts';
+import { createRun, type Run } from '../run.ts';
+import { readFlags, type Flags } from '../settings/flags.ts';
+import type { Typed } from './typed-words.ts';
+
+const LIMIT_MS = 1000;
+const MOST = 50;
+
+/**
+ * Values that the service knows: slugs and names. It is asked with a stored sign-in only, so that a key press sends nothing
+ * that a person did not store; never to renew it, because a renewal that is cut ends the sign-in. Whatever goes wrong, there
+ * are no values.
+ */
+export async function valuesOf(
+  { env, signal }: Run,
+  { typed, command, current }: { typed: Typed; command: Command | undefined; current: string },
+): Promise<readonly string[]> {
+  const noun = nounOf(typed, command);
+  if (!noun) return [];
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
+  const work = ask({ env, typed, noun, current, limit }).catch(() => []);
+  const names = await Promise.race([work, new Promise<string[]>((end) => (limit.onabort = () => end([])))]);
+  return names.filter(isPlain).slice(0, MOST);
+}
+
+/** What is named in the place that is being typed. */
+function nounOf({ words, pending }: Typed, command: Command | undefined): Noun | undefined {
+  const byWord = (word: string | undefined) =>
+    allNouns.find((noun) => noun.word === word && noun.namedBy !== undefined);
+  if (pending === '--org') return byWord('orgs');
+  if (pending === '--project') return byWord('projects');
+  if (pending === '--role') return byWord('roles');
+  if (pending !== null || !command?.arguments) return undefined;
+  const [word, verb] = command.path;
+  const at = words.length - command.path.length;
+  if (verb === 'set-roles' && at > 0) return byWord('roles');
+  return at === 0 ? byWord(word) : undefined;
+}
+
+/** A name is put on the command line as it is: nothing that a shell would read as more than one word. */
+const isPlain = (name: string): boolean => /^[\p{L}\p{N}_][\p{L}\p{N}_.@+-]*$/u.test(name);
+
+interface Question {
+  readonly env: Run['env'];
+  readonly typed: Typed;
+  readonly noun: Noun;
+  readonly current: string;
+  readonly limit: AbortSignal;
+}
+
+async function ask({ env, typed, noun, current, limit }: Question): Promise<string[]> {
+  const flags = flagsOf(typed);
+  const run = createRun({ flags, env, signal: limit, protect: (work) => work });
+  if (!(await hasLivingSignIn(run))) return [];
+  if (typed.pending === '--org' || noun.word === 'orgs') return slugsOfOrganizations(run, current);
+  const scope = await run.connection.scope();
+  const doorward = await run.connection.client({ scope });
+  const inScope =
+    noun.word === 'projects' && scope?.tenant.endsWith('Project') === true
+      ? await run.connection.client({ scope: ownerOf(scope) as typeof scope })
+      : doorward;
+  return namesOf(run, inScope, noun, current);
+}
+
+/** The scope of the line. The slug that is being typed is no part of it. */
+function flagsOf({ values, flags }: Typed): Flags {
+  const value = (name: string) => (values[`--${name}`] === undefined ? {} : { [name]: values[`--${name}`] });
+  const named = ['url', 'profile', 'scope', 'org', 'project'].map(value);
+  const account = flags.includes('--account');
+  return readFlags(
+    new Options(Object.assign({ account, timeout: '1' }, ...named) as Record<string, unknown>),
+  );
+}
+
+async function hasLivingSignIn({ settings }: Run): Promise<boolean> {
+  const identity = await settings.identity();
+  if (!identity || identity.profile === null) return false;
+  const stored = (await settings.profiles.credentials())[identity.profile];
+  return stored?.kind === 'key' || (stored?.kind === 'session' && stored.renewAt > Date.now());
+}
+
+function ownerOf({ tenant, id }: { readonly tenant: string; readonly id: string }) {
+  const [owner = ''] = id.split(':');
+  return { tenant: tenant === 'organizationProject' ? 'organization' : 'account', id: owner };
+}
+
+/** A single letter finds too much, and the service refuses it. */
+const searchFor = (current: string) => (current.length < 2 ? {} : { search: current });
+
+async function namesOf(run: Run, doorward: Doorward, noun: Noun, current: string): Promise<string[]> {
+  const input = { limit: MOST, ...searchFor(current) };
+  const { items } = (await operationOf(doorward, noun.list)(input, run)) as Page;
+  const { namedBy = 'name' } = noun;
+  return items.map((row) => String(typeof namedBy === 'string' ? row[namedBy] : namedBy(row)));
+}
+
+async function slugsOfOrganizations(run: Run, current: string): Promise<string[]> {
+  const { api } = await run.connection.client({});
+  const { signal } = run;
+  const { accounts, memberships } = await api.me({}, { signal });
+  const search = searchFor(current);
+  const own = accounts.map(({ id }) =>
+    api.organizations({ ...search, limit: MOST, scope: { tenant: 'account', id } }, { signal }),
+  );
+  const others = memberships
+    .slice(0, MOST)
+    .map(({ organizationId: id }) =>
+      api.organization({ id, scope: { tenant: 'organization', id } }, { signal }),
+    );
+  // Personal accounts have none.
+  const pages = (await Promise.allSettled(own)).flatMap((page) =>
+    page.status === 'fulfilled' ? [page.value] : [],
+  );
+  return [...pages.flatMap(({ items }) => items), ...(await Promise.all(others))].map(({ slug }) => slug);
+}

@@ -1,0 +1,31 @@
+import { sql } from 'drizzle-orm';
+import type { Config } from '../../config/config.ts';
+import { rowsOf } from '../../db/query/rows.ts';
+import { activeOperators } from '../../domain/operators/operators.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { ok, warn, type Check } from './check.ts';
+
+/** Whether an operator could act in an emergency, and whether the proof of the past is kept elsewhere. */
+
+export async function checkOperators(db: Executor, { operators }: Config): Promise<Check> {
+  const count = (await activeOperators(db, operators)).length;
+  return count > 0
+    ? ok('operators', `${count} can act`)
+    : warn('operators', 'the installation has no operator', 'set OPERATORS: docs/operators.md');
+}
+
+const DAY_MS = 86_400_000;
+const OLD_DAYS = 30;
+
+export async function checkExports(db: Executor, now: () => number): Promise<Check> {
+  const [row] = await rowsOf<{ at: string | null }>(
+    db,
+    sql`select max(occurred_at)::text as at from audit_log
+      where operation in ('exportAuditLogs', 'exportInstallationAuditLogs') and outcome = 'success'`,
+  );
+  const fix = 'doorward audit export -o <file>, and keep the file elsewhere';
+  if (!row || row.at === null) return warn('backup', 'the audit log was never exported', fix);
+  const days = Math.floor((now() - Date.parse(row.at)) / DAY_MS);
+  const text = `the audit log was exported ${days === 0 ? 'today' : `${days} days ago`}`;
+  return days > OLD_DAYS ? warn('backup', text, fix) : ok('backup', text);
+}

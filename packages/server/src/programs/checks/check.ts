@@ -1,0 +1,37 @@
+/** One line of `doorward doctor`. */
+export interface Check {
+  readonly name: string;
+  readonly status: 'ok' | 'warn' | 'fail' | 'skip';
+  readonly message: string;
+  /** What to do; absent if nothing has to be done. */
+  readonly fix?: string;
+}
+
+export const ok = (name: string, message: string): Check => ({ name, status: 'ok', message });
+export const skip = (name: string, message: string): Check => ({ name, status: 'skip', message });
+export const warn = (name: string, message: string, fix: string): Check => ({
+  name,
+  status: 'warn',
+  message,
+  fix,
+});
+export const fail = (name: string, message: string, fix: string): Check => ({
+  name,
+  status: 'fail',
+  message,
+  fix,
+});
+
+/** A check that cannot be made is a fault of its own, and keeps no other check from being made. */
+export async function attempt(
+  name: string,
+  fix: string,
+  work: () => Promise<Check | Check[]>,
+): Promise<Check[]> {
+  try {
+    return [await work()].flat();
+  } catch (error) {
+    const { code, message } = error as { readonly code?: string; readonly message: string };
+    return [fail(name, `${message}${code === undefined || message.includes(code) ? '' : ` (${code})`}`, fix)];
+  }
+}

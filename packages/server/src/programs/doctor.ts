@@ -1,0 +1,83 @@
+import { DataDirectoryInUse } from '../db/connection/data-lock.ts';
+import type { Config } from '../config/config.ts';
+import type { Executor } from '../kernel/scoped-db.ts';
+import { checkExports, checkOperators } from './checks/care.ts';
+import { attempt, skip, type Check } from './checks/check.ts';
+import { checkConfiguration } from './checks/configuration.ts';
+import { checkDatabase, checkDatabaseClock, checkDisk, checkPooling, checkRoles } from './checks/database.ts';
+import { checkEncryptionKey, systemKeyIds } from './checks/keys.ts';
+import { checkMail, checkRedis, checkWebhooks } from './checks/outgoing.ts';
+import { withReadOnly } from './read-only.ts';
+
+export interface DoctorRequest {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Address of a test mail; else none is sent. */
+  readonly sendMail?: string | undefined;
+  /** Variables of the command line. */
+  readonly ownVariables: readonly string[];
+}
+
+/** What was looked at on this machine, and what can be looked at from outside. */
+export interface DoctorReport {
+  readonly checks: readonly Check[];
+  /** Null if the configuration is not usable. */
+  readonly appUrl: string | null;
+  /** Ids of keys that only this installation publishes; empty if they could not be read. */
+  readonly keyIds: readonly string[];
+}
+
+/** Looks at the configuration and at everything that it names. Changes nothing. */
+export async function diagnose({ env, now, sendMail, ownVariables }: DoctorRequest): Promise<DoctorReport> {
+  const { config, checks } = checkConfiguration(env, ownVariables);
+  if (!config) return { checks, appUrl: null, keyIds: [] };
+  const stored = await lookIntoDatabase(config, now);
+  const outgoing = [...(await checkMail(config, sendMail)), ...(await checkRedis(config))];
+  return { checks: [...checks, ...stored.checks, ...outgoing], appUrl: config.appUrl, keyIds: stored.keyIds };
+}
+
+interface Stored {
+  readonly checks: readonly Check[];
+  readonly keyIds: readonly string[];
+}
+
+const FIX = 'correct DATABASE_URL, or start the database';
+
+async function lookIntoDatabase(config: Config, now: () => number): Promise<Stored> {
+  let keyIds: readonly string[] = [];
+  const isEmbedded = config.mode === 'embedded';
+  const disk = isEmbedded ? await checkDisk(config.dataDir) : [];
+  const checks = await attempt('database', FIX, () =>
+    withReadOnly(config, async (db, client) => {
+      const database = await checkDatabase(db);
+      if (!db) return database;
+      const isReady = !database.some(({ name, status }) => name === 'migrations' && status === 'warn');
+      return [
+        ...database,
+        ...(client && isReady ? await attempt('roles', FIX, () => checkRoles(db)) : []),
+        ...(client ? await checkPooling(client, config) : []),
+        ...(await attempt('clock', FIX, () => checkDatabaseClock(db, now))),
+        ...(isReady ? await lookIntoRows(db, config, now) : []),
+        ...(await attempt('encryption-key', FIX, async () => {
+          if (isReady) keyIds = await systemKeyIds(db);
+          return [];
+        })),
+      ];
+    }).catch((error: unknown) => {
+      if (!(error instanceof DataDirectoryInUse)) throw error;
+      return skip(
+        'database',
+        `${error.message.split('. ')[0]}: it can be looked into when that has stopped.`,
+      );
+    }),
+  );
+  return { checks: [...checks, ...disk], keyIds };
+}
+
+const lookIntoRows = async (db: Executor, config: Config, now: () => number): Promise<Check[]> => [
+  ...(await attempt('encryption-key', FIX, () => checkEncryptionKey(db, config))),
+  ...(await attempt('operators', FIX, () => checkOperators(db, config))),
+  ...(await attempt('webhooks', FIX, () => checkWebhooks(db))),
+  ...(await attempt('backup', FIX, () => checkExports(db, now))),
+];

@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sql } from 'drizzle-orm';
+import type { Config } from '../config/config.ts';
+import { openEmbedded, openPostgres, type Database } from '../db/connection/open.ts';
+import { prepareDatabase } from '../db/migrate.ts';
+import { rowsOf } from '../db/query/rows.ts';
+import type { Executor } from '../kernel/scoped-db.ts';
+import { withReadOnly } from './read-only.ts';
+
+/** The database has migrations that this program does not know. */
+class NewerDatabase extends Error {
+  override readonly name = 'NewerDatabase';
+}
+
+interface Migration {
+  readonly name: string;
+  readonly state: 'applied' | 'pending';
+}
+
+/** Migrations of this program, oldest first, and how many the database has that it does not know. */
+export interface MigrationReport {
+  readonly migrations: readonly Migration[];
+  readonly unknown: number;
+  /** Protections that could not be set up. */
+  readonly warnings: readonly string[];
+}
+
+const folder = join(import.meta.dirname, '..', 'migrations');
+
+export async function readMigrations(config: Config): Promise<MigrationReport> {
+  return withReadOnly(config, migrationsOf);
+}
+
+/** @param db null if there is no database yet */
+export async function migrationsOf(db: Executor | null): Promise<MigrationReport> {
+  const applied = new Set(db ? await appliedAt(db) : []);
+  const own = await journal();
+  const migrations = own.map(({ tag, when }): Migration => ({
+    name: tag,
+    state: applied.has(when) ? 'applied' : 'pending',
+  }));
+  const unknown = [...applied].filter((time) => !own.some(({ when }) => when === time)).length;
+  return { migrations, unknown, warnings: [] };
+}
+
+/**
+ * Under the lock that the start of a process takes too. Rows of the program itself, such as built-in roles, are written by
+ * the next start.
+ */
+export async function migrateDatabase(config: Config): Promise<MigrationReport> {
+  const { unknown } = await readMigrations(config);
+  if (unknown > 0)
+    throw new NewerDatabase(
+      `The database has ${unknown} migrations that this version does not know: a newer version has used it.`,
+    );
+  const database = await open(config);
+  try {
+    const warnings = await prepareDatabase(database, folder, async () => undefined);
+    return { ...(await migrationsOf(database.pool)), warnings };
+  } finally {
+    await database.close();
+  }
+}
+
+async function open({ database, dataDir, overload }: Config): Promise<Database> {
+  if (database.url === undefined) return openEmbedded(dataDir);
+  const { url, acquireTimeoutMs, statementTimeoutMs } = database;
+  return openPostgres({
+    ...{ url, poolMax: 1, acquireTimeoutMs, statementTimeoutMs, maxWaitMs: overload.maxWaitMs },
+    onIdleError: () => undefined,
+  });
+}
+
+/** The time of each migration identifies it, in the journal and in the database. */
+async function journal(): Promise<readonly { readonly tag: string; readonly when: number }[]> {
+  const text = await readFile(join(folder, 'meta/_journal.json'), 'utf8');
+  return (JSON.parse(text) as { entries: { tag: string; when: number }[] }).entries;
+}
+
+async function appliedAt(db: Executor): Promise<number[]> {
+  const [table] = await rowsOf<{ name: string | null }>(
+    db,
+    sql`select to_regclass('drizzle.__drizzle_migrations')::text as name`,
+  );
+  if (!table || table.name === null) return [];
+  const rows = await rowsOf<{ at: string }>(
+    db,
+    sql`select created_at::text as at from drizzle.__drizzle_migrations order by created_at`,
+  );
+  return rows.map(({ at }) => Number(at));
+}

@@ -1,0 +1,31 @@
+import { loadConfig } from '../config/config.ts';
+import { assertNotInUse } from '../db/connection/data-lock.ts';
+import { diagnose, type DoctorReport, type DoctorRequest } from './doctor.ts';
+import { migrateDatabase, readMigrations, type MigrationReport } from './migrations.ts';
+
+/**
+ * What the command line does on the machine of the service, with its configuration and without a token: who may read that
+ * configuration is trusted. The command line imports this file by name, where the service is installed beside it.
+ */
+export interface Programs {
+  /** @throws ConfigError, DataDirectoryInUse */
+  readonly assertCanStart: (env: Environment) => Promise<{ readonly appUrl: string; readonly port: number }>;
+  /** Lists migrations; changes nothing. @throws ConfigError, DataDirectoryInUse, DatabaseUnusable */
+  readonly migrations: (env: Environment) => Promise<MigrationReport>;
+  /** Applies what is pending. @throws also NewerDatabase */
+  readonly migrate: (env: Environment) => Promise<MigrationReport>;
+  readonly doctor: (request: DoctorRequest) => Promise<DoctorReport>;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export const programs: Programs = {
+  async assertCanStart(env) {
+    const { mode, dataDir, appUrl, http } = loadConfig(env);
+    if (mode === 'embedded') await assertNotInUse(dataDir);
+    return { appUrl, port: http.port };
+  },
+  migrations: (env) => readMigrations(loadConfig(env)),
+  migrate: (env) => migrateDatabase(loadConfig(env)),
+  doctor: diagnose,
+};

@@ -1,0 +1,52 @@
+import { cp, mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { drizzle } from 'drizzle-orm/node-postgres';
+import pg from 'pg';
+import type { Config } from '../config/config.ts';
+import { assertNotInUse } from '../db/connection/data-lock.ts';
+import { connectTo } from '../db/connection/database-unusable.ts';
+import { openEmbedded } from '../db/connection/open.ts';
+import type { Executor } from '../kernel/scoped-db.ts';
+
+/**
+ * Runs `work` on a database that it cannot change. The embedded database writes to its files when it is opened, so that a
+ * copy is opened.
+ *
+ * @param work gets null where no database exists yet
+ * @throws DataDirectoryInUse, DatabaseUnusable
+ */
+export async function withReadOnly<T>(
+  { database, dataDir }: Config,
+  work: (db: Executor | null, client: pg.Client | null) => Promise<T>,
+): Promise<T> {
+  if (database.url === undefined) return withCopy(dataDir, (db) => work(db, null));
+  const client = new pg.Client({
+    connectionString: database.url,
+    connectionTimeoutMillis: database.acquireTimeoutMs,
+    statement_timeout: database.statementTimeoutMs,
+    application_name: 'doorward doctor',
+  });
+  client.on('error', () => undefined);
+  await connectTo(client);
+  try {
+    await client.query('set session characteristics as transaction read only');
+    return await work(drizzle(client), client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function withCopy<T>(dataDir: string, work: (db: Executor | null) => Promise<T>): Promise<T> {
+  await assertNotInUse(dataDir);
+  const files = join(dataDir, 'database');
+  if (!(await stat(files).catch(() => null))) return work(null);
+  const copy = await mkdtemp(join(tmpdir(), 'doorward-'));
+  try {
+    await cp(files, join(copy, 'database'), { recursive: true });
+    const database = await openEmbedded(copy);
+    return await work(database.pool).finally(() => database.close());
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}
