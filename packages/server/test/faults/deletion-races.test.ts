@@ -133,16 +133,20 @@ async function race(
   return outcomes;
 }
 
-it('leaves no live row in an organization that is deleted meanwhile', { timeout: 120_000 }, async () => {
-  const outcomes = await race(
-    ({ scope, id }) => app.raw('deleteOrganization', { scope, id }, as()),
-    inOrganization,
-  );
-  expect(await orphans()).toEqual({});
-  process.stdout.write(`deleting organizations on ${app.database.mode}: ${JSON.stringify(outcomes)}\n`);
-});
+it(
+  'leaves no live row in an organization that is deleted meanwhile',
+  { timeout: 120_000 + ROUNDS * 3_000 },
+  async () => {
+    const outcomes = await race(
+      ({ scope, id }) => app.raw('deleteOrganization', { scope, id }, as()),
+      inOrganization,
+    );
+    expect(await orphans()).toEqual({});
+    process.stdout.write(`deleting organizations on ${app.database.mode}: ${JSON.stringify(outcomes)}\n`);
+  },
+);
 
-it('leaves no live row in its projects', { timeout: 120_000 }, async () => {
+it('leaves no live row in its projects', { timeout: 120_000 + ROUNDS * 3_000 }, async () => {
   const outcomes = await race(
     ({ scope, id }) => app.raw('deleteOrganization', { scope, id }, as()),
     inProject,
@@ -151,11 +155,15 @@ it('leaves no live row in its projects', { timeout: 120_000 }, async () => {
   process.stdout.write(`deleting organizations on ${app.database.mode}: ${JSON.stringify(outcomes)}\n`);
 });
 
-it('leaves no live row in a project that is deleted meanwhile', { timeout: 120_000 }, async () => {
-  const outcomes = await race(
-    ({ scope, project }) => app.raw('deleteProject', { scope, id: project.id }, as()),
-    inProject,
-  );
-  expect(await orphans()).toEqual({});
-  process.stdout.write(`deleting projects on ${app.database.mode}: ${JSON.stringify(outcomes)}\n`);
-});
+it(
+  'leaves no live row in a project that is deleted meanwhile',
+  { timeout: 120_000 + ROUNDS * 3_000 },
+  async () => {
+    const outcomes = await race(
+      ({ scope, project }) => app.raw('deleteProject', { scope, id: project.id }, as()),
+      inProject,
+    );
+    expect(await orphans()).toEqual({});
+    process.stdout.write(`deleting projects on ${app.database.mode}: ${JSON.stringify(outcomes)}\n`);
+  },
+);

@@ -72,7 +72,7 @@ const ends: Readonly<Record<string, (round: Round) => Promise<Answer>>> = {
 
 it.each(Object.keys(ends))(
   '%s beside new roles and keys leaves nothing',
-  { timeout: 120_000 },
+  { timeout: 120_000 + ROUNDS * 10_000 },
   async (name) => {
     const outcomes: Record<string, number> = {};
     for (let round = 0; round < ROUNDS; round++) {
