@@ -1,5 +1,5 @@
 import type { AppError } from '../../../domain/app-access/authorization-response.ts';
-import type { LiveApp } from '../../../domain/app-access/app.ts';
+import { offeredProviders, type LiveApp } from '../../../domain/app-access/app.ts';
 import { acrOf } from '../../../domain/app-tokens/acr.ts';
 import { pageOf } from '../../../domain/federation/answer-app.ts';
 import { resolveCandidate, type SignInCandidate } from '../../../domain/federation/app-sign-in.ts';
@@ -39,6 +39,7 @@ export async function continueSession(
   if (prompt.asksSignIn) return otherwise;
   const session = await findSsoSession(tx, services, call.ssoCookie, app.tenantId);
   if (!session || !isRecent(session, prompt, services.clock.now())) return otherwise;
+  if (!offeredProviders(services.config, app).includes(providerOf(session))) return otherwise;
   const user = personOfSession(services, session);
   const candidate = await resolveCandidate(ctx, app, user.proof);
   if (!candidate?.user || !isExpected(candidate, place.asked)) return otherwise;
@@ -57,6 +58,9 @@ export async function continueSession(
   if (next === pageOf(services.config, 'consent')) ctx.unchanged();
   return next;
 }
+
+/** How the user signed in: an app that does not offer this way does not trust it either. */
+const providerOf = ({ amr }: SessionRow) => (amr.includes('fed') ? 'github' : 'email');
 
 const isRecent = ({ authenticatedAt }: SessionRow, { maxAgeSeconds }: Prompt, now: Date): boolean =>
   maxAgeSeconds === null || now.getTime() - authenticatedAt.getTime() <= maxAgeSeconds * 1000;

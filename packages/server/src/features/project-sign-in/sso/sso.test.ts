@@ -24,12 +24,9 @@ let elsewhere: AppInProject;
 let user: Person;
 
 beforeAll(async () => {
-  app = await startApp({
-    JOBS_ENABLED: 'false',
-    SSO_IDLE_HOURS: '12',
-    SSO_MAX_DAYS: '2',
-    SSO_MFA_HOURS: '3',
-  });
+  const hours = { SSO_IDLE_HOURS: '12', SSO_MAX_DAYS: '2', SSO_MFA_HOURS: '3' };
+  const github = { GITHUB_CLIENT_ID: 'id', GITHUB_CLIENT_SECRET: 'secret' };
+  app = await startApp({ JOBS_ENABLED: 'false', ...hours, ...github });
   user = await app.person();
   const signUp = { allowSignUp: true, signUpRoleId: projectViewer };
   boards = await appInProject(app, { scopes: ['board:read'], ...signUp }, user);
@@ -199,6 +196,13 @@ describe('where it does not count', () => {
     const browser = await signedIn();
     expect((await ask(charts, browser, { login_hint: 'other@example.test' })).page).toBe('sign-in');
     expect((await ask(charts, browser, { login_hint: user.email.toUpperCase() })).got).toHaveProperty('code');
+  });
+
+  it('an app that offers other ways to sign in asks for one of them', async () => {
+    const strict = await sibling({ enabledProviders: ['github'] });
+    const browser = await signedIn();
+    expect((await ask(strict, browser, { prompt: 'none' })).got).toMatchObject({ error: 'login_required' });
+    expect((await ask(strict, browser)).page).toBe('sign-in');
   });
 
   it('a user who lost the project is not signed in', async () => {
