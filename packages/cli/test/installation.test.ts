@@ -194,6 +194,15 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^fail {2}database +.*ECONNREFUSED/m);
     expect(stdout).toMatch(/^fail {2}redis +/m);
     expect(stdout).not.toContain(key);
+    const mail = {
+      MAIL_PROVIDER: 'smtp',
+      SMTP_URL: 'smtp://me:hidden@127.0.0.1:9',
+      MAIL_FROM: 'a@mail.invalid',
+    };
+    const sending = await doorward(['doctor', '--env-file', file], { env: mail });
+    expect(sending.stdout).toMatch(/^fail {2}mail +.*ECONNREFUSED/m);
+    expect(sending.stdout).toMatch(/^warn {2}sender +.*mail\.invalid/m);
+    expect(sending.stdout).not.toContain('hidden');
     const invalid = await checksOf(['--env-file', file], { env: { PORT: 'x' } });
     expect(invalid.code).toBe(1);
     expect(

@@ -49,20 +49,29 @@ async function lookIntoDatabase(config: Config, now: () => number): Promise<Stor
   const isEmbedded = config.mode === 'embedded';
   const disk = isEmbedded ? await checkDisk(config.dataDir) : [];
   const checks = await attempt('database', FIX, () =>
-    withReadOnly(config, async (db, client) => {
-      const database = await checkDatabase(db);
-      if (!db) return database;
-      const isReady = !database.some(({ name, status }) => name === 'migrations' && status === 'warn');
+    withReadOnly(config, async (read, client) => {
+      if (!read) return checkDatabase(null);
+      const look = (name: string, check: (db: Executor) => Promise<Check | Check[]>): Promise<Check[]> =>
+        attempt(name, FIX, () => read(check));
+      const database = await look('database', checkDatabase);
+      const isReady = database.some(({ name, status }) => name === 'migrations' && status === 'ok');
       return [
         ...database,
-        ...(client && isReady ? await attempt('roles', FIX, () => checkRoles(db)) : []),
+        ...(client && isReady ? await look('roles', checkRoles) : []),
         ...(client ? await checkPooling(client, config) : []),
-        ...(await attempt('clock', FIX, () => checkDatabaseClock(db, now))),
-        ...(isReady ? await lookIntoRows(db, config, now) : []),
-        ...(await attempt('encryption-key', FIX, async () => {
-          if (isReady) keyIds = await systemKeyIds(db);
-          return [];
-        })),
+        ...(await look('clock', (db) => checkDatabaseClock(db, now))),
+        ...(isReady
+          ? [
+              ...(await look('encryption-key', (db) => checkEncryptionKey(db, config))),
+              ...(await look('operators', (db) => checkOperators(db, config))),
+              ...(await look('webhooks', checkWebhooks)),
+              ...(await look('backup', (db) => checkExports(db, now))),
+              ...(await look('encryption-key', async (db) => {
+                keyIds = await systemKeyIds(db);
+                return [];
+              })),
+            ]
+          : []),
       ];
     }).catch((error: unknown) => {
       if (!(error instanceof DataDirectoryInUse)) throw error;
@@ -74,10 +83,3 @@ async function lookIntoDatabase(config: Config, now: () => number): Promise<Stor
   );
   return { checks: [...checks, ...disk], keyIds };
 }
-
-const lookIntoRows = async (db: Executor, config: Config, now: () => number): Promise<Check[]> => [
-  ...(await attempt('encryption-key', FIX, () => checkEncryptionKey(db, config))),
-  ...(await attempt('operators', FIX, () => checkOperators(db, config))),
-  ...(await attempt('webhooks', FIX, () => checkWebhooks(db))),
-  ...(await attempt('backup', FIX, () => checkExports(db, now))),
-];

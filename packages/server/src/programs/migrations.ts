@@ -29,7 +29,7 @@ export interface MigrationReport {
 const folder = join(import.meta.dirname, '..', 'migrations');
 
 export async function readMigrations(config: Config): Promise<MigrationReport> {
-  return withReadOnly(config, migrationsOf);
+  return withReadOnly(config, (read) => (read ? read(migrationsOf) : migrationsOf(null)));
 }
 
 /** @param db null if there is no database yet */

@@ -9,6 +9,9 @@ import { connectTo } from '../db/connection/database-unusable.ts';
 import { openEmbedded } from '../db/connection/open.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 
+/** Runs one look in a transaction of its own, in which nothing can be written. */
+type Read = <T>(look: (db: Executor) => Promise<T>) => Promise<T>;
+
 /**
  * Runs `work` on a database that it cannot change. The embedded database writes to its files when it is opened, so that a
  * copy is opened.
@@ -18,9 +21,9 @@ import type { Executor } from '../kernel/scoped-db.ts';
  */
 export async function withReadOnly<T>(
   { database, dataDir }: Config,
-  work: (db: Executor | null, client: pg.Client | null) => Promise<T>,
+  work: (read: Read | null, client: pg.Client | null) => Promise<T>,
 ): Promise<T> {
-  if (database.url === undefined) return withCopy(dataDir, (db) => work(db, null));
+  if (database.url === undefined) return withCopy(dataDir, (read) => work(read, null));
   const client = new pg.Client({
     connectionString: database.url,
     connectionTimeoutMillis: database.acquireTimeoutMs,
@@ -29,15 +32,20 @@ export async function withReadOnly<T>(
   });
   client.on('error', () => undefined);
   await connectTo(client);
+  const db = drizzle(client) as unknown as Executor;
+  // Not a setting of the session: a pooler would hand it to other clients.
+  const read: Read = async (look) => {
+    await client.query('begin transaction read only');
+    return look(db).finally(() => client.query('rollback'));
+  };
   try {
-    await client.query('set session characteristics as transaction read only');
-    return await work(drizzle(client), client);
+    return await work(read, client);
   } finally {
     await client.end();
   }
 }
 
-async function withCopy<T>(dataDir: string, work: (db: Executor | null) => Promise<T>): Promise<T> {
+async function withCopy<T>(dataDir: string, work: (read: Read | null) => Promise<T>): Promise<T> {
   await assertNotInUse(dataDir);
   const files = join(dataDir, 'database');
   if (!(await stat(files).catch(() => null))) return work(null);
@@ -45,7 +53,7 @@ async function withCopy<T>(dataDir: string, work: (db: Executor | null) => Promi
   try {
     await cp(files, join(copy, 'database'), { recursive: true });
     const database = await openEmbedded(copy);
-    return await work(database.pool).finally(() => database.close());
+    return await work((look) => look(database.pool)).finally(() => database.close());
   } finally {
     await rm(copy, { recursive: true, force: true });
   }
