@@ -63,6 +63,38 @@ it('oidc-client-ts signs in, renews and revokes', async () => {
   expect((await app.raw('projectUserInfo', {}, { token: tokens.access_token })).status).toBe(401);
 });
 
+it('oidc-client-ts knows the issuer alone: it signs in, again in silence, and out', async () => {
+  const goodbye = 'https://boards.example/goodbye';
+  const { redirectUri } = boards;
+  const own = await appInProject(app, { firstParty: true, postLogoutRedirectUris: [goodbye] }, user);
+  const client = new OidcClient({
+    authority: issuerOf(own),
+    client_id: own.clientId,
+    redirect_uri: redirectUri,
+    post_logout_redirect_uri: goodbye,
+    scope: 'openid profile email',
+    loadUserInfo: true,
+    stateStore: new WebStorageStateStore({ store: new InMemoryWebStorage() }),
+  });
+  const browser = signInBrowser(app, own);
+  await browser.get((await client.createSigninRequest({})).url);
+  const first = await client.processSigninResponse(
+    String((await browser.finish(user.email)).headers.location),
+  );
+  expect(first.profile).toMatchObject({ sub: user.userId, email: user.email });
+  const silent = await browser.get((await client.createSigninRequest({ prompt: 'none' })).url);
+  const second = await client.processSigninResponse(String(silent.headers.location));
+  expect(second.profile.sub).toBe(user.userId);
+  const { url } = await client.createSignoutRequest({ id_token_hint: second.id_token ?? '', state: 'bye' });
+  const left = await browser.get(url);
+  expect(String(left.headers.location)).toMatch(/^https:\/\/boards\.example\/goodbye\?state=/);
+  await client.processSignoutResponse(String(left.headers.location));
+  const refused = await browser.get((await client.createSigninRequest({ prompt: 'none' })).url);
+  await expect(client.processSigninResponse(String(refused.headers.location))).rejects.toThrow(
+    'the user is not signed in',
+  );
+});
+
 describe('express-oauth2-jwt-bearer', () => {
   type Middleware = (request: object, response: object, next: (error?: unknown) => void) => void;
 
