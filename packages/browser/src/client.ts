@@ -28,7 +28,7 @@ export interface BrowserClient {
   readonly signIn: (options?: SignInOptions) => Promise<void>;
   /**
    * Ends the session in every tab, then at the service; the next `signIn` asks who signs in. `everywhere`: leaves for a hosted
-   * page that also ends the sign-in in the other apps of the project. @throws DoorwardError when the service was not reached
+   * page that asks whether to sign out of all apps of the project, and does not return. @throws DoorwardError when the service was not reached
    */
   readonly signOut: (options?: { readonly everywhere?: boolean }) => Promise<void>;
   /** Calls the function after each change of session or permissions; returns the function that ends this. */

@@ -72,6 +72,7 @@ const notOffered: Readonly<Record<string, string>> = {
   exchangeCliCode: 'for command lines',
   projectToken: 'for the back end of an app',
   revokeProjectToken: 'for the back end of an app',
+  authorizeProjectDevice: 'for devices',
   projectUserInfoByPost: 'for the back end of an app',
   isAuthorizedBatch: 'for programs; the page "Why?" explains one question at a time',
   introspectProjectToken: 'for the back end of an app',

@@ -360,7 +360,7 @@ export interface paths {
     };
     /**
      * Sign out of the apps of a project
-     * @description Ends the sign-in of this browser at the issuer, and the sessions of all apps that began in it. With an `id_token_hint` of the user who is signed in, at once; otherwise a page asks the user. Redirects to `post_logout_redirect_uri` with `state`, or to a page of this service.
+     * @description Ends the sign-in of this browser at the issuer, and the sessions of all apps that began in it. With an `id_token_hint` of the user who is signed in, or if no user is, at once; otherwise a page asks the user. Redirects to `post_logout_redirect_uri` with `state`, or to a page of this service.
      *
      *     Access: public.
      */
@@ -368,7 +368,7 @@ export interface paths {
     put?: never;
     /**
      * Sign out of the apps of a project, with a request that leaves no id_token in an address
-     * @description Ends the sign-in of this browser at the issuer, and the sessions of all apps that began in it. With an `id_token_hint` of the user who is signed in, at once; otherwise a page asks the user. Redirects to `post_logout_redirect_uri` with `state`, or to a page of this service.
+     * @description Ends the sign-in of this browser at the issuer, and the sessions of all apps that began in it. With an `id_token_hint` of the user who is signed in, or if no user is, at once; otherwise a page asks the user. Redirects to `post_logout_redirect_uri` with `state`, or to a page of this service.
      *
      *     Access: public.
      */
@@ -5547,7 +5547,7 @@ export interface components {
       verification_uri: string;
       /**
        * Format: uri
-       * @description The same with the code, for a picture that a phone reads.
+       * @description The same with the code, for a QR code.
        */
       verification_uri_complete: string;
       /** @description Seconds until both codes end. */
@@ -5579,7 +5579,7 @@ export interface components {
       revocation_endpoint: string;
       /**
        * Format: uri
-       * @description Where a confidential app asks whether a token is valid.
+       * @description Where a confidential app or an API key asks whether a token is valid.
        */
       introspection_endpoint: string;
       /**

@@ -109,8 +109,8 @@ export const appFields = (t: AppTexts, app: ProjectApp | null, c: Common): reado
   {
     kind: 'lines',
     name: 'postLogoutRedirectUris',
-    label: t.goodbyes,
-    hint: t.goodbyesHint,
+    label: t.logoutRedirects,
+    hint: t.logoutRedirectsHint,
     initial: app?.postLogoutRedirectUris ?? [],
   },
   {

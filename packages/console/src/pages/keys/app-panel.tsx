@@ -43,7 +43,7 @@ export function AppDetails({ app }: { readonly app: ProjectApp }) {
           [t.logo, app.logoUrl && <Outside address={app.logoUrl} />],
           [t.color, app.primaryColor && <code>{app.primaryColor}</code>],
           [
-            t.goodbyes,
+            t.logoutRedirects,
             app.postLogoutRedirectUris.length > 0 ? <Chips texts={app.postLogoutRedirectUris} /> : null,
           ],
           [t.logoutNotice, app.backchannelLogoutUri && <code>{app.backchannelLogoutUri}</code>],

@@ -26,8 +26,8 @@ export interface AppTexts extends EntityTexts, ProfileTexts {
   readonly colorHint: string;
   readonly origins: string;
   readonly originsHint: string;
-  readonly goodbyes: string;
-  readonly goodbyesHint: string;
+  readonly logoutRedirects: string;
+  readonly logoutRedirectsHint: string;
   readonly logoutNotice: string;
   readonly logoutNoticeHint: string;
   readonly resources: string;
@@ -80,9 +80,10 @@ export const appTexts: Texts<AppTexts> = {
     origins: 'Allowed origins',
     originsHint:
       'Web pages that may read the answers to this app; one on each line, such as https://app.example.com.',
-    goodbyes: 'Addresses after a sign-out',
-    goodbyesHint: 'Where people may go after they sign out; one on each line, exactly as the app sends it.',
-    logoutNotice: 'Address for ended sessions',
+    logoutRedirects: 'Addresses after a sign-out',
+    logoutRedirectsHint:
+      'Addresses to which the browser may return after a sign-out; one on each line, exactly as the app sends them.',
+    logoutNotice: 'Back-channel logout address',
     logoutNoticeHint:
       'Doorward sends a signed message there when a session of the app ends. An https address that can be reached from the internet.',
     confidential: 'The app keeps a secret',
@@ -133,9 +134,10 @@ export const appTexts: Texts<AppTexts> = {
     origins: 'Erlaubte Ursprünge',
     originsHint:
       'Webseiten, die Antworten an diese App lesen dürfen; einer je Zeile, etwa https://app.example.com.',
-    goodbyes: 'Adressen nach der Abmeldung',
-    goodbyesHint: 'Wohin es nach der Abmeldung gehen darf; eine je Zeile, genau so, wie die App sie sendet.',
-    logoutNotice: 'Adresse für beendete Sitzungen',
+    logoutRedirects: 'Adressen nach der Abmeldung',
+    logoutRedirectsHint:
+      'Adressen, zu denen der Browser nach dem Abmelden zurückkehren darf; eine je Zeile, genau so, wie die App sie sendet.',
+    logoutNotice: 'Adresse für Back-Channel-Logout',
     logoutNoticeHint:
       'Doorward sendet eine signierte Nachricht dorthin, wenn eine Sitzung der App endet. Eine https-Adresse, die aus dem Internet erreichbar ist.',
     confidential: 'Die App bewahrt ein Geheimnis',
@@ -188,10 +190,10 @@ export const appTexts: Texts<AppTexts> = {
     origins: 'Orígenes permitidos',
     originsHint:
       'Páginas web que pueden leer las respuestas a esta aplicación; una por línea, como https://app.example.com.',
-    goodbyes: 'Direcciones tras cerrar sesión',
-    goodbyesHint:
-      'Adónde se puede ir tras cerrar la sesión; una por línea, exactamente como la envía la aplicación.',
-    logoutNotice: 'Dirección para sesiones terminadas',
+    logoutRedirects: 'Direcciones tras cerrar sesión',
+    logoutRedirectsHint:
+      'Direcciones a las que el navegador puede volver tras cerrar sesión; una por línea, exactamente como las envía la aplicación.',
+    logoutNotice: 'Dirección de cierre de sesión (back-channel logout)',
     logoutNoticeHint:
       'Doorward envía allí un mensaje firmado cuando termina una sesión de la aplicación. Una dirección https accesible desde internet.',
     confidential: 'La aplicación guarda un secreto',
@@ -243,10 +245,10 @@ export const appTexts: Texts<AppTexts> = {
     origins: 'Origines autorisées',
     originsHint:
       'Pages web qui peuvent lire les réponses à cette application ; une par ligne, comme https://app.example.com.',
-    goodbyes: 'Adresses après la déconnexion',
-    goodbyesHint:
-      'Où l’on peut aller après la déconnexion ; une par ligne, exactement comme l’application l’envoie.',
-    logoutNotice: 'Adresse pour les sessions terminées',
+    logoutRedirects: 'Adresses après la déconnexion',
+    logoutRedirectsHint:
+      'Adresses vers lesquelles le navigateur peut revenir après la déconnexion ; une par ligne, exactement comme l’application les envoie.',
+    logoutNotice: 'Adresse de déconnexion (back-channel logout)',
     logoutNoticeHint:
       'Doorward y envoie un message signé quand une session de l’application prend fin. Une adresse https joignable depuis Internet.',
     confidential: 'L’application garde un secret',

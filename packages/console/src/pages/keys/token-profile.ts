@@ -11,29 +11,30 @@ export interface ProfileTexts {
 
 export const profileTexts: Texts<ProfileTexts> = {
   en: {
-    profile: 'Form of the access tokens',
-    profileHint: 'Choose the standard if a gateway or library verifies them that expects it.',
+    profile: 'Format of the access tokens',
+    profileHint: 'Choose RFC 9068 if a gateway or library that expects it verifies the tokens.',
     ownProfile: 'Doorward',
-    standardProfile: 'Standard (RFC 9068)',
+    standardProfile: 'RFC 9068',
   },
   de: {
-    profile: 'Form der Zugriffstoken',
+    profile: 'Format der Zugriffstoken',
     profileHint:
-      'Wählen Sie den Standard, wenn ein Gateway oder eine Bibliothek sie prüft, die ihn erwartet.',
+      'Wählen Sie RFC 9068, wenn ein Gateway oder eine Bibliothek die Token nach dieser Norm prüft.',
     ownProfile: 'Doorward',
-    standardProfile: 'Standard (RFC 9068)',
+    standardProfile: 'Norm RFC 9068',
   },
   es: {
-    profile: 'Forma de los tokens de acceso',
-    profileHint: 'Elija el estándar si los comprueba una pasarela o biblioteca que lo espera.',
+    profile: 'Formato de los tokens de acceso',
+    profileHint: 'Elija RFC 9068 si una pasarela o biblioteca los comprueba según este estándar.',
     ownProfile: 'Doorward',
-    standardProfile: 'Estándar (RFC 9068)',
+    standardProfile: 'Estándar RFC 9068',
   },
   fr: {
-    profile: 'Forme des jetons d’accès',
-    profileHint: 'Choisissez le standard si une passerelle ou une bibliothèque qui l’attend les vérifie.',
+    profile: 'Format des jetons d’accès',
+    profileHint:
+      'Choisissez RFC 9068 si une passerelle ou une bibliothèque vérifie les jetons selon cette norme.',
     ownProfile: 'Doorward',
-    standardProfile: 'Standard (RFC 9068)',
+    standardProfile: 'Norme RFC 9068',
   },
 };
 

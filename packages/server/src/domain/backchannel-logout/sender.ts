@@ -10,7 +10,7 @@ import { isAttempt, logoutNotices } from './notice.ts';
 
 /**
  * Tells apps that sessions ended, by a signed logout token (OpenID Connect Back-Channel Logout 1.0). An
- * app that does not answer gets four more attempts, within an hour. Targets are checked like those of webhooks.
+ * attempt without a 2xx is repeated up to four times, in about an hour. Targets are checked like those of webhooks.
  */
 export interface BackchannelLogout {
   /** Tells apps of what is due, and of what becomes due meanwhile. Never rejects. */
@@ -91,11 +91,11 @@ async function claim(pool: Executor, now: Date, busy: readonly string[]): Promis
     pool,
     sql`with ranked as (
         select n.id, row_number() over (partition by n.project_app_id order by n.next_attempt_at, n.id)
-          + (select count(*) from unnest(${busyArray}::uuid[]) b where b = n.project_app_id) as place
+          + (select count(*) from unnest(${busyArray}::uuid[]) b where b = n.project_app_id) as rank
         from (select * from logout_notices where next_attempt_at <= ${at} order by next_attempt_at limit 1000) n),
       due as (select l.id from logout_notices l join ranked r on r.id = l.id
-        where r.place <= ${CONCURRENCY_OF_AN_APP} and l.next_attempt_at <= ${at}
-        order by r.place, l.next_attempt_at limit ${CONCURRENCY - busy.length} for update of l skip locked)
+        where r.rank <= ${CONCURRENCY_OF_AN_APP} and l.next_attempt_at <= ${at}
+        order by r.rank, l.next_attempt_at limit ${CONCURRENCY - busy.length} for update of l skip locked)
       update logout_notices n set attempts = n.attempts + 1,
         next_attempt_at = ${at} + ${LEASE_SECONDS} * interval '1 second'
       from due, project_apps a where n.id = due.id and a.id = n.project_app_id

@@ -14,7 +14,7 @@ export const DeviceCodes = z
     device_code: z.string().describe('What the device sends to the token endpoint, and never shows.'),
     user_code: z.string().describe('What the device shows, and the user enters.'),
     verification_uri: z.url().describe('Where the user enters it.'),
-    verification_uri_complete: z.url().describe('The same with the code, for a picture that a phone reads.'),
+    verification_uri_complete: z.url().describe('The same with the code, for a QR code.'),
     expires_in: z.int().describe('Seconds until both codes end.'),
     interval: z.int().describe('Seconds between two requests at the token endpoint.'),
   })
@@ -31,7 +31,7 @@ export function deviceScopes({ scopes }: Pick<LiveApp, 'scopes'>, sent: string |
   if ((permissions ?? []).some((scope) => !scopes?.includes(scope))) {
     throw fail('VALIDATION_ERROR', {
       details: [{ path: 'scope', code: 'not_allowed' }],
-      fix: 'Name only scopes of the app; for an app that is not restricted, leave scope out.',
+      fix: 'Request only permissions of the app; an app that is not restricted requests none, only scopes of OpenID Connect.',
     });
   }
   return { openidScopes: openid, scopes: scopes === null ? null : permissions };

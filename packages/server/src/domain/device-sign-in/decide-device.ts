@@ -25,7 +25,7 @@ interface Approval {
 
 /**
  * Records the approval, and returns the address of the page that says so.
- * @throws INVALID_TOKEN when the device has ended, or someone else has decided
+ * @throws INVALID_TOKEN when its request has expired, or someone else has decided
  */
 export async function approveDevice(ctx: Run, hash: string, approval: Approval): Promise<string> {
   const { userId, user, acr, scopes } = approval;

@@ -9,7 +9,7 @@ import { deviceAuthorizations } from './device-authorization.ts';
 import { assertMayEnter, countWrongCode, shownCode, typedCode, wrongCode } from './user-code.ts';
 
 /**
- * The request of the device with this user code, as a sign-in of this browser takes it. Consent is always asked for,
+ * Finds the waiting device with this user code, and returns the request with which this browser begins its sign-in. Consent is always asked for,
  * because only the page of consent compares the codes.
  * @throws INVALID_TOKEN for a wrong code; RATE_LIMITED
  */

@@ -30,8 +30,8 @@ import { isOwnerOverdue } from '../sign-in-protection/verification-deadline.ts';
 import { deviceAuthorizations } from './device-authorization.ts';
 
 /**
- * A device asks for its tokens (RFC 8628 §3.4, §3.5). It asks again and again until the user has decided, and longer if it
- * asks too often. A device code gives tokens once. The code of another client is answered like an unknown one, and stays
+ * A device asks for its tokens (RFC 8628 §3.4, §3.5). It polls until the user has decided; if it polls too often, its
+ * interval grows. A device code gives tokens once. The code of another client is answered like an unknown one, and stays
  * valid.
  */
 interface DeviceRequest {
@@ -56,7 +56,7 @@ const states = {
   authorization_pending: 'Ask again after the interval: the user has not decided yet.',
   slow_down: 'Ask less often: the interval is five seconds longer now.',
   access_denied: 'Stop asking: the user did not allow it, or may not sign in to the app.',
-  expired_token: 'Begin again: the codes have ended.',
+  expired_token: 'Begin again: the codes have expired.',
 } as const;
 
 /** OAuth clients get the state as error (RFC 8628 §3.5). */
@@ -113,9 +113,9 @@ export async function exchangeDevice(
   await tx.delete(deviceAuthorizations).where(isDevice);
   const common = { node: nodeOfApp(app), target: { type: 'ProjectApp', id: app.id } };
   const metadata = { clientId: app.clientId, userId: opening.userId, grant: 'device' };
-  const admitted =
+  const maySignIn =
     appExists && user && canSignIn(user) && (await hasProjectAccess(tx, services, app, opening.userId));
-  if (!admitted) {
+  if (!maySignIn) {
     ctx.record({
       ...common,
       outcome: 'failed',

@@ -3,7 +3,7 @@ import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 
 /**
- * User codes (RFC 8628 §6.1): eight letters without vowels, so that they form no words, and without letters that look alike.
+ * User codes (RFC 8628 §6.1): eight letters without vowels, so that they form no words.
  * Anyone may try one in a browser, so a network that entered five wrong ones may enter none until its window ends. The
  * network counts and not the browser, which can forget its cookies.
  */
@@ -30,7 +30,7 @@ const bucketOf = ({ network }: Call): string => `device code ${network}`;
 export const assertMayEnter = async ({ limiter }: Services, call: Call): Promise<void> =>
   void (await limiter.consume('auth', bucketOf(call), 0));
 
-/** Counts a wrong code. Five of them exhaust the class `auth`, whatever its quota is. */
+/** Counts a wrong code. At most five of them exhaust the bucket of the network, whatever the quota of the class is. */
 export async function countWrongCode({ limiter, config }: Services, call: Call): Promise<void> {
   await limiter.consume('auth', bucketOf(call), Math.ceil(config.rateLimits.classes.auth.max / MAX_WRONG));
 }

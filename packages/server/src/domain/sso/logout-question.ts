@@ -1,9 +1,9 @@
 /** The question of the page that asks a user whether to sign out. */
 export interface LogoutQuestion {
-  /** The sessions of the browser that end. */
-  readonly sessionIds: readonly string[];
+  /** The project of the app that asks; null: unknown, so the sign-ins of this browser at all projects end. */
+  readonly projectId: string | null;
   /** The name of the app that asks; null: unknown. */
   readonly app: string | null;
-  /** The address at the end. */
+  /** Where the browser goes afterwards. */
   readonly redirect: string;
 }

@@ -301,7 +301,7 @@ describe('guessing', () => {
     const late = await guess(data.user_code, '203.0.113.7');
     expect(late.headers.location).toBe('/device?result=closed');
     const page = await strict.server.inject({ url: '/device?result=closed' });
-    expect(page.body).toContain('Wait 15 minutes');
+    expect(page.body).toContain('Wait a while');
     const elsewhere = await guess(data.user_code, '203.0.113.8');
     expect(String(elsewhere.headers.location)).toMatch(/\/sign-in$/);
   });

@@ -80,7 +80,7 @@ export const enterProjectDeviceCode = mutation({
   status: 303,
   codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED'],
   prepare: ({ tx, services, call, input }) => {
-    // Pages of other sites must not enter the codes of their owners here.
+    // Another site must not submit the code of an attacker in the user's browser.
     if (!call.originAllowed) throw fail('ORIGIN_NOT_ALLOWED');
     return requestOfDevice(tx, services, call, input.user_code);
   },

@@ -6,7 +6,7 @@ import { pageOf } from '../../domain/federation/answer-app.ts';
 import type { AppRequest } from '../../domain/federation/app-request.ts';
 import type { SignInCandidate } from '../../domain/federation/app-sign-in.ts';
 import type { IdentifiedPerson } from '../../domain/federation/flow.ts';
-import { goTo, leave, type SignInPlace } from './sso/sign-in-place.ts';
+import { storeStep, endSignIn, type SignInState } from './sso/sign-in-state.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
@@ -16,21 +16,21 @@ import type { Executor } from '../../kernel/scoped-db.ts';
  */
 export async function askConsent(
   ctx: Run,
-  place: SignInPlace,
+  state: SignInState,
   app: LiveApp,
   { user, candidate }: Identified,
 ): Promise<string> {
   const { tx, services } = ctx;
-  const { asked } = place;
+  const { asked } = state;
   const scopes = ceilingOf(app, asked.scopes);
   const consent = await findConsent(tx, app, asked, { user, candidate });
   if (consent) {
-    await leave(ctx, place);
+    await endSignIn(ctx, state);
     return finishSignIn(ctx, app, { request: asked, candidate, user, scopes, consent });
   }
   const subject = { userId: user.userId, joins: candidate.joins };
   const later = scopes === null ? [] : await scopesNotHeld(tx, services, app, subject, scopes);
-  await goTo(ctx, place, { name: 'consent', user, shown: scopes, later });
+  await storeStep(ctx, state, { name: 'consent', user, shown: scopes, later });
   return pageOf(services.config, 'consent');
 }
 

@@ -10,12 +10,12 @@ import { mayName, namedResources } from '../../domain/app-access/resources.ts';
 import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
 import { answerApp, pageOf } from '../../domain/federation/answer-app.ts';
 import type { AppRequest } from '../../domain/federation/app-request.ts';
-import { goTo } from './sso/sign-in-place.ts';
+import { storeStep } from './sso/sign-in-state.ts';
 import { newVerifier } from '../../domain/federation/github.ts';
 import { readIdTokenHint } from '../../domain/app-tokens/id-token.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
 import { continueSession } from './sso/continue-session.ts';
-import { parsePrompt, promptOf, promptValues } from './sso/prompt.ts';
+import { parsePrompt, promptValuesOf, promptValues } from './sso/prompt.ts';
 
 /**
  * The authorization endpoint (RFC 6749 §4.1.1). Until the redirect URI is known to belong to the client, errors appear on a
@@ -92,13 +92,13 @@ export async function begin(ctx: Run, request: AuthorizationParameters, hint: Hi
     const fix = `${authorization.error}: ${authorization.description}.`;
     return new Notice(address, fail('VALIDATION_ERROR', { fix }));
   }
-  const place = { asked: authorization, verifier: newVerifier(), handle: null };
-  const next = await continueSession(ctx, app, place, parsePrompt(request));
+  const signIn = { asked: authorization, verifier: newVerifier(), handle: null };
+  const next = await continueSession(ctx, app, signIn, parsePrompt(request));
   if (typeof next === 'string') return redirect(next);
   ctx.unchanged();
   // Silent sign-in may redirect without a page (RFC 9700 §4.11.2), because it would be none otherwise.
   if (next !== null) return redirect(await answerApp(ctx, app, authorization, next));
-  await goTo(ctx, place, { name: 'signIn' });
+  await storeStep(ctx, signIn, { name: 'signIn' });
   const isGithub = request.provider === 'github';
   return redirect(isGithub ? `${config.appUrl}/api/auth/project/github` : pageOf(config, 'signIn'));
 }
@@ -212,7 +212,7 @@ function parseParameters(
     ...(resources.length > 0 && { resources }),
     ...(request.response_mode === 'form_post' && { responseMode: 'form_post' }),
     ...(hint && { expectedUserId: hint }),
-    ...(promptOf(request.prompt).includes('consent') && { asksConsent: true }),
+    ...(promptValuesOf(request.prompt).includes('consent') && { asksConsent: true }),
     ...(loginHint !== undefined && { loginHint }),
   };
 }
@@ -231,7 +231,7 @@ function openidFault(request: AuthorizationParameters, hint: Hint): RequestError
   if (request.max_age && !/^\d{1,10}$/.test(request.max_age)) {
     return new RequestError('invalid_request', 'max_age must be a whole number of seconds');
   }
-  const prompt = promptOf(request.prompt);
+  const prompt = promptValuesOf(request.prompt);
   if (!prompt.every((value) => promptValues.includes(value))) {
     return new RequestError('invalid_request', `prompt must be of ${promptValues.join(', ')}`);
   }

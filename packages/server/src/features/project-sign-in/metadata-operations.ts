@@ -32,7 +32,9 @@ const Metadata = z
     authorization_endpoint: z.url().describe('Where the browser starts a sign-in.'),
     token_endpoint: z.url().describe('Where an app exchanges a code, or a machine its API key, for tokens.'),
     revocation_endpoint: z.url().describe('Where an app revokes tokens.'),
-    introspection_endpoint: z.url().describe('Where a confidential app asks whether a token is valid.'),
+    introspection_endpoint: z
+      .url()
+      .describe('Where a confidential app or an API key asks whether a token is valid.'),
     end_session_endpoint: z.url().describe('Where an app sends the browser to sign out.'),
     userinfo_endpoint: z.url().describe('Where an app asks who signed in.'),
     device_authorization_endpoint: z.url().describe('Where a device without a browser begins (RFC 8628).'),

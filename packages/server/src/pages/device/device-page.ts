@@ -80,9 +80,13 @@ export function deviceQuestion(language: Language, device: ShownDevice): Html {
   const time = new Intl.DateTimeFormat(language, { timeStyle: 'short', timeZone: 'UTC' }).format(
     new Date(device.beganAt),
   );
-  const facts = { time: `${time} UTC`, address: address ?? texts.unknownAddress };
+  const origin =
+    address === null
+      ? texts.unknownAddress
+      : html`${fillSentence(texts.requestedAt, { time: `${time} UTC`, address })}
+        ${isOwnNetwork ? texts.ownNetwork : texts.otherNetwork}`;
   return html`<p>${texts.compare}</p>
     <p class="code"><strong>${userCode}</strong></p>
-    <p>${fillSentence(texts.asked, facts)} ${isOwnNetwork ? texts.ownNetwork : texts.otherNetwork}</p>
+    <p>${origin}</p>
     ${userAgent !== null && html`<p>${texts.program} <bdi>${userAgent.slice(0, MOST_OF_A_NAME)}</bdi></p>`}`;
 }

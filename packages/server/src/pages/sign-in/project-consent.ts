@@ -163,7 +163,7 @@ export function consentPage(language: Language, state: PageState, host: string):
     state,
     title: requestsNothing ? titleOfNothing : title,
     body,
-    place: state.device === null ? place : deviceTexts[language].place,
+    place: state.device === null ? place : deviceTexts[language].advice,
     images: ["'self'"],
   });
 }

@@ -168,6 +168,16 @@ describe('without one that counts, a page asks', () => {
     return page.items.find(({ name }) => name === 'Project Viewer') ?? { id: '' };
   };
 
+  it('also when a form of another site asks, which sends no cookie: the answer does', async () => {
+    const { browser, accessToken } = await signIn();
+    const stranger = signInBrowser(app, boards);
+    await stranger.post(path, { client_id: boards.clientId });
+    browser.cookies.set('doorward_flow', stranger.cookies.get('doorward_flow') ?? '');
+    await decide(browser, 'approve');
+    expect(await statusOf(accessToken)).toBe(401);
+    expect(await isSignedIn(browser)).toBe(false);
+  });
+
   it('and the answer of the user counts, once, from this page alone', async () => {
     const { browser, accessToken } = await signIn();
     const ask = () => logout(browser, { client_id: boards.clientId, post_logout_redirect_uri: goodbye });

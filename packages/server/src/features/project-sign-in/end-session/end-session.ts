@@ -21,8 +21,8 @@ import { users } from '../../users/user.ts';
 import { unknownRedirect } from '../authorize.ts';
 
 /**
- * Logout that an app begins (OpenID Connect RP-Initiated Logout 1.0, openid §9). Only with an id_token of the user who is
- * signed in here it needs no answer of that user: otherwise any page could sign them out.
+ * Logout that an app begins (OpenID Connect RP-Initiated Logout 1.0, openid §9). It asks no question if the app sends an
+ * id_token of the user who is signed in here, or if no user is. Otherwise the user is asked, or any page could sign them out.
  */
 export interface LogoutParameters {
   readonly id_token_hint?: string | undefined;
@@ -34,7 +34,7 @@ export interface LogoutParameters {
 export interface PreparedLogout {
   readonly app: LiveApp | null;
   readonly hint: IdTokenHint | null;
-  /** The address at the end. */
+  /** Where the browser goes afterwards. */
   readonly redirect: string;
 }
 
@@ -70,17 +70,16 @@ export async function beginLogout(ctx: Run, { app, hint, redirect }: PreparedLog
   const { tx, services, call } = ctx;
   const own = await loadSsoSessions(tx, services, call.ssoCookie, app?.tenantId);
   if (app && hint && own.every(({ userId }) => userId === hint.userId)) {
-    await endKnown(ctx, app, hint, own);
+    await endSessionsOfHint(ctx, app, hint, own);
     return redirect;
   }
   ctx.unchanged();
-  const sessionIds = own.map(({ id }) => id);
-  await beginFlow(ctx, 'logout', { sessionIds, app: app?.name ?? null, redirect });
+  await beginFlow(ctx, 'logout', { projectId: app?.tenantId ?? null, app: app?.name ?? null, redirect });
   return `${services.config.appUrl}/hosted/sign-out`;
 }
 
 /** Ends the session that the id_token names, the one of the browser in which it began, and that of this browser. */
-async function endKnown(
+async function endSessionsOfHint(
   ctx: Run,
   app: LiveApp,
   { userId, sessionId }: IdTokenHint,
@@ -129,8 +128,9 @@ export async function decideLogout(
     return `${services.config.appUrl}/hosted/signed-in`;
   }
   let ended = 0;
-  const own = await loadSsoSessions(tx, services, call.ssoCookie, undefined);
-  for (const { id, userId } of own.filter((session) => flow.sessionIds.includes(session.id))) {
+  // Read now: the request that asked may have come from another site, without the cookie.
+  const own = await loadSsoSessions(tx, services, call.ssoCookie, flow.projectId ?? undefined);
+  for (const { id, userId } of own) {
     const [user] = await tx
       .select({ id: users.id, name: users.name })
       .from(users)
@@ -139,7 +139,10 @@ export async function decideLogout(
     ended += (await endSessions(ctx, userId, eq(sessions.id, id), actor)).length;
     ctx.record({ actor, node: await nodeOfUser(tx, userId), target: { type: 'Session', id } });
   }
-  forgetSsoSessions(ctx, flow.sessionIds);
+  forgetSsoSessions(
+    ctx,
+    own.map(({ id }) => id),
+  );
   if (ended === 0) ctx.unchanged();
   return flow.redirect;
 }

@@ -11,7 +11,7 @@ const common = {
   whileImpersonating: 'refused',
   oauth: 'authorization',
   description:
-    'Ends the sign-in of this browser at the issuer, and the sessions of all apps that began in it. With an `id_token_hint` of the user who is signed in, at once; otherwise a page asks the user. Redirects to `post_logout_redirect_uri` with `state`, or to a page of this service.',
+    'Ends the sign-in of this browser at the issuer, and the sessions of all apps that began in it. With an `id_token_hint` of the user who is signed in, or if no user is, at once; otherwise a page asks the user. Redirects to `post_logout_redirect_uri` with `state`, or to a page of this service.',
   input: {
     id_token_hint: optionalParameter('An id_token of the app, expired or not.'),
     client_id: optionalParameter('The `clientId` of the app; not needed with `id_token_hint`.'),

@@ -4,7 +4,7 @@ import { acrOf } from '../../../domain/app-tokens/acr.ts';
 import { pageOf } from '../../../domain/federation/answer-app.ts';
 import { resolveCandidate, type SignInCandidate } from '../../../domain/federation/app-sign-in.ts';
 import type { AppRequest } from '../../../domain/federation/app-request.ts';
-import { goTo, type SignInPlace } from './sign-in-place.ts';
+import { storeStep, type SignInState } from './sign-in-state.ts';
 import { canonicalAddress } from '../../../domain/identity/password-sign-in.ts';
 import type { Run, SessionRow } from '../../../domain/identity/sign-in.ts';
 import { findSsoSession, personOfSession } from '../../../domain/sso/sso-session.ts';
@@ -30,7 +30,7 @@ const signInRequired: SilentRefusal = {
 export async function continueSession(
   ctx: Run,
   app: LiveApp,
-  place: SignInPlace,
+  state: SignInState,
   prompt: Prompt,
 ): Promise<string | SilentRefusal | null> {
   const { tx, services, call } = ctx;
@@ -42,19 +42,19 @@ export async function continueSession(
   if (!offeredProviders(services.config, app).includes(providerOf(session))) return otherwise;
   const user = personOfSession(services, session);
   const candidate = await resolveCandidate(ctx, app, user.proof);
-  if (!candidate?.user || !isExpected(candidate, place.asked)) return otherwise;
+  if (!candidate?.user || !isExpected(candidate, state.asked)) return otherwise;
   if (acrOf(user.amr) === 'aal1' && (await isEnrolled(tx, candidate.user.id))) {
     if (isSilent) return signInRequired;
     ctx.unchanged();
-    await goTo(ctx, place, { name: 'secondFactor', user });
+    await storeStep(ctx, state, { name: 'secondFactor', user });
     return pageOf(services.config, 'secondFactor');
   }
-  if (isSilent && !(await mayFinish(ctx, place.asked, app, { user, candidate }))) {
+  if (isSilent && !(await mayFinish(ctx, state.asked, app, { user, candidate }))) {
     return candidate.joins
       ? { error: 'interaction_required', error_description: 'the user has to join the project' }
       : { error: 'consent_required', error_description: 'the user has to consent' };
   }
-  const next = await askConsent(ctx, place, app, { user, candidate });
+  const next = await askConsent(ctx, state, app, { user, candidate });
   if (next === pageOf(services.config, 'consent')) ctx.unchanged();
   return next;
 }

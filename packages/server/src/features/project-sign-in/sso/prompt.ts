@@ -10,14 +10,14 @@ export interface Prompt {
 
 export const promptValues = ['none', 'login', 'consent', 'select_account'];
 
-export const promptOf = (sent: string | undefined): string[] => (sent ?? '').split(' ').filter(Boolean);
+export const promptValuesOf = (sent: string | undefined): string[] => (sent ?? '').split(' ').filter(Boolean);
 
-/** `select_account` asks who signs in, which is a sign-in here: a browser knows one user of an issuer. */
+/** `select_account` means a new sign-in here, because a browser has one user for each issuer. */
 export function parsePrompt(sent: {
   readonly prompt?: string | undefined;
   readonly max_age?: string | undefined;
 }): Prompt {
-  const values = promptOf(sent.prompt);
+  const values = promptValuesOf(sent.prompt);
   return {
     isSilent: values.includes('none'),
     asksSignIn: values.includes('login') || values.includes('select_account'),

@@ -8,14 +8,14 @@ import {
 import type { Run } from '../../../domain/identity/sign-in.ts';
 
 /** A sign-in to an app between two steps. Without a handle it has just begun, and nothing of it is stored yet. */
-export interface SignInPlace extends Pick<ProjectSignIn, 'asked' | 'verifier'> {
+export interface SignInState extends Pick<ProjectSignIn, 'asked' | 'verifier'> {
   readonly handle: string | null;
 }
 
 /** Moves the sign-in to its next step, on a page. */
-export async function goTo(
+export async function storeStep(
   ctx: Run,
-  { handle, asked, verifier }: SignInPlace,
+  { handle, asked, verifier }: SignInState,
   step: ProjectSignIn['step'],
 ): Promise<void> {
   const data = { asked, verifier, step };
@@ -24,7 +24,7 @@ export async function goTo(
 }
 
 /** Ends the sign-in. @throws INVALID_TOKEN when another request ended it before */
-export async function leave(ctx: Run, { handle }: SignInPlace): Promise<void> {
+export async function endSignIn(ctx: Run, { handle }: SignInState): Promise<void> {
   if (handle === null) return;
   await consumeFlow(ctx.tx, ctx.services, ctx.call, 'project', handle);
   clearFlowCookie(ctx);
