@@ -24,14 +24,14 @@ import { unknownRedirect } from '../authorize.ts';
  * Logout that an app begins (OpenID Connect RP-Initiated Logout 1.0, openid §9). It asks no question if the app sends an
  * id_token of the user who is signed in here, or if no user is. Otherwise the user is asked, or any page could sign them out.
  */
-export interface LogoutParameters {
+interface LogoutParameters {
   readonly id_token_hint?: string | undefined;
   readonly client_id?: string | undefined;
   readonly post_logout_redirect_uri?: string | undefined;
   readonly state?: string | undefined;
 }
 
-export interface PreparedLogout {
+interface PreparedLogout {
   readonly app: LiveApp | null;
   readonly hint: IdTokenHint | null;
   /** Where the browser goes afterwards. */

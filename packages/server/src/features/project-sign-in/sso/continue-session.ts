@@ -13,7 +13,7 @@ import { askConsent, mayFinish } from '../ask-consent.ts';
 import type { Prompt } from './prompt.ts';
 
 /** Why a request with `prompt=none` cannot be answered with a code. */
-export interface SilentRefusal {
+interface SilentRefusal {
   readonly error: AppError;
   readonly error_description: string;
 }
