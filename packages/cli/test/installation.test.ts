@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { certificateFor } from '../../server/test/support/certificate.ts';
 import { buildService, freePort, startService, type Service } from '../../../scripts/service.ts';
 import { doorward, emptyFolder, startDoorward, type How } from './support/doorward.ts';
 
@@ -100,7 +102,9 @@ describe('beside a running service', () => {
     expect(code).toBe(0);
     expect(named(checks, 'database')).toMatchObject({
       status: 'skip',
-      message: expect.stringContaining(String(service.pid)) as string,
+      message: expect.stringMatching(
+        new RegExp(`is in use by process ${service.pid}: stop that process to check the database$`),
+      ) as string,
     });
     expect(named(checks, 'reachability')?.status).toBe('ok');
   });
@@ -134,14 +138,16 @@ describe('doctor', () => {
       'encryption-key': 'ok',
       operators: 'warn',
       webhooks: 'skip',
-      backup: 'warn',
+      'audit-export': 'warn',
       disk: expect.stringMatching(/ok|warn/) as string,
       mail: 'skip',
       redis: 'skip',
       reachability: 'fail',
     });
-    for (const { status, fix } of checks)
+    for (const { status, message, fix } of checks) {
       expect(fix === undefined).toBe(status === 'ok' || status === 'skip');
+      if (status === 'skip') expect(message).not.toMatch(/^[A-Z](?![A-Z])|\.$/);
+    }
     const other = Buffer.alloc(32, 7).toString('base64');
     const wrongKey = await checksOf([], at(data, { ENCRYPTION_KEY: other }));
     expect(named(wrongKey.checks, 'encryption-key')?.status).toBe('fail');
@@ -153,6 +159,16 @@ describe('doctor', () => {
       status: 'warn',
       message: expect.stringContaining('old key') as string,
     });
+    const database = await PGlite.create(join(data, 'database'));
+    for (const table of ['operators', 'webhook_subscriptions'])
+      await database.query(`alter table ${table} rename to other_${table}`);
+    await database.close();
+    const unreadable = await checksOf([], at(data));
+    for (const [name, text] of Object.entries({ operators: 'OPERATORS', webhooks: 'webhooks.md' }))
+      expect(named(unreadable.checks, name)).toMatchObject({
+        status: 'fail',
+        fix: expect.stringContaining(text) as string,
+      });
     // Keys of another installation at the address.
     const second = await startService();
     const elsewhere = await checksOf([], at(data, { APP_URL: second.base }));
@@ -217,10 +233,34 @@ describe('doctor', () => {
     const other = await checksOf(['--url', url], {});
     server.close();
     expect(other.code).toBe(1);
-    expect(named(other.checks, 'reachability')).toMatchObject({ status: 'fail' });
+    expect(named(other.checks, 'reachability')).toMatchObject({
+      status: 'fail',
+      message: `${url} answers 200, but it is not Doorward`,
+    });
     expect(named(other.checks, 'key-set')).toMatchObject({ status: 'fail' });
     expect((await checksOf(['--url', 'http://127.0.0.1:9'], {})).code).toBe(1);
     expect((await doorward(['doctor', '--url', 'http://access.example.com'])).code).toBe(2);
+  });
+
+  test('says when the certificate ends, and that the service is shutting down', async () => {
+    const lookAt = async (validity: 'now' | 'past', env: (file: string) => Record<string, string>) => {
+      const certificate = certificateFor('localhost', validity);
+      const file = join(await emptyFolder(), 'certificate.pem');
+      await writeFile(file, certificate.cert);
+      const server = createTlsServer(certificate, (_, response) =>
+        response.writeHead(503).end('{"status":"unavailable","checks":{"database":"ok"}}'),
+      );
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+      const { checks } = await checksOf(['--url', url], { env: env(file) });
+      server.close();
+      expect(named(checks, 'reachability')?.message).toBe(`${url} is not ready: it is shutting down`);
+      return named(checks, 'certificate');
+    };
+    const valid = await lookAt('now', (file) => ({ NODE_EXTRA_CA_CERTS: file }));
+    expect(valid).toMatchObject({ status: 'warn', message: 'expires within a day' });
+    const expired = await lookAt('past', () => ({ NODE_TLS_REJECT_UNAUTHORIZED: '0' }));
+    expect(expired).toMatchObject({ status: 'fail', message: 'has expired' });
   });
 });
 
@@ -235,4 +275,17 @@ test('start runs the service until it is told to stop', async () => {
   expect((await run.ended).code).toBe(0);
   expect(await readdir(data)).not.toContain('doorward.lock');
   expect((await doorward(['start', '--port', 'x'], at(data))).code).toBe(2);
+});
+
+test('start --open says where the console is if it cannot be opened', async () => {
+  const port = String(await freePort());
+  const data = join(await emptyFolder(), 'data');
+  const args = ['start', '--host', '127.0.0.1', '--data-dir', data, '--open', '--port'];
+  expect((await doorward([...args, '0'])).code).toBe(2);
+  const run = await startDoorward([...args, port], {
+    env: { LOG_LEVEL: 'warn', BROWSER: '/nowhere/browser' },
+  });
+  await run.printed(new RegExp(`^The console was not opened: http://localhost:${port}/console$`, 'm'));
+  run.child.kill('SIGTERM');
+  expect((await run.ended).code).toBe(0);
 });

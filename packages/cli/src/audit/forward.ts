@@ -8,7 +8,7 @@ const TIMEOUT_MS = 15_000;
 interface Forwarding {
   /** Made for this run, and valid for nothing else. */
   readonly secret: string;
-  /** Never rejects, but when it is interrupted. Answers what happened, in one line. */
+  /** Rejects only when interrupted. Answers what happened, in one line. */
   readonly send: (event: { readonly id: string; readonly type: string }) => Promise<string>;
 }
 
@@ -24,7 +24,7 @@ export function forwardTo(address: string, signal: AbortSignal): Forwarding {
       const signature = createHmac('sha256', key).update(`${event.id}.${timestamp}.${body}`).digest('base64');
       const outcome = await fetch(url, {
         method: 'POST',
-        // Its target could be elsewhere.
+        // A redirect could point to another computer.
         redirect: 'manual',
         headers: {
           'content-type': 'application/json',
@@ -56,7 +56,7 @@ function loopbackUrl(address: string): URL {
     usageFault(`--forward ${what}.`, 'for example http://127.0.0.1:3000/webhooks');
   if (!URL.canParse(address)) throw wrong('takes a URL');
   const url = new URL(address);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw wrong('takes an http address');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw wrong('takes an http or https address');
   if (url.username !== '' || url.password !== '') throw wrong('takes no user name and no password');
   if (!/^(localhost|\[::1\]|127(\.\d+){3})$/.test(url.hostname))
     throw wrong('sends to this computer only: localhost, 127.0.0.1 or [::1]');

@@ -21,9 +21,9 @@ const ownVariables = [
 
 export const doctor: Command = {
   path: ['doctor'],
-  summary: 'Look whether the service is set up well; changes nothing',
+  summary: 'Check the setup of the service; changes nothing',
   description:
-    'Where the service is installed it looks at configuration, database, keys, mail and the public address. With --url it looks from outside only, from anywhere. Exit code 1: something failed.',
+    'Where the service is installed it looks at configuration, database, keys, mail and the public address. With --url it checks only what is visible from outside; works on any machine. Exit code 1: something failed.',
   options: { '--send-mail <address>': 'also send a test mail to this address', ...environmentOptions },
   examples: ['doorward doctor', 'doorward doctor --url https://access.example.com'],
   async run(run, _args, options) {

@@ -43,7 +43,7 @@ interface Readiness {
 const failing = (checks: Readonly<Record<string, unknown>>): string =>
   Object.keys(checks)
     .filter((name) => checks[name] !== 'ok')
-    .join(', ') || 'it stops';
+    .join(', ') || 'it is shutting down';
 
 async function healthOf(answer: Response, url: string): Promise<Check> {
   const { status, checks = {} } = (await answer.json().catch(() => ({}))) as Readiness;
@@ -52,7 +52,7 @@ async function healthOf(answer: Response, url: string): Promise<Check> {
     'reachability',
     answer.status === 503 && status === 'unavailable'
       ? `${url} is not ready: ${failing(checks)}`
-      : `${url} answers ${answer.status}, and not as Doorward does`,
+      : `${url} answers ${answer.status}, but it is not Doorward`,
     FIX,
   );
 }
@@ -66,7 +66,8 @@ async function keysOf({ url, keyIds, fetch, timeoutMs }: OutsideParts): Promise<
   const published = Array.isArray(keys) ? keys.map((key: { readonly kid?: unknown }) => key.kid) : [];
   if (published.length === 0)
     return [fail('key-set', 'no keys at /.well-known/jwks.json', 'let the proxy pass /.well-known')];
-  if (keyIds.length === 0) return [ok('key-set', `${published.length} keys are published`)];
+  if (keyIds.length === 0)
+    return [ok('key-set', `${published.length} ${published.length === 1 ? 'key is' : 'keys are'} published`)];
   return [
     keyIds.some((id) => published.includes(id))
       ? ok('key-set', 'the address belongs to this installation')
@@ -85,7 +86,7 @@ function clockOf(url: string, differenceMs: number): Check {
 
 const LEAST_DAYS = 21;
 
-/** When the certificate ends. That it is valid now is known: the request before would have failed. */
+/** When the certificate ends. An invalid one fails the request before, unless NODE_TLS_REJECT_UNAUTHORIZED is 0. */
 async function certificateOf(url: string, timeoutMs: number, now: () => number): Promise<Check> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
@@ -100,12 +101,13 @@ async function certificateOf(url: string, timeoutMs: number, now: () => number):
         socket.destroy();
       });
   });
-  const days = Math.floor((end - now()) / 86_400_000);
+  const left = (end - now()) / 86_400_000;
   const fix = 'renew the certificate';
-  if (Number.isNaN(days)) return warn('certificate', 'it could not be read', 'look at it with a browser');
-  return days < LEAST_DAYS
-    ? warn('certificate', `it ends in ${days} days`, fix)
-    : ok('certificate', `valid for ${days} days`);
+  if (Number.isNaN(left)) return warn('certificate', 'could not be read', 'look at it with a browser');
+  if (left <= 0) return fail('certificate', 'has expired', fix);
+  const days = Math.floor(left);
+  const text = days === 0 ? 'expires within a day' : `expires in ${days} ${days === 1 ? 'day' : 'days'}`;
+  return left < LEAST_DAYS ? warn('certificate', text, fix) : ok('certificate', text);
 }
 
 function causeOf(error: unknown): string {

@@ -37,8 +37,8 @@ interface Programs {
 }
 
 /** @throws Fault where the service is not installed beside this program */
-export async function installed<T>(name: 'programs' | 'main'): Promise<T> {
-  // By a variable: the service is no part of this package, for compilers too.
+export async function importService<T>(name: 'programs' | 'main'): Promise<T> {
+  // The specifier is a variable so that TypeScript does not resolve the service.
   const specifier = `@doorward/server/${name}`;
   try {
     return (await import(specifier)) as T;
@@ -47,14 +47,14 @@ export async function installed<T>(name: 'programs' | 'main'): Promise<T> {
     if (code !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw usageFault(
       'The service is not installed beside this command.',
-      'run it in a checkout after npm run build, or in the image; doctor --url looks from outside',
+      'run it in a checkout after npm run build, or in the image; doctor --url works on any machine',
     );
   }
 }
 
 /** Calls one of the programs. @throws Fault with the exit code of what is wrong */
 export async function withPrograms<T>(work: (programs: Programs) => Promise<T>): Promise<T> {
-  const { programs } = await installed<{ programs: Programs }>('programs');
+  const { programs } = await importService<{ programs: Programs }>('programs');
   try {
     return await work(programs);
   } catch (error) {

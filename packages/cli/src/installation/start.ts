@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from '../command.ts';
-import type { Run } from '../run.ts';
+import { usageFault } from '../fault.ts';
 import { openBrowser } from '../session/browser-sign-in.ts';
-import { environmentOf, environmentOptions, installed, withPrograms } from './programs.ts';
+import { environmentOf, environmentOptions, importService, withPrograms } from './programs.ts';
 
 export const start: Command = {
   path: ['start'],
@@ -13,29 +13,36 @@ export const start: Command = {
     ...environmentOptions,
     '--port <port>': 'in place of PORT; 0: a free one',
     '--host <address>': 'in place of HOST',
-    '--open': 'open the console in the browser',
+    '--open': 'open the console in the browser; not with --port 0',
   },
   examples: ['doorward start --port 4000 --open'],
   ownsSignals: true,
   async run(run, _args, options) {
     const env = await environmentOf(run, options);
     const { appUrl, port } = await withPrograms((programs) => programs.assertCanStart(env));
+    const opens = options.flag('open');
+    // A free port is known to the service alone.
+    if (opens && port === 0) throw usageFault('--open and --port 0 do not go together.');
     run.terminal.stopSpinner();
     // The service reads its configuration from here, and so do its workers.
     Object.assign(process.env, env);
     process.setSourceMapsEnabled(true);
-    await installed('main');
-    if (options.flag('open') && port !== 0) await openWhenReady(run, port, appUrl);
+    await importService('main');
+    if (!opens) return;
+    const address = `${appUrl}/console`;
+    const isOpen = (await isReady(port)) && (await openBrowser(address, run.env));
+    if (!isOpen) run.terminal.note(`The console was not opened: ${address}`);
   },
 };
 
 const READY_MS = 30_000;
 
-async function openWhenReady({ env }: Run, port: number, appUrl: string): Promise<void> {
+async function isReady(port: number): Promise<boolean> {
   const until = performance.now() + READY_MS;
   while (performance.now() < until) {
     const answer = await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined);
-    if (answer?.ok) return openBrowser(`${appUrl}/console`, env);
+    if (answer?.ok) return true;
     await pause(200);
   }
+  return false;
 }

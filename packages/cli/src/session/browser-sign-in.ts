@@ -100,13 +100,19 @@ function withResolvers<T>() {
   return { promise, resolve, reject };
 }
 
-/** Opens the address if this computer shows pages; whether it did is not known. */
-export function openBrowser(address: string, env: Readonly<Record<string, string | undefined>>): void {
+/** Opens the address if this computer shows pages. Answers whether the program for it was found; what it did is not known. */
+export async function openBrowser(
+  address: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<boolean> {
   const [program = '', ...args] = browserOf(env);
-  if (program === '') return;
+  if (program === '') return false;
   const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true });
-  child.on('error', () => undefined);
   child.unref();
+  return new Promise((resolve) => {
+    child.once('spawn', () => resolve(true));
+    child.on('error', () => resolve(false));
+  });
 }
 
 function browserOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {

@@ -80,7 +80,7 @@ async function browserSignIn(run: Run, url: string, opens: boolean): Promise<Sig
   try {
     await assertOffered(attempt.address, log.fetch, signal);
     terminal.say(`Sign in here: ${attempt.address}`);
-    if (opens) openBrowser(attempt.address, env);
+    if (opens) void openBrowser(attempt.address, env);
     const code = await attempt.code;
     const { api } = await connection.public(url);
     const signIn = await api.exchangeCliCode({ code, codeVerifier: attempt.codeVerifier });

@@ -11,9 +11,8 @@ const LIMIT_MS = 1000;
 const MOST = 50;
 
 /**
- * Values that the service knows: slugs and names. It is asked with a stored sign-in only, so that a key press sends nothing
- * that a person did not store; never to renew it, because a renewal that is cut ends the sign-in. Whatever goes wrong, there
- * are no values.
+ * Values that the service knows: slugs and names. Completion uses only a stored sign-in, never one from the environment. It
+ * never renews a session: an interrupted renewal could end it. Whatever goes wrong, there are no values.
  */
 export async function valuesOf(
   { env, signal }: Run,

@@ -152,13 +152,17 @@ export const declarations = {
   SSO_IDLE_HOURS: variable(
     '12',
     integer(1, 720),
-    'Hours after which a sign-in on the pages that no app uses ends, 1..720',
+    "Hours without a sign-in to an app after which the browser's sign-in expires, 1..720",
   ),
-  SSO_MAX_DAYS: variable('7', integer(1, 365), 'Days after which such a sign-in ends in any case, 1..365'),
+  SSO_MAX_DAYS: variable(
+    '7',
+    integer(1, 365),
+    "Days after which the browser's sign-in expires in any case, 1..365",
+  ),
   SSO_MFA_HOURS: variable(
     '12',
     integer(0, 720),
-    'Hours for which its second factor counts, 0..720; then the next app asks for it again',
+    "Hours for which the second factor of the browser's sign-in counts, 0..720; then the next app asks for it again",
   ),
   AUTH_LOCKOUT_MAX_FAILURES: variable(
     '10',

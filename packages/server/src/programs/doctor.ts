@@ -1,7 +1,7 @@
 import { DataDirectoryInUse } from '../db/connection/data-lock.ts';
 import type { Config } from '../config/config.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
-import { checkExports, checkOperators } from './checks/care.ts';
+import { checkExports, checkOperators } from './checks/operators-and-exports.ts';
 import { attempt, skip, type Check } from './checks/check.ts';
 import { checkConfiguration } from './checks/configuration.ts';
 import { checkDatabase, checkDatabaseClock, checkDisk, checkPooling, checkRoles } from './checks/database.ts';
@@ -42,18 +42,32 @@ interface Stored {
   readonly keyIds: readonly string[];
 }
 
-const FIX = 'correct DATABASE_URL, or start the database';
+/** For a check that could not be made: its message says why. */
+const fixes = {
+  roles: 'check the roles: docs/operating/postgresql.md',
+  clock: 'check that the database still answers, and run doctor again',
+  'encryption-key':
+    'check the access to the tables, ENCRYPTION_KEY and ENCRYPTION_KEYS_OLD: docs/operating/keys-and-secrets.md',
+  operators: 'check the access to the tables, and OPERATORS: docs/operators.md',
+  webhooks: 'check the access to the tables, and the addresses of subscriptions: docs/operating/webhooks.md',
+  'audit-export': 'check the access to the table audit_log: docs/operating/audit-log.md',
+};
 
 async function lookIntoDatabase(config: Config, now: () => number): Promise<Stored> {
   let keyIds: readonly string[] = [];
   const isEmbedded = config.mode === 'embedded';
+  const databaseFix = isEmbedded
+    ? 'make DATA_DIR readable, or restore a backup: docs/operating/backup-and-restore.md'
+    : 'correct DATABASE_URL, or start the database';
   const disk = isEmbedded ? await checkDisk(config.dataDir) : [];
-  const checks = await attempt('database', FIX, () =>
+  const checks = await attempt('database', databaseFix, () =>
     withReadOnly(config, async (read, client) => {
       if (!read) return checkDatabase(null);
-      const look = (name: string, check: (db: Executor) => Promise<Check | Check[]>): Promise<Check[]> =>
-        attempt(name, FIX, () => read(check));
-      const database = await look('database', checkDatabase);
+      const look = (
+        name: keyof typeof fixes,
+        check: (db: Executor) => Promise<Check | Check[]>,
+      ): Promise<Check[]> => attempt(name, fixes[name], () => read(check));
+      const database = await attempt('database', databaseFix, () => read(checkDatabase));
       const isReady = database.some(({ name, status }) => name === 'migrations' && status === 'ok');
       return [
         ...database,
@@ -65,7 +79,7 @@ async function lookIntoDatabase(config: Config, now: () => number): Promise<Stor
               ...(await look('encryption-key', (db) => checkEncryptionKey(db, config))),
               ...(await look('operators', (db) => checkOperators(db, config))),
               ...(await look('webhooks', checkWebhooks)),
-              ...(await look('backup', (db) => checkExports(db, now))),
+              ...(await look('audit-export', (db) => checkExports(db, now))),
               ...(await look('encryption-key', async (db) => {
                 keyIds = await systemKeyIds(db);
                 return [];
@@ -75,10 +89,7 @@ async function lookIntoDatabase(config: Config, now: () => number): Promise<Stor
       ];
     }).catch((error: unknown) => {
       if (!(error instanceof DataDirectoryInUse)) throw error;
-      return skip(
-        'database',
-        `${error.message.split('. ')[0]}: it can be looked into when that has stopped.`,
-      );
+      return skip('database', `${error.message.split('. ')[0]}: stop that process to check the database`);
     }),
   );
   return { checks: [...checks, ...disk], keyIds };

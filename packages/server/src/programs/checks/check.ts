@@ -7,6 +7,9 @@ export interface Check {
   readonly fix?: string;
 }
 
+/** `1 day`, `2 days`. */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 export const ok = (name: string, message: string): Check => ({ name, status: 'ok', message });
 export const skip = (name: string, message: string): Check => ({ name, status: 'skip', message });
 export const warn = (name: string, message: string, fix: string): Check => ({

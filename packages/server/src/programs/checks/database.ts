@@ -8,14 +8,14 @@ import { APP_ROLE } from '../../db/tenancy/app-role.ts';
 import { TENANT_ROLE } from '../../db/tenancy/tenant-role.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { migrationsOf } from '../migrations.ts';
-import { attempt, fail, ok, skip, warn, type Check } from './check.ts';
+import { attempt, counted, fail, ok, skip, warn, type Check } from './check.ts';
 
 const LEAST_VERSION = 15;
 const LEAST_BYTES = 1024 ** 3;
 
 /** Version and migrations. */
 export async function checkDatabase(db: Executor | null): Promise<Check[]> {
-  if (!db) return [skip('database', 'There is none yet: the first start creates it.')];
+  if (!db) return [skip('database', 'none yet: the first start creates it')];
   const [row] = await rowsOf<{ number: string }>(
     db,
     sql`select current_setting('server_version_num') as number`,
@@ -35,11 +35,11 @@ async function checkMigrations(db: Executor): Promise<Check> {
   if (unknown > 0)
     return warn(
       'migrations',
-      `${unknown} migrations are of a newer version`,
+      `${counted(unknown, 'migration')} of a newer version`,
       'run the newer version everywhere, unless an upgrade is going on',
     );
   return pending > 0
-    ? warn('migrations', `${pending} migrations are pending`, 'doorward migrate, or start the service')
+    ? warn('migrations', `${counted(pending, 'migration')} pending`, 'doorward migrate, or start the service')
     : ok('migrations', `all ${migrations.length} are applied`);
 }
 

@@ -18,7 +18,7 @@ export async function checkEncryptionKey(
   const text = encryption.key ?? (await readFile(join(dataDir, 'encryption.key'), 'utf8').catch(() => null));
   const current = text === null ? null : Buffer.from(text.trim(), 'base64');
   const [canary] = await db.select().from(installation).where(eq(installation.name, 'canary'));
-  if (!canary) return skip(name, 'Nothing is encrypted yet.');
+  if (!canary) return skip(name, 'nothing is encrypted yet');
   const fix = 'set the ENCRYPTION_KEY that this database was created with, or name it in ENCRYPTION_KEYS_OLD';
   if (current?.length !== 32) return fail(name, 'there is no key for the data of this database', fix);
   const old = encryption.oldKeys.map((key) => Buffer.from(key, 'base64'));

@@ -13,7 +13,7 @@ const TIMEOUT_MS = 10_000;
 export async function checkMail({ mail }: Config, sendTo: string | undefined): Promise<Check[]> {
   const { provider, smtpUrl, from } = mail;
   if (provider !== 'smtp' || smtpUrl === undefined)
-    return [skip('mail', `MAIL_PROVIDER=${provider} connects to nothing.`)];
+    return [skip('mail', `MAIL_PROVIDER=${provider} connects to nothing`)];
   const server = await attempt('mail', 'correct SMTP_URL: docs/operating/mail.md', async () => {
     const { createTransport } = await import('nodemailer');
     const timeouts = {
@@ -58,7 +58,7 @@ async function checkSender(from: string): Promise<Check> {
 
 export async function checkRedis({ redisUrl }: Config): Promise<Check[]> {
   if (redisUrl === undefined)
-    return [skip('redis', 'REDIS_URL is unset: each process counts its own limits.')];
+    return [skip('redis', 'REDIS_URL is unset: each process counts its own limits')];
   const messages: string[] = [];
   return attempt('redis', 'start Redis, or correct REDIS_URL', async () => {
     const client = await connectRedis(redisUrl, (message) => messages.push(message));
@@ -83,7 +83,7 @@ export async function checkWebhooks(db: Executor): Promise<Check> {
     sql`select distinct url from webhook_subscriptions where deleted_at is null limit ${MOST_RECEIVERS}`,
   );
   const hosts = [...new Set(rows.map(({ url }) => new URL(url).hostname.replace(/^\[|\]$/g, '')))];
-  if (hosts.length === 0) return skip('webhooks', 'There are no subscriptions.');
+  if (hosts.length === 0) return skip('webhooks', 'no subscriptions');
   const isResolved = await Promise.all(
     hosts.map((host) =>
       lookup(host).then(
@@ -92,12 +92,14 @@ export async function checkWebhooks(db: Executor): Promise<Check> {
       ),
     ),
   );
+  // Not all of them are looked up.
+  const which = rows.length === MOST_RECEIVERS ? ` of the first ${MOST_RECEIVERS} addresses` : '';
   const lost = hosts.filter((_, at) => isResolved[at] !== true);
   return lost.length === 0
-    ? ok('webhooks', `${hosts.length} receivers have an address`)
+    ? ok('webhooks', `DNS finds ${hosts.length === 1 ? 'the host' : `all ${hosts.length} hosts`}${which}`)
     : warn(
         'webhooks',
-        `no address of ${lost.join(', ')}`,
+        `DNS finds no address for ${lost.join(', ')}`,
         'check the DNS of this machine, or the subscriptions',
       );
 }

@@ -3,14 +3,14 @@ import type { Config } from '../../config/config.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { activeOperators } from '../../domain/operators/operators.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { ok, warn, type Check } from './check.ts';
+import { counted, ok, warn, type Check } from './check.ts';
 
 /** Whether an operator could act in an emergency, and whether the proof of the past is kept elsewhere. */
 
 export async function checkOperators(db: Executor, { operators }: Config): Promise<Check> {
   const count = (await activeOperators(db, operators)).length;
   return count > 0
-    ? ok('operators', `${count} can act`)
+    ? ok('operators', counted(count, 'active operator'))
     : warn('operators', 'the installation has no operator', 'set OPERATORS: docs/operators.md');
 }
 
@@ -24,8 +24,8 @@ export async function checkExports(db: Executor, now: () => number): Promise<Che
       where operation in ('exportAuditLogs', 'exportInstallationAuditLogs') and outcome = 'success'`,
   );
   const fix = 'doorward audit export -o <file>, and keep the file elsewhere';
-  if (!row || row.at === null) return warn('backup', 'the audit log was never exported', fix);
+  if (!row || row.at === null) return warn('audit-export', 'the audit log was never exported', fix);
   const days = Math.floor((now() - Date.parse(row.at)) / DAY_MS);
-  const text = `the audit log was exported ${days === 0 ? 'today' : `${days} days ago`}`;
-  return days > OLD_DAYS ? warn('backup', text, fix) : ok('backup', text);
+  const text = `the audit log was exported ${days === 0 ? 'today' : `${counted(days, 'day')} ago`}`;
+  return days > OLD_DAYS ? warn('audit-export', text, fix) : ok('audit-export', text);
 }
