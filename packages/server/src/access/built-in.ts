@@ -96,7 +96,7 @@ const matrix: Readonly<Record<string, readonly Allotment[]>> = {
   Authorization: [all, all, all, all, none, all, none],
   Policy: [all, all, all, all, Q, all, Q],
   PolicySnapshot: [all, all, all, all, none, all, none],
-  Token: [all, all, none, none, none, all, none],
+  Token: [all, all, all, none, none, all, none],
 };
 
 export interface BuiltIns {

@@ -63,7 +63,7 @@ const table = `
   Authorization          | ●   | ●     | ●   | ●                     | – | ●   | – | –
   Policy                 | ●   | ●     | ●   | ●                     | Q | ●   | Q | –
   PolicySnapshot         | ●   | ●     | ●   | ●                     | – | ●   | – | –
-  Token                  | ●   | ●     | –   | –                     | – | ●   | – | –
+  Token                  | ●   | ●     | ●   | –                     | – | ●   | – | –
 `;
 
 export const letters: Readonly<Record<string, string>> = {

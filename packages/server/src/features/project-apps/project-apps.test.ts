@@ -100,6 +100,8 @@ describe.each(transports)('over %s', (via: Via) => {
       scopes: null,
       enabledProviders: ['email'],
       allowedOrigins: [],
+      postLogoutRedirectUris: [],
+      backchannelLogoutUri: null,
       allowSignUp: false,
       signUpRoleId: null,
       confidential: false,
@@ -120,6 +122,7 @@ describe.each(transports)('over %s', (via: Via) => {
       scopes: ['invoice:read'],
       enabledProviders: ['github', 'email'],
       allowedOrigins: ['https://app.example.test', 'http://localhost:3000'],
+      postLogoutRedirectUris: ['https://app.example.test/goodbye'],
       allowSignUp: true,
       signUpRoleId: roleIdOf('Project Viewer'),
     };
