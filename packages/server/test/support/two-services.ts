@@ -32,6 +32,8 @@ export async function startTwoServices(
       env: {
         SECURITY_RATE_LIMIT_ENABLED: 'false',
         APP_URL: 'http://doorward.test',
+        // A thousand rounds take longer than a token lives by default.
+        JWT_ACCESS_TOKEN_EXPIRATION_MINUTES: '60',
         ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
         DATABASE_URL: url,
         ...env,

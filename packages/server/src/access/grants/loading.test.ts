@@ -105,6 +105,7 @@ describe('the state of a key for an exchange', () => {
         isGranted: true,
         owners: [owner.account.id],
         expiresAt: null,
+        accessTokenProfile: 'doorward',
         expired: false,
         revoked: false,
         allowedCidrs: ['10.0.0.0/8'],
