@@ -188,6 +188,7 @@ describe('the metadata', () => {
       token_endpoint: `${base}/api/auth/project/token`,
       revocation_endpoint: `${base}/api/auth/project/revoke`,
       introspection_endpoint: `${base}/api/auth/project/introspect`,
+      end_session_endpoint: `${base}/api/auth/project/end-session`,
       userinfo_endpoint: `${base}/api/auth/project/user-info`,
       device_authorization_endpoint: `${base}/api/auth/project/device`,
       jwks_uri: `${issuer.href}/.well-known/jwks.json`,
@@ -213,6 +214,8 @@ describe('the metadata', () => {
       revocation_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
       introspection_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
       authorization_response_iss_parameter_supported: true,
+      backchannel_logout_supported: true,
+      backchannel_logout_session_supported: true,
       ui_locales_supported: ['en', 'de', 'es', 'fr'],
       service_documentation: `${base}/api-docs`,
     });
