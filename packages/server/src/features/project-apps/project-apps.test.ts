@@ -361,7 +361,7 @@ describe.each(transports)('over %s', (via: Via) => {
 
     const reported = await eventsAbout(id);
     expect(reported.map(({ type }) => type)).toEqual(['project_app.created', 'project_app.updated']);
-    const entries = (await app.database.pool.select().from(auditLog).orderBy(auditLog.id)).filter(
+    const entries = (await app.database.pool.select().from(auditLog).orderBy(auditLog.sequence)).filter(
       ({ target }) => (target as { id?: string } | null)?.id === id,
     );
     expect(entries.map(({ operation }) => operation)).toEqual(['createProjectApp', 'rotateProjectAppSecret']);

@@ -112,7 +112,11 @@ describe('by mail', () => {
       ['user.created', userId],
       ['project.user_added', userId],
     ]);
-    const entries = await app.database.pool.select().from(auditLog).where(eq(auditLog.tenantId, projectId));
+    const entries = await app.database.pool
+      .select()
+      .from(auditLog)
+      .where(eq(auditLog.tenantId, projectId))
+      .orderBy(auditLog.sequence);
     const entry = entries.filter(({ operation }) => operation === 'approveProjectConsent').at(-1);
     expect(entry).toMatchObject({
       actor: { type: 'user', userId },

@@ -100,7 +100,7 @@ describe('consent', () => {
     const person = await app.person();
     await signIn(person, { scope: 'board:read' });
     await signIn(person, { scope: 'board:read' });
-    const entries = (await app.database.pool.select().from(auditLog)).filter(
+    const entries = (await app.database.pool.select().from(auditLog).orderBy(auditLog.sequence)).filter(
       ({ actor, target }) =>
         (actor as { userId?: string }).userId === person.userId &&
         (target as { id?: string } | null)?.id === boards.id,
