@@ -7,7 +7,8 @@ import {
 import type { LiveApp } from '../app-access/app.ts';
 import { denyDevice } from '../device-sign-in/decide-device.ts';
 import type { AppRequest } from './app-request.ts';
-import { beginFlow, type ProjectSignIn } from './flow.ts';
+import { beginFlow } from './flow.ts';
+import type { ProjectSignIn } from './flow-data.ts';
 import { newVerifier } from './github.ts';
 import type { Run } from '../identity/sign-in.ts';
 

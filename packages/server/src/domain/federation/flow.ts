@@ -5,96 +5,11 @@ import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { Run } from '../identity/sign-in.ts';
-import type { LogoutQuestion } from '../sso/logout-question.ts';
-import type { AppRequest } from './app-request.ts';
-import type { Identity } from './github.ts';
+import type { FlowData } from './flow-data.ts';
 import { signInFlows } from './sign-in-flow.ts';
 
 /** State of a sign-in between its steps. The table is in `sign-in-flow.ts`. */
 
-/** A command line that waits for its code at a loopback address (identity §9). */
-export interface CliRequest {
-  readonly state: string;
-  /** PKCE challenge of the code: only the command line that began can exchange it. */
-  readonly challenge: string;
-}
-
-/** How a person proved their identity: an opened mail, a provider that vouches for the address, or a former sign-in. */
-export type Proof =
-  | { readonly provider: 'email'; readonly address: string }
-  | { readonly provider: 'github'; readonly identity: Identity }
-  | { readonly provider: 'sso'; readonly userId: string; readonly sessionId: string };
-
-/** A person who has proved their identity. Nothing is written before they consent. */
-export interface IdentifiedPerson {
-  readonly proof: Proof;
-  /** Null: no user exists yet; the app's sign-up will create one. */
-  readonly userId: string | null;
-  readonly authenticatedAt: string;
-  readonly amr: readonly string[];
-  /** When they gave the second factor, if they did. */
-  readonly factorAt: string | null;
-}
-
-/** The message that the page shows at this step. */
-export type Notice =
-  'mailed' | 'wrongCode' | 'providerFailed' | 'providerRefused' | 'addressInvalid' | 'emailNotVerified';
-
-/** The newest mailed link and the address that it proves. It changes only when a mail is queued. */
-export interface MailedLink {
-  readonly address: string;
-  readonly expiresAt: string;
-}
-
-/** A project sign-in and its current step. */
-export interface ProjectSignIn {
-  readonly asked: AppRequest;
-  /** PKCE verifier for GitHub, if the user signs in there. */
-  readonly verifier: string;
-  readonly step:
-    | {
-        readonly name: 'signIn';
-        /** The address as the page shows it, whether a mail was sent or not. */
-        readonly mailedTo?: string;
-        readonly link?: MailedLink;
-        readonly notice?: Notice;
-      }
-    | { readonly name: 'secondFactor'; readonly user: IdentifiedPerson; readonly notice?: Notice }
-    /** `shown`: the scopes that the page lists; null: the app is not restricted. `later`: those not held yet. */
-    | {
-        readonly name: 'consent';
-        readonly user: IdentifiedPerson;
-        readonly shown: readonly string[] | null;
-        readonly later?: readonly string[];
-      }
-    /** The sign-in is over, and a form posts the answer to the app. */
-    | { readonly name: 'respond'; readonly fields: Readonly<Record<string, string>> };
-}
-
-/** The data of each kind of flow. A state of one kind does not finish a flow of another. */
-interface FlowData {
-  readonly github: {
-    /** PKCE verifier (RFC 7636): a stolen code is useless without it. */
-    readonly verifier: string;
-    readonly accountType: 'personal' | 'organization';
-    /** The session to whose user the account will be linked; null: a sign-in. */
-    readonly connecting: string | null;
-    /** The address at the end; null: the default page. */
-    readonly redirect: string | null;
-    readonly cli: CliRequest | null;
-  };
-  /** The user is identified and has not consented yet. */
-  readonly cli: CliRequest & { readonly userId: string; readonly redirect: string };
-  /** A provider's account that will be connected if the user of the session consents. */
-  readonly connect: {
-    readonly identity: Identity;
-    readonly sessionId: string;
-    readonly redirect: string;
-  };
-  readonly project: ProjectSignIn;
-  /** The user is asked whether to end these sessions of the browser. */
-  readonly logout: LogoutQuestion;
-}
 /** `handle`: the current state token of the flow. */
 export type Flow<K extends keyof FlowData> = FlowData[K] & { readonly handle: string };
 

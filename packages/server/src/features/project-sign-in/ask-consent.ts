@@ -5,7 +5,7 @@ import { finishSignIn } from '../../domain/app-tokens/authorization-code.ts';
 import { pageOf } from '../../domain/federation/answer-app.ts';
 import type { AppRequest } from '../../domain/federation/app-request.ts';
 import type { SignInCandidate } from '../../domain/federation/app-sign-in.ts';
-import type { IdentifiedPerson } from '../../domain/federation/flow.ts';
+import type { IdentifiedPerson } from '../../domain/federation/flow-data.ts';
 import { storeStep, endSignIn, type SignInState } from './sso/sign-in-state.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

@@ -6,13 +6,8 @@ import { acrOf } from '../../domain/app-tokens/acr.ts';
 import { finishSignIn } from '../../domain/app-tokens/authorization-code.ts';
 import { resolveCandidate, type SignInCandidate } from '../../domain/federation/app-sign-in.ts';
 import { answerApp } from '../../domain/federation/answer-app.ts';
-import {
-  updateFlow,
-  clearFlowCookie,
-  startAgainError,
-  consumeFlow,
-  type IdentifiedPerson,
-} from '../../domain/federation/flow.ts';
+import { updateFlow, clearFlowCookie, startAgainError, consumeFlow } from '../../domain/federation/flow.ts';
+import type { IdentifiedPerson } from '../../domain/federation/flow-data.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
 import { nodeOfUser, userAsActor } from '../../domain/identity/user-node.ts';
 import { isEnrolled } from '../mfa/mfa-factor.ts';

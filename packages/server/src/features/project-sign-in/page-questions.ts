@@ -11,13 +11,8 @@ import type { StepName } from '../../domain/federation/answer-app.ts';
 import { addressOf } from '../../domain/federation/app-sign-in.ts';
 import { loadCliQuestion, type CliQuestion } from '../../domain/federation/cli.ts';
 import { loadConnectQuestion, type ConnectQuestion } from '../../domain/federation/link-account.ts';
-import {
-  findFlowByState,
-  findFlowByCookie,
-  startAgainError,
-  type Notice,
-  type IdentifiedPerson,
-} from '../../domain/federation/flow.ts';
+import { findFlowByState, findFlowByCookie, startAgainError } from '../../domain/federation/flow.ts';
+import type { Notice, IdentifiedPerson } from '../../domain/federation/flow-data.ts';
 import { localPart } from '../../domain/federation/match-identity.ts';
 import { organizations } from '../organizations/organization.ts';
 import { projects } from '../projects/project.ts';

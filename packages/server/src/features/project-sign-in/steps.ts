@@ -19,8 +19,8 @@ import {
   startAgainError,
   consumeFlow,
   type Flow,
-  type Proof,
 } from '../../domain/federation/flow.ts';
+import type { Proof } from '../../domain/federation/flow-data.ts';
 import { githubAt, ProviderFault, type Github, type Identity } from '../../domain/federation/github.ts';
 import { lockAccount } from '../../domain/federation/match-identity.ts';
 import { findAddressOwner } from '../../domain/identity/address.ts';
