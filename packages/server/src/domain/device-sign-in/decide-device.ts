@@ -1,7 +1,7 @@
 import { and, eq, gt, isNull } from 'drizzle-orm';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { startAgainError } from '../federation/flow.ts';
-import type { IdentifiedPerson } from '../federation/flow-data.ts';
+import { startAgainError } from '../sign-in-flow/flow.ts';
+import type { IdentifiedPerson } from '../sign-in-flow/flow-data.ts';
 import type { Run } from '../identity/sign-in.ts';
 import { deviceAuthorizations } from './device-authorization.ts';
 import { devicePage } from './begin-device.ts';

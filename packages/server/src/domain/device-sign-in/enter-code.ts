@@ -3,7 +3,7 @@ import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { networkOf } from '../../access/credentials/cidrs.ts';
-import type { AppRequest } from '../federation/app-request.ts';
+import type { AppRequest } from '../sign-in-flow/app-request.ts';
 import { devicePage } from './begin-device.ts';
 import { deviceAuthorizations } from './device-authorization.ts';
 import { assertMayEnter, countWrongCode, shownCode, typedCode, wrongCode } from './user-code.ts';

@@ -6,9 +6,9 @@ import {
 } from '../app-access/authorization-response.ts';
 import type { LiveApp } from '../app-access/app.ts';
 import { denyDevice } from '../device-sign-in/decide-device.ts';
-import type { AppRequest } from './app-request.ts';
-import { beginFlow } from './flow.ts';
-import type { ProjectSignIn } from './flow-data.ts';
+import type { AppRequest } from '../sign-in-flow/app-request.ts';
+import { beginFlow } from '../sign-in-flow/flow.ts';
+import type { ProjectSignIn } from '../sign-in-flow/flow-data.ts';
 import { newVerifier } from './github.ts';
 import type { Run } from '../identity/sign-in.ts';
 

@@ -10,7 +10,7 @@ import { watchForExcessKeys } from '../excess-keys/excess-keys.ts';
 import { addProjectUser } from '../memberships/project.ts';
 import { roles } from '../../features/roles/role.ts';
 import { lockSsoSession } from '../sso/lock.ts';
-import type { Proof } from './flow-data.ts';
+import type { Proof } from '../sign-in-flow/flow-data.ts';
 import { lockSignInUser, createVerifiedUser, linkAccount, localPart, lockAccount } from './match-identity.ts';
 
 /**

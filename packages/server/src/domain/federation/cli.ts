@@ -16,8 +16,8 @@ import { sessions } from '../../features/me/session.ts';
 import { users } from '../../features/users/user.ts';
 import { cliCodes } from './cli-code.ts';
 import { invalidRedirect, isLoopback, withQuery } from './destination.ts';
-import { beginFlow, clearFlowCookie, findFlowByCookie, consumeFlow } from './flow.ts';
-import type { CliRequest } from './flow-data.ts';
+import { beginFlow, clearFlowCookie, findFlowByCookie, consumeFlow } from '../sign-in-flow/flow.ts';
+import type { CliRequest } from '../sign-in-flow/flow-data.ts';
 
 /**
  * Sign-in from a command line (identity §9). It listens on a loopback port, opens the browser, and gets a code

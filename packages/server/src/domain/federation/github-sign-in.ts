@@ -4,7 +4,7 @@ import { planSession, startSession, type Run } from '../identity/sign-in.ts';
 import { requestCliConsent, parseCliRequest, type CliParameters } from './cli.ts';
 import { requestConnectConsent, findConnectingUser } from './link-account.ts';
 import { assertOwnOrigin, defaultPage, withQuery, type FlowError } from './destination.ts';
-import { beginFlow, clearFlowCookie, consumeFlow, type Flow } from './flow.ts';
+import { beginFlow, clearFlowCookie, consumeFlow, type Flow } from '../sign-in-flow/flow.ts';
 import { githubAt, newVerifier, ProviderFault, type Github, type Identity } from './github.ts';
 import { refuseSilently, findOrCreateUser } from './match-identity.ts';
 

@@ -13,7 +13,7 @@ import { sessions } from '../../features/me/session.ts';
 import { isEnrolled } from '../../features/mfa/mfa-factor.ts';
 import { users } from '../../features/users/user.ts';
 import { withQuery, type FlowError } from './destination.ts';
-import { beginFlow, clearFlowCookie, findFlowByCookie, consumeFlow } from './flow.ts';
+import { beginFlow, clearFlowCookie, findFlowByCookie, consumeFlow } from '../sign-in-flow/flow.ts';
 import type { Identity } from './github.ts';
 import { hasMaximumMethods, linkAccount, lockAccount } from './match-identity.ts';
 

@@ -2,7 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { endApprovals } from '../device-sign-in/decide-device.ts';
 import { cliCodes } from '../federation/cli-code.ts';
-import { signInFlows } from '../federation/sign-in-flow.ts';
+import { signInFlows } from '../sign-in-flow/sign-in-flow.ts';
 import { projectCodes } from '../app-tokens/project-code.ts';
 import { oneTimeTokens } from '../identity/one-time-token.ts';
 

@@ -6,7 +6,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { sessions } from '../../features/me/session.ts';
 import { users } from '../../features/users/user.ts';
 import { acrOf } from '../app-tokens/acr.ts';
-import type { IdentifiedPerson } from '../federation/flow-data.ts';
+import type { IdentifiedPerson } from '../sign-in-flow/flow-data.ts';
 import { writeSession, type Run, type SessionRow, type UserRow } from '../identity/sign-in.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import { endSessions, liveSessions } from '../sessions/live-sessions.ts';

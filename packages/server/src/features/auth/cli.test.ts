@@ -6,7 +6,7 @@ import { startGithub, type GithubDouble } from '../../../test/support/github.ts'
 import { visitor, type Visitor } from '../../../test/support/visitor.ts';
 import { auditLog } from '../../events/tables.ts';
 import { cliCodes } from '../../domain/federation/cli-code.ts';
-import { signInFlows } from '../../domain/federation/sign-in-flow.ts';
+import { signInFlows } from '../../domain/sign-in-flow/sign-in-flow.ts';
 import { users } from '../users/user.ts';
 
 /** Sign-in from a command line (identity §9): browser, question, loopback, exchange; and who else might try. */

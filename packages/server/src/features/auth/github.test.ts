@@ -9,7 +9,7 @@ import { visitor, type Visitor } from '../../../test/support/visitor.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { auditLog, events } from '../../events/tables.ts';
 import { flowErrors } from '../../domain/federation/destination.ts';
-import { signInFlows } from '../../domain/federation/sign-in-flow.ts';
+import { signInFlows } from '../../domain/sign-in-flow/sign-in-flow.ts';
 import { githubAt, newVerifier, ProviderFault } from '../../domain/federation/github.ts';
 import { authenticationMethods } from '../me/authentication-method.ts';
 import { users } from '../users/user.ts';

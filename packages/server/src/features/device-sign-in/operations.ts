@@ -4,7 +4,7 @@ import { documentAsOauth, errorAsOauth, OauthError } from '../../domain/app-toke
 import { beginDevice, DeviceCodes, deviceScopes } from '../../domain/device-sign-in/begin-device.ts';
 import { requestOfDevice } from '../../domain/device-sign-in/enter-code.ts';
 import { pageOf } from '../../domain/federation/answer-app.ts';
-import { beginFlow } from '../../domain/federation/flow.ts';
+import { beginFlow } from '../../domain/sign-in-flow/flow.ts';
 import { newVerifier } from '../../domain/federation/github.ts';
 import { fail, type DoorwardError } from '../../errors.ts';
 import { mutation } from '../../kernel/operation.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../../test/support/project-app.ts';
 import { visitor } from '../../../test/support/visitor.ts';
 import { auditLog } from '../../events/tables.ts';
-import { signInFlows } from '../../domain/federation/sign-in-flow.ts';
+import { signInFlows } from '../../domain/sign-in-flow/sign-in-flow.ts';
 
 /** The authorization endpoint: which requests start a sign-in, redirect an error to the app, or are refused on a page. */
 

@@ -9,7 +9,7 @@ import { parseScopes } from '../../domain/app-access/openid-scopes.ts';
 import { mayName, namedResources } from '../../domain/app-access/resources.ts';
 import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
 import { answerApp, pageOf } from '../../domain/federation/answer-app.ts';
-import type { AppRequest } from '../../domain/federation/app-request.ts';
+import type { AppRequest } from '../../domain/sign-in-flow/app-request.ts';
 import { storeStep } from './sso/sign-in-state.ts';
 import { newVerifier } from '../../domain/federation/github.ts';
 import { readIdTokenHint } from '../../domain/app-tokens/id-token.ts';

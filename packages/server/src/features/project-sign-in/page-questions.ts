@@ -6,13 +6,13 @@ import { appByClientId, appById, offeredProviders, type LiveApp } from '../../do
 import { parseScopes, type OpenidScope } from '../../domain/app-access/openid-scopes.ts';
 import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
 import { namedScopes, type NamedScope } from '../../domain/app-access/scopes.ts';
-import type { WaitingDevice } from '../../domain/federation/app-request.ts';
+import type { WaitingDevice } from '../../domain/sign-in-flow/app-request.ts';
 import type { StepName } from '../../domain/federation/answer-app.ts';
 import { addressOf } from '../../domain/federation/app-sign-in.ts';
 import { loadCliQuestion, type CliQuestion } from '../../domain/federation/cli.ts';
 import { loadConnectQuestion, type ConnectQuestion } from '../../domain/federation/link-account.ts';
-import { findFlowByState, findFlowByCookie, startAgainError } from '../../domain/federation/flow.ts';
-import type { Notice, IdentifiedPerson } from '../../domain/federation/flow-data.ts';
+import { findFlowByState, findFlowByCookie, startAgainError } from '../../domain/sign-in-flow/flow.ts';
+import type { Notice, IdentifiedPerson } from '../../domain/sign-in-flow/flow-data.ts';
 import { localPart } from '../../domain/federation/match-identity.ts';
 import { organizations } from '../organizations/organization.ts';
 import { projects } from '../projects/project.ts';

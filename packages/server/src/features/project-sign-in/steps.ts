@@ -7,7 +7,7 @@ import type { AppError } from '../../domain/app-access/authorization-response.ts
 import { appById, offeredProviders, type LiveApp } from '../../domain/app-access/app.ts';
 import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
 import { resolveCandidate } from '../../domain/federation/app-sign-in.ts';
-import type { AppRequest } from '../../domain/federation/app-request.ts';
+import type { AppRequest } from '../../domain/sign-in-flow/app-request.ts';
 import { answerApp, pageOf, type StepName } from '../../domain/federation/answer-app.ts';
 import {
   advanceFlow,
@@ -19,8 +19,8 @@ import {
   startAgainError,
   consumeFlow,
   type Flow,
-} from '../../domain/federation/flow.ts';
-import type { Proof } from '../../domain/federation/flow-data.ts';
+} from '../../domain/sign-in-flow/flow.ts';
+import type { Proof } from '../../domain/sign-in-flow/flow-data.ts';
 import { githubAt, ProviderFault, type Github, type Identity } from '../../domain/federation/github.ts';
 import { lockAccount } from '../../domain/federation/match-identity.ts';
 import { findAddressOwner } from '../../domain/identity/address.ts';

@@ -8,7 +8,7 @@ import {
   clearFlowCookie,
   consumeFlow,
   findFlowByCookie,
-} from '../../../domain/federation/flow.ts';
+} from '../../../domain/sign-in-flow/flow.ts';
 import type { Run, SessionRow } from '../../../domain/identity/sign-in.ts';
 import { nodeOfUser, userAsActor } from '../../../domain/identity/user-node.ts';
 import { endSessions } from '../../../domain/sessions/live-sessions.ts';

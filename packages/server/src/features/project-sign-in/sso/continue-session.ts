@@ -3,7 +3,7 @@ import { offeredProviders, type LiveApp } from '../../../domain/app-access/app.t
 import { acrOf } from '../../../domain/app-tokens/acr.ts';
 import { pageOf } from '../../../domain/federation/answer-app.ts';
 import { resolveCandidate, type SignInCandidate } from '../../../domain/federation/app-sign-in.ts';
-import type { AppRequest } from '../../../domain/federation/app-request.ts';
+import type { AppRequest } from '../../../domain/sign-in-flow/app-request.ts';
 import { storeStep, type SignInState } from './sign-in-state.ts';
 import { canonicalAddress } from '../../../domain/identity/password-sign-in.ts';
 import type { Run, SessionRow } from '../../../domain/identity/sign-in.ts';

@@ -1,5 +1,5 @@
-import { advanceFlow, beginFlow, clearFlowCookie, consumeFlow } from '../../../domain/federation/flow.ts';
-import type { ProjectSignIn } from '../../../domain/federation/flow-data.ts';
+import { advanceFlow, beginFlow, clearFlowCookie, consumeFlow } from '../../../domain/sign-in-flow/flow.ts';
+import type { ProjectSignIn } from '../../../domain/sign-in-flow/flow-data.ts';
 import type { Run } from '../../../domain/identity/sign-in.ts';
 
 /** A sign-in to an app between two steps. Without a handle it has just begun, and nothing of it is stored yet. */

@@ -1,6 +1,6 @@
 import type { LogoutQuestion } from '../sso/logout-question.ts';
 import type { AppRequest } from './app-request.ts';
-import type { Identity } from './github.ts';
+import type { Identity } from '../federation/github.ts';
 
 /** What a sign-in knows between its steps. It is stored sealed (`flow.ts`). */
 
