@@ -29,6 +29,8 @@ export const initialState: PageState = {
   mailedTo: null,
   user: null,
   maker: null,
+  choices: null,
+  organization: null,
   openid: [],
   loginHint: null,
   device: null,

@@ -38,7 +38,10 @@ export interface SessionState {
 interface AppState {
   readonly clientId: string;
   readonly projectId: string;
+  /** Of the project, or of its slice for the organization. */
   readonly scope: ScopeRef;
+  /** The organization for which the user signed in; null: none. */
+  readonly organization: { readonly id: string; readonly name: string } | null;
   /** The scopes that the user consented to and the app still has; null: not restricted. */
   readonly consented: ReadonlySet<string> | null;
   readonly allowedOrigins: readonly string[];
@@ -100,6 +103,8 @@ interface AppRow {
   readonly projectId: string;
   readonly ownerId: string;
   readonly ownerKind: 'account' | 'organization';
+  readonly organization: AppState['organization'];
+  readonly grantId: string | null;
   readonly scopes: readonly string[] | null;
   readonly consented: readonly string[] | null;
   readonly allowedOrigins: readonly string[];
@@ -118,16 +123,24 @@ interface KeyRow extends Pick<KeyState, 'userId' | 'name' | 'allowedCidrs' | 'al
 }
 
 function appState({ clientId, projectId, ownerId, ownerKind, allowedOrigins, ...row }: AppRow): AppState {
-  const { scopes, consented } = row;
+  const { scopes, consented, organization, grantId } = row;
   const both = commonScopes(scopes, consented);
   return {
     clientId,
     projectId,
-    scope: { tenant: `${ownerKind}Project`, id: `${ownerId}:${projectId}` },
+    scope:
+      organization && grantId !== null
+        ? { tenant: 'organizationProject', id: `${organization.id}:${projectId}` }
+        : { tenant: `${ownerKind}Project`, id: `${ownerId}:${projectId}` },
+    organization,
     consented: both && new Set(both),
     allowedOrigins,
   };
 }
+
+/** Topics of the organization of a session and its grant. */
+const ofOrganization = ({ organization, grantId }: AppRow): string[] =>
+  [organization?.id, grantId].flatMap((id) => (id ? [`node:${id}`] : []));
 
 const ofUser = (id: string | null): string[] => (id === null ? [] : [`user:${id}`]);
 
@@ -149,6 +162,17 @@ export const serviceUserStays = sql.raw(`case k.scope_tenant
   when 'Organization' then exists (select 1 from organization_members m where m.tenant_id = k.tenant_id and m.user_id = k.user_id)
   when 'Account' then exists (select 1 from account_service_users s where s.tenant_id = k.tenant_id and s.user_id = k.user_id)
   else true end`);
+
+/**
+ * Whether session `s` was begun for no organization, or its user may still use the project `n` of owner `o` for that
+ * organization: as a member of the owner, or as a member of a customer who has a role in the slice of an active grant.
+ */
+const organizationAllows = sql.raw(`(s.organization_id is null or (
+  exists (select 1 from organization_members m join nodes own on own.id = m.tenant_id and own.deleted_at is null
+    where m.tenant_id = s.organization_id and m.user_id = s.user_id)
+  and (s.organization_id = o.id or (pg.status = 'active' and pg.deleted_at is null
+    and not exists (select 1 from organizations customer where customer.id = s.organization_id and customer.suspended_at is not null)
+    and exists (select 1 from project_user_roles r where r.tenant_id = pg.id and r.user_id = s.user_id)))))`);
 
 /** Whether none of these nodes is a suspended organization; `ids` are SQL expressions. */
 const noneSuspended = (...ids: string[]): SQL =>
@@ -203,19 +227,23 @@ export function createCredentials(pool: Executor, changes: Changes, operators: O
         s.expires_at as "expiresAt",
         s.sso_project_id is null and s.ended_at is null and u.status = 'active' and u.deleted_at is null
           and (s.kind <> 'projectApp' or (a.deleted_at is null and n.deleted_at is null and o.deleted_at is null
-            and ${noneSuspended('o.id')}))
+            and ${noneSuspended('o.id')} and ${organizationAllows}))
           and (s.kind <> 'impersonation' or ${impersonates}) as alive,
         case when s.kind = 'impersonation' then json_build_object('id', operator.id, 'name', 'Installation operator') end as impersonator,
         s.impersonator_session_id as "impersonatorSessionId",
         case when s.kind = 'projectApp' then json_build_object('id', a.id, 'clientId', a.client_id,
           'projectId', n.id, 'ownerId', o.id, 'ownerKind', o.kind,
-          'scopes', a.scopes, 'consented', s.consented_scopes, 'allowedOrigins', a.allowed_origins) end as app,
+          'organization', case when signed.id is not null then json_build_object('id', signed.id, 'name', signed.name) end,
+          'grantId', pg.id, 'scopes', a.scopes, 'consented', s.consented_scopes, 'allowedOrigins', a.allowed_origins) end as app,
         case when s.kind = 'projectApp' then ${verificationDeadlineOf('account_owner')} end as "overdueFrom",
         account.owner_id as "accountOwnerId"
       from sessions s join users u on u.id = s.user_id
       left join users operator on operator.id = s.impersonator_id
       left join project_apps a on a.id = s.project_app_id
       left join nodes n on n.id = a.tenant_id left join nodes o on o.id = n.parent_id
+      left join organizations signed on signed.id = s.organization_id
+      left join lateral (select g.* from project_grants g where g.tenant_id = n.id and g.organization_id = s.organization_id
+        and s.organization_id <> o.id order by g.status = 'active' desc, g.created_at desc limit 1) pg on true
       left join accounts account on account.id = o.id left join users account_owner on account_owner.id = account.owner_id
       where s.id = ${id}::uuid`,
     );
@@ -230,7 +258,9 @@ export function createCredentials(pool: Executor, changes: Changes, operators: O
       overdueFrom: dateOf(row.overdueFrom),
       app: app && appState(app),
     };
-    const ofApp = app ? [`credential:${app.id}`, `node:${app.projectId}`, `node:${app.ownerId}`] : [];
+    const ofApp = app
+      ? [`credential:${app.id}`, `node:${app.projectId}`, `node:${app.ownerId}`, ...ofOrganization(app)]
+      : [];
     const { impersonator, impersonatorSessionId } = row;
     const ofOperator = impersonator ? [`user:${impersonator.id}`, `session:${impersonatorSessionId}`] : [];
     const topics = [

@@ -12,6 +12,7 @@ import type { GrantFeature } from '../../kernel/scope.ts';
 import type { ScopedDb } from '../../kernel/scoped-db.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
 import { assertReachable } from '../../domain/identity/registration.ts';
+import { endSessionsForOrganization } from '../../domain/memberships/app-sessions.ts';
 import { recordingsOf } from '../../domain/memberships/grant-entries.ts';
 import type { MembershipRun } from '../../domain/memberships/role-assignment.ts';
 import { roles } from '../roles/role.ts';
@@ -49,6 +50,7 @@ export type GrantingRun = Run &
 interface Fields {
   readonly name: string;
   readonly roleIds: readonly string[];
+  readonly defaultRoleId: string | null;
   readonly metadata: GrantRow['metadata'];
   readonly maxUsers: number | null;
   readonly features?: readonly GrantFeature[] | undefined;
@@ -72,6 +74,7 @@ export async function create(ctx: GrantingRun, input: NewGrant): Promise<GrantRo
       fix: 'Send email to mail an offer, or organizationId of an organization in which you may accept grants.',
     });
   }
+  assertDefaultRole(input.defaultRoleId, input.roleIds);
   if (email !== undefined) assertReachable(services, email, 'email');
   await assertGrantable(ctx, input.roleIds);
   if (organizationId !== undefined) await assertMayAcceptIn(ctx, organizationId);
@@ -80,6 +83,7 @@ export async function create(ctx: GrantingRun, input: NewGrant): Promise<GrantRo
   const { id } = await db.insert(ProjectGrant, {
     name: input.name,
     metadata: input.metadata,
+    defaultRoleId: input.defaultRoleId,
     maxUsers: input.maxUsers,
     organizationId: null,
     email: email ?? null,
@@ -114,6 +118,10 @@ export async function update(
   const { tx, invalidate } = ctx;
   const before = await lockInState(ctx, id, ['pending', 'active', 'suspended']);
   const { roleIds = before.roleIds, ...columns } = input;
+  assertDefaultRole(
+    columns.defaultRoleId === undefined ? before.defaultRoleId : columns.defaultRoleId,
+    roleIds,
+  );
   const added = roleIds.filter((roleId) => !before.roleIds.includes(roleId));
   const removed = before.roleIds.filter((roleId) => !roleIds.includes(roleId));
   await assertGrantable(ctx, added);
@@ -133,6 +141,7 @@ export async function update(
     .set({
       ...(columns.name !== undefined && { name: columns.name }),
       ...(columns.metadata !== undefined && { metadata: columns.metadata }),
+      ...(columns.defaultRoleId !== undefined && { defaultRoleId: columns.defaultRoleId }),
       ...(columns.maxUsers !== undefined && { maxUsers: columns.maxUsers }),
       ...(columns.features !== undefined && { features: [...columns.features] }),
       updatedAt: sql`now()`,
@@ -180,6 +189,7 @@ export async function setStatus(
     .update(projectGrants)
     .set({ status, revokedReason: status === 'suspended' ? (reason ?? null) : null, updatedAt: sql`now()` })
     .where(eq(projectGrants.id, id));
+  if (status === 'suspended') await endSessions(ctx, before);
   ctx.invalidate(`node:${id}`, `keys:${id}`);
   const grant = await readGrant(ctx.tx, at(ctx), id);
   const event = status === 'active' ? 'project_grant.resumed' : 'project_grant.suspended';
@@ -202,10 +212,16 @@ export async function revoke(ctx: GrantingRun, id: string, reason?: string): Pro
     })
     .where(eq(projectGrants.id, id));
   await tx.delete(projectGrantTokens).where(eq(projectGrantTokens.grantId, id));
+  await endSessions(ctx, before);
   if (before.organizationId !== null) ctx.invalidate(...(await closeSlice(tx, id)));
   const grant = await readGrant(tx, at(ctx), id);
   recordAll(ctx, grant, 'project_grant.revoked', { status: { from: before.status, to: 'revoked' } });
   return grant;
+}
+
+/** Ends what users of the customer have with apps of the project. */
+async function endSessions(ctx: GrantingRun, { organizationId, projectId }: GrantRow): Promise<void> {
+  if (organizationId !== null) await endSessionsForOrganization(ctx, organizationId, { projectId });
 }
 
 function recordAll(ctx: GrantingRun, grant: GrantRow, event: string, changes: Changes | null = null): void {
@@ -237,6 +253,15 @@ async function assertGrantable(ctx: GrantingRun, roleIds: readonly string[]): Pr
   if (rows.length !== new Set(roleIds).size)
     throw fail('NOT_FOUND', { fix: 'Name only roles of this project in roleIds.' });
   await assertCanGrant(ctx.tx, ctx.scope, ctx.rights, { roleIds });
+}
+
+/** @throws VALIDATION_ERROR */
+function assertDefaultRole(defaultRoleId: string | null, roleIds: readonly string[]): void {
+  if (defaultRoleId === null || roleIds.includes(defaultRoleId)) return;
+  throw fail('VALIDATION_ERROR', {
+    details: [{ path: 'defaultRoleId', code: 'not_allowed' }],
+    fix: 'Name one of roleIds as defaultRoleId, or send null.',
+  });
 }
 
 async function linkRoles({ tx, scope }: GrantingRun, id: string, roleIds: readonly string[]): Promise<void> {

@@ -9,6 +9,7 @@ import { namedScopes, type NamedScope } from '../../domain/app-access/scopes.ts'
 import type { WaitingDevice } from '../../domain/sign-in-flow/app-request.ts';
 import type { StepName } from '../../domain/federation/answer-app.ts';
 import { addressOf } from '../../domain/federation/app-sign-in.ts';
+import { choicesOf } from '../../domain/federation/sign-in-place.ts';
 import { loadCliQuestion, type CliQuestion } from '../../domain/federation/cli.ts';
 import { loadConnectQuestion, type ConnectQuestion } from '../../domain/federation/link-account.ts';
 import { findFlowByState, findFlowByCookie, startAgainError } from '../../domain/sign-in-flow/flow.ts';
@@ -43,6 +44,12 @@ interface AppOwner {
   readonly organization: string | null;
 }
 
+/** The organizations of the user; `alone`: they may also sign in for none. */
+interface OrganizationChoices {
+  readonly organizations: readonly { readonly id: string; readonly name: string }[];
+  readonly alone: boolean;
+}
+
 /** The current step of a browser's sign-in, as its page shows it. */
 export interface PageState {
   readonly app: AppProfile;
@@ -60,6 +67,10 @@ export interface PageState {
   readonly scopes: readonly NamedScope[] | null;
   /** Permissions that the user does not hold yet, and that the app may use when they do. */
   readonly later: readonly NamedScope[];
+  /** What the user chooses from; only on the page of the organization. */
+  readonly choices: OrganizationChoices | null;
+  /** The name of the organization for which the user signs in; only on the consent page. */
+  readonly organization: string | null;
   /** What the app will learn about the user; empty for a request of OAuth 2.0 alone. */
   readonly openid: readonly OpenidScope[];
   /** The address that the app expects; only text in a field. */
@@ -139,6 +150,8 @@ async function pageStateAt(
     user: isConsent ? await personOf(db, step.user) : null,
     maker: isConsent ? await ownerOfApp(db, app) : null,
     ...(isConsent ? await questionOf(db, app, step) : { scopes: [], later: [] }),
+    choices: step.name === 'organization' ? await choicesAt(db, app, step.user) : null,
+    organization: isConsent ? await organizationOf(db, request.organization) : null,
     openid: request.openid?.scopes ?? [],
     loginHint: request.loginHint ?? null,
     device: request.device ?? null,
@@ -157,6 +170,25 @@ async function questionOf(
     scopes: now && (await namedScopes(db, app, now)),
     later: await namedScopes(db, app, later),
   };
+}
+
+async function choicesAt(
+  db: Executor,
+  app: LiveApp,
+  { userId }: IdentifiedPerson,
+): Promise<OrganizationChoices> {
+  const choices = userId === null ? { organizations: [], alone: false } : await choicesOf(db, app, userId);
+  return { ...choices, organizations: choices.organizations.map(({ id, name }) => ({ id, name })) };
+}
+
+/** The decision of an earlier step is an id. */
+async function organizationOf(db: Executor, id: string | null | undefined): Promise<string | null> {
+  if (!id) return null;
+  const [row] = await db
+    .select({ name: organizations.name })
+    .from(organizations)
+    .where(eq(organizations.id, id));
+  return row?.name ?? null;
 }
 
 async function ownerOfApp(db: Executor, { tenantId }: LiveApp): Promise<AppOwner | null> {

@@ -6,6 +6,7 @@ import type { Language } from '../../i18n/translate.ts';
 import { fillSentence } from '../../html/fill-sentence.ts';
 import { hostedPage, servePage, type Page, type PageWithForm } from '../page.ts';
 import { appPage, hiddenField, type BrandedApp, type PageState } from './app-page.ts';
+import { organizationPage } from './organization-choice.ts';
 import { consentPage } from './project-consent.ts';
 import { signInTexts } from './project-sign-in-texts.ts';
 
@@ -14,11 +15,18 @@ import { signInTexts } from './project-sign-in-texts.ts';
  * browser contains; the only value that they read from an address is the token of a mailed link, which is not visible.
  */
 const pages: Record<PageState['step'], (language: Language, state: PageState, host: string) => PageWithForm> =
-  { signIn: signInPage, secondFactor: secondFactorPage, consent: consentPage, respond: respondPage };
+  {
+    signIn: signInPage,
+    secondFactor: secondFactorPage,
+    organization: organizationPage,
+    consent: consentPage,
+    respond: respondPage,
+  };
 
 const paths: Record<PageState['step'], string> = {
   signIn: '/api/auth/project/sign-in',
   secondFactor: '/api/auth/project/second-factor',
+  organization: '/api/auth/project/organization',
   consent: '/api/auth/project/consent',
   respond: '/api/auth/project/respond',
 };
@@ -177,7 +185,7 @@ export function registerProjectSignInPages(
   },
 ): void {
   const flowOf = (request: FastifyRequest) => readCookie(request, 'flow', options.https);
-  for (const step of ['signIn', 'secondFactor', 'consent', 'respond'] as const) {
+  for (const step of ['signIn', 'secondFactor', 'organization', 'consent', 'respond'] as const) {
     servePage(app, {
       ...(step === 'respond' && { script: postAtOnce }),
       path: paths[step],
