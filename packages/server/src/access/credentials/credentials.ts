@@ -3,6 +3,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { preparedRowsOf } from '../../db/connection/prepared.ts';
 import type { Changes } from '../../db/cache/changes.ts';
 import { createFreshCache } from '../../db/cache/fresh-cache.ts';
+import { grantOfSession, organizationAllows } from './session-organization.ts';
 import { operatorRows, type OperatorRules } from '../operators.ts';
 import type { Impersonator, Principal } from '../../kernel/context.ts';
 import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
@@ -163,17 +164,6 @@ export const serviceUserStays = sql.raw(`case k.scope_tenant
   when 'Account' then exists (select 1 from account_service_users s where s.tenant_id = k.tenant_id and s.user_id = k.user_id)
   else true end`);
 
-/**
- * Whether session `s` was begun for no organization, or its user may still use the project `n` of owner `o` for that
- * organization: as a member of the owner, or as a member of a customer who has a role in the slice of an active grant.
- */
-const organizationAllows = sql.raw(`(s.organization_id is null or (
-  exists (select 1 from organization_members m join nodes own on own.id = m.tenant_id and own.deleted_at is null
-    where m.tenant_id = s.organization_id and m.user_id = s.user_id)
-  and (s.organization_id = o.id or (pg.status = 'active' and pg.deleted_at is null
-    and not exists (select 1 from organizations customer where customer.id = s.organization_id and customer.suspended_at is not null)
-    and exists (select 1 from project_user_roles r where r.tenant_id = pg.id and r.user_id = s.user_id)))))`);
-
 /** Whether none of these nodes is a suspended organization; `ids` are SQL expressions. */
 const noneSuspended = (...ids: string[]): SQL =>
   sql.raw(`not exists (select 1 from organizations suspended
@@ -242,8 +232,7 @@ export function createCredentials(pool: Executor, changes: Changes, operators: O
       left join project_apps a on a.id = s.project_app_id
       left join nodes n on n.id = a.tenant_id left join nodes o on o.id = n.parent_id
       left join organizations signed on signed.id = s.organization_id
-      left join lateral (select g.* from project_grants g where g.tenant_id = n.id and g.organization_id = s.organization_id
-        and s.organization_id <> o.id order by g.status = 'active' desc, g.created_at desc limit 1) pg on true
+      ${grantOfSession}
       left join accounts account on account.id = o.id left join users account_owner on account_owner.id = account.owner_id
       where s.id = ${id}::uuid`,
     );

@@ -1,9 +1,8 @@
-import { and, count, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { isDeepStrictEqual } from 'node:util';
 import { evaluate } from '@doorward/decision/evaluate';
 import { assertCanGrant } from '../../access/delegation/delegation.ts';
 import { isWithinPin } from '../../access/reach.ts';
-import { nodes } from '../../db/tenancy/nodes.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import { fail } from '../../errors.ts';
 import { callerOf, type Context } from '../../kernel/context.ts';
@@ -17,14 +16,13 @@ import { recordingsOf } from '../../domain/memberships/grant-entries.ts';
 import type { MembershipRun } from '../../domain/memberships/role-assignment.ts';
 import { roles } from '../roles/role.ts';
 import {
-  grantStatus,
-  liveStates,
   ProjectGrant,
   projectGrantRoles,
   projectGrants,
   projectGrantTokens,
   type GrantStatus,
 } from './grant.ts';
+import { assertWithinLimits } from './limits.ts';
 import { newOfferEnd, sendOffer } from './offer.ts';
 import { removeRoles } from './removed-roles.ts';
 import {
@@ -292,28 +290,4 @@ async function assertMayAcceptIn(ctx: GrantingRun, organizationId: string): Prom
   throw fail('NOT_FOUND', {
     fix: 'Name an organization in which you hold ProjectGrant:Accept, or send email to mail an offer.',
   });
-}
-
-/** Most offers of a project that wait for an answer. */
-const MAX_PENDING = 100;
-
-/** Call it after the insert. It counts under the lock of the project's node. @throws CONFLICT */
-async function assertWithinLimits({ tx, scope, services }: GrantingRun): Promise<void> {
-  const { maxPerProject } = services.config.projectGrants;
-  await tx.select({ id: nodes.id }).from(nodes).where(eq(nodes.id, scope.nodeId)).for('no key update');
-  const status = grantStatus(services.clock.now());
-  const counts = await tx
-    .select({ status, count: count() })
-    .from(projectGrants)
-    .where(and(eq(projectGrants.tenantId, scope.nodeId), isNull(projectGrants.deletedAt)))
-    .groupBy(sql`1`);
-  const countOf = (states: readonly GrantStatus[]) =>
-    counts.reduce((sum, row) => sum + (states.includes(row.status) ? row.count : 0), 0);
-  const refuse = (fix: string) => fail('CONFLICT', { details: [{ path: 'scope', code: 'limit' }], fix });
-  if (countOf(['pending']) > MAX_PENDING)
-    throw refuse(`A project has at most ${MAX_PENDING} pending offers: revoke one, or wait for an answer.`);
-  if (countOf(['pending', ...liveStates]) > maxPerProject)
-    throw refuse(
-      `A project has at most ${maxPerProject} live grants and pending offers together (PROJECT_GRANTS_MAX).`,
-    );
 }
