@@ -40,6 +40,7 @@ import * as projectOrganizations from './features/project-sign-in/organization/o
 import * as projectLogout from './features/project-sign-in/end-session/operations.ts';
 import * as projectUserInfo from './features/project-sign-in/user-info-operations.ts';
 import * as projectTokens from './features/project-sign-in/token-operations.ts';
+import * as signInMethods from './features/project-sign-in/methods/operations.ts';
 import * as projectSignIn from './features/project-sign-in/operations.ts';
 import * as projects from './features/projects/operations.ts';
 import * as resources from './features/resources/operations.ts';
@@ -61,6 +62,8 @@ export const features = {
     ...projectOrganizations,
     ...projectLogout,
     ...projectSignIn,
+    ...signInMethods,
+    ...signInMethods,
     ...projectTokens,
     ...projectUserInfo,
     ...deviceSignIn,

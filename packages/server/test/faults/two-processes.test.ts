@@ -339,25 +339,26 @@ describe.runIf(inject('postgresUrl'))('two processes on one database', () => {
     await until(() => isRefused(accessToken));
   });
 
-  it('refuse the tokens of an app for an organization that ended for its user', async () => {
+  type Member = Awaited<ReturnType<typeof signedInMember>>;
+  const ends: Record<string, (member: Member, vendor: Vendor) => Promise<unknown>> = {
+    membership: ({ customer, person: { userId } }) =>
+      testApp.must('removeOrganizationMember', { scope: customer.scope, userId }, customer),
+    'last role': ({ customer, grant, person }) =>
+      testApp.must('deleteUser', { scope: grant.scope, id: person.userId }, customer),
+    'suspended grant': ({ grant }, vendor) =>
+      testApp.must('suspendProjectGrant', { scope: vendor.scope, id: grant.id }, vendor),
+    'revoked grant': ({ grant }, vendor) =>
+      testApp.must('revokeProjectGrant', { scope: vendor.scope, id: grant.id }, vendor),
+    'grant given up': ({ customer, grant }) =>
+      testApp.must('leaveProjectGrant', { scope: customer.scope, id: grant.id }, customer),
+    organization: ({ customer: { scope: place, id, token } }) =>
+      testApp.must('deleteOrganization', { scope: place, id }, { token }),
+  };
+  it.each(Object.keys(ends))('refuse the tokens of an app for an organization: %s', async (what) => {
     const vendor = await vendorOf(testApp);
-    type Member = Awaited<ReturnType<typeof signedInMember>>;
-    const ends: ((member: Member) => Promise<unknown>)[] = [
-      ({ customer, person: { userId } }) =>
-        testApp.must('removeOrganizationMember', { scope: customer.scope, userId }, customer),
-      ({ customer, grant, person }) =>
-        testApp.must('deleteUser', { scope: grant.scope, id: person.userId }, customer),
-      ({ grant }) => testApp.must('suspendProjectGrant', { scope: vendor.scope, id: grant.id }, vendor),
-      ({ grant }) => testApp.must('revokeProjectGrant', { scope: vendor.scope, id: grant.id }, vendor),
-      ({ customer, grant }) =>
-        testApp.must('leaveProjectGrant', { scope: customer.scope, id: grant.id }, customer),
-      ({ customer: { scope, id, token } }) => testApp.must('deleteOrganization', { scope, id }, { token }),
-    ];
-    for (const end of ends) {
-      const member = await signedInMember(vendor);
-      await end(member);
-      for (const token of member.tokens) await until(() => isRefused(token));
-    }
+    const member = await signedInMember(vendor);
+    await ends[what]?.(member, vendor);
+    for (const token of member.tokens) await until(() => isRefused(token));
   });
 
   it('end a session everywhere', async () => {
