@@ -36,6 +36,7 @@ import * as policySnapshots from './features/policy-snapshot/operations.ts';
 import * as projectApps from './features/project-apps/operations.ts';
 import * as projectMetadata from './features/project-sign-in/metadata-operations.ts';
 import * as projectAuthorization from './features/project-sign-in/authorize-operations.ts';
+import * as projectOrganizations from './features/project-sign-in/organization/operations.ts';
 import * as projectLogout from './features/project-sign-in/end-session/operations.ts';
 import * as projectUserInfo from './features/project-sign-in/user-info-operations.ts';
 import * as projectTokens from './features/project-sign-in/token-operations.ts';
@@ -58,6 +59,7 @@ export const features = {
     ...firstUser,
     ...federated,
     ...projectAuthorization,
+    ...projectOrganizations,
     ...projectLogout,
     ...projectSignIn,
     ...signInMethods,

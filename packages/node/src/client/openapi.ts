@@ -331,6 +331,28 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/auth/project/organization': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Choose the organization for which to sign in to a project app
+     * @description Needs the flow cookie. An organization that the page does not offer ends in `access_denied`.
+     *
+     *     Access: public.
+     */
+    post: operations['chooseProjectOrganization'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/auth/project/end-session/confirm': {
     parameters: {
       query?: never;
@@ -5591,6 +5613,10 @@ export interface components {
       iat?: number;
       /** @description When it ends, in seconds. */
       exp?: number;
+      /** @description The organization for which the user signed in. */
+      org_id?: string;
+      /** @description Its name. */
+      org_name?: string;
       /** @description When the user signed in, in seconds. */
       auth_time?: number;
       /**
@@ -5663,6 +5689,10 @@ export interface components {
       picture?: string;
       /** @description Their language. */
       locale?: string;
+      /** @description The organization for which they signed in. */
+      org_id?: string;
+      /** @description Its name. */
+      org_name?: string;
       /** @description When their profile was changed, in seconds. */
       updated_at?: number;
     };
@@ -6492,6 +6522,11 @@ export interface components {
        * @description For an app: id of the session of the browser with which its session ends.
        */
       ssoSessionId: string | null;
+      /**
+       * Format: uuid
+       * @description For an app: id of the organization for which you signed in; null: for none.
+       */
+      organizationId: string | null;
       /** @description How many factors the user gave. */
       acr: components['schemas']['SessionAcr'];
       /** @description The address from which the session was last used. */
@@ -7437,6 +7472,11 @@ export interface components {
       name: string;
       /** @description Roles of the project that the customer may assign. */
       roleIds: string[];
+      /**
+       * Format: uuid
+       * @description One of roleIds, for members who sign in to an app without a role; null: they cannot sign in.
+       */
+      defaultRoleId: string | null;
       /** @description JSON that conditions read as `organization.metadata`; only you set it. */
       metadata: {
         [key: string]: unknown;
@@ -9753,6 +9793,8 @@ export interface components {
       authorizeProjectDevice: {
         /** @description Separated by spaces; absent: all of the app. As at the authorization endpoint. */
         scope?: string;
+        /** @description Id or slug of the organization for which the user signs in, as at the authorization endpoint. */
+        organization?: string;
         /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
         client_id: string;
         /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
@@ -10551,6 +10593,12 @@ export interface components {
         /** @description Roles of the project that the customer may assign. */
         roleIds: string[];
         /**
+         * Format: uuid
+         * @description One of roleIds, for members who sign in to an app without a role; null: they cannot sign in.
+         * @default null
+         */
+        defaultRoleId?: string | null;
+        /**
          * @description JSON that conditions read as `organization.metadata`; only you set it.
          * @default {}
          */
@@ -10678,6 +10726,11 @@ export interface components {
         name?: string;
         /** @description Roles of the project that the customer may assign. */
         roleIds?: string[];
+        /**
+         * Format: uuid
+         * @description One of roleIds, for members who sign in to an app without a role; null: they cannot sign in.
+         */
+        defaultRoleId?: string | null;
         /** @description JSON that conditions read as `organization.metadata`; only you set it. */
         metadata?: {
           [key: string]: unknown;
@@ -12865,6 +12918,11 @@ export interface components {
          * @description For an app: id of the session of the browser with which its session ends.
          */
         ssoSessionId: string | null;
+        /**
+         * Format: uuid
+         * @description For an app: id of the organization for which you signed in; null: for none.
+         */
+        organizationId: string | null;
         /** @description How many factors the user gave. */
         acr: components['schemas']['SessionAcr'];
         /** @description The address from which the session was last used. */
@@ -12915,6 +12973,11 @@ export interface components {
          * @description For an app: id of the session of the browser with which its session ends.
          */
         ssoSessionId: string | null;
+        /**
+         * Format: uuid
+         * @description For an app: id of the organization for which you signed in; null: for none.
+         */
+        organizationId: string | null;
         /** @description How many factors the user gave. */
         acr: components['schemas']['SessionAcr'];
         /** @description The address from which the session was last used. */
@@ -12965,6 +13028,11 @@ export interface components {
          * @description For an app: id of the session of the browser with which its session ends.
          */
         ssoSessionId: string | null;
+        /**
+         * Format: uuid
+         * @description For an app: id of the organization for which you signed in; null: for none.
+         */
+        organizationId: string | null;
         /** @description How many factors the user gave. */
         acr: components['schemas']['SessionAcr'];
         /** @description The address from which the session was last used. */
@@ -15217,6 +15285,8 @@ export interface operations {
         registration?: string;
         /** @description Up to five of the `resources` of the app, one in each parameter: its access tokens have them in `aud` (RFC 8707). */
         resource?: string | string[];
+        /** @description Id or slug of the organization for which the user signs in: `access_denied` unless they are a member of it and it owns the project or has an active grant of it. Absent: their only one, or they choose. */
+        organization?: string;
         /** @description `email` or `github`: the provider, chosen in advance. */
         provider?: string;
       };
@@ -15288,6 +15358,8 @@ export interface operations {
           registration?: string;
           /** @description Up to five of the `resources` of the app, one in each parameter: its access tokens have them in `aud` (RFC 8707). */
           resource?: string | string[];
+          /** @description Id or slug of the organization for which the user signs in: `access_denied` unless they are a member of it and it owns the project or has an active grant of it. Absent: their only one, or they choose. */
+          organization?: string;
           /** @description `email` or `github`: the provider, chosen in advance. */
           provider?: string;
         };
@@ -15328,6 +15400,8 @@ export interface operations {
           registration?: string;
           /** @description Up to five of the `resources` of the app, one in each parameter: its access tokens have them in `aud` (RFC 8707). */
           resource?: string | string[];
+          /** @description Id or slug of the organization for which the user signs in: `access_denied` unless they are a member of it and it owns the project or has an active grant of it. Absent: their only one, or they choose. */
+          organization?: string;
           /** @description `email` or `github`: the provider, chosen in advance. */
           provider?: string;
         };
@@ -15345,6 +15419,48 @@ export interface operations {
       };
       400: components['responses']['Invalid-INVALID_REDIRECT_URI'];
       403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  chooseProjectOrganization: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        'application/json': {
+          /** @description Its id; absent or empty: by yourself, for none. */
+          organization?: string;
+          /** @description The token of the page. */
+          form_token?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description Its id; absent or empty: by yourself, for none. */
+          organization?: string;
+          /** @description The token of the page. */
+          form_token?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];
@@ -16359,6 +16475,8 @@ export interface operations {
         'application/json': {
           /** @description Separated by spaces; absent: all of the app. As at the authorization endpoint. */
           scope?: string;
+          /** @description Id or slug of the organization for which the user signs in, as at the authorization endpoint. */
+          organization?: string;
           /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
           client_id: string;
           /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
@@ -16367,6 +16485,8 @@ export interface operations {
         'application/x-www-form-urlencoded': {
           /** @description Separated by spaces; absent: all of the app. As at the authorization endpoint. */
           scope?: string;
+          /** @description Id or slug of the organization for which the user signs in, as at the authorization endpoint. */
+          organization?: string;
           /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
           client_id?: string;
           /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
@@ -19288,6 +19408,12 @@ export interface operations {
           /** @description Roles of the project that the customer may assign. */
           roleIds: string[];
           /**
+           * Format: uuid
+           * @description One of roleIds, for members who sign in to an app without a role; null: they cannot sign in.
+           * @default null
+           */
+          defaultRoleId?: string | null;
+          /**
            * @description JSON that conditions read as `organization.metadata`; only you set it.
            * @default {}
            */
@@ -19396,6 +19522,11 @@ export interface operations {
           name?: string;
           /** @description Roles of the project that the customer may assign. */
           roleIds?: string[];
+          /**
+           * Format: uuid
+           * @description One of roleIds, for members who sign in to an app without a role; null: they cannot sign in.
+           */
+          defaultRoleId?: string | null;
           /** @description JSON that conditions read as `organization.metadata`; only you set it. */
           metadata?: {
             [key: string]: unknown;
@@ -26240,6 +26371,11 @@ export interface operations {
              * @description For an app: id of the session of the browser with which its session ends.
              */
             ssoSessionId: string | null;
+            /**
+             * Format: uuid
+             * @description For an app: id of the organization for which you signed in; null: for none.
+             */
+            organizationId: string | null;
             /** @description How many factors the user gave. */
             acr: components['schemas']['SessionAcr'];
             /** @description The address from which the session was last used. */
@@ -26316,6 +26452,11 @@ export interface operations {
              * @description For an app: id of the session of the browser with which its session ends.
              */
             ssoSessionId: string | null;
+            /**
+             * Format: uuid
+             * @description For an app: id of the organization for which you signed in; null: for none.
+             */
+            organizationId: string | null;
             /** @description How many factors the user gave. */
             acr: components['schemas']['SessionAcr'];
             /** @description The address from which the session was last used. */
@@ -26392,6 +26533,11 @@ export interface operations {
              * @description For an app: id of the session of the browser with which its session ends.
              */
             ssoSessionId: string | null;
+            /**
+             * Format: uuid
+             * @description For an app: id of the organization for which you signed in; null: for none.
+             */
+            organizationId: string | null;
             /** @description How many factors the user gave. */
             acr: components['schemas']['SessionAcr'];
             /** @description The address from which the session was last used. */

@@ -38,6 +38,8 @@ export const initialState: PageState = {
   },
   user: null,
   maker: null,
+  choices: null,
+  organization: null,
   openid: [],
   loginHint: null,
   device: null,

@@ -1,6 +1,7 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { loadSubjects } from '../../access/grants/grants.ts';
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
+import { organizationsOf } from '../app-access/organization.ts';
 import { findAddressOwner } from '../identity/address.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import type { Run, UserRow } from '../identity/sign-in.ts';
@@ -11,6 +12,7 @@ import { addProjectUser } from '../memberships/project.ts';
 import { roles } from '../../features/roles/role.ts';
 import { lockSsoSession } from '../sso/lock.ts';
 import type { Proof } from '../sign-in-flow/flow-data.ts';
+import { admitToSlice } from './sign-in-place.ts';
 import { lockSignInUser, createVerifiedUser, linkAccount, localPart, lockAccount } from './match-identity.ts';
 
 /**
@@ -63,7 +65,9 @@ export async function resolveCandidate(
   }
   const joins = user === null || !(await belongsToProject(ctx, app, user));
   const allowsSignUp = app.allowSignUp && app.signUpRoleId !== null;
-  if ((joins && !allowsSignUp) || (user === null && address === null)) {
+  const organizations = user && joins && !allowsSignUp ? await organizationsOf(ctx.tx, app, user.id) : [];
+  const isAdmissible = !joins || allowsSignUp || organizations.length > 0;
+  if (!isAdmissible || (user === null && address === null)) {
     ctx.unchanged();
     return null;
   }
@@ -126,7 +130,7 @@ export async function admitToApp(
         ),
       );
   }
-  if (!joins) return true;
+  if (!joins) return user === null || admitToSlice(ctx, app, user);
   const role = await signUpRole(ctx, app);
   const userId = user?.id ?? newId;
   const by = { actor: userAsActor({ id: userId, name }), node };

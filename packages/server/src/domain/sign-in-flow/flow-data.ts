@@ -100,6 +100,8 @@ export interface ProjectSignIn {
   readonly step:
     | SignInStep
     | { readonly name: 'secondFactor'; readonly user: IdentifiedPerson; readonly notice?: Notice }
+    /** The user chooses for which organization they sign in. */
+    | { readonly name: 'organization'; readonly user: IdentifiedPerson }
     /** `shown`: the scopes that the page lists; null: the app is not restricted. `later`: those not held yet. */
     | {
         readonly name: 'consent';

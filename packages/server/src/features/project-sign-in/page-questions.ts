@@ -24,6 +24,7 @@ import { organizations } from '../organizations/organization.ts';
 import { projects } from '../projects/project.ts';
 import { users } from '../users/user.ts';
 import { permissionsOf, unknownRedirect, unknownScopes } from './authorize.ts';
+import { chosenName, shownChoices, type ShownChoices } from './organization/shown-choices.ts';
 import { loadLogoutQuestion } from './end-session/end-session.ts';
 import { mailOfToken } from './methods/mailed-code.ts';
 import { allowsSignUp } from './methods/request-code.ts';
@@ -80,6 +81,10 @@ export interface PageState {
   readonly scopes: readonly NamedScope[] | null;
   /** Permissions that the user does not hold yet, and that the app may use when they do. */
   readonly later: readonly NamedScope[];
+  /** What the user chooses from; only on the page of the organization. */
+  readonly choices: ShownChoices | null;
+  /** The name of the organization for which the user signs in; only on the consent page. */
+  readonly organization: string | null;
   /** What the app will learn about the user; empty for a request of OAuth 2.0 alone. */
   readonly openid: readonly OpenidScope[];
   /** The address that the app expects; only text in a field. */
@@ -170,6 +175,8 @@ async function pageStateAt(
     user: isConsent ? await personOf(db, step.user) : null,
     maker: isConsent ? await ownerOfApp(db, app) : null,
     ...(isConsent ? await questionOf(db, app, step) : { scopes: [], later: [] }),
+    choices: step.name === 'organization' ? await shownChoices(db, app, step.user) : null,
+    organization: isConsent ? await chosenName(db, request.organization) : null,
     openid: request.openid?.scopes ?? [],
     loginHint: request.loginHint ?? null,
     device: request.device ?? null,

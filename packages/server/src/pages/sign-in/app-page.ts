@@ -22,7 +22,7 @@ export interface PageState {
   readonly app: BrandedApp;
   readonly redirectUri: string;
   readonly formToken: string;
-  readonly step: 'signIn' | 'secondFactor' | 'consent' | 'respond';
+  readonly step: 'signIn' | 'secondFactor' | 'organization' | 'consent' | 'respond';
   readonly providers: readonly ('email' | 'password' | 'github')[];
   /** The result of the last attempt. */
   readonly notice:
@@ -65,6 +65,13 @@ export interface PageState {
     readonly { readonly scope: string; readonly name: string; readonly description: string | null }[] | null;
   /** Permissions that the user does not hold yet; the app may use them when the user does. */
   readonly later: NonNullable<PageState['scopes']>;
+  /** The organizations of the user, and whether they may sign in for none; only at the choice of one. */
+  readonly choices: {
+    readonly organizations: readonly { readonly id: string; readonly name: string }[];
+    readonly alone: boolean;
+  } | null;
+  /** The organization for which the user signs in; only at the consent. */
+  readonly organization: string | null;
   /** The scopes of OpenID Connect that the app requests; only at the consent. */
   readonly openid: readonly ('openid' | 'profile' | 'email' | 'offline_access')[];
   /** The address with which the form begins. */

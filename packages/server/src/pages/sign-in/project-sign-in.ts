@@ -11,6 +11,7 @@ import { formOf } from './methods/form-address.ts';
 import { showPasswordScript } from './methods/form-parts.ts';
 import { methodTexts } from './methods/method-texts.ts';
 import { cancelForm, noticeParagraph } from './page-parts.ts';
+import { organizationPage } from './organization-choice.ts';
 import { consentPage } from './project-consent.ts';
 import { signInTexts } from './project-sign-in-texts.ts';
 
@@ -24,6 +25,7 @@ const pages: Record<
 > = {
   signIn: (language, state, { query }) => firstPage(language, state, formOf(query)),
   secondFactor: secondFactorPage,
+  organization: organizationPage,
   consent: (language, state, { host }) => consentPage(language, state, host),
   respond: respondPage,
 };
@@ -31,6 +33,7 @@ const pages: Record<
 const paths: Record<PageState['step'], string> = {
   signIn: '/api/auth/project/sign-in',
   secondFactor: '/api/auth/project/second-factor',
+  organization: '/api/auth/project/organization',
   consent: '/api/auth/project/consent',
   respond: '/api/auth/project/respond',
 };
@@ -113,7 +116,7 @@ export function registerProjectSignInPages(
   },
 ): void {
   const flowOf = (request: FastifyRequest) => readCookie(request, 'flow', options.https);
-  for (const step of ['signIn', 'secondFactor', 'consent', 'respond'] as const) {
+  for (const step of ['signIn', 'secondFactor', 'organization', 'consent', 'respond'] as const) {
     servePage(app, {
       ...scripts[step],
       path: paths[step],
