@@ -56,6 +56,7 @@ const publicRoutes = new Set([
   'GET /api/auth/project/email',
   'POST /api/auth/project/email/consume',
   // A user with a second factor enters its code between the identity provider and consent (identity §12).
+  'POST /api/auth/project/organization',
   'POST /api/auth/project/second-factor',
   'GET /api/auth/project/consent',
   'GET /api/auth/project/app-info',
