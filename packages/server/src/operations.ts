@@ -37,6 +37,7 @@ import * as projectApps from './features/project-apps/operations.ts';
 import * as projectMetadata from './features/project-sign-in/metadata-operations.ts';
 import * as projectAuthorization from './features/project-sign-in/authorize-operations.ts';
 import * as projectLogout from './features/project-sign-in/end-session/operations.ts';
+import * as projectRegistration from './features/project-sign-in/registration/operations.ts';
 import * as projectUserInfo from './features/project-sign-in/user-info-operations.ts';
 import * as projectTokens from './features/project-sign-in/token-operations.ts';
 import * as projectSignIn from './features/project-sign-in/operations.ts';
@@ -60,6 +61,7 @@ export const features = {
     ...projectLogout,
     ...projectSignIn,
     ...projectTokens,
+    ...projectRegistration,
     ...projectUserInfo,
     ...deviceSignIn,
     ...projectMetadata,
