@@ -31,6 +31,7 @@ export const initialState: PageState = {
   maker: null,
   openid: [],
   loginHint: null,
+  language: null,
   device: null,
   fields: {},
   scopes: null,

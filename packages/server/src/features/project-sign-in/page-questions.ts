@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
+import type { Language } from '../../i18n/translate.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { appByClientId, appById, offeredProviders, type LiveApp } from '../../domain/app-access/app.ts';
 import { parseScopes, type OpenidScope } from '../../domain/app-access/openid-scopes.ts';
@@ -64,6 +65,8 @@ export interface PageState {
   readonly openid: readonly OpenidScope[];
   /** The address that the app expects; only text in a field. */
   readonly loginHint: string | null;
+  /** The language that the app asked for; null: that of the browser. */
+  readonly language: Language | null;
   /** The device that waits for the answer; null: an app in this browser. */
   readonly device: WaitingDevice | null;
   /** The answer that the page posts to the app; empty at every other step. */
@@ -77,6 +80,7 @@ export type LinkState =
       readonly app: AppProfile;
       readonly redirectUri: string;
       readonly token: string;
+      readonly language: Language | null;
     }
   | { readonly state: 'otherBrowser' }
   | { readonly state: 'invalid' };
@@ -111,7 +115,13 @@ export const pageQuestions = (db: Executor, services: Services): PageQuestions =
     const app = mail && (await liveAppOf(db, mail.flow));
     if (!mail || !app) return { state: 'invalid' };
     if (!mail.isSameBrowser) return { state: 'otherBrowser' };
-    return { state: 'ready', app: profileOf(app), redirectUri: mail.flow.asked.redirectUri, token };
+    return {
+      state: 'ready',
+      app: profileOf(app),
+      redirectUri: mail.flow.asked.redirectUri,
+      token,
+      language: mail.flow.asked.language ?? null,
+    };
   },
 });
 
@@ -141,6 +151,7 @@ async function pageStateAt(
     ...(isConsent ? await questionOf(db, app, step) : { scopes: [], later: [] }),
     openid: request.openid?.scopes ?? [],
     loginHint: request.loginHint ?? null,
+    language: request.language ?? null,
     device: request.device ?? null,
     fields: step.name === 'respond' ? step.fields : {},
   };

@@ -163,7 +163,7 @@ export async function mailLink(
   const amended = { handle: flow.handle, data: { ...commonPart(flow), step }, extend: true, mailed: token };
   await updateFlow(ctx, 'project', amended);
   if (token === undefined) return { accepted: true };
-  const language = owner?.locale ?? call.language;
+  const language = owner?.locale ?? flow.asked.language ?? call.language;
   await services.mail.queue(tx, signInMail(services.config.appUrl, app, { to, language, token }));
   flushMails(ctx);
   return { accepted: true };
