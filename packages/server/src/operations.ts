@@ -40,6 +40,7 @@ import * as projectLogout from './features/project-sign-in/end-session/operation
 import * as projectRegistration from './features/project-sign-in/registration/operations.ts';
 import * as projectUserInfo from './features/project-sign-in/user-info-operations.ts';
 import * as projectTokens from './features/project-sign-in/token-operations.ts';
+import * as signInMethods from './features/project-sign-in/methods/operations.ts';
 import * as projectSignIn from './features/project-sign-in/operations.ts';
 import * as projects from './features/projects/operations.ts';
 import * as resources from './features/resources/operations.ts';
@@ -60,6 +61,8 @@ export const features = {
     ...projectAuthorization,
     ...projectLogout,
     ...projectSignIn,
+    ...signInMethods,
+    ...signInMethods,
     ...projectTokens,
     ...projectRegistration,
     ...projectUserInfo,

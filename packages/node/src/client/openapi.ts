@@ -401,26 +401,6 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
-  '/api/auth/project/email/consume': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    get?: never;
-    put?: never;
-    /**
-     * Continue a sign-in with the token of a mailed link, in the browser that requested it
-     * @description Access: public.
-     */
-    post: operations['consumeProjectEmail'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
   '/api/auth/project/consent/deny': {
     parameters: {
       query?: never;
@@ -521,28 +501,6 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
-  '/api/auth/project/email/request': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    get?: never;
-    put?: never;
-    /**
-     * Request a mail with a sign-in link for a project app
-     * @description Needs the flow cookie. The answer is the same for every address.
-     *
-     *     Access: public.
-     */
-    post: operations['requestProjectEmail'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
   '/api/auth/project/github': {
     parameters: {
       query?: never;
@@ -557,6 +515,180 @@ export interface paths {
     get: operations['startProjectGithub'];
     put?: never;
     post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/project/email/consume': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Continue a sign-in with the token of a mailed link, in the browser that requested it
+     * @description Access: public.
+     */
+    post: operations['consumeProjectEmail'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/flow/email/code': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Continue a sign-in with the code of a mail
+     * @description Needs the flow cookie. Five wrong codes end code and link of the mail.
+     *
+     *     Access: public.
+     */
+    post: operations['enterMailedCode'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/flow/password': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Continue a sign-in with address and password
+     * @description Needs the flow cookie. A user whose address is not verified gets a mailed code first.
+     *
+     *     Access: public.
+     */
+    post: operations['giveFlowPassword'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/flow/identifier': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Begin a sign-in to a project app with an address
+     * @description Needs the flow cookie. The next page is the same for every address.
+     *
+     *     Access: public.
+     */
+    post: operations['identifyInFlow'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/flow/reset/request': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Request a mail with a code for a new password, in a sign-in to a project app
+     * @description Needs the flow cookie. The answer is the same for every address.
+     *
+     *     Access: public.
+     */
+    post: operations['requestFlowReset'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/project/email/request': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Request a mail with a code and a link to sign in to a project app
+     * @description Needs the flow cookie. The answer is the same for every address.
+     *
+     *     Access: public.
+     */
+    post: operations['requestProjectEmail'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/flow/reset': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Choose a new password with the code of a mail, in a sign-in to a project app
+     * @description Needs the flow cookie. Ends all sessions of the user; then they sign in.
+     *
+     *     Access: public.
+     */
+    post: operations['resetFlowPassword'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/flow/sign-up': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Sign up for a project app: request the mail that proves the address
+     * @description Needs the flow cookie. The answer is the same for every address, and nothing is created before the code is entered. If the address has a user, the code signs them in, unchanged.
+     *
+     *     Access: public.
+     */
+    post: operations['signUpInFlow'];
     delete?: never;
     options?: never;
     head?: never;
@@ -5188,7 +5320,7 @@ export interface components {
      * @description A sign-in method of an app.
      * @enum {string}
      */
-    ProjectAppProvider: 'email' | 'github';
+    ProjectAppProvider: 'email' | 'password' | 'github';
     /**
      * @description What the list is sorted by. Default: createdAt.
      * @enum {string}
@@ -5397,7 +5529,7 @@ export interface components {
       /** @description Colour of the pages. */
       primaryColor: string | null;
       /** @description Sign-in methods. */
-      enabledProviders: ('email' | 'github')[];
+      enabledProviders: ('email' | 'password' | 'github')[];
       /** @description Scopes that the app requests. Null: the app is not restricted. */
       scopes: components['schemas']['NamedScope'][] | null;
     };
@@ -15394,44 +15526,6 @@ export interface operations {
       503: components['responses']['UNAVAILABLE'];
     };
   };
-  consumeProjectEmail: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        'application/json': {
-          /** @description The token of the page, or of the link in the mail. */
-          token: string;
-        };
-        'application/x-www-form-urlencoded': {
-          /** @description The token of the page, or of the link in the mail. */
-          token: string;
-        };
-      };
-    };
-    responses: {
-      /** @description Redirects the browser. */
-      303: {
-        headers: {
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          Location: components['headers']['Location'];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      400: components['responses']['Invalid-INVALID_TOKEN'];
-      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
-      413: components['responses']['PAYLOAD_TOO_LARGE'];
-      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
-      429: components['responses']['RATE_LIMITED'];
-      500: components['responses']['INTERNAL_ERROR'];
-      503: components['responses']['UNAVAILABLE'];
-    };
-  };
   denyProjectConsent: {
     parameters: {
       query?: never;
@@ -15617,41 +15711,6 @@ export interface operations {
       503: components['responses']['UNAVAILABLE'];
     };
   };
-  requestProjectEmail: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        'application/json': {
-          /** @description The address that receives the link. */
-          email: string;
-          /** @description The token of the page; checked if sent. */
-          form_token?: string;
-        };
-        'application/x-www-form-urlencoded': {
-          /** @description The address that receives the link. */
-          email: string;
-          /** @description The token of the page; checked if sent. */
-          form_token?: string;
-        };
-      };
-    };
-    responses: {
-      202: components['responses']['AcceptedChanged'];
-      400: components['responses']['Invalid-INVALID_TOKEN'];
-      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
-      404: components['responses']['PROVIDER_NOT_CONFIGURED'];
-      413: components['responses']['PAYLOAD_TOO_LARGE'];
-      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
-      429: components['responses']['RATE_LIMITED'];
-      500: components['responses']['INTERNAL_ERROR'];
-      503: components['responses']['UNAVAILABLE'];
-    };
-  };
   startProjectGithub: {
     parameters: {
       query?: never;
@@ -15673,6 +15732,359 @@ export interface operations {
       400: components['responses']['Invalid-INVALID_TOKEN'];
       403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['PROVIDER_NOT_CONFIGURED'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  consumeProjectEmail: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description The token of the page, or of the link in the mail. */
+          token: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description The token of the page, or of the link in the mail. */
+          token: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  enterMailedCode: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description The six digits of the mail; spaces do not matter. */
+          code: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description The six digits of the mail; spaces do not matter. */
+          code: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  giveFlowPassword: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description The address of the person. */
+          email: string;
+          /**
+           * Format: password
+           * @description A password; a new one must satisfy the rules of the installation.
+           */
+          password: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description The address of the person. */
+          email: string;
+          /**
+           * Format: password
+           * @description A password; a new one must satisfy the rules of the installation.
+           */
+          password: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      404: components['responses']['PROVIDER_NOT_CONFIGURED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  identifyInFlow: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description The address of the person. */
+          email: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description The address of the person. */
+          email: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  requestFlowReset: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description The address of the person. */
+          email: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description The address of the person. */
+          email: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+      };
+    };
+    responses: {
+      202: components['responses']['AcceptedChanged'];
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      404: components['responses']['PROVIDER_NOT_CONFIGURED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  requestProjectEmail: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description The address of the person. */
+          email: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description The address of the person. */
+          email: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+      };
+    };
+    responses: {
+      202: components['responses']['AcceptedChanged'];
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      404: components['responses']['PROVIDER_NOT_CONFIGURED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  resetFlowPassword: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description The six digits of the mail; spaces do not matter. */
+          code: string;
+          /**
+           * Format: password
+           * @description A password; a new one must satisfy the rules of the installation.
+           */
+          newPassword: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description The six digits of the mail; spaces do not matter. */
+          code: string;
+          /**
+           * Format: password
+           * @description A password; a new one must satisfy the rules of the installation.
+           */
+          newPassword: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  signUpInFlow: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description The address of the person. */
+          email: string;
+          /** @description Their name. */
+          name: string;
+          /**
+           * Format: password
+           * @description Absent or empty: they sign in by mail.
+           */
+          password?: '' | string;
+          /** @description Language of the mails to them. */
+          locale?: components['schemas']['UserLocale'];
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description The address of the person. */
+          email: string;
+          /** @description Their name. */
+          name: string;
+          /**
+           * Format: password
+           * @description Absent or empty: they sign in by mail.
+           */
+          password?: '' | string;
+          /** @description Language of the mails to them. */
+          locale?: components['schemas']['UserLocale'];
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+      };
+    };
+    responses: {
+      202: components['responses']['AcceptedChanged'];
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      404: components['responses']['PROVIDER_NOT_CONFIGURED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];

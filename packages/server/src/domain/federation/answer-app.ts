@@ -23,6 +23,9 @@ const pages: Record<StepName, string> = {
 };
 
 export const pagePath = (step: StepName): string => pages[step];
+/** The forms of the first page other than the one to sign in. */
+export const formPath = (form: 'signUp' | 'reset'): string =>
+  `${pages.signIn}?form=${form === 'signUp' ? 'sign-up' : 'reset'}`;
 export const pageOf = ({ appUrl }: Config, step: StepName): string => appUrl + pages[step];
 
 /**

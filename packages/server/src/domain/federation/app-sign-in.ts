@@ -33,7 +33,7 @@ export interface SignInCandidate {
 
 /** The address that the proof shows; null: none, or the proof names the user. */
 export function addressOf(proof: Proof): string | null {
-  if (proof.provider === 'sso') return null;
+  if (proof.provider === 'sso' || proof.provider === 'password') return null;
   return proof.provider === 'email' ? proof.address : proof.identity.address;
 }
 
@@ -49,7 +49,7 @@ export async function resolveCandidate(
   const linked = proof.provider === 'github' ? await lockAccount(ctx, proof.identity) : undefined;
   const address = addressOf(proof);
   if (!linked && address !== null) await lockClaimants(ctx, address);
-  const ownerId = linked?.userId ?? (proof.provider === 'sso' ? proof.userId : undefined);
+  const ownerId = linked?.userId ?? ('userId' in proof ? proof.userId : undefined);
   const userId = ownerId ?? (address === null ? undefined : (await findAddressOwner(ctx.tx, address))?.id);
   const user = userId === undefined ? null : await lockSignInUser(ctx, userId);
   if (user === undefined) return null;
@@ -67,9 +67,14 @@ export async function resolveCandidate(
     ctx.unchanged();
     return null;
   }
-  const providerName = proof.provider === 'github' ? proof.identity.name : null;
-  const name = user?.name ?? providerName ?? localPart(address ?? '');
+  const name = user?.name ?? statedName(proof) ?? localPart(address ?? '');
   return { user, name, address, joins, links: proof.provider === 'github' && !linked };
+}
+
+/** The name of a new user, by themselves or by their provider. */
+export function statedName(proof: Proof): string | null {
+  if (proof.provider === 'email') return proof.newUser?.name ?? null;
+  return proof.provider === 'github' ? proof.identity.name : null;
 }
 
 /** Apps of an organization that an operator suspended let no user sign in. */
@@ -104,8 +109,9 @@ export async function admitToApp(
   const method = methodOf(proof);
   if (user === null) {
     if (address === null || method === null) return false;
-    const registrant = { address, name, locale: null, type: null };
-    await createVerifiedUser(ctx, { registrant, node, userId: newId }, method);
+    const { locale = null, passwordHash: hash = null } = (proof.provider === 'email' && proof.newUser) || {};
+    const registrant = { address, name, locale, type: null };
+    await createVerifiedUser(ctx, { registrant, node, userId: newId, hash }, method);
   } else if (links && proof.provider === 'github') {
     if (address === null || !(await linkAccount(ctx, user, proof.identity, address))) return false;
   } else if (method !== null) {

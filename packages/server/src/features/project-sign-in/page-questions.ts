@@ -1,4 +1,5 @@
 import { eq } from 'drizzle-orm';
+import type { Config } from '../../config/config.ts';
 import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Language } from '../../i18n/translate.ts';
@@ -9,18 +10,25 @@ import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
 import { namedScopes, type NamedScope } from '../../domain/app-access/scopes.ts';
 import type { WaitingDevice } from '../../domain/sign-in-flow/app-request.ts';
 import type { StepName } from '../../domain/federation/answer-app.ts';
-import { addressOf } from '../../domain/federation/app-sign-in.ts';
+import { addressOf, statedName } from '../../domain/federation/app-sign-in.ts';
 import { loadCliQuestion, type CliQuestion } from '../../domain/federation/cli.ts';
 import { loadConnectQuestion, type ConnectQuestion } from '../../domain/federation/link-account.ts';
 import { findFlowByState, findFlowByCookie, startAgainError } from '../../domain/sign-in-flow/flow.ts';
-import type { Notice, IdentifiedPerson } from '../../domain/sign-in-flow/flow-data.ts';
+import type {
+  Notice,
+  IdentifiedPerson,
+  SignInForm,
+  SignInStep,
+} from '../../domain/sign-in-flow/flow-data.ts';
 import { localPart } from '../../domain/federation/match-identity.ts';
 import { organizations } from '../organizations/organization.ts';
 import { projects } from '../projects/project.ts';
 import { users } from '../users/user.ts';
 import { permissionsOf, unknownRedirect, unknownScopes } from './authorize.ts';
 import { loadLogoutQuestion } from './end-session/end-session.ts';
-import { appOf, linkUnder, type ProjectFlow } from './steps.ts';
+import { mailOfToken } from './methods/mailed-code.ts';
+import { allowsSignUp } from './methods/request-code.ts';
+import { appOf, type ProjectFlow } from './steps.ts';
 
 /** Read-only data for the sign-in pages, for apps, and for pages that customers build themselves. */
 
@@ -44,6 +52,17 @@ interface AppOwner {
   readonly organization: string | null;
 }
 
+/** What the first page knows: the form that was sent last, and what was wrong with it. */
+interface FirstPage {
+  readonly form: SignInForm | null;
+  readonly address: string | null;
+  readonly entered: NonNullable<SignInStep['entered']>;
+  readonly mailedTo: string | null;
+  readonly problems: NonNullable<SignInStep['problems']>;
+  readonly allowsSignUp: boolean;
+  readonly passwordMinLength: number;
+}
+
 /** The current step of a browser's sign-in, as its page shows it. */
 export interface PageState {
   readonly app: AppProfile;
@@ -52,7 +71,8 @@ export interface PageState {
   readonly step: StepName;
   readonly providers: LiveApp['enabledProviders'];
   readonly notice: Notice | null;
-  readonly mailedTo: string | null;
+  /** The first page. */
+  readonly signIn: FirstPage;
   /** Only on the consent page. */
   readonly user: PersonProfile | null;
   /** Only on the consent page. */
@@ -81,8 +101,15 @@ export type LinkState =
       readonly redirectUri: string;
       readonly token: string;
       readonly language: Language | null;
+      /** For a new password: what its form sends beside the password, and the length that it needs. */
+      readonly reset: {
+        readonly code: string;
+        readonly formToken: string;
+        readonly minLength: number;
+      } | null;
     }
-  | { readonly state: 'otherBrowser' }
+  /** The page shows the code, and the link does nothing. */
+  | { readonly state: 'otherBrowser'; readonly code: string }
   | { readonly state: 'invalid' };
 
 export interface PageQuestions {
@@ -111,17 +138,16 @@ export const pageQuestions = (db: Executor, services: Services): PageQuestions =
     return flow && app ? pageStateAt(db, services, flow, app) : null;
   },
   linkOf: async (cookie, token) => {
-    const mail = await linkUnder(db, services, { token, cookie });
-    const app = mail && (await liveAppOf(db, mail.flow));
-    if (!mail || !app) return { state: 'invalid' };
-    if (!mail.isSameBrowser) return { state: 'otherBrowser' };
-    return {
-      state: 'ready',
-      app: profileOf(app),
-      redirectUri: mail.flow.asked.redirectUri,
-      token,
-      language: mail.flow.asked.language ?? null,
-    };
+    const opened = await mailOfToken(db, services, { token, cookie });
+    const app = opened && (await liveAppOf(db, opened.flow));
+    if (!opened || !app) return { state: 'invalid' };
+    const { flow, mail } = opened;
+    if (!opened.isSameBrowser) return { state: 'otherBrowser', code: mail.code };
+    const minLength = services.config.auth.passwordMinLength;
+    const isReset = mail.purpose.name === 'reset';
+    const reset = isReset ? { code: mail.code, formToken: flow.handle, minLength } : null;
+    const { redirectUri, language = null } = flow.asked;
+    return { state: 'ready', app: profileOf(app), redirectUri, token, language, reset };
   },
 });
 
@@ -145,7 +171,7 @@ async function pageStateAt(
     step: step.name,
     providers: offeredProviders(config, app),
     notice: ('notice' in step && step.notice) || null,
-    mailedTo: (step.name === 'signIn' && step.mailedTo) || null,
+    signIn: firstPageOf(config, app, step.name === 'signIn' ? step : undefined),
     user: isConsent ? await personOf(db, step.user) : null,
     maker: isConsent ? await ownerOfApp(db, app) : null,
     ...(isConsent ? await questionOf(db, app, step) : { scopes: [], later: [] }),
@@ -154,6 +180,18 @@ async function pageStateAt(
     language: request.language ?? null,
     device: request.device ?? null,
     fields: step.name === 'respond' ? step.fields : {},
+  };
+}
+
+function firstPageOf({ auth }: Config, app: LiveApp, step: SignInStep | undefined): FirstPage {
+  return {
+    form: step?.form ?? null,
+    address: step?.address ?? null,
+    entered: step?.entered ?? {},
+    mailedTo: step?.mailedTo ?? null,
+    problems: step?.problems ?? [],
+    allowsSignUp: allowsSignUp(app),
+    passwordMinLength: auth.passwordMinLength,
   };
 }
 
@@ -183,8 +221,7 @@ async function personOf(db: Executor, { userId, proof }: IdentifiedPerson): Prom
   const [user] = userId === null ? [] : await db.select().from(users).where(eq(users.id, userId));
   if (user) return { displayName: user.name, email: user.email, pictureUrl: user.pictureUrl };
   const address = addressOf(proof);
-  const name = proof.provider === 'github' ? proof.identity.name : null;
-  return { displayName: name ?? localPart(address ?? ''), email: address, pictureUrl: null };
+  return { displayName: statedName(proof) ?? localPart(address ?? ''), email: address, pictureUrl: null };
 }
 
 interface AppInfoInput {

@@ -1,3 +1,4 @@
+import type { DetailCode } from '../../errors.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { Language } from '../../i18n/translate.ts';
 import { colourSheet } from '../colour.ts';
@@ -22,17 +23,35 @@ export interface PageState {
   readonly redirectUri: string;
   readonly formToken: string;
   readonly step: 'signIn' | 'secondFactor' | 'consent' | 'respond';
-  readonly providers: readonly ('email' | 'github')[];
+  readonly providers: readonly ('email' | 'password' | 'github')[];
   /** The result of the last attempt. */
   readonly notice:
     | null
-    | 'mailed'
     | 'wrongCode'
+    | 'wrongMailedCode'
+    | 'mailedCodeEnded'
+    | 'wrongPassword'
+    | 'passwordChanged'
+    | 'accountExists'
+    | 'noAccount'
     | 'providerFailed'
     | 'providerRefused'
     | 'addressInvalid'
     | 'emailNotVerified';
-  readonly mailedTo: string | null;
+  /** The first page. */
+  readonly signIn: {
+    /** The form that was sent last. */
+    readonly form: 'signIn' | 'signUp' | 'reset' | null;
+    /** The address with which they sign in; null: the page asks for it. */
+    readonly address: string | null;
+    /** What was typed in the form, passwords and codes left out. */
+    readonly entered: { readonly email?: string; readonly name?: string };
+    /** The address to which a mail went, or would have; null: the page asks for no code. */
+    readonly mailedTo: string | null;
+    readonly problems: readonly { readonly path: string; readonly code: DetailCode }[];
+    readonly allowsSignUp: boolean;
+    readonly passwordMinLength: number;
+  };
   /** The signed-in user; only at the consent. */
   readonly user: {
     readonly displayName: string;
@@ -88,6 +107,7 @@ export function appPage(options: {
     }),
     language,
     formAction: `'self' ${formTarget(redirectUri)}`,
+    script: options.script !== undefined,
     images: logo === undefined ? images : [...images, logo],
   };
 }

@@ -60,7 +60,10 @@ export async function continueSession(
 }
 
 /** How the user signed in: an app that does not offer this way does not trust it either. */
-const providerOf = ({ amr }: SessionRow) => (amr.includes('fed') ? 'github' : 'email');
+function providerOf({ amr }: SessionRow): LiveApp['enabledProviders'][number] {
+  if (amr.includes('fed')) return 'github';
+  return amr.includes('pwd') ? 'password' : 'email';
+}
 
 const isRecent = ({ authenticatedAt }: SessionRow, { maxAgeSeconds }: Prompt, now: Date): boolean =>
   maxAgeSeconds === null || now.getTime() - authenticatedAt.getTime() <= maxAgeSeconds * 1000;
