@@ -67,6 +67,9 @@ const publicRoutes = new Set([
   'POST /api/auth/project/revoke',
   'POST /api/auth/project/introspect',
   // The device has no user yet, and the browser no session (RFC 8628).
+  'POST /api/auth/project/register',
+  'GET /api/auth/project/register/:client',
+  'DELETE /api/auth/project/register/:client',
   'POST /api/auth/project/device',
   'POST /api/auth/project/device/enter',
   'GET /api/organization-invitations/:token',
