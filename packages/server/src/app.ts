@@ -54,6 +54,7 @@ import { createBackchannelLogout } from './domain/backchannel-logout/sender.ts';
 import { createFanOut } from './features/webhook-subscriptions/fan-out.ts';
 import { createTargetGuard } from './domain/webhook-targets/target-guard.ts';
 import { createIds } from './runtime/ids.ts';
+import { deleteUnusedApps } from './domain/app-registration/unused-apps.ts';
 import { startJobs } from './runtime/jobs.ts';
 import type { Services } from './kernel/context.ts';
 import { createInvoke } from './kernel/invoke.ts';
@@ -245,6 +246,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const recordOperators = () => recordConfiguredOperators(services, pool, actAsSystem, logError);
   const resetFactors = () => carryOutFactorResets(services, pool, actAsSystem, logError);
   const warnOfExpiry = () => warnOfExpiringKeys(services, pool, actAsSystem, logError);
+  const deleteUnused = () => deleteUnusedApps(services, pool, actAsSystem, logError);
   const logResealed = (resealed: ResealCounts): void => log.info({ message: 'resealed', resealed });
   const reseal = createReseal({ pool, kek, columns: sealedColumns, log: logError, onResealed: logResealed });
   const stopJobs = startJobs(config.jobs, [
@@ -259,6 +261,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     { everyMs: 15 * MINUTE_MS, run: () => auditRetention.run() },
     { everyMs: 60 * MINUTE_MS, run: rotateSystemKey },
     { everyMs: 60 * MINUTE_MS, run: warnOfExpiry },
+    { everyMs: 60 * MINUTE_MS, run: deleteUnused },
     ...(config.encryption.oldKeys.length > 0 ? [{ everyMs: MINUTE_MS, run: () => reseal.run() }] : []),
   ]);
   const serves = { explorer: config.graphql.explorer, documentation: config.docs.enabled };
@@ -278,6 +281,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     signAuditLogs: () => checkpoints.run(),
     cutAuditLogs: () => auditRetention.run(),
     warnOfExpiry,
+    deleteUnusedApps: deleteUnused,
     recordOperators,
     resetFactors,
     reseal: () => reseal.run(),

@@ -38,6 +38,7 @@ import * as projectMetadata from './features/project-sign-in/metadata-operations
 import * as projectAuthorization from './features/project-sign-in/authorize-operations.ts';
 import * as projectOrganizations from './features/project-sign-in/organization/operations.ts';
 import * as projectLogout from './features/project-sign-in/end-session/operations.ts';
+import * as projectRegistration from './features/project-sign-in/registration/operations.ts';
 import * as projectUserInfo from './features/project-sign-in/user-info-operations.ts';
 import * as projectTokens from './features/project-sign-in/token-operations.ts';
 import * as signInMethods from './features/project-sign-in/methods/operations.ts';
@@ -65,6 +66,7 @@ export const features = {
     ...signInMethods,
     ...signInMethods,
     ...projectTokens,
+    ...projectRegistration,
     ...projectUserInfo,
     ...deviceSignIn,
     ...projectMetadata,

@@ -68,6 +68,8 @@ export interface App {
   readonly resetFactors: () => Promise<void>;
   /** Warns about API keys that expire soon, as the job does. Answers their number. */
   readonly warnOfExpiry: () => Promise<number>;
+  /** Deletes registered apps that nobody uses, as the job does. Answers their number. */
+  readonly deleteUnusedApps: () => Promise<number>;
   /** Encrypts again what is still encrypted with an old key, as the job does. */
   readonly reseal: () => Promise<ResealCounts>;
   readonly close: () => Promise<void>;

@@ -110,7 +110,10 @@ const projects = noun({
     },
     created,
   ],
-  fields: { name: 'text', slug: 'text', description: 'text', metadata: 'json', tagIds: 'list' },
+  fields: {
+    ...{ name: 'text', slug: 'text', description: 'text', metadata: 'json', tagIds: 'list' },
+    ...{ dynamicRegistration: 'text', registrableScopes: 'list', registrableResources: 'list' },
+  },
   namedBy: 'slug',
   isLarge: true,
 });

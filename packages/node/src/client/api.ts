@@ -84,6 +84,24 @@ export interface Api {
    *
    * Access: public. `POST /api/auth/project/revoke` */
   revokeProjectToken: Operation<'revokeProjectToken'>;
+  /** Delete the registration of a client.
+   *
+   * With the `registration_access_token` of the client as `Authorization: Bearer` (RFC 7592). Its sessions end.
+   *
+   * Access: public. `DELETE /api/auth/project/register/:client` */
+  deleteProjectClientRegistration: Operation<'deleteProjectClientRegistration'>;
+  /** Read the registration of a client.
+   *
+   * With the `registration_access_token` of the client as `Authorization: Bearer` (RFC 7592).
+   *
+   * Access: public. `GET /api/auth/project/register/:client` */
+  projectClientRegistration: Operation<'projectClientRegistration'>;
+  /** Register a client as an app of a project.
+   *
+   * Dynamic client registration (RFC 7591), where the installation and the project allow it. `Authorization: Bearer` has the token of an API key that holds `ProjectApp:Create` in the project, from `exchangeApiKey` or the token endpoint. Errors have the form of RFC 7591.
+   *
+   * Access: public. `POST /api/auth/project/register` */
+  registerProjectClient: Operation<'registerProjectClient'>;
   /** Read who signed in to the app.
    *
    * Needs a token of an app. `profile` and `email` decide which claims it gets; an app that asked no scope of OpenID Connect gets all. Unknown claims are left out.

@@ -783,6 +783,56 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/auth/project/register/{client}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read the registration of a client
+     * @description With the `registration_access_token` of the client as `Authorization: Bearer` (RFC 7592).
+     *
+     *     Access: public.
+     */
+    get: operations['projectClientRegistration'];
+    put?: never;
+    post?: never;
+    /**
+     * Delete the registration of a client
+     * @description With the `registration_access_token` of the client as `Authorization: Bearer` (RFC 7592). Its sessions end.
+     *
+     *     Access: public.
+     */
+    delete: operations['deleteProjectClientRegistration'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/project/register': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Register a client as an app of a project
+     * @description Dynamic client registration (RFC 7591), where the installation and the project allow it. `Authorization: Bearer` has the token of an API key that holds `ProjectApp:Create` in the project, from `exchangeApiKey` or the token endpoint. Errors have the form of RFC 7591.
+     *
+     *     Access: public.
+     */
+    post: operations['registerProjectClient'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/auth/project/user-info': {
     parameters: {
       query?: never;
@@ -5250,6 +5300,11 @@ export interface components {
      */
     ProjectSortField: 'createdAt' | 'name' | 'updatedAt';
     /**
+     * @description Who may register clients as apps of a project.
+     * @enum {string}
+     */
+    DynamicRegistration: 'off' | 'token';
+    /**
      * @description What the customer may use besides users and checks.
      * @enum {string}
      */
@@ -5675,6 +5730,39 @@ export interface components {
     };
     /** @description Always empty: the status is the result (RFC 7009). */
     OauthNothing: Record<string, never>;
+    /** @description A client that registered itself (RFC 7591). */
+    ClientRegistration: {
+      /** @description The client id of the app in OAuth requests. */
+      client_id: string;
+      /** @description When it registered, in seconds. */
+      client_id_issued_at: number;
+      /** @description For `registration_client_uri`, as Bearer. Shown only once. */
+      registration_access_token?: string;
+      /**
+       * Format: uri
+       * @description Where the client reads and deletes its registration.
+       */
+      registration_client_uri: string;
+      /** @description What the sign-in pages call the app. */
+      client_name: string;
+      /** @description Web site of the client. */
+      client_uri?: string;
+      /** @description Where the browser may be sent after the sign-in. */
+      redirect_uris: string[];
+      /** @description Where the browser may be sent after a logout. */
+      post_logout_redirect_uris: string[];
+      /** @description Scopes that it may request, separated by spaces. */
+      scope: string;
+      /**
+       * @description It has no secret.
+       * @constant
+       */
+      token_endpoint_auth_method: 'none';
+      /** @description Values of `grant_type` that it may use. */
+      grant_types: ('authorization_code' | 'refresh_token')[];
+      /** @description Values of `response_type` that it may use. */
+      response_types: 'code'[];
+    };
     /** @description The user who signed in, with claims of OpenID Connect. */
     ProjectUserInfo: {
       /** @description Id of the user. */
@@ -5759,6 +5847,11 @@ export interface components {
        * @description Where a device without a browser begins (RFC 8628).
        */
       device_authorization_endpoint: string;
+      /**
+       * Format: uri
+       * @description Where clients register themselves (RFC 7591); absent where that is off.
+       */
+      registration_endpoint?: string;
       /**
        * Format: uri
        * @description Address of the keys that verify the tokens.
@@ -7137,6 +7230,12 @@ export interface components {
       metadata: {
         [key: string]: unknown;
       };
+      /** @description Whether clients may register themselves as apps (RFC 7591). token: with the token of an API key that holds ProjectApp:Create. */
+      dynamicRegistration: components['schemas']['DynamicRegistration'];
+      /** @description Permissions that registered apps may request (slug:action or Noun:Action). */
+      registrableScopes: string[];
+      /** @description Resource servers that registered apps may name as audience (RFC 8707). */
+      registrableResources: unknown;
       /** @description Related rows of Tag; absent unless asked for. */
       tags?: components['schemas']['Tag'][];
     };
@@ -8232,6 +8331,8 @@ export interface components {
       accessTokenProfile: components['schemas']['AccessTokenProfile'];
       /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
       resources: string[];
+      /** @description true: the client registered itself (RFC 7591). Its users are always asked for consent, and it is deleted when unused for 30 days. */
+      registered: boolean;
       /** @description Related rows of Tag; absent unless asked for. */
       tags?: components['schemas']['Tag'][];
       /** @description The related Role; absent unless asked for. */
@@ -8312,6 +8413,8 @@ export interface components {
       accessTokenProfile: components['schemas']['AccessTokenProfile'];
       /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
       resources: string[];
+      /** @description true: the client registered itself (RFC 7591). Its users are always asked for consent, and it is deleted when unused for 30 days. */
+      registered: boolean;
       /** @description Related rows of Tag; absent unless asked for. */
       tags?: components['schemas']['Tag'][];
       /** @description The related Role; absent unless asked for. */
@@ -9788,6 +9891,38 @@ export interface components {
         /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
         client_secret?: string;
       };
+      deleteProjectClientRegistration: {
+        /** @description The `client_id` of the client. */
+        client: string;
+      };
+      projectClientRegistration: {
+        /** @description The `client_id` of the client. */
+        client: string;
+      };
+      registerProjectClient: {
+        /** @description Where the browser may be sent after the sign-in. The rules are those of `redirectUris`. */
+        redirect_uris: string[];
+        /** @description What the sign-in pages call the app. */
+        client_name?: string;
+        /**
+         * Format: uri
+         * @description Web site of the client.
+         */
+        client_uri?: string;
+        /** @description Scopes that it may request, separated by spaces: of OpenID Connect, and of the project's `registrableScopes`. Absent: all of them. */
+        scope?: string;
+        /**
+         * @description Only public clients may register; PKCE protects them.
+         * @constant
+         */
+        token_endpoint_auth_method?: 'none';
+        /** @description Values of `grant_type` that it uses. */
+        grant_types?: ('authorization_code' | 'refresh_token')[];
+        /** @description Values of `response_type`. */
+        response_types?: 'code'[];
+        /** @description Where the browser may be sent after a logout. */
+        post_logout_redirect_uris?: string[];
+      };
       projectUserInfo: Record<string, never>;
       projectUserInfoByPost: Record<string, never>;
       authorizeProjectDevice: {
@@ -10573,6 +10708,12 @@ export interface components {
         metadata?: {
           [key: string]: unknown;
         };
+        /** @description Whether clients may register themselves as apps (RFC 7591). token: with the token of an API key that holds ProjectApp:Create. */
+        dynamicRegistration?: components['schemas']['DynamicRegistration'];
+        /** @description Permissions that registered apps may request (slug:action or Noun:Action). */
+        registrableScopes?: string[];
+        /** @description Resource servers that registered apps may name as audience (RFC 8707). */
+        registrableResources?: string[];
         /** @description Its tags; replaces the whole set. */
         tagIds?: string[];
       };
@@ -13125,6 +13266,9 @@ export interface components {
       introspectProjectToken: components['schemas']['TokenIntrospection'];
       projectToken: components['schemas']['AppTokens'];
       revokeProjectToken: components['schemas']['RevokedTokens'];
+      deleteProjectClientRegistration: unknown;
+      projectClientRegistration: components['schemas']['ClientRegistration'];
+      registerProjectClient: components['schemas']['ClientRegistration'];
       projectUserInfo: components['schemas']['ProjectUserInfo'];
       projectUserInfoByPost: components['schemas']['ProjectUserInfo'];
       authorizeProjectDevice: components['schemas']['DeviceCodes'];
@@ -13706,6 +13850,17 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
+    /** @description `CONFLICT` This already exists. · `INVALID_STATE` Not possible in the state {state}. */
+    'CONFLICT-INVALID_STATE-STANDARD': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['OauthError'];
+      };
+    };
     /** @description `CONFLICT` This already exists. · `IN_USE` Still in use. · `DELETION_NOT_ALLOWED` This may not be deleted. · `IDEMPOTENCY_IN_PROGRESS` A request with this key is still running. */
     'CONFLICT-IN_USE-DELETION_NOT_ALLOWED-IDEMPOTENCY_IN_PROGRESS': {
       headers: {
@@ -13759,6 +13914,17 @@ export interface components {
       };
       content: {
         'application/json': components['schemas']['Error'] | components['schemas']['OauthError'];
+      };
+    };
+    /** @description `FORBIDDEN` You may not do this. · `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
+    'FORBIDDEN-IMPERSONATION_NOT_ALLOWED-STANDARD': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['OauthError'];
       };
     };
     /** @description `FORBIDDEN` You may not do this. · `MFA_REQUIRED` Confirm with your second factor first. */
@@ -14003,6 +14169,17 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
+    /** @description `IMPERSONATION_NOT_ALLOWED` Not possible while acting for another user. */
+    'IMPERSONATION_NOT_ALLOWED-STANDARD': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['OauthError'];
+      };
+    };
     /** @description `INTERNAL_ERROR` Something went wrong. */
     INTERNAL_ERROR: {
       headers: {
@@ -14023,6 +14200,17 @@ export interface components {
       };
       content: {
         'application/json': components['schemas']['Error'] | components['schemas']['OauthError'];
+      };
+    };
+    /** @description `INTERNAL_ERROR` Something went wrong. */
+    'INTERNAL_ERROR-STANDARD': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['OauthError'];
       };
     };
     /** @description `INVALID_STATE` Not possible in the state {state}. */
@@ -14179,6 +14367,17 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
+    /** @description `VALIDATION_ERROR` The request is not valid. */
+    'Invalid-STANDARD': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['OauthError'];
+      };
+    };
     /** @description `VALIDATION_ERROR` The request is not valid. · `SCOPE_REQUIRED` A scope is required: send {place}. · `SCOPE_CONFLICT` The request names two different scopes. · `TENANT_NOT_ALLOWED` This operation does not work on the tenant {tenant}. */
     InvalidInScope: {
       headers: {
@@ -14311,6 +14510,17 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
+    /** @description `NOT_FOUND` Not found. */
+    'NOT_FOUND-STANDARD': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['OauthError'];
+      };
+    };
     /** @description `PAYLOAD_TOO_LARGE` The request is too large. */
     PAYLOAD_TOO_LARGE: {
       headers: {
@@ -14331,6 +14541,17 @@ export interface components {
       };
       content: {
         'application/json': components['schemas']['Error'] | components['schemas']['OauthError'];
+      };
+    };
+    /** @description `PAYLOAD_TOO_LARGE` The request is too large. */
+    'PAYLOAD_TOO_LARGE-STANDARD': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['OauthError'];
       };
     };
     /** @description `POLICY_TEST_FAILED` A test of the policy failed. · `IDEMPOTENCY_KEY_REUSED` This key was used for another request. */
@@ -14381,6 +14602,20 @@ export interface components {
       };
       content: {
         'application/json': components['schemas']['Error'] | components['schemas']['OauthError'];
+      };
+    };
+    /** @description `RATE_LIMITED` Too many requests; retry in {seconds} seconds. */
+    'RATE_LIMITED-STANDARD': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        'Retry-After': components['headers']['Retry-After'];
+        RateLimit: components['headers']['RateLimit'];
+        'RateLimit-Policy': components['headers']['RateLimit-Policy'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['OauthError'];
       };
     };
     /** @description `ROTATION_IN_PROGRESS` The previous secret is still valid; use force to end it. · `IDEMPOTENCY_IN_PROGRESS` A request with this key is still running. */
@@ -14462,6 +14697,18 @@ export interface components {
         'application/json': components['schemas']['Error'] | components['schemas']['OauthError'];
       };
     };
+    /** @description `UNAUTHENTICATED` Sign in first, or send valid credentials. */
+    'UNAUTHENTICATED-STANDARD': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        'WWW-Authenticate': components['headers']['WWW-Authenticate'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['OauthError'];
+      };
+    };
     /** @description `UNAVAILABLE` Temporarily not available. */
     UNAVAILABLE: {
       headers: {
@@ -14486,6 +14733,18 @@ export interface components {
         'application/json': components['schemas']['Error'] | components['schemas']['OauthError'];
       };
     };
+    /** @description `UNAVAILABLE` Temporarily not available. */
+    'UNAVAILABLE-STANDARD': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        'Retry-After': components['headers']['Retry-After'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['OauthError'];
+      };
+    };
     /** @description `UNSUPPORTED_MEDIA_TYPE` Send application/json. */
     UNSUPPORTED_MEDIA_TYPE: {
       headers: {
@@ -14508,6 +14767,17 @@ export interface components {
         'application/json': components['schemas']['Error'] | components['schemas']['OauthError'];
       };
     };
+    /** @description `UNSUPPORTED_MEDIA_TYPE` Send application/json. */
+    'UNSUPPORTED_MEDIA_TYPE-STANDARD': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['OauthError'];
+      };
+    };
     /** @description The receiver accepted the event. After any other status the delivery is retried for some days; 410 disables the subscription. */
     WebhookReceived: {
       headers: {
@@ -14525,6 +14795,8 @@ export interface components {
     accountId: string;
     /** @description Only what this user did, with any credential, or what this key did. */
     actorId: string;
+    /** @description The `client_id` of the client. */
+    client: string;
     /** @description Continues a list: the `nextCursor` of the previous page. */
     cursor: string;
     /** @description true: change nothing, and answer whose permissions the change would affect (GraphQL: in `extensions.dryRun`). */
@@ -15275,6 +15547,8 @@ export interface operations {
         acr_values?: string;
         /** @description The address with which the form begins; a user with another address is not signed in without it. */
         login_hint?: string;
+        /** @description Languages of the pages, separated by spaces, the preferred one first; those of the browser count after them. */
+        ui_locales?: string;
         /** @description An id_token of the app, expired or not: no other user can sign in. */
         id_token_hint?: string;
         /** @description Not supported. */
@@ -15348,6 +15622,8 @@ export interface operations {
           acr_values?: string;
           /** @description The address with which the form begins; a user with another address is not signed in without it. */
           login_hint?: string;
+          /** @description Languages of the pages, separated by spaces, the preferred one first; those of the browser count after them. */
+          ui_locales?: string;
           /** @description An id_token of the app, expired or not: no other user can sign in. */
           id_token_hint?: string;
           /** @description Not supported. */
@@ -15390,6 +15666,8 @@ export interface operations {
           acr_values?: string;
           /** @description The address with which the form begins; a user with another address is not signed in without it. */
           login_hint?: string;
+          /** @description Languages of the pages, separated by spaces, the preferred one first; those of the browser count after them. */
+          ui_locales?: string;
           /** @description An id_token of the app, expired or not: no other user can sign in. */
           id_token_hint?: string;
           /** @description Not supported. */
@@ -16423,6 +16701,126 @@ export interface operations {
       429: components['responses']['RATE_LIMITED-FORM'];
       500: components['responses']['INTERNAL_ERROR-FORM'];
       503: components['responses']['UNAVAILABLE-FORM'];
+    };
+  };
+  projectClientRegistration: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The `client_id` of the client. */
+        client: components['parameters']['client'];
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ClientRegistration'];
+        };
+      };
+      400: components['responses']['Invalid-STANDARD'];
+      401: components['responses']['UNAUTHENTICATED-STANDARD'];
+      429: components['responses']['RATE_LIMITED-STANDARD'];
+      500: components['responses']['INTERNAL_ERROR-STANDARD'];
+      503: components['responses']['UNAVAILABLE-STANDARD'];
+    };
+  };
+  deleteProjectClientRegistration: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The `client_id` of the client. */
+        client: components['parameters']['client'];
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success, without a body. */
+      204: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-STANDARD'];
+      401: components['responses']['UNAUTHENTICATED-STANDARD'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-STANDARD'];
+      429: components['responses']['RATE_LIMITED-STANDARD'];
+      500: components['responses']['INTERNAL_ERROR-STANDARD'];
+      503: components['responses']['UNAVAILABLE-STANDARD'];
+    };
+  };
+  registerProjectClient: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description Where the browser may be sent after the sign-in. The rules are those of `redirectUris`. */
+          redirect_uris: string[];
+          /** @description What the sign-in pages call the app. */
+          client_name?: string;
+          /**
+           * Format: uri
+           * @description Web site of the client.
+           */
+          client_uri?: string;
+          /** @description Scopes that it may request, separated by spaces: of OpenID Connect, and of the project's `registrableScopes`. Absent: all of them. */
+          scope?: string;
+          /**
+           * @description Only public clients may register; PKCE protects them.
+           * @constant
+           */
+          token_endpoint_auth_method?: 'none';
+          /** @description Values of `grant_type` that it uses. */
+          grant_types?: ('authorization_code' | 'refresh_token')[];
+          /** @description Values of `response_type`. */
+          response_types?: 'code'[];
+          /** @description Where the browser may be sent after a logout. */
+          post_logout_redirect_uris?: string[];
+        };
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ClientRegistration'];
+        };
+      };
+      400: components['responses']['Invalid-STANDARD'];
+      401: components['responses']['UNAUTHENTICATED-STANDARD'];
+      403: components['responses']['FORBIDDEN-IMPERSONATION_NOT_ALLOWED-STANDARD'];
+      404: components['responses']['NOT_FOUND-STANDARD'];
+      409: components['responses']['CONFLICT-INVALID_STATE-STANDARD'];
+      413: components['responses']['PAYLOAD_TOO_LARGE-STANDARD'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE-STANDARD'];
+      429: components['responses']['RATE_LIMITED-STANDARD'];
+      500: components['responses']['INTERNAL_ERROR-STANDARD'];
+      503: components['responses']['UNAVAILABLE-STANDARD'];
     };
   };
   projectUserInfo: {
@@ -19307,6 +19705,12 @@ export interface operations {
           metadata?: {
             [key: string]: unknown;
           };
+          /** @description Whether clients may register themselves as apps (RFC 7591). token: with the token of an API key that holds ProjectApp:Create. */
+          dynamicRegistration?: components['schemas']['DynamicRegistration'];
+          /** @description Permissions that registered apps may request (slug:action or Noun:Action). */
+          registrableScopes?: string[];
+          /** @description Resource servers that registered apps may name as audience (RFC 8707). */
+          registrableResources?: string[];
           /** @description Its tags; replaces the whole set. */
           tagIds?: string[];
         };
@@ -19316,7 +19720,7 @@ export interface operations {
       200: components['responses']['ProjectChanged'];
       400: components['responses']['InvalidInScope'];
       401: components['responses']['UNAUTHENTICATED'];
-      403: components['responses']['ForbiddenInScope'];
+      403: components['responses']['ForbiddenInScope-PRIVILEGE_ESCALATION'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['CONFLICT'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -22634,6 +23038,7 @@ export interface operations {
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
       404: components['responses']['NOT_FOUND'];
+      409: components['responses']['INVALID_STATE'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];

@@ -178,6 +178,7 @@ function toConfig(v: Values) {
       invitationDays: v.AUTH_INVITATION_DAYS,
       sessionIdleDays: v.AUTH_SESSION_IDLE_DAYS,
       sso: { idleHours: v.SSO_IDLE_HOURS, maxDays: v.SSO_MAX_DAYS, factorHours: v.SSO_MFA_HOURS },
+      dynamicRegistration: v.OIDC_DYNAMIC_REGISTRATION,
       maxSessionsPerUser: v.AUTH_MAX_SESSIONS_PER_USER,
       lockoutMaxFailures: v.AUTH_LOCKOUT_MAX_FAILURES,
       lockoutWindowMinutes: v.AUTH_LOCKOUT_WINDOW_MINUTES,

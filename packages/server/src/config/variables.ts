@@ -164,6 +164,11 @@ export const declarations = {
     integer(0, 720),
     "Hours for which the second factor of the browser's sign-in counts, 0..720; then the next app asks for it again",
   ),
+  OIDC_DYNAMIC_REGISTRATION: variable(
+    'false',
+    flag,
+    'true: clients may register themselves (RFC 7591) in projects that allow it',
+  ),
   AUTH_LOCKOUT_MAX_FAILURES: variable(
     '10',
     integer(1, 100),

@@ -7,7 +7,7 @@ import { fail } from '../errors.ts';
 import { createAnswerBudget } from '../kernel/output/answer-budget.ts';
 import { credentialKey } from '../kernel/charge.ts';
 import type { Authentication, Call, Effects } from '../kernel/context.ts';
-import type { FormAnswers } from '../kernel/operation.ts';
+import type { FormAnswers, Operation } from '../kernel/operation.ts';
 import { requestSlot } from './admission/request-slot.ts';
 import { inProtocolOf, shownRequestId } from './authzen-rules.ts';
 import type { Authenticate } from './authenticate.ts';
@@ -71,6 +71,8 @@ declare module 'fastify' {
     readonly oauth?: readonly string[] | undefined;
     /** Whether a body may be a form too. */
     readonly takesForm?: true | FormAnswers<never> | undefined;
+    /** Errors of a standard with a form of its own. */
+    readonly standardErrors?: Operation['standardErrors'] | undefined;
     /** An endpoint of AuthZEN. */
     readonly authzen?: true | undefined;
     /** The body of a request is discarded. */
@@ -268,6 +270,7 @@ export function callOf(request: FastifyRequest, config: Config, transport: Call[
     // A header that is sent twice is joined by ", ", which no valid key contains.
     idempotencyKey: key === undefined ? null : [key].flat().join(', '),
     ifNoneMatch: request.headers['if-none-match'] ?? null,
+    bearer: /^bearer +([^\s,]+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? null,
     refreshCookie: readCookie(request, 'refresh', https),
     flowCookie: readCookie(request, 'flow', https),
     ssoCookie: readCookie(request, 'sso', https),

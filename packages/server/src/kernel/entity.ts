@@ -47,6 +47,9 @@ export const optional = <S extends Schema>(schema: S, fallback: z.util.NoUndefin
 /** Optional at create, where the operation derives it; changeable. */
 export const derivable = <S extends Schema>(schema: S) => field(schema, schema.optional(), schema.optional());
 
+/** Has its default at create; changeable. */
+export const changeable = <S extends Schema>(schema: S) => field(schema, undefined, schema.optional());
+
 /** Set once, at create. */
 export const fixed = <S extends Schema>(schema: S) => field(schema, schema, undefined);
 

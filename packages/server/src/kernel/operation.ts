@@ -73,6 +73,11 @@ export interface Declaration<
   readonly only?: 'rest';
   /** Also takes a form as body, for pages without script; with answers of its own if they differ from JSON. */
   readonly takesForm?: true | FormAnswers<z.output<O>>;
+  /** Errors of REST in the form of a standard, instead of the envelope; with their schema for OpenAPI. */
+  readonly standardErrors?: {
+    readonly refusal: (error: DoorwardError) => BareReply;
+    readonly failure: z.ZodType;
+  };
   /**
    * An OAuth endpoint: ignores unknown parameters and refuses repeated ones. For an `authorization` request the operation
    * refuses repeated ones itself (`Call.repeated`), because it must redirect to the app.

@@ -85,7 +85,8 @@ const groups: readonly (readonly [name: string, codes: readonly Code[]])[] = [
 function nameOf(op: NamedOperation, codes: readonly Code[]): string {
   const [group, together] = groups.find(([, all]) => all.every((code) => codes.includes(code))) ?? [];
   const others = codes.filter((code) => !together?.includes(code));
-  return [group, ...others, answersForms(op) && 'FORM'].filter(Boolean).join('-');
+  const form = answersForms(op) ? 'FORM' : op.standardErrors && 'STANDARD';
+  return [group, ...others, form].filter(Boolean).join('-');
 }
 
 /** The error responses of one operation by status, each a reference to a component. */
@@ -101,8 +102,8 @@ export function sharedFailures(
 ): Record<string, object> {
   const all = operations.flatMap((op) =>
     byStatus(op).map(([status, codes]) => {
-      const inForm = answersForms(op) ? formFailure(op) : undefined;
-      return [nameOf(op, codes), failureResponse(status, codes, inForm)] as const;
+      const own = answersForms(op) || op.standardErrors ? formFailure(op) : undefined;
+      return [nameOf(op, codes), failureResponse(op, status, codes, own)] as const;
     }),
   );
   return Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -110,16 +111,25 @@ export function sharedFailures(
 
 const errorRef = { $ref: '#/components/schemas/Error' };
 
-function failureResponse(status: number, codes: readonly Code[], inForm: object | undefined): object {
-  const schema = inForm
-    ? { anyOf: [errorRef, inForm], description: 'The first for a JSON request, the second for a form.' }
-    : errorRef;
+function failureResponse(
+  { standardErrors }: NamedOperation,
+  status: number,
+  codes: readonly Code[],
+  inForm: object | undefined,
+): object {
+  const schema = standardErrors
+    ? inForm
+    : inForm
+      ? { anyOf: [errorRef, inForm], description: 'The first for a JSON request, the second for a form.' }
+      : errorRef;
   const examples = codes.map((code) => [code, { $ref: `#/components/examples/${code}` }] as const);
   return {
     description: codes.map((code) => `\`${code}\` ${catalogue[code].message}`).join(' · '),
     'x-codes': codes,
     headers: headersOf(status),
-    content: { 'application/json': { schema, examples: Object.fromEntries(examples) } },
+    content: {
+      'application/json': { schema, ...(!standardErrors && { examples: Object.fromEntries(examples) }) },
+    },
   };
 }
 

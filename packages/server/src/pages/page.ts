@@ -63,6 +63,8 @@ export interface PageWithForm {
   readonly html: Html;
   /** Where the form may lead, redirects included. */
   readonly formAction: string;
+  /** If it is not that of the browser. */
+  readonly language?: Language;
   /** From where the page may show pictures. */
   readonly images?: readonly string[];
   /** Whether it has a script; absent: as the path. */
@@ -86,10 +88,10 @@ export function servePage(
     const page = await options.page(language, request);
     if ('redirectTo' in page) return reply.redirect(page.redirectTo, 303);
     const hasForm = !(page instanceof Html);
-    const { html: document, ...allowed } = hasForm ? page : { html: page };
+    const { html: document, language: _, ...allowed } = hasForm ? page : { html: page, language };
     const policy = pagePolicy({ script: options.script !== undefined, ...allowed });
     return (
-      setPageHeaders(reply, language, policy)
+      setPageHeaders(reply, (hasForm && page.language) || language, policy)
         // Without a referrer a browser would send the origin of a posted form as "null".
         .headers(hasForm ? { 'referrer-policy': 'same-origin' } : {})
         .send(document.toString())

@@ -44,6 +44,7 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
         operation: op.name,
         rate: op.rate,
         takesForm: op.takesForm,
+        standardErrors: op.standardErrors,
         forBrowsers: op.forBrowsers,
         cors: op.cors,
         oauth: op.oauth && Object.keys(op.input),

@@ -55,9 +55,16 @@ const publicRoutes = new Set([
   'POST /api/auth/project/email/request',
   'GET /api/auth/project/email',
   'POST /api/auth/project/email/consume',
+  // The ways to prove who one is, in the flow of a browser (sign-in-methods §1).
+  'POST /api/auth/flow/identifier',
+  'POST /api/auth/flow/password',
+  'POST /api/auth/flow/email/code',
+  'POST /api/auth/flow/sign-up',
+  'POST /api/auth/flow/reset/request',
+  'POST /api/auth/flow/reset',
   // A user with a second factor enters its code between the identity provider and consent (identity §12).
-  'POST /api/auth/project/organization',
   'POST /api/auth/project/second-factor',
+  'POST /api/auth/project/organization',
   'GET /api/auth/project/consent',
   'GET /api/auth/project/app-info',
   'GET /api/auth/project/consent-info',
@@ -67,6 +74,10 @@ const publicRoutes = new Set([
   // The token to be revoked authenticates the request (RFC 7009).
   'POST /api/auth/project/revoke',
   'POST /api/auth/project/introspect',
+  // The token of a key or of the registration authenticates the request (RFC 7591).
+  'POST /api/auth/project/register',
+  'GET /api/auth/project/register/:client',
+  'DELETE /api/auth/project/register/:client',
   // The device has no user yet, and the browser no session (RFC 8628).
   'POST /api/auth/project/device',
   'POST /api/auth/project/device/enter',

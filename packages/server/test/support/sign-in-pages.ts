@@ -42,6 +42,7 @@ export const initialState: PageState = {
   organization: null,
   openid: [],
   loginHint: null,
+  language: null,
   device: null,
   fields: {},
   scopes: null,

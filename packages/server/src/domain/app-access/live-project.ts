@@ -1,23 +1,25 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import { nodes } from '../../db/tenancy/nodes.ts';
+import { projects } from '../../features/projects/project.ts';
 import { fail } from '../../errors.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /**
- * Asserts that the project exists under exactly this owner.
+ * The settings of the project that exists under exactly this owner.
  * @throws NOT_FOUND
  */
-export async function assertLiveProject(
+export async function liveProject(
   db: Executor,
   kind: 'account' | 'organization',
   ownerId: string,
   projectId: string,
-): Promise<void> {
+): Promise<Pick<typeof projects.$inferSelect, 'dynamicRegistration'>> {
   const owner = alias(nodes, 'owner');
-  const rows = await db
-    .select({ id: nodes.id })
-    .from(nodes)
+  const [project] = await db
+    .select({ dynamicRegistration: projects.dynamicRegistration })
+    .from(projects)
+    .innerJoin(nodes, eq(nodes.id, projects.id))
     .innerJoin(owner, and(eq(owner.id, nodes.parentId), isNull(owner.deletedAt)))
     .where(
       and(
@@ -28,5 +30,6 @@ export async function assertLiveProject(
         eq(owner.kind, kind),
       ),
     );
-  if (rows.length === 0) throw fail('NOT_FOUND');
+  if (!project) throw fail('NOT_FOUND');
+  return project;
 }

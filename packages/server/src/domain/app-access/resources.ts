@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fail, type DoorwardError } from '../../errors.ts';
+import { refusal } from '../../kernel/input/values.ts';
 import type { LiveApp } from './app.ts';
 
 /**
@@ -12,7 +13,15 @@ export const MAX_NAMED_RESOURCES = 5;
 const absolute = /^[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9\-._~:/?[\]@!$&'()+,;=]|%[0-9A-Fa-f]{2})+$/;
 
 /** Whether an app may have this resource. */
-export const isResourceUri = (typed: string): boolean => typed.length <= maxLength && absolute.test(typed);
+const isResourceUri = (typed: string): boolean => typed.length <= maxLength && absolute.test(typed);
+
+/** Stored as typed, because verifiers compare audiences character by character. */
+export const resourceUri = z
+  .string()
+  .check(({ value, issues }) => {
+    if (!isResourceUri(value)) issues.push(refusal('format', value));
+  })
+  .meta({ maxLength: 512, description: 'An absolute URI without fragment, at most 512 characters.' });
 
 /** One resource, or several: the parameter may be repeated (RFC 8707 §2). */
 export const resourceParameter = z.union([z.string(), z.array(z.string()).max(100)]).optional();

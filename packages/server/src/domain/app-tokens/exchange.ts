@@ -27,6 +27,7 @@ import { projectCodes } from './project-code.ts';
 import { users } from '../../features/users/user.ts';
 import { lockSsoSession } from '../sso/lock.ts';
 import { storeRehash, type Client } from './client.ts';
+import { noteUse } from '../app-registration/unused-apps.ts';
 import { lockAccess, invalidGrant, hasProjectAccess, issueTokens, type AppTokens } from './issue.ts';
 
 /** Exchange of an authorization code for a session of the app (identity §12, RFC 6749 §4.1.3, RFC 7636 §4.6). */
@@ -147,6 +148,7 @@ export async function exchangeCode(ctx: Run, { client, sent, userId, opening }: 
     return refused(fault ?? 'user');
   }
   ctx.record({ ...common, actor: userAsActor(user), metadata });
+  await noteUse(ctx, app);
   await writeSession(ctx, opening.session, user);
   // The code is kept as long as the session, so that a second use is detected at any time.
   const { id: sessionId, expiresAt } = opening.session;

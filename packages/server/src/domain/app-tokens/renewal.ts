@@ -12,6 +12,7 @@ import type { Run } from '../identity/sign-in.ts';
 import { isOwnerOverdue } from '../sign-in-protection/verification-deadline.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import { storeRehash, type Client } from './client.ts';
+import { noteUse } from '../app-registration/unused-apps.ts';
 import { invalidGrant, hasProjectAccess, issueTokens, type AppTokens } from './issue.ts';
 
 /**
@@ -93,6 +94,7 @@ export async function renew(ctx: Run, { client, app, presented, tokens }: Prepar
     return refuse(invalidGrant());
   }
   if (rotated === null || tokens === null) throw invalidGrant();
+  if (rotated.isNew) await noteUse(ctx, app);
   if (rotated.isNew) ctx.record({ ...common, actor: userAsActor(presented.user), metadata });
   else ctx.unchanged();
   return tokens;

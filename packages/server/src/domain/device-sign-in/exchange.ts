@@ -1,3 +1,4 @@
+import { noteUse } from '../app-registration/unused-apps.ts';
 import { eq } from 'drizzle-orm';
 import type { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
@@ -135,6 +136,7 @@ export async function exchangeDevice(
     return refuse(invalidGrant());
   }
   ctx.record({ ...common, actor: userAsActor(user), metadata });
+  await noteUse(ctx, app);
   await writeSession(ctx, opening.session, user);
   return opening.tokens;
 }

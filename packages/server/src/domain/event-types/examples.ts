@@ -80,6 +80,9 @@ export const project = {
   owner: { tenant: 'organization' as const, id: organizationId },
   scope: scope('organizationProject'),
   metadata: {},
+  dynamicRegistration: 'off' as const,
+  registrableScopes: [],
+  registrableResources: [],
 };
 
 export const projectApp = {
@@ -102,6 +105,7 @@ export const projectApp = {
   firstParty: false,
   accessTokenProfile: 'doorward' as const,
   resources: ['https://api.example.com'],
+  registered: false,
 };
 
 export const membership = { id: userId, organizationId, userId, roleId };

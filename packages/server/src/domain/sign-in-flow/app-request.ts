@@ -1,3 +1,4 @@
+import type { Language } from '../../i18n/translate.ts';
 import type { OpenidScope } from '../app-access/openid-scopes.ts';
 
 /** What an app requests of OpenID Connect (openid §3). */
@@ -34,6 +35,8 @@ export interface AppRequest {
    * not decided yet.
    */
   readonly organization?: string | null;
+  /** The language that the app asked for; absent: that of the browser. */
+  readonly language?: Language;
   /** A device that waits for the user (RFC 8628); the answer goes to it, and not to a redirect URI. */
   readonly device?: WaitingDevice;
 }

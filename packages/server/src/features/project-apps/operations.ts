@@ -7,11 +7,13 @@ import { pageOf, paging, relationsOf } from '../../kernel/input/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
+import { scopesToSet } from '../../domain/app-access/scopes-to-set.ts';
 import { createAppSecret } from '../../domain/app-access/app-secret.ts';
+import type { MembershipRun } from '../../domain/memberships/role-assignment.ts';
 import { endSessionsOfApp } from '../../domain/memberships/app-sessions.ts';
 import { ProjectApp } from './project-app.ts';
 import { assertMaySkipConsent } from './first-party.ts';
-import { lockApp, scopesToSet, signUpRoleToSet } from './store.ts';
+import { lockApp, signUpRoleToSet } from './store.ts';
 
 const tenants: readonly Tenant[] = ['accountProject', 'organizationProject'];
 
@@ -70,7 +72,7 @@ export const createProjectApp = mutation({
   run: async (ctx) => {
     const { db, input, services } = ctx;
     if (input.firstParty) assertMaySkipConsent(ctx);
-    const scopes = await scopesToSet(ctx, input.scopes, []);
+    const scopes = input.scopes && (await scopesToSet(setterOf(ctx), input.scopes, []));
     const role = await signUpRoleToSet(ctx, input, { allowSignUp: false, signUpRoleId: null });
     if (input.allowedOrigins.length > 0) ctx.invalidate(appOriginsTopic);
     ctx.invalidate(appsTopic(ctx.scope.nodeId));
@@ -94,6 +96,20 @@ async function assertTargetAllowed(
   if (backchannelLogoutUri) await services.assertUrlAllowed(backchannelLogoutUri, 'backchannelLogoutUri');
 }
 
+const setterOf = ({ tx, services, scope, rights }: MembershipRun) => ({
+  tx,
+  services,
+  projectId: scope.nodeId,
+  grants: rights.projectGrants ?? rights.grants,
+});
+
+/** Nobody vouches for a client that registered itself, so its users are always asked (openid §6). */
+const registeredItself = () =>
+  fail('INVALID_STATE', {
+    params: { state: 'registered' },
+    fix: 'Create an app of your own for a client that you vouch for.',
+  });
+
 export const updateProjectApp = mutation({
   rest: 'PATCH /project-apps/:id',
   whileImpersonating: 'refused',
@@ -105,17 +121,25 @@ export const updateProjectApp = mutation({
   input: { scope: Scope, id: uuid, ...ProjectApp.patch },
   output: ProjectApp.schema,
   target: ProjectApp,
-  codes: ['PRIVILEGE_ESCALATION', 'SESSION_REQUIRED', 'STEP_UP_REQUIRED', 'WEBHOOK_URL_NOT_ALLOWED'],
+  codes: [
+    'PRIVILEGE_ESCALATION',
+    'SESSION_REQUIRED',
+    'STEP_UP_REQUIRED',
+    'WEBHOOK_URL_NOT_ALLOWED',
+    'INVALID_STATE',
+  ],
   emits: 'project_app.updated',
   prepare: ({ services, input }) => assertTargetAllowed(services, input),
   run: async (ctx) => {
     const { db, input } = ctx;
     const before = await lockApp(ctx, input.id);
+    if (input.firstParty && before.registered) throw registeredItself();
     if (input.firstParty && !before.firstParty) assertMaySkipConsent(ctx);
     const { scopes, allowSignUp = before.allowSignUp, signUpRoleId = before.signUpRoleId } = input;
     const role = await signUpRoleToSet(ctx, { allowSignUp, signUpRoleId }, before);
-    const patch =
-      scopes === undefined ? input : { ...input, scopes: await scopesToSet(ctx, scopes, before.scopes) };
+    const patch = scopes
+      ? { ...input, scopes: await scopesToSet(setterOf(ctx), scopes, before.scopes) }
+      : input;
     ctx.invalidate(`credential:${input.id}`);
     if (input.allowedOrigins?.length) ctx.invalidate(appOriginsTopic);
     return (await db.update(ProjectApp, input.id, { ...patch, ...role })).row;

@@ -1,5 +1,6 @@
-import { boolean, foreignKey, index, pgTable, unique } from 'drizzle-orm/pg-core';
+import { boolean, foreignKey, index, pgTable, timestamp, unique } from 'drizzle-orm/pg-core';
 import { text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
+import { sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { bytea, deletedIndex, links, rowColumns, tenantColumn } from '../../db/query/columns.ts';
 import { entity, fixed, required, optional, serverSet } from '../../kernel/entity.ts';
@@ -7,7 +8,7 @@ import { httpsUrl, refusal, text, uuid } from '../../kernel/input/values.ts';
 import { originOf } from '../../domain/app-access/origin.ts';
 import { AccessTokenProfileName, accessTokenProfiles } from '../../domain/app-access/token-profile.ts';
 import { isRedirectUri } from '../../domain/app-access/redirect-uri.ts';
-import { isResourceUri } from '../../domain/app-access/resources.ts';
+import { resourceUri } from '../../domain/app-access/resources.ts';
 import { Role, roles } from '../roles/role.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';
 
@@ -46,6 +47,10 @@ export const projectApps = pgTable(
     resources: textColumn('resources').array().notNull().default([]),
     /** HMAC of the secret of a confidential app; no answer contains it. */
     secretHash: bytea('secret_hash'),
+    /** Hash of the token with which a client that registered itself manages its registration; null: people created the app. */
+    registrationHash: textColumn('registration_hash'),
+    /** When a user last signed in or stayed signed in, to the day; only of registered apps. */
+    lastUsedAt: timestamp('last_used_at', { withTimezone: true }),
   },
   (table) => [
     deletedIndex('project_apps', table),
@@ -71,7 +76,7 @@ export const projectAppTags = links(
 const withoutDuplicates = <T>(values: readonly T[]): T[] => [...new Set(values)];
 
 /** Stored as typed, because OAuth compares redirect URIs character by character. */
-const redirectUri = z
+export const redirectUri = z
   .string()
   .check(({ value, issues }) => {
     if (!isRedirectUri(value)) issues.push(refusal('format', value));
@@ -93,14 +98,6 @@ const webOrigin = z
     return z.NEVER;
   })
   .meta({ description: 'https, or http for localhost, 127.0.0.1 and [::1]; without a path.' });
-
-/** Stored as typed, because verifiers compare audiences character by character. */
-const resourceUri = z
-  .string()
-  .check(({ value, issues }) => {
-    if (!isResourceUri(value)) issues.push(refusal('format', value));
-  })
-  .meta({ maxLength: 512, description: 'An absolute URI without fragment, at most 512 characters.' });
 
 /** A permission by its name. `scopesToSet` checks that the project has it. */
 const scopeName = text(1, 128);
@@ -230,9 +227,17 @@ export const ProjectApp = entity('ProjectApp', {
       ),
       out: z.array(z.string()).describe(resourcesText),
     },
+    registered: serverSet(
+      z
+        .boolean()
+        .describe(
+          'true: the client registered itself (RFC 7591). Its users are always asked for consent, and it is deleted when unused for 30 days.',
+        ),
+    ),
     tagIds,
   },
   columns: { projectId: projectApps.tenantId },
+  computed: { registered: sql`(${projectApps.registrationHash} is not null)` },
   relations: {
     tags: taggedBy(() => projectAppTags),
     signUpRole: { kind: 'one', to: () => Role, column: 'signUpRoleId' },

@@ -108,6 +108,7 @@ describe.each(transports)('over %s', (via: Via) => {
       firstParty: false,
       accessTokenProfile: 'doorward',
       resources: [],
+      registered: false,
     });
     const { id } = created;
     expect(await done('projectApp', { id })).toEqual(created);

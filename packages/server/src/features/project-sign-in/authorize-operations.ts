@@ -42,6 +42,9 @@ const input = {
   login_hint: optionalParameter(
     'The address with which the form begins; a user with another address is not signed in without it.',
   ),
+  ui_locales: optionalParameter(
+    'Languages of the pages, separated by spaces, the preferred one first; those of the browser count after them.',
+  ),
   id_token_hint: optionalParameter('An id_token of the app, expired or not: no other user can sign in.'),
   request: optionalParameter('Not supported.'),
   request_uri: optionalParameter('Not supported.'),

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { fail } from '../../errors.ts';
+import { languageOfLocales } from '../../i18n/translate.ts';
 import { Notice, redirect, type BareReply } from '../../kernel/output/reply.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -40,6 +41,7 @@ export interface AuthorizationParameters {
   readonly prompt?: string | undefined;
   readonly max_age?: string | undefined;
   readonly login_hint?: string | undefined;
+  readonly ui_locales?: string | undefined;
   readonly id_token_hint?: string | undefined;
   readonly request?: string | undefined;
   readonly request_uri?: string | undefined;
@@ -202,6 +204,7 @@ function parseParameters(
     return new RequestError('invalid_target', 'resource must be at most five of the resources of the app');
   const fault = openidFault(request, hint);
   if (fault) return fault;
+  const language = languageOfLocales(request.ui_locales);
   const loginHint = addressPattern.exec(request.login_hint ?? '')?.[0];
   return {
     appId: app.id,
@@ -216,6 +219,7 @@ function parseParameters(
     ...(promptValuesOf(request.prompt).includes('consent') && { asksConsent: true }),
     ...(loginHint !== undefined && { loginHint }),
     ...(request.organization && { organization: request.organization.toLowerCase() }),
+    ...(language !== undefined && { language }),
   };
 }
 

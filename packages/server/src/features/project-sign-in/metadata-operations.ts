@@ -6,7 +6,7 @@ import { bare } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { openidScopes } from '../../domain/app-access/openid-scopes.ts';
-import { assertLiveProject } from '../../domain/app-access/live-project.ts';
+import { liveProject } from '../../domain/app-access/live-project.ts';
 
 /**
  * Metadata of a project's issuer, for OAuth (RFC 8414) and OpenID Connect (Discovery §4) alike, each at two addresses:
@@ -38,6 +38,10 @@ const Metadata = z
     end_session_endpoint: z.url().describe('Where an app sends the browser to sign out.'),
     userinfo_endpoint: z.url().describe('Where an app asks who signed in.'),
     device_authorization_endpoint: z.url().describe('Where a device without a browser begins (RFC 8628).'),
+    registration_endpoint: z
+      .url()
+      .optional()
+      .describe('Where clients register themselves (RFC 7591); absent where that is off.'),
     jwks_uri: z.url().describe('Address of the keys that verify the tokens.'),
     response_types_supported: z.array(z.literal('code')).describe('Values of `response_type`.'),
     response_modes_supported: z.array(z.enum(['query', 'form_post'])).describe('Values of `response_mode`.'),
@@ -92,8 +96,8 @@ async function answerMetadata(
   owner: ProjectOwner,
   projectId: string,
 ) {
-  await assertLiveProject(tx, owner.kind, owner.id, projectId);
-  const { appUrl, tokens } = services.config;
+  const { dynamicRegistration } = await liveProject(tx, owner.kind, owner.id, projectId);
+  const { appUrl, tokens, auth } = services.config;
   const issuer = projectIssuer(appUrl, owner, projectId);
   const methods = ['none', 'client_secret_basic', 'client_secret_post'] as const;
   const document: z.output<typeof Metadata> = {
@@ -105,6 +109,10 @@ async function answerMetadata(
     end_session_endpoint: `${appUrl}/api/auth/project/end-session`,
     userinfo_endpoint: `${appUrl}/api/auth/project/user-info`,
     device_authorization_endpoint: `${appUrl}/api/auth/project/device`,
+    ...(auth.dynamicRegistration &&
+      dynamicRegistration === 'token' && {
+        registration_endpoint: `${appUrl}/api/auth/project/register`,
+      }),
     jwks_uri: `${issuer}/.well-known/jwks.json`,
     response_types_supported: ['code'],
     response_modes_supported: ['query', 'form_post'],

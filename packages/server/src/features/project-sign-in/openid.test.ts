@@ -414,3 +414,19 @@ describe('response_mode=form_post', () => {
     expect(form['error']).toBe('login_required');
   });
 });
+
+it.each([
+  ['fr-CH de', 'fr'],
+  ['ja es', 'es'],
+  ['ja', 'de'],
+  ['', 'de'],
+  ['../../etc <script>', 'de'],
+])('ui_locales %j: the pages are in %s', async (ui_locales, language) => {
+  const to = await appInProject(app);
+  const browser = signInBrowser(app, to);
+  expect((await browser.authorize({ ui_locales })).statusCode).toBe(303);
+  const headers = { accept: 'text/html', 'accept-language': 'de' };
+  const page = await browser.get('/api/auth/project/sign-in', headers);
+  expect(page.headers['content-language']).toBe(language);
+  expect(page.body).toContain(`<html lang="${language}">`);
+});

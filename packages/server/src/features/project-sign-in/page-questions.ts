@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm';
 import type { Config } from '../../config/config.ts';
 import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
+import type { Language } from '../../i18n/translate.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { appByClientId, appById, offeredProviders, type LiveApp } from '../../domain/app-access/app.ts';
 import { parseScopes, type OpenidScope } from '../../domain/app-access/openid-scopes.ts';
@@ -89,6 +90,8 @@ export interface PageState {
   readonly openid: readonly OpenidScope[];
   /** The address that the app expects; only text in a field. */
   readonly loginHint: string | null;
+  /** The language that the app asked for; null: that of the browser. */
+  readonly language: Language | null;
   /** The device that waits for the answer; null: an app in this browser. */
   readonly device: WaitingDevice | null;
   /** The answer that the page posts to the app; empty at every other step. */
@@ -102,6 +105,7 @@ export type LinkState =
       readonly app: AppProfile;
       readonly redirectUri: string;
       readonly token: string;
+      readonly language: Language | null;
       /** For a new password: what its form sends beside the password, and the length that it needs. */
       readonly reset: {
         readonly code: string;
@@ -147,7 +151,8 @@ export const pageQuestions = (db: Executor, services: Services): PageQuestions =
     const minLength = services.config.auth.passwordMinLength;
     const isReset = mail.purpose.name === 'reset';
     const reset = isReset ? { code: mail.code, formToken: flow.handle, minLength } : null;
-    return { state: 'ready', app: profileOf(app), redirectUri: flow.asked.redirectUri, token, reset };
+    const { redirectUri, language = null } = flow.asked;
+    return { state: 'ready', app: profileOf(app), redirectUri, token, language, reset };
   },
 });
 
@@ -179,6 +184,7 @@ async function pageStateAt(
     organization: isConsent ? await chosenName(db, request.organization) : null,
     openid: request.openid?.scopes ?? [],
     loginHint: request.loginHint ?? null,
+    language: request.language ?? null,
     device: request.device ?? null,
     fields: step.name === 'respond' ? step.fields : {},
   };

@@ -1,4 +1,6 @@
 import { establishKeys, projectIssuer } from '../../crypto/keys/keyring.ts';
+import { scopesToSet } from '../../domain/app-access/scopes-to-set.ts';
+import { fail } from '../../errors.ts';
 import { recordEndedGrants } from '../../domain/memberships/grant-entries.ts';
 import { freeSlug } from '../../db/tenancy/free-slug.ts';
 import { createNode, deleteNode } from '../../db/tenancy/tenant-tree.ts';
@@ -67,9 +69,25 @@ export const updateProject = mutation({
   input: { scope: Scope, id: uuid, ...Project.patch },
   output: Project.schema,
   target: Project,
-  codes: ['CONFLICT'],
+  codes: ['CONFLICT', 'PRIVILEGE_ESCALATION'],
+  // Their rights in the project decide which of its permissions they may give to registered apps.
+  prepare: async ({ services, principal, input, target }) =>
+    input.registrableScopes && principal ? services.resolver.resolve(principal, target.scope) : null,
   run: async (ctx) => {
-    const { row, changes } = await ctx.db.update(Project, ctx.input.id, ctx.input);
+    const { input, prepared, tx, services, target } = ctx;
+    const { registrableScopes: wanted } = input;
+    if (wanted && !prepared) throw fail('FORBIDDEN');
+    const registrableScopes =
+      wanted &&
+      prepared &&
+      (await scopesToSet(
+        { tx, services, projectId: target.id, grants: prepared.rights.grants },
+        wanted,
+        target.registrableScopes,
+        'registrableScopes',
+      ));
+    const patch = registrableScopes ? { ...input, registrableScopes } : input;
+    const { row, changes } = await ctx.db.update(Project, input.id, patch);
     if (Object.keys(changes).length === 0) return row;
     const node = { id: row.id, scope: row.scope };
     ctx.record({

@@ -3,10 +3,13 @@ import { index, pgTable, text as textColumn, uniqueIndex, uuid as uuidColumn } f
 import { z } from 'zod';
 import { deletedIndex, links, metadataColumn, rowColumns } from '../../db/query/columns.ts';
 import { nodes } from '../../db/tenancy/nodes.ts';
-import { derivable, entity, required, optional, serverSet } from '../../kernel/entity.ts';
+import { resourceUri } from '../../domain/app-access/resources.ts';
+import { changeable, derivable, entity, required, optional, serverSet } from '../../kernel/entity.ts';
 import { metadata, slug, text, uuid } from '../../kernel/input/values.ts';
 import { ScopeOutput } from '../../kernel/scope.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';
+
+const dynamicRegistrations = ['off', 'token'] as const;
 
 /** Projects are tenant nodes; the node has the project's id and the owner (account or organization) as parent. */
 export const projects = pgTable(
@@ -21,6 +24,14 @@ export const projects = pgTable(
     slug: textColumn('slug').notNull(),
     description: textColumn('description'),
     metadata: metadataColumn(),
+    /** Whether clients may register themselves as apps (RFC 7591). */
+    dynamicRegistration: textColumn('dynamic_registration', { enum: dynamicRegistrations })
+      .notNull()
+      .default('off'),
+    /** The most that a registered app may request. */
+    registrableScopes: textColumn('registrable_scopes').array().notNull().default([]),
+    /** Resource servers that registered apps may name. */
+    registrableResources: textColumn('registrable_resources').array().notNull().default([]),
   },
   (table) => [
     deletedIndex('projects', table),
@@ -67,6 +78,27 @@ export const Project = entity('Project', {
     owner: serverSet(Owner.describe('The account or organization that owns it.')),
     scope: serverSet(ScopeOutput.describe('The scope of the project, for requests.')),
     metadata: optional(metadata, {}),
+    dynamicRegistration: changeable(
+      z
+        .enum(dynamicRegistrations)
+        .meta({ id: 'DynamicRegistration', description: 'Who may register clients as apps of a project.' })
+        .describe(
+          'Whether clients may register themselves as apps (RFC 7591). token: with the token of an API key that holds ProjectApp:Create.',
+        ),
+    ),
+    registrableScopes: changeable(
+      z
+        .array(text(1, 128))
+        .max(100)
+        .describe('Permissions that registered apps may request (slug:action or Noun:Action).'),
+    ),
+    registrableResources: changeable(
+      z
+        .array(resourceUri)
+        .max(20)
+        .transform((uris) => [...new Set(uris)])
+        .describe('Resource servers that registered apps may name as audience (RFC 8707).'),
+    ),
     tagIds,
   },
   computed: {

@@ -11,7 +11,7 @@ import { bare } from '../../kernel/output/reply.ts';
 import { Scope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import { assertLiveProject } from '../../domain/app-access/live-project.ts';
+import { liveProject } from '../../domain/app-access/live-project.ts';
 import { SigningKey, SigningKeyStatus } from './signing-key.ts';
 
 export const signingKeys = query({
@@ -134,7 +134,7 @@ export const organizationProjectJwks = query({
   },
   codes: ['NOT_FOUND'],
   run: async (ctx) => {
-    await assertLiveProject(ctx.tx, 'organization', ctx.input.organizationId, ctx.input.projectId);
+    await liveProject(ctx.tx, 'organization', ctx.input.organizationId, ctx.input.projectId);
     return answerJwks(ctx.input.projectId, ctx);
   },
 });
@@ -146,7 +146,7 @@ export const accountProjectJwks = query({
   input: { accountId: uuid.describe('Id of the account.'), projectId: uuid.describe('Id of the project.') },
   codes: ['NOT_FOUND'],
   run: async (ctx) => {
-    await assertLiveProject(ctx.tx, 'account', ctx.input.accountId, ctx.input.projectId);
+    await liveProject(ctx.tx, 'account', ctx.input.accountId, ctx.input.projectId);
     return answerJwks(ctx.input.projectId, ctx);
   },
 });

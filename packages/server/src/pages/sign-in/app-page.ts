@@ -76,6 +76,8 @@ export interface PageState {
   readonly openid: readonly ('openid' | 'profile' | 'email' | 'offline_access')[];
   /** The address with which the form begins. */
   readonly loginHint: string | null;
+  /** The language that the app asked for; null: that of the browser. */
+  readonly language: Language | null;
   /** The device that waits for the answer; null: an app in this browser. */
   readonly device: ShownDevice | null;
   /** The answer that the last page posts to the app. */
@@ -110,6 +112,7 @@ export function appPage(options: {
         ${options.body}
         <p class="place">${fillSentence(options.place, { app: app.name, place: placeOf(redirectUri) })}</p>`,
     }),
+    language,
     formAction: `'self' ${formTarget(redirectUri)}`,
     script: options.script !== undefined,
     images: logo === undefined ? images : [...images, logo],

@@ -96,6 +96,12 @@ describe('a page', () => {
     expect(body).toContain(`<button>${button}</button>`);
   });
 
+  test('speaks the language that the app asked for, before that of the browser', async () => {
+    const answer = await show({ language: 'fr' }, 'sign-in', { 'accept-language': 'de' });
+    expect(answer.body).toContain('<html lang="fr">');
+    expect(answer.headers['content-language']).toBe('fr');
+  });
+
   test('posts its form token, and can be cancelled', async () => {
     for (const [step, path] of [
       ['signIn', 'sign-in'],

@@ -125,13 +125,15 @@ export function registerProjectSignInPages(
         const state = cookie === null ? null : await options.pageStateOf(cookie);
         if (!state) throw fail('INVALID_TOKEN', { fix: 'Start the sign-in again in the app.' });
         if (state.step !== step) return { redirectTo: paths[state.step] };
-        return pages[step](language, state, request);
+        return pages[step](state.language ?? language, state, request);
       },
     });
   }
   servePage(app, {
     path: '/api/auth/project/email',
-    page: async (language, request) =>
-      linkPage(language, await options.linkOf(flowOf(request), tokenOf(request))),
+    page: async (language, request) => {
+      const link = await options.linkOf(flowOf(request), tokenOf(request));
+      return linkPage((link.state === 'ready' && link.language) || language, link);
+    },
   });
 }

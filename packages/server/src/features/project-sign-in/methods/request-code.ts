@@ -132,7 +132,7 @@ export async function mailCode(
   const data = { ...commonPart(flow), step };
   await updateFlow(ctx, 'project', { handle: flow.handle, data, extend: true, mailed: token });
   if (token === undefined) return;
-  const language = owner?.locale ?? call.language;
+  const language = owner?.locale ?? flow.asked.language ?? call.language;
   await services.mail.queue(
     tx,
     codeMail(services.config.appUrl, app, { to: address, language, token, code: mail.code, purpose }),

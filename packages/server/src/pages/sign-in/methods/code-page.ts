@@ -73,6 +73,8 @@ export type Link =
       readonly app: BrandedApp;
       readonly redirectUri: string;
       readonly token: string;
+      /** The language that the app asked for. */
+      readonly language?: Language | null;
       /** For a new password: what its form sends beside the password, and the length that it needs. */
       readonly reset: {
         readonly code: string;

@@ -1,0 +1,89 @@
+import { sql } from 'drizzle-orm';
+import type { Grants } from '@doorward/decision/evaluate';
+import { organizationNouns } from '@doorward/decision/policy/organization-nouns';
+import { assertNoEscalation } from '../../access/delegation/escalation.ts';
+import { rowsOf } from '../../db/query/rows.ts';
+import { fail, type DetailCode } from '../../errors.ts';
+import type { Services } from '../../kernel/context.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+
+/** Which permissions of a project its apps may be given. */
+
+/** Who sets them, and for which project. */
+interface Setter {
+  readonly tx: Executor;
+  readonly services: Services;
+  readonly projectId: string;
+  /** What the caller holds in the project. */
+  readonly grants: Grants;
+}
+
+/**
+ * The scopes in the spelling of the permissions that they name, without duplicates. The caller must hold each added
+ * scope; an unrestricted app (`before` null) counts as having every scope of the project plane. A scope whose permission
+ * was deleted may stay, and grants nothing.
+ *
+ * @param field what the details of an error name
+ * @throws VALIDATION_ERROR, PRIVILEGE_ESCALATION
+ */
+export async function scopesToSet(
+  setter: Setter,
+  requested: readonly string[],
+  before: readonly string[] | null,
+  field = 'scopes',
+): Promise<string[]> {
+  const spelled = await spellScopes(setter, requested, before ?? [], field);
+  const { nouns } = setter.services.builtIns;
+  const wanted = spelled.map((scope) => {
+    const [resource = '', action = ''] = scope.split(':');
+    return { scope, resource, action, managementPlane: nouns.has(resource), condition: null };
+  });
+  const added = wanted.filter(({ scope, managementPlane }) =>
+    before === null ? managementPlane : !before.includes(scope),
+  );
+  assertNoEscalation(setter.grants, added);
+  return spelled;
+}
+
+const refuse = (path: string, code: DetailCode, fix: string) =>
+  fail('VALIDATION_ERROR', { details: [{ path, code }], fix });
+
+async function spellScopes(
+  { tx, projectId, services }: Setter,
+  requested: readonly string[],
+  before: readonly string[],
+  field: string,
+): Promise<string[]> {
+  const { nouns, permissions } = services.builtIns;
+  /** Case matters in a built-in noun but not in a customer's slug, as in authorization checks. */
+  const keyOf = (name: string): string => {
+    const [resource = ''] = name.split(':');
+    return (nouns.has(resource) ? resource : '') + name.toLowerCase();
+  };
+  const own = await rowsOf<{ name: string }>(
+    tx,
+    sql`select distinct r.slug || ':' || p.action as name
+      from permissions p join resources r on r.id = p.resource_id and r.deleted_at is null
+      where p.tenant_id = ${projectId}::uuid and p.deleted_at is null and not r.is_system
+        and r.slug || ':' || p.action in (
+          select lower(jsonb_array_elements_text(${JSON.stringify(requested)}::text::jsonb)))`,
+  );
+  const names = [...before, ...[...own, ...permissions].map(({ name }) => name)];
+  const spellings = new Map(names.map((name) => [keyOf(name), name]));
+  const spelled = requested.map((typed, index) => {
+    const name = spellings.get(keyOf(typed));
+    const path = `${field}.${index}`;
+    if (name === undefined) {
+      throw refuse(
+        path,
+        'enum',
+        'Name permissions of the project as slug:action, built-in ones as Noun:Action.',
+      );
+    }
+    if (organizationNouns.has(name.split(':')[0] ?? '')) {
+      throw refuse(path, 'not_allowed', 'Leave it out: it has no effect in a project.');
+    }
+    return name;
+  });
+  return [...new Set(spelled)];
+}
