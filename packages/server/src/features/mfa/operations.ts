@@ -8,10 +8,15 @@ import { text, uuid } from '../../kernel/input/values.ts';
 import { accessTokenSeconds, userData, type Run, type UserRow } from '../../domain/identity/sign-in.ts';
 import { nodeOfUser } from '../../domain/identity/user-node.ts';
 import { rememberNetwork } from '../me/failed-attempts.ts';
-import { isEnrolled, MfaFactor, mfaFactors } from './mfa-factor.ts';
+import { forSignIn } from '../../domain/passkeys/challenge.ts';
+import { checkAssertion } from '../../domain/passkeys/assertion.ts';
+import { AssertionCredential, passkeyChallengeId } from '../../domain/passkeys/credential.ts';
+import { hasPasskey } from '../passkeys/passkey.ts';
+import { MfaFactor, mfaFactors } from './mfa-factor.ts';
 import {
   verifyWithLimit,
   factorsOf,
+  hasAnyFactor,
   verifySecondFactor,
   sealContextOf,
   consumeCode,
@@ -178,7 +183,7 @@ export const verifyMfaFactor = mutation({
       .set({ isEnabled: true })
       .where(eq(mfaFactors.id, pending.id))
       .returning();
-    const isFirst = !own.some(({ isEnabled }) => isEnabled);
+    const isFirst = !own.some(({ isEnabled }) => isEnabled) && !(await hasPasskey(tx, user.id));
     const recoveryCodes = isFirst ? await replaceRecoveryCodes(ctx, user.id) : null;
     await secondFactor.raiseSession(ctx, user, callerOf(ctx), prepared);
     await recordChange(ctx, user, 'factorEnabled', pending.id);
@@ -194,7 +199,7 @@ export const verifyMfaFactor = mutation({
 export const deleteMfaFactor = mutation({
   rest: 'DELETE /me/mfa/factors/:id',
   whileImpersonating: 'refused',
-  summary: 'Remove an authenticator app; removing the last one also removes the recovery codes',
+  summary: 'Remove an authenticator app; removing the last factor also removes the recovery codes',
   access: 'session',
   leavesPermissions: true,
   stepUp: true,
@@ -206,7 +211,7 @@ export const deleteMfaFactor = mutation({
     const user = await secondFactor.lockForChange(ctx, callerOf(ctx));
     const removed = factorById(await factorsOf(tx, user.id), input.id);
     await tx.delete(mfaFactors).where(eq(mfaFactors.id, removed.id));
-    if (!(await isEnrolled(tx, user.id))) await removeRecoveryCodes(tx, user.id);
+    if (!(await hasAnyFactor(tx, user.id))) await removeRecoveryCodes(tx, user.id);
     // One that was never enabled protected nothing: its removal would alarm its user for no reason.
     if (removed.isEnabled) await recordChange(ctx, user, 'factorRemoved', removed.id);
     else ctx.record({ target: { type: 'MfaFactor', id: removed.id }, node: await nodeOfUser(tx, user.id) });
@@ -214,10 +219,23 @@ export const deleteMfaFactor = mutation({
   },
 });
 
+/** @throws VALIDATION_ERROR unless exactly one is sent */
+function assertOneFactor(input: Readonly<Partial<Record<'code' | 'recoveryCode' | 'passkey', unknown>>>): void {
+  const [first, second] = (['code', 'recoveryCode', 'passkey'] as const).filter(
+    (name) => input[name] !== undefined,
+  );
+  if (first !== undefined && second === undefined) return;
+  const detail =
+    second === undefined
+      ? ({ path: 'code', code: 'required' } as const)
+      : ({ path: second, code: 'excluded' } as const);
+  throw fail('VALIDATION_ERROR', { details: [detail] });
+}
+
 export const verifyMfa = mutation({
   rest: 'POST /me/mfa/verify',
   whileImpersonating: 'refused',
-  summary: 'Give the second factor: a code of the app, or a recovery code',
+  summary: 'Give the second factor: a code of the app, a passkey, or a recovery code',
   description: 'Raises this session to `aal2`. It also counts as a recent sign-in.',
   access: 'session',
   leavesPermissions: true,
@@ -230,6 +248,10 @@ export const verifyMfa = mutation({
       .max(32)
       .optional()
       .meta({ description: 'A recovery code instead of `code`. Works once.' }),
+    passkey: z
+      .strictObject({ challengeId: passkeyChallengeId, credential: AssertionCredential })
+      .optional()
+      .meta({ description: 'A passkey instead of `code`, for the options of `passkeyOptions`.' }),
   },
   output: z
     .object({ accessToken, expiresIn, mfaVerified: z.literal(true).describe('Always true.') })
@@ -237,27 +259,23 @@ export const verifyMfa = mutation({
   limit: { class: 'auth', key: secondFactor.codeBucket },
   prepare: async (ctx) => {
     const { input, services, tx } = ctx;
-    if ((input.code === undefined) === (input.recoveryCode === undefined)) {
-      const details = [
-        input.code === undefined
-          ? ({ path: 'code', code: 'required' } as const)
-          : ({ path: 'recoveryCode', code: 'excluded' } as const),
-      ];
-      throw fail('VALIDATION_ERROR', { details });
-    }
-    const method = input.code === undefined ? 'rc' : 'otp';
-    return { method, ...(await secondFactor.prepareRaise(tx, services, callerOf(ctx), method)) };
+    assertOneFactor(input);
+    const check = input.passkey && (await checkAssertion(tx, services, input.passkey, forSignIn));
+    const methods = check ? (['pop', 'mfa'] as const) : ([input.code === undefined ? 'rc' : 'otp'] as const);
+    return { check, methods, ...(await secondFactor.prepareRaise(tx, services, callerOf(ctx), ...methods)) };
   },
   run: async (ctx) => {
     const { tx, input, prepared, services, call } = ctx;
     const user = await secondFactor.lockCaller(ctx, callerOf(ctx));
-    if (!(await verifySecondFactor(ctx, user.id, input))) return secondFactor.refuseCode(ctx, user);
+    const { check, formerAmr } = prepared;
+    const given = check ? { passkey: { check, after: formerAmr } } : { ...input, passkey: undefined };
+    if (!(await verifySecondFactor(ctx, user.id, given))) return secondFactor.refuseCode(ctx, user);
     await secondFactor.raiseSession(ctx, user, callerOf(ctx), prepared);
     await rememberNetwork(tx, services, user.id, call.network);
     ctx.record({
       target: secondFactor.userTarget(user),
       node: await nodeOfUser(tx, user.id),
-      metadata: { method: prepared.method },
+      metadata: { method: prepared.methods[0] },
     });
     const mfaVerified = true as const;
     return { accessToken: prepared.accessToken, expiresIn: accessTokenSeconds(services), mfaVerified };
@@ -281,7 +299,7 @@ export const regenerateMfaRecoveryCodes = mutation({
   run: async (ctx) => {
     const { tx } = ctx;
     const user = await secondFactor.lockForChange(ctx, callerOf(ctx));
-    if (!(await isEnrolled(tx, user.id))) throw fail('INVALID_STATE', { params: { state: 'notEnrolled' } });
+    if (!(await hasAnyFactor(tx, user.id))) throw fail('INVALID_STATE', { params: { state: 'notEnrolled' } });
     ctx.record({ target: secondFactor.userTarget(user), node: await nodeOfUser(tx, user.id) });
     return { recoveryCodes: await replaceRecoveryCodes(ctx, user.id) };
   },

@@ -48,6 +48,8 @@ async function sessionOf(tx: Executor, { credentialId }: Principal) {
 
 /** The state of a session after a correct code. The token is signed before the transaction and answered after it. */
 export interface RaisedSession {
+  /** How the user had signed in, before this factor. */
+  readonly formerAmr: readonly string[];
   readonly amr: string[];
   readonly authenticatedAt: Date;
   readonly accessToken: string;
@@ -58,16 +60,21 @@ export async function prepareRaise(
   tx: Executor,
   services: Services,
   principal: Principal,
-  method: 'otp' | 'rc',
+  ...methods: ('otp' | 'rc' | 'pop' | 'mfa')[]
 ): Promise<RaisedSession> {
   const session = await sessionOf(tx, principal);
   if (!session) throw fail('UNAUTHENTICATED');
   const { id, userId } = session;
-  const amr = [...new Set([...session.amr, method])];
+  const amr = [...new Set([...session.amr, ...methods])];
   const authenticatedAt = services.clock.now();
   const { emailVerified } = principal;
   const claims = { id, userId, acr: 'aal2', amr, authenticatedAt, emailVerified } as const;
-  return { amr, authenticatedAt, accessToken: await signAccessToken(services, claims) };
+  return {
+    formerAmr: session.amr,
+    amr,
+    authenticatedAt,
+    accessToken: await signAccessToken(services, claims),
+  };
 }
 
 /**
@@ -100,6 +107,6 @@ export async function refuseCode(ctx: Run, user: UserRow): Promise<Refusal> {
   const node = await nodeOfUser(ctx.tx, user.id);
   ctx.record({ outcome: 'failed', code: 'UNAUTHENTICATED', target: userTarget(user), node });
   const fix =
-    'Send the code that your authenticator app shows now, or an unused recovery code; or wait 15 minutes.';
+    'Send the code that your authenticator app shows now, a passkey, or an unused recovery code; or wait 15 minutes.';
   return refuse(fail('UNAUTHENTICATED', { fix }));
 }
