@@ -1,6 +1,7 @@
-import { generateAuthenticationOptions, verifyAuthenticationResponse } from '@simplewebauthn/server';
+import { verifyAuthenticationResponse } from '@simplewebauthn/server';
 import { isoBase64URL } from '@simplewebauthn/server/helpers';
 import { and, eq } from 'drizzle-orm';
+import type { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { passkeyHandles, passkeys } from '../../features/passkeys/passkey.ts';
 import type { Services } from '../../kernel/context.ts';
@@ -15,6 +16,7 @@ import {
 } from './challenge.ts';
 import { mailClonedPasskey } from './cloned-mail.ts';
 import { isCrossOrigin, type SentAssertion } from './credential.ts';
+import type { RequestOptions } from './options.ts';
 
 /**
  * The use of a passkey, to sign in or as a second factor, in two steps: `checkAssertion` verifies the signature before the
@@ -57,14 +59,14 @@ export const proofOf = ({ passkeyId, userVerified }: VerifiedAssertion): Passkey
 /** A challenge, and the options for `navigator.credentials.get`. They are the same for everybody and name no passkey. */
 export async function beginAssertion(tx: Executor, services: Services, use: ChallengeUse) {
   const { id, challenge } = await createChallenge(tx, services, use);
-  const publicKey = await generateAuthenticationOptions({
-    rpID: services.config.passkeys.rpId,
-    challenge: isoBase64URL.toBuffer(challenge),
+  const publicKey: z.output<typeof RequestOptions> = {
+    challenge,
+    rpId: services.config.passkeys.rpId,
     timeout: CHALLENGE_MS,
-    userVerification: 'preferred',
     allowCredentials: [],
-  });
-  return { challengeId: id, publicKey: { ...publicKey } };
+    userVerification: 'preferred',
+  };
+  return { challengeId: id, publicKey };
 }
 
 /** Verifies the answer of an authenticator and changes nothing. */

@@ -1,7 +1,8 @@
-import { generateRegistrationOptions, verifyRegistrationResponse } from '@simplewebauthn/server';
+import { verifyRegistrationResponse } from '@simplewebauthn/server';
 import { cose, decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
 import { eq } from 'drizzle-orm';
 import { randomBytes } from 'node:crypto';
+import type { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { passkeyHandles, passkeys } from '../../features/passkeys/passkey.ts';
 import type { Services } from '../../kernel/context.ts';
@@ -9,6 +10,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import type { UserRow } from '../identity/sign-in.ts';
 import { CHALLENGE_MS, createChallenge, findChallenge, type ChallengeUse } from './challenge.ts';
 import { isCrossOrigin, type SentRegistration } from './credential.ts';
+import type { CreationOptions } from './options.ts';
 
 /** The registration of a passkey (sign-in-methods §3). */
 
@@ -41,23 +43,29 @@ export const passkeysOf = (tx: Executor, userId: string): PromiseLike<(typeof pa
 export async function beginRegistration(tx: Executor, services: Services, user: UserRow, sessionId: string) {
   const { passkeys: party, auth } = services.config;
   const { id, challenge } = await createChallenge(tx, services, forRegistration(sessionId));
-  const publicKey = await generateRegistrationOptions({
-    rpName: auth.mfaIssuer,
-    rpID: party.rpId,
-    userID: isoBase64URL.toBuffer(await handleOf(tx, user.id)),
-    userName: user.email ?? user.name,
-    userDisplayName: user.name,
-    challenge: isoBase64URL.toBuffer(challenge),
+  const publicKey: z.output<typeof CreationOptions> = {
+    challenge,
+    rp: { id: party.rpId, name: auth.mfaIssuer },
+    user: {
+      id: await handleOf(tx, user.id),
+      name: user.email ?? user.name,
+      displayName: user.name,
+    },
+    pubKeyCredParams: algorithms.map((alg) => ({ type: 'public-key', alg })),
     timeout: CHALLENGE_MS,
-    attestationType: 'none',
-    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
-    supportedAlgorithmIDs: algorithms,
+    attestation: 'none',
+    authenticatorSelection: {
+      residentKey: 'required',
+      requireResidentKey: true,
+      userVerification: 'required',
+    },
     excludeCredentials: (await passkeysOf(tx, user.id)).map(({ credentialId, transports }) => ({
       id: credentialId,
-      transports: transports.filter(isTransport),
+      type: 'public-key',
+      transports,
     })),
-  });
-  return { challengeId: id, publicKey: { ...publicKey } };
+  };
+  return { challengeId: id, publicKey };
 }
 
 /** A new passkey whose registration is verified. */
