@@ -83,7 +83,7 @@ export class PasskeyDevice {
   constructor({
     origin = 'http://localhost:4000',
     rpId = 'localhost',
-    algorithm = 'ES256' as Algorithm,
+    algorithm = 'ES256',
     counts = true,
   } = {}) {
     this.origin = origin;

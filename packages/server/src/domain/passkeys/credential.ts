@@ -26,7 +26,10 @@ const common = {
   type: z.literal('public-key').describe('Always `public-key`.'),
 };
 
-export const passkeyChallengeId = uuid.meta({ description: 'The `challengeId` of the options.' });
+export const passkeyChallengeId = uuid.meta({
+  description: 'The `challengeId` of the options.',
+  examples: ['6b1f4c1e-0d5b-4a0e-9a53-2f0d6f1c7b84'],
+});
 
 const clientDataJSON = base64url.describe('What the browser had signed, in base64url.');
 
