@@ -6,7 +6,7 @@
  * @example const config = loadConfig({ NODE_ENV: 'test', PORT: '0' });
  */
 import { join } from 'node:path';
-import { rpIdConflict, isWithin } from './relying-party.ts';
+import { hostOf, isWithin, rpIdConflict } from './relying-party.ts';
 import { InvalidValue } from './values.ts';
 import { declarations } from './variables.ts';
 import type { Values, VariableName } from './variables.ts';
@@ -131,9 +131,6 @@ function conflicts(env: Environment, values: Values): string[] {
   if (values.DEV_SEED) problems.push('DEV_SEED is refused in production: remove it.');
   return problems;
 }
-
-const hostOf = (appUrl: string | undefined): string =>
-  appUrl === undefined ? 'localhost' : new URL(appUrl).hostname;
 
 function toConfig(v: Values) {
   const production = v.NODE_ENV === 'production';

@@ -1,5 +1,9 @@
 import { parse } from 'tldts';
 
+/** The host of APP_URL, or of its default. */
+export const hostOf = (appUrl: string | undefined): string =>
+  appUrl === undefined ? 'localhost' : new URL(appUrl).hostname;
+
 /** Whether the host is the domain or below it. */
 export const isWithin = (host: string, domain: string): boolean =>
   host === domain || host.endsWith(`.${domain}`);

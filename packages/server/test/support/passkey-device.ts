@@ -85,7 +85,7 @@ export class PasskeyDevice {
     rpId = 'localhost',
     algorithm = 'ES256',
     counts = true,
-  } = {}) {
+  }: { origin?: string; rpId?: string; algorithm?: Algorithm; counts?: boolean } = {}) {
     this.origin = origin;
     this.rpId = rpId;
     this.algorithm = algorithm;

@@ -110,7 +110,7 @@ async function verify(
       expectedChallenge: (challenge) => hashOneTimeToken(challenge) === challengeHash,
       expectedOrigin: [...origins],
       expectedRPID: rpId,
-      // The counter is compared later, under the lock, so that the user is told when it goes back.
+      // The counter is compared later, under the lock, so that the user gets a mail when it goes back.
       credential: {
         id: passkey.credentialId,
         publicKey: isoBase64URL.toBuffer(passkey.publicKey),
@@ -129,7 +129,7 @@ async function verify(
 
 /**
  * Uses the challenge up, and answers what the passkey proves; null if the assertion is not of this user, or does not
- * count: then the challenge is used up too, so commit. The caller has locked the row of the user (null: nobody may use it).
+ * count: then the challenge is used up too, so commit. The caller has locked the row of the user (null: the caller refuses every user).
  */
 export async function useAssertion(
   ctx: Run,

@@ -12,7 +12,7 @@ export const passkeyChallenges = pgTable(
     id: uuidColumn('id').primaryKey(),
     purpose: textColumn('purpose', { enum: ['registration', 'signIn', 'flow'] }).notNull(),
     hash: textColumn('hash').notNull(),
-    /** The session or the flow that alone may use it; null: whoever has the challenge. */
+    /** The session or the flow that alone may use it; null: anyone with the challenge. */
     boundTo: textColumn('bound_to'),
     expiresAt: time('expires_at').notNull(),
   },
@@ -33,7 +33,7 @@ export const forSignIn: ChallengeUse = { purpose: 'signIn', boundTo: null };
 
 export const CHALLENGE_MS = 5 * 60_000;
 
-/** A challenge of 32 random bytes, in base64url, which is told to one browser. */
+/** A challenge of 32 random bytes, in base64url, which one browser gets. */
 export interface Challenge {
   readonly id: string;
   readonly challenge: string;

@@ -12,12 +12,12 @@ import { CHALLENGE_MS, createChallenge, findChallenge, type ChallengeUse } from 
 import { isCrossOrigin, type SentRegistration } from './credential.ts';
 import type { CreationOptions } from './options.ts';
 
-/** The registration of a passkey (sign-in-methods §3). */
+/** The registration of a passkey (docs/passkeys.md). */
 
 /** ES256, EdDSA, RS256: what the authenticators of every platform have at least one of. */
 const algorithms = [cose.COSEALG.ES256, cose.COSEALG.EdDSA, cose.COSEALG.RS256];
 
-/** The names of WebAuthn; browsers may send others, which nobody would understand. */
+/** The names of WebAuthn; browsers may send others, which no client would understand. */
 const transportNames = ['ble', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'] as const;
 const isTransport = (name: string): name is (typeof transportNames)[number] =>
   (transportNames as readonly string[]).includes(name);
@@ -98,14 +98,14 @@ export async function verifyRegistration(
   try {
     const { clientDataJSON, attestationObject, transports = [] } = credential.response;
     if (isCrossOrigin(clientDataJSON) || !hasNoCertificates(attestationObject)) return null;
-    const known = [...new Set(transports)].filter(isTransport);
+    const understood = [...new Set(transports)].filter(isTransport);
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: {
         id: credential.id,
         rawId: credential.rawId,
         type: credential.type,
         clientExtensionResults: {},
-        response: { clientDataJSON, attestationObject, transports: known },
+        response: { clientDataJSON, attestationObject, transports: understood },
       },
       expectedChallenge: (challenge) => hashOneTimeToken(challenge) === hash,
       expectedOrigin: [...origins],
@@ -121,7 +121,7 @@ export async function verifyRegistration(
       publicKey: isoBase64URL.fromBuffer(publicKey),
       counter,
       aaguid: registrationInfo.aaguid,
-      transports: known,
+      transports: understood,
       backedUp: registrationInfo.credentialBackedUp,
       userVerified: registrationInfo.userVerified,
     };

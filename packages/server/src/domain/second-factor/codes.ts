@@ -57,7 +57,7 @@ export const hasAnyFactor = async (tx: Executor, userId: string): Promise<boolea
   (await isEnrolled(tx, userId)) || hasPasskey(tx, userId);
 
 /**
- * A passkey that did not verify its user completes no sign-in with a passkey: it may be the same one, so whoever stole it
+ * A passkey that did not verify its user completes no sign-in with a passkey: it may be the same one, so a thief of it
  * would have given both factors.
  */
 async function completeWithPasskey(

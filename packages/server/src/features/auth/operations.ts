@@ -13,10 +13,10 @@ import { nodeOfUser } from '../../domain/identity/user-node.ts';
 import { Locale } from '../users/user.ts';
 import { endPresentedSessions } from './logout.ts';
 import { mailResetLink, prepareReset, applyReset } from './password-reset.ts';
-import { isOverdue } from '../../domain/sign-in-protection/verification-deadline.ts';
+import { isOverdue, verificationRequired } from '../../domain/sign-in-protection/verification-deadline.ts';
 import { delayToStep } from '../../domain/sign-in-protection/constant-time-answer.ts';
 import { canonicalAddress, checkPassword, password } from '../../domain/identity/password-sign-in.ts';
-import { prepareRefresh, presentedTokens, refresh, refreshBucket, verificationRequired } from './refresh.ts';
+import { prepareRefresh, presentedTokens, refresh, refreshBucket } from './refresh.ts';
 import * as registration from '../../domain/identity/registration.ts';
 import { newSession, openSession, SignIn } from '../../domain/identity/sign-in.ts';
 import {

@@ -27,6 +27,7 @@ import {
   removeRecoveryCodes,
   replaceRecoveryCodes,
 } from '../../domain/second-factor/recovery-codes.ts';
+import { lockCaller, lockForChange } from '../../domain/second-factor/lock-for-change.ts';
 import * as secondFactor from './second-factor.ts';
 
 /** Most factors of one user (identity §7). */
@@ -104,7 +105,7 @@ export const createMfaFactor = mutation({
   run: async (ctx) => {
     const { tx, input, services } = ctx;
     const { kek, ids, clock, config } = services;
-    const user = await secondFactor.lockForChange(ctx, callerOf(ctx));
+    const user = await lockForChange(ctx, callerOf(ctx));
     const own = await factorsOf(tx, user.id);
     if (own.length >= MAX_FACTORS) {
       throw fail('CONFLICT', { fix: `A user has ${MAX_FACTORS} factors at most: remove one first.` });
@@ -172,7 +173,7 @@ export const verifyMfaFactor = mutation({
   prepare: (ctx) => secondFactor.prepareRaise(ctx.tx, ctx.services, callerOf(ctx), 'otp'),
   run: async (ctx) => {
     const { tx, input, prepared, services } = ctx;
-    const user = await secondFactor.lockForChange(ctx, callerOf(ctx));
+    const user = await lockForChange(ctx, callerOf(ctx));
     const own = await factorsOf(tx, user.id);
     const pending = factorById(own, input.id);
     if (pending.isEnabled) throw fail('INVALID_STATE', { params: { state: 'enabled' } });
@@ -208,7 +209,7 @@ export const deleteMfaFactor = mutation({
   emits: 'user.mfa_changed',
   run: async (ctx) => {
     const { tx, input } = ctx;
-    const user = await secondFactor.lockForChange(ctx, callerOf(ctx));
+    const user = await lockForChange(ctx, callerOf(ctx));
     const removed = factorById(await factorsOf(tx, user.id), input.id);
     await tx.delete(mfaFactors).where(eq(mfaFactors.id, removed.id));
     if (!(await hasAnyFactor(tx, user.id))) await removeRecoveryCodes(tx, user.id);
@@ -218,19 +219,6 @@ export const deleteMfaFactor = mutation({
     return removed;
   },
 });
-
-/** @throws VALIDATION_ERROR unless exactly one is sent */
-function assertOneFactor(input: Readonly<Partial<Record<'code' | 'recoveryCode' | 'passkey', unknown>>>): void {
-  const [first, second] = (['code', 'recoveryCode', 'passkey'] as const).filter(
-    (name) => input[name] !== undefined,
-  );
-  if (first !== undefined && second === undefined) return;
-  const detail =
-    second === undefined
-      ? ({ path: 'code', code: 'required' } as const)
-      : ({ path: second, code: 'excluded' } as const);
-  throw fail('VALIDATION_ERROR', { details: [detail] });
-}
 
 export const verifyMfa = mutation({
   rest: 'POST /me/mfa/verify',
@@ -259,14 +247,14 @@ export const verifyMfa = mutation({
   limit: { class: 'auth', key: secondFactor.codeBucket },
   prepare: async (ctx) => {
     const { input, services, tx } = ctx;
-    assertOneFactor(input);
+    secondFactor.assertOneFactor(input);
     const check = input.passkey && (await checkAssertion(tx, services, input.passkey, forSignIn));
     const methods = check ? (['pop', 'mfa'] as const) : ([input.code === undefined ? 'rc' : 'otp'] as const);
     return { check, methods, ...(await secondFactor.prepareRaise(tx, services, callerOf(ctx), ...methods)) };
   },
   run: async (ctx) => {
     const { tx, input, prepared, services, call } = ctx;
-    const user = await secondFactor.lockCaller(ctx, callerOf(ctx));
+    const user = await lockCaller(ctx, callerOf(ctx));
     const { check, formerAmr } = prepared;
     const given = check ? { passkey: { check, after: formerAmr } } : { ...input, passkey: undefined };
     if (!(await verifySecondFactor(ctx, user.id, given))) return secondFactor.refuseCode(ctx, user);
@@ -298,7 +286,7 @@ export const regenerateMfaRecoveryCodes = mutation({
   codes: ['INVALID_STATE'],
   run: async (ctx) => {
     const { tx } = ctx;
-    const user = await secondFactor.lockForChange(ctx, callerOf(ctx));
+    const user = await lockForChange(ctx, callerOf(ctx));
     if (!(await hasAnyFactor(tx, user.id))) throw fail('INVALID_STATE', { params: { state: 'notEnrolled' } });
     ctx.record({ target: secondFactor.userTarget(user), node: await nodeOfUser(tx, user.id) });
     return { recoveryCodes: await replaceRecoveryCodes(ctx, user.id) };

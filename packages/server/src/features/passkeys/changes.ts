@@ -6,18 +6,18 @@ import {
   type VerifiedRegistration,
 } from '../../domain/passkeys/registration.ts';
 import { nodeOfUser } from '../../domain/identity/user-node.ts';
-import type { UserRow } from '../../domain/identity/sign-in.ts';
+import type { Run, UserRow } from '../../domain/identity/sign-in.ts';
 import { hasAnyFactor } from '../../domain/second-factor/codes.ts';
 import { removeRecoveryCodes, replaceRecoveryCodes } from '../../domain/second-factor/recovery-codes.ts';
 import { recordMethodChange } from '../../domain/sign-in-protection/method-changes.ts';
 import { fail } from '../../errors.ts';
-import { callerOf } from '../../kernel/context.ts';
+import { callerOf, type Principal } from '../../kernel/context.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import { authenticationMethods } from '../me/authentication-method.ts';
-import type { OwnRun } from '../me/profile.ts';
-import { lockForChange } from '../mfa/second-factor.ts';
+import { lockForChange } from '../../domain/second-factor/lock-for-change.ts';
 import { MAX_PASSKEYS, passkeys } from './passkey.ts';
 
+type OwnRun = Run & { readonly principal: Principal | null };
 type PasskeyRow = typeof passkeys.$inferSelect;
 
 /** @throws CONFLICT if the user cannot have one more */

@@ -10,11 +10,11 @@ import { callerOf } from '../../kernel/context.ts';
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { mutation, query } from '../../kernel/operation.ts';
-import { lockCaller, lockForChange } from '../mfa/second-factor.ts';
+import { lockCaller, lockForChange } from '../../domain/second-factor/lock-for-change.ts';
 import { addPasskey, assertRoom, removePasskey } from './changes.ts';
 import { Passkey, passkeyName, passkeys } from './passkey.ts';
 
-/** The passkeys of the caller (sign-in-methods §3). */
+/** The passkeys of the caller (docs/passkeys.md). */
 
 export const myPasskeys = query({
   rest: 'GET /me/passkeys',

@@ -7,7 +7,7 @@ import { iso, text, uuid } from '../../kernel/input/values.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { users } from '../users/user.ts';
 
-/** Most passkeys of one user (sign-in-methods §3). */
+/** Most passkeys of one user (docs/passkeys.md). */
 export const MAX_PASSKEYS = 10;
 
 /** Passkeys. Only the fields of `Passkey` are in answers, and none tells the key pair. */
@@ -36,7 +36,7 @@ export const passkeys = pgTable(
 );
 
 /**
- * What an authenticator stores as the id of a user: random, so that somebody who holds the authenticator learns nothing
+ * What an authenticator stores as the id of a user: random, so that a person who holds the authenticator learns nothing
  * about the user (WebAuthn, 14.6.1). It stays when the passkeys are removed, so that a new one replaces the old one on the
  * same authenticator.
  */

@@ -260,11 +260,11 @@ describe('a change of passkeys', () => {
     );
     expect(mails.some(({ text }) => text.includes('A passkey (Laptop) was added'))).toBe(true);
     expect(mails.some(({ text }) => text.includes('Ein Passkey (Laptop) wurde'))).toBe(true);
-    const told = await app.database.pool
+    const rows = await app.database.pool
       .select({ body: events.body })
       .from(events)
       .where(eq(events.type, 'user.sign_in_methods_changed'));
-    const data = told.map(({ body }) => (body as { data: { id: string } }).data);
+    const data = rows.map(({ body }) => (body as { data: { id: string } }).data);
     for (const change of ['added', 'removed'])
       expect(data).toContainEqual({ id: person.userId, change, provider: 'passkey', label: 'Laptop' });
     const notices = await app.must('myNotifications', {}, { token: person.token });

@@ -11,15 +11,14 @@ import { AssertionCredential, passkeyChallengeId } from '../../domain/passkeys/c
 import { RequestOptions } from '../../domain/passkeys/options.ts';
 import { stopReset } from '../../domain/second-factor/reset.ts';
 import { delayToStep } from '../../domain/sign-in-protection/constant-time-answer.ts';
-import { isOverdue } from '../../domain/sign-in-protection/verification-deadline.ts';
+import { isOverdue, verificationRequired } from '../../domain/sign-in-protection/verification-deadline.ts';
 import { fail } from '../../errors.ts';
 import { mutation } from '../../kernel/operation.ts';
 import { refuse } from '../../kernel/output/reply.ts';
-import { verificationRequired } from '../auth/refresh.ts';
 import { countFailure, isLockedOut } from '../me/failed-attempts.ts';
 import { users } from '../users/user.ts';
 
-/** Signing in with a passkey, without a name (sign-in-methods §3). */
+/** Signing in with a passkey, without a name (docs/passkeys.md). */
 
 export const passkeyOptions = mutation({
   rest: 'POST /auth/passkey/options',
@@ -35,7 +34,7 @@ export const passkeyOptions = mutation({
     .object({ challengeId: passkeyChallengeId, publicKey: RequestOptions })
     .meta({ id: 'PasskeyRequest', description: 'A challenge for any passkey of this service.' }),
   run: (ctx) => {
-    // It says nothing about anybody, so there is nothing to audit.
+    // It is about no user, so there is nothing to audit.
     ctx.unchanged();
     return beginAssertion(ctx.tx, ctx.services, forSignIn);
   },
