@@ -12,6 +12,8 @@ export interface SignInOptions {
   readonly returnTo?: string;
   /** The provider to start with, such as `github`. Default: the user chooses. */
   readonly provider?: string;
+  /** Id or slug of the organization for which the user signs in. Default: their only one, or they choose. */
+  readonly organization?: string;
 }
 
 /** A sign-in of this tab that has left for the hosted pages. */
@@ -70,6 +72,7 @@ export async function beginSignIn(settings: Settings, options: SignInOptions): P
     code_challenge_method: 'S256',
     ...(scopes === undefined ? {} : { scope: scopes.join(' ') }),
     ...(options.provider === undefined ? {} : { provider: options.provider }),
+    ...(options.organization === undefined ? {} : { organization: options.organization }),
     ...(localStorage.getItem(signedOutKey(settings)) === null ? {} : { prompt: 'select_account' }),
   });
 }

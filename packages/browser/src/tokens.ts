@@ -8,6 +8,8 @@ export interface User {
   readonly emailVerified?: boolean;
   readonly pictureUrl?: string;
   readonly locale?: string;
+  /** The organization for which they signed in; absent: none. */
+  readonly organization?: { readonly id: string; readonly name: string };
 }
 
 /** The tokens of a session, as tabs share them. They are kept in memory only. */
@@ -50,6 +52,7 @@ async function readUser(service: Service, token: string): Promise<User | undefin
   const answer = await service.userInfo(token).catch(() => undefined);
   if (answer?.status !== 200) return undefined;
   const { sub, name, email, email_verified: emailVerified, picture, locale } = answer.body;
+  const { org_id: organizationId, org_name: organizationName } = answer.body;
   return {
     id: String(sub),
     name: String(name),
@@ -57,6 +60,9 @@ async function readUser(service: Service, token: string): Promise<User | undefin
     ...(typeof emailVerified === 'boolean' ? { emailVerified } : {}),
     ...(typeof picture === 'string' ? { pictureUrl: picture } : {}),
     ...(typeof locale === 'string' ? { locale } : {}),
+    ...(typeof organizationId === 'string'
+      ? { organization: { id: organizationId, name: String(organizationName) } }
+      : {}),
   };
 }
 

@@ -38,9 +38,11 @@ import * as policySnapshots from './features/policy-snapshot/operations.ts';
 import * as projectApps from './features/project-apps/operations.ts';
 import * as projectMetadata from './features/project-sign-in/metadata-operations.ts';
 import * as projectAuthorization from './features/project-sign-in/authorize-operations.ts';
+import * as projectOrganizations from './features/project-sign-in/organization/operations.ts';
 import * as projectLogout from './features/project-sign-in/end-session/operations.ts';
 import * as projectUserInfo from './features/project-sign-in/user-info-operations.ts';
 import * as projectTokens from './features/project-sign-in/token-operations.ts';
+import * as signInMethods from './features/project-sign-in/methods/operations.ts';
 import * as projectSignIn from './features/project-sign-in/operations.ts';
 import * as projects from './features/projects/operations.ts';
 import * as resources from './features/resources/operations.ts';
@@ -59,8 +61,11 @@ export const features = {
     ...firstUser,
     ...federated,
     ...projectAuthorization,
+    ...projectOrganizations,
     ...projectLogout,
     ...projectSignIn,
+    ...signInMethods,
+    ...signInMethods,
     ...projectTokens,
     ...projectUserInfo,
     ...deviceSignIn,

@@ -331,6 +331,28 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/auth/project/organization': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Choose the organization for which to sign in to a project app
+     * @description Needs the flow cookie. An organization that the page does not offer ends in `access_denied`.
+     *
+     *     Access: public.
+     */
+    post: operations['chooseProjectOrganization'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/auth/project/end-session/confirm': {
     parameters: {
       query?: never;
@@ -395,26 +417,6 @@ export interface paths {
      *     Access: public.
      */
     post: operations['approveProjectConsent'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/auth/project/email/consume': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    get?: never;
-    put?: never;
-    /**
-     * Continue a sign-in with the token of a mailed link, in the browser that requested it
-     * @description Access: public.
-     */
-    post: operations['consumeProjectEmail'];
     delete?: never;
     options?: never;
     head?: never;
@@ -521,28 +523,6 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
-  '/api/auth/project/email/request': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    get?: never;
-    put?: never;
-    /**
-     * Request a mail with a sign-in link for a project app
-     * @description Needs the flow cookie. The answer is the same for every address.
-     *
-     *     Access: public.
-     */
-    post: operations['requestProjectEmail'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
   '/api/auth/project/github': {
     parameters: {
       query?: never;
@@ -557,6 +537,180 @@ export interface paths {
     get: operations['startProjectGithub'];
     put?: never;
     post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/project/email/consume': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Continue a sign-in with the token of a mailed link, in the browser that requested it
+     * @description Access: public.
+     */
+    post: operations['consumeProjectEmail'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/flow/email/code': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Continue a sign-in with the code of a mail
+     * @description Needs the flow cookie. Five wrong codes end code and link of the mail.
+     *
+     *     Access: public.
+     */
+    post: operations['enterMailedCode'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/flow/password': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Continue a sign-in with address and password
+     * @description Needs the flow cookie. A user whose address is not verified gets a mailed code first.
+     *
+     *     Access: public.
+     */
+    post: operations['giveFlowPassword'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/flow/identifier': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Begin a sign-in to a project app with an address
+     * @description Needs the flow cookie. The next page is the same for every address.
+     *
+     *     Access: public.
+     */
+    post: operations['identifyInFlow'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/flow/reset/request': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Request a mail with a code for a new password, in a sign-in to a project app
+     * @description Needs the flow cookie. The answer is the same for every address.
+     *
+     *     Access: public.
+     */
+    post: operations['requestFlowReset'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/project/email/request': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Request a mail with a code and a link to sign in to a project app
+     * @description Needs the flow cookie. The answer is the same for every address.
+     *
+     *     Access: public.
+     */
+    post: operations['requestProjectEmail'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/flow/reset': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Choose a new password with the code of a mail, in a sign-in to a project app
+     * @description Needs the flow cookie. Ends all sessions of the user; then they sign in.
+     *
+     *     Access: public.
+     */
+    post: operations['resetFlowPassword'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/flow/sign-up': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Sign up for a project app: request the mail that proves the address
+     * @description Needs the flow cookie. The answer is the same for every address, and nothing is created before the code is entered. If the address has a user, the code signs them in, unchanged.
+     *
+     *     Access: public.
+     */
+    post: operations['signUpInFlow'];
     delete?: never;
     options?: never;
     head?: never;
@@ -5309,7 +5463,7 @@ export interface components {
      * @description A sign-in method of an app.
      * @enum {string}
      */
-    ProjectAppProvider: 'email' | 'github';
+    ProjectAppProvider: 'email' | 'password' | 'github';
     /**
      * @description What the list is sorted by. Default: createdAt.
      * @enum {string}
@@ -5518,7 +5672,7 @@ export interface components {
       /** @description Colour of the pages. */
       primaryColor: string | null;
       /** @description Sign-in methods. */
-      enabledProviders: ('email' | 'github')[];
+      enabledProviders: ('email' | 'password' | 'github')[];
       /** @description Scopes that the app requests. Null: the app is not restricted. */
       scopes: components['schemas']['NamedScope'][] | null;
     };
@@ -5580,6 +5734,10 @@ export interface components {
       iat?: number;
       /** @description When it ends, in seconds. */
       exp?: number;
+      /** @description The organization for which the user signed in. */
+      org_id?: string;
+      /** @description Its name. */
+      org_name?: string;
       /** @description When the user signed in, in seconds. */
       auth_time?: number;
       /**
@@ -5652,6 +5810,10 @@ export interface components {
       picture?: string;
       /** @description Their language. */
       locale?: string;
+      /** @description The organization for which they signed in. */
+      org_id?: string;
+      /** @description Its name. */
+      org_name?: string;
       /** @description When their profile was changed, in seconds. */
       updated_at?: number;
     };
@@ -6514,6 +6676,11 @@ export interface components {
        * @description For an app: id of the session of the browser with which its session ends.
        */
       ssoSessionId: string | null;
+      /**
+       * Format: uuid
+       * @description For an app: id of the organization for which you signed in; null: for none.
+       */
+      organizationId: string | null;
       /** @description How many factors the user gave. */
       acr: components['schemas']['SessionAcr'];
       /** @description The address from which the session was last used. */
@@ -7576,6 +7743,11 @@ export interface components {
       name: string;
       /** @description Roles of the project that the customer may assign. */
       roleIds: string[];
+      /**
+       * Format: uuid
+       * @description One of roleIds, for members who sign in to an app without a role; null: they cannot sign in.
+       */
+      defaultRoleId: string | null;
       /** @description JSON that conditions read as `organization.metadata`; only you set it. */
       metadata: {
         [key: string]: unknown;
@@ -9892,6 +10064,8 @@ export interface components {
       authorizeProjectDevice: {
         /** @description Separated by spaces; absent: all of the app. As at the authorization endpoint. */
         scope?: string;
+        /** @description Id or slug of the organization for which the user signs in, as at the authorization endpoint. */
+        organization?: string;
         /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
         client_id: string;
         /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
@@ -10829,6 +11003,12 @@ export interface components {
         /** @description Roles of the project that the customer may assign. */
         roleIds: string[];
         /**
+         * Format: uuid
+         * @description One of roleIds, for members who sign in to an app without a role; null: they cannot sign in.
+         * @default null
+         */
+        defaultRoleId?: string | null;
+        /**
          * @description JSON that conditions read as `organization.metadata`; only you set it.
          * @default {}
          */
@@ -10956,6 +11136,11 @@ export interface components {
         name?: string;
         /** @description Roles of the project that the customer may assign. */
         roleIds?: string[];
+        /**
+         * Format: uuid
+         * @description One of roleIds, for members who sign in to an app without a role; null: they cannot sign in.
+         */
+        defaultRoleId?: string | null;
         /** @description JSON that conditions read as `organization.metadata`; only you set it. */
         metadata?: {
           [key: string]: unknown;
@@ -13149,6 +13334,11 @@ export interface components {
          * @description For an app: id of the session of the browser with which its session ends.
          */
         ssoSessionId: string | null;
+        /**
+         * Format: uuid
+         * @description For an app: id of the organization for which you signed in; null: for none.
+         */
+        organizationId: string | null;
         /** @description How many factors the user gave. */
         acr: components['schemas']['SessionAcr'];
         /** @description The address from which the session was last used. */
@@ -13199,6 +13389,11 @@ export interface components {
          * @description For an app: id of the session of the browser with which its session ends.
          */
         ssoSessionId: string | null;
+        /**
+         * Format: uuid
+         * @description For an app: id of the organization for which you signed in; null: for none.
+         */
+        organizationId: string | null;
         /** @description How many factors the user gave. */
         acr: components['schemas']['SessionAcr'];
         /** @description The address from which the session was last used. */
@@ -13249,6 +13444,11 @@ export interface components {
          * @description For an app: id of the session of the browser with which its session ends.
          */
         ssoSessionId: string | null;
+        /**
+         * Format: uuid
+         * @description For an app: id of the organization for which you signed in; null: for none.
+         */
+        organizationId: string | null;
         /** @description How many factors the user gave. */
         acr: components['schemas']['SessionAcr'];
         /** @description The address from which the session was last used. */
@@ -15524,6 +15724,8 @@ export interface operations {
         registration?: string;
         /** @description Up to five of the `resources` of the app, one in each parameter: its access tokens have them in `aud` (RFC 8707). */
         resource?: string | string[];
+        /** @description Id or slug of the organization for which the user signs in: `access_denied` unless they are a member of it and it owns the project or has an active grant of it. Absent: their only one, or they choose. */
+        organization?: string;
         /** @description `email` or `github`: the provider, chosen in advance. */
         provider?: string;
       };
@@ -15595,6 +15797,8 @@ export interface operations {
           registration?: string;
           /** @description Up to five of the `resources` of the app, one in each parameter: its access tokens have them in `aud` (RFC 8707). */
           resource?: string | string[];
+          /** @description Id or slug of the organization for which the user signs in: `access_denied` unless they are a member of it and it owns the project or has an active grant of it. Absent: their only one, or they choose. */
+          organization?: string;
           /** @description `email` or `github`: the provider, chosen in advance. */
           provider?: string;
         };
@@ -15635,6 +15839,8 @@ export interface operations {
           registration?: string;
           /** @description Up to five of the `resources` of the app, one in each parameter: its access tokens have them in `aud` (RFC 8707). */
           resource?: string | string[];
+          /** @description Id or slug of the organization for which the user signs in: `access_denied` unless they are a member of it and it owns the project or has an active grant of it. Absent: their only one, or they choose. */
+          organization?: string;
           /** @description `email` or `github`: the provider, chosen in advance. */
           provider?: string;
         };
@@ -15652,6 +15858,48 @@ export interface operations {
       };
       400: components['responses']['Invalid-INVALID_REDIRECT_URI'];
       403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  chooseProjectOrganization: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        'application/json': {
+          /** @description Its id; absent or empty: by yourself, for none. */
+          organization?: string;
+          /** @description The token of the page. */
+          form_token?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description Its id; absent or empty: by yourself, for none. */
+          organization?: string;
+          /** @description The token of the page. */
+          form_token?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];
@@ -15824,44 +16072,6 @@ export interface operations {
     };
     responses: {
       200: components['responses']['ProjectConsentAnswerChanged'];
-      400: components['responses']['Invalid-INVALID_TOKEN'];
-      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
-      413: components['responses']['PAYLOAD_TOO_LARGE'];
-      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
-      429: components['responses']['RATE_LIMITED'];
-      500: components['responses']['INTERNAL_ERROR'];
-      503: components['responses']['UNAVAILABLE'];
-    };
-  };
-  consumeProjectEmail: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        'application/json': {
-          /** @description The token of the page, or of the link in the mail. */
-          token: string;
-        };
-        'application/x-www-form-urlencoded': {
-          /** @description The token of the page, or of the link in the mail. */
-          token: string;
-        };
-      };
-    };
-    responses: {
-      /** @description Redirects the browser. */
-      303: {
-        headers: {
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          Location: components['headers']['Location'];
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
       400: components['responses']['Invalid-INVALID_TOKEN'];
       403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -16056,41 +16266,6 @@ export interface operations {
       503: components['responses']['UNAVAILABLE'];
     };
   };
-  requestProjectEmail: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        'application/json': {
-          /** @description The address that receives the link. */
-          email: string;
-          /** @description The token of the page; checked if sent. */
-          form_token?: string;
-        };
-        'application/x-www-form-urlencoded': {
-          /** @description The address that receives the link. */
-          email: string;
-          /** @description The token of the page; checked if sent. */
-          form_token?: string;
-        };
-      };
-    };
-    responses: {
-      202: components['responses']['AcceptedChanged'];
-      400: components['responses']['Invalid-INVALID_TOKEN'];
-      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
-      404: components['responses']['PROVIDER_NOT_CONFIGURED'];
-      413: components['responses']['PAYLOAD_TOO_LARGE'];
-      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
-      429: components['responses']['RATE_LIMITED'];
-      500: components['responses']['INTERNAL_ERROR'];
-      503: components['responses']['UNAVAILABLE'];
-    };
-  };
   startProjectGithub: {
     parameters: {
       query?: never;
@@ -16112,6 +16287,359 @@ export interface operations {
       400: components['responses']['Invalid-INVALID_TOKEN'];
       403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['PROVIDER_NOT_CONFIGURED'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  consumeProjectEmail: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description The token of the page, or of the link in the mail. */
+          token: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description The token of the page, or of the link in the mail. */
+          token: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  enterMailedCode: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description The six digits of the mail; spaces do not matter. */
+          code: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description The six digits of the mail; spaces do not matter. */
+          code: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  giveFlowPassword: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description The address of the person. */
+          email: string;
+          /**
+           * Format: password
+           * @description A password; a new one must satisfy the rules of the installation.
+           */
+          password: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description The address of the person. */
+          email: string;
+          /**
+           * Format: password
+           * @description A password; a new one must satisfy the rules of the installation.
+           */
+          password: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      404: components['responses']['PROVIDER_NOT_CONFIGURED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  identifyInFlow: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description The address of the person. */
+          email: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description The address of the person. */
+          email: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  requestFlowReset: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description The address of the person. */
+          email: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description The address of the person. */
+          email: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+      };
+    };
+    responses: {
+      202: components['responses']['AcceptedChanged'];
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      404: components['responses']['PROVIDER_NOT_CONFIGURED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  requestProjectEmail: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description The address of the person. */
+          email: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description The address of the person. */
+          email: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+      };
+    };
+    responses: {
+      202: components['responses']['AcceptedChanged'];
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      404: components['responses']['PROVIDER_NOT_CONFIGURED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  resetFlowPassword: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description The six digits of the mail; spaces do not matter. */
+          code: string;
+          /**
+           * Format: password
+           * @description A password; a new one must satisfy the rules of the installation.
+           */
+          newPassword: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description The six digits of the mail; spaces do not matter. */
+          code: string;
+          /**
+           * Format: password
+           * @description A password; a new one must satisfy the rules of the installation.
+           */
+          newPassword: string;
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  signUpInFlow: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description The address of the person. */
+          email: string;
+          /** @description Their name. */
+          name: string;
+          /**
+           * Format: password
+           * @description Absent or empty: they sign in by mail.
+           */
+          password?: '' | string;
+          /** @description Language of the mails to them. */
+          locale?: components['schemas']['UserLocale'];
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description The address of the person. */
+          email: string;
+          /** @description Their name. */
+          name: string;
+          /**
+           * Format: password
+           * @description Absent or empty: they sign in by mail.
+           */
+          password?: '' | string;
+          /** @description Language of the mails to them. */
+          locale?: components['schemas']['UserLocale'];
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+      };
+    };
+    responses: {
+      202: components['responses']['AcceptedChanged'];
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      404: components['responses']['PROVIDER_NOT_CONFIGURED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -16386,6 +16914,8 @@ export interface operations {
         'application/json': {
           /** @description Separated by spaces; absent: all of the app. As at the authorization endpoint. */
           scope?: string;
+          /** @description Id or slug of the organization for which the user signs in, as at the authorization endpoint. */
+          organization?: string;
           /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
           client_id: string;
           /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
@@ -16394,6 +16924,8 @@ export interface operations {
         'application/x-www-form-urlencoded': {
           /** @description Separated by spaces; absent: all of the app. As at the authorization endpoint. */
           scope?: string;
+          /** @description Id or slug of the organization for which the user signs in, as at the authorization endpoint. */
+          organization?: string;
           /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
           client_id?: string;
           /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
@@ -19656,6 +20188,12 @@ export interface operations {
           /** @description Roles of the project that the customer may assign. */
           roleIds: string[];
           /**
+           * Format: uuid
+           * @description One of roleIds, for members who sign in to an app without a role; null: they cannot sign in.
+           * @default null
+           */
+          defaultRoleId?: string | null;
+          /**
            * @description JSON that conditions read as `organization.metadata`; only you set it.
            * @default {}
            */
@@ -19764,6 +20302,11 @@ export interface operations {
           name?: string;
           /** @description Roles of the project that the customer may assign. */
           roleIds?: string[];
+          /**
+           * Format: uuid
+           * @description One of roleIds, for members who sign in to an app without a role; null: they cannot sign in.
+           */
+          defaultRoleId?: string | null;
           /** @description JSON that conditions read as `organization.metadata`; only you set it. */
           metadata?: {
             [key: string]: unknown;
@@ -26614,6 +27157,11 @@ export interface operations {
              * @description For an app: id of the session of the browser with which its session ends.
              */
             ssoSessionId: string | null;
+            /**
+             * Format: uuid
+             * @description For an app: id of the organization for which you signed in; null: for none.
+             */
+            organizationId: string | null;
             /** @description How many factors the user gave. */
             acr: components['schemas']['SessionAcr'];
             /** @description The address from which the session was last used. */
@@ -26690,6 +27238,11 @@ export interface operations {
              * @description For an app: id of the session of the browser with which its session ends.
              */
             ssoSessionId: string | null;
+            /**
+             * Format: uuid
+             * @description For an app: id of the organization for which you signed in; null: for none.
+             */
+            organizationId: string | null;
             /** @description How many factors the user gave. */
             acr: components['schemas']['SessionAcr'];
             /** @description The address from which the session was last used. */
@@ -26766,6 +27319,11 @@ export interface operations {
              * @description For an app: id of the session of the browser with which its session ends.
              */
             ssoSessionId: string | null;
+            /**
+             * Format: uuid
+             * @description For an app: id of the organization for which you signed in; null: for none.
+             */
+            organizationId: string | null;
             /** @description How many factors the user gave. */
             acr: components['schemas']['SessionAcr'];
             /** @description The address from which the session was last used. */

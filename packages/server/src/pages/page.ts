@@ -65,6 +65,8 @@ export interface PageWithForm {
   readonly formAction: string;
   /** From where the page may show pictures. */
   readonly images?: readonly string[];
+  /** Whether it has a script; absent: as the path. */
+  readonly script?: boolean;
 }
 
 /** A page, or the address of the page to which the browser is redirected. */

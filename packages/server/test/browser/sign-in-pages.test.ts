@@ -7,7 +7,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { languages } from '../../src/i18n/translate.ts';
 import type { PageState } from '../../src/pages/sign-in/app-page.ts';
-import type { Link } from '../../src/pages/sign-in/project-sign-in.ts';
+import type { Link } from '../../src/pages/sign-in/methods/code-page.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { flowCookie, initialState, startSignInPages, type SignInPages } from '../support/sign-in-pages.ts';
 import { violations } from './accessibility.ts';
@@ -55,6 +55,9 @@ const signIn = (more: Partial<PageState> = {}): State => ({
   path: 'sign-in',
   state: { app: branded, ...more },
 });
+const address = 'ada@example.test';
+const allWays = { providers: ['email', 'password', 'github'] } as const;
+const first = (change: Partial<PageState['signIn']>) => ({ ...initialState.signIn, ...change });
 const maker = { project: 'Boards', organization: 'Acme & Daughters' };
 const factor = (more: Partial<PageState> = {}): State => ({
   path: 'second-factor',
@@ -77,8 +80,32 @@ const states: Readonly<Record<string, State>> = {
   'sign-in': signIn(),
   'sign-in-unbranded': signIn({ app: initialState.app, providers: ['email'] }),
   'sign-in-github': signIn({ app: { ...branded, primaryColor: '#ffd400' }, providers: ['github'] }),
-  mailed: signIn({ notice: 'mailed', mailedTo: 'ada@example.test' }),
-  'mailed-again': { ...signIn({ notice: 'mailed', mailedTo: 'ada@example.test' }), unfold: true },
+  'sign-in-password': signIn({ ...allWays, signIn: first({ allowsSignUp: true }) }),
+  methods: signIn({ ...allWays, signIn: first({ form: 'signIn', address }) }),
+  'methods-wrong': signIn({
+    ...allWays,
+    notice: 'wrongPassword',
+    signIn: first({ form: 'signIn', address }),
+  }),
+  'sign-up': signIn({ ...allWays, signIn: first({ form: 'signUp', allowsSignUp: true }) }),
+  'sign-up-refused': signIn({
+    ...allWays,
+    signIn: first({
+      form: 'signUp',
+      allowsSignUp: true,
+      entered: { name: 'Ada', email: address },
+      problems: [{ path: 'password', code: 'too_short' }],
+    }),
+  }),
+  reset: signIn({ ...allWays, signIn: first({ form: 'reset' }) }),
+  'reset-mailed': signIn({ ...allWays, signIn: first({ form: 'reset', mailedTo: address }) }),
+  'password-changed': signIn({
+    ...allWays,
+    notice: 'passwordChanged',
+    signIn: first({ form: 'signIn', address }),
+  }),
+  mailed: signIn({ signIn: first({ form: 'signIn', mailedTo: address }) }),
+  'mailed-wrong': signIn({ notice: 'wrongMailedCode', signIn: first({ form: 'signIn', mailedTo: address }) }),
   'address-invalid': signIn({ notice: 'addressInvalid' }),
   'provider-failed': signIn({ notice: 'providerFailed' }),
   'provider-refused': signIn({ notice: 'providerRefused' }),
@@ -90,9 +117,19 @@ const states: Readonly<Record<string, State>> = {
   'consent-to-nothing': consent({ scopes: [], app: { ...branded, primaryColor: '#101010' } }),
   email: {
     path: 'email',
-    link: { state: 'ready', app: branded, redirectUri: initialState.redirectUri, token: 'x' },
+    link: { state: 'ready', app: branded, redirectUri: initialState.redirectUri, token: 'x', reset: null },
   },
-  'email-other-browser': { path: 'email', link: { state: 'otherBrowser' } },
+  'email-reset': {
+    path: 'email',
+    link: {
+      state: 'ready',
+      app: branded,
+      redirectUri: initialState.redirectUri,
+      token: 'x',
+      reset: { code: '123456', formToken: 'x', minLength: 12 },
+    },
+  },
+  'email-other-browser': { path: 'email', link: { state: 'otherBrowser', code: '012345' } },
   'email-invalid': { path: 'email', link: { state: 'invalid' } },
   'no-flow': { path: 'consent' },
   'sign-out': { path: '/hosted/sign-out', state: { app: branded } },

@@ -1,9 +1,11 @@
+import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { roleIdOf, type RoleName } from '../../src/access/built-in.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { unique, type Person } from '../support/client.ts';
-import { customerOf, grantTo, memberOf, vendorOf } from '../support/grants.ts';
+import { customerOf, grantTo, memberOf, vendorOf, type Vendor } from '../support/grants.ts';
 import { firstOperator, installation, operatorEnvironment } from '../support/operators.ts';
+import { redirectParameters, signInBrowser, type SignInBrowser } from '../support/project-app.ts';
 import { challengeOf, consented, newVerifier } from '../support/project-code.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 
@@ -265,6 +267,98 @@ describe.runIf(inject('postgresUrl'))('two processes on one database', () => {
     }
     await testApp.must('deleteProjectApp', { scope, id: app.id }, as);
     await until(async () => (await status()) === 401);
+  });
+
+  /** An app without consent, and a browser in which a person signs in to it. */
+  async function appOf(vendor: Vendor, name: string) {
+    const redirectUri = `https://${name}.example/callback`;
+    const fields = { scope: vendor.scope, name, redirectUris: [redirectUri], firstParty: true };
+    const { id, clientId } = await testApp.must('createProjectApp', fields, vendor);
+    const to = { id, clientId, redirectUri };
+    const tokensFor = async (tab: SignInBrowser, answer: LightMyRequestResponse) => {
+      const code = redirectParameters(answer)['code'] ?? '';
+      const { accessToken } = await testApp.must('projectToken', {
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: redirectUri,
+        client_id: clientId,
+        code_verifier: tab.verifier,
+      });
+      return accessToken;
+    };
+    return { to, tokensFor };
+  }
+  const isRefused = async (token: string) =>
+    (await other.call('projectUserInfo', {}, { token })).status === 401;
+
+  /** A member of a customer of the vendor, and the token of an app for that customer. */
+  async function signedInMember(vendor: Vendor) {
+    const customer = await customerOf(testApp);
+    const grant = await grantTo(testApp, vendor, customer, { defaultRoleId: vendor.reader });
+    const person = await memberOf(testApp, customer, 'Organization Viewer');
+    const [boards, charts] = [await appOf(vendor, 'boards'), await appOf(vendor, 'charts')];
+    const browser = signInBrowser(testApp, boards.to);
+    await browser.authorize();
+    const token = await boards.tokensFor(browser, await browser.finish(person.email));
+    const tab = signInBrowser(testApp, charts.to, browser);
+    const second = await charts.tokensFor(tab, await tab.authorize());
+    expect(await isRefused(token)).toBe(false);
+    expect(await isRefused(second)).toBe(false);
+    return { customer, grant, person, tokens: [token, second], boards: boards.to };
+  }
+
+  it('refuse the tokens of all apps of an ended sign-in', async () => {
+    const vendor = await vendorOf(testApp);
+    const { person, tokens } = await signedInMember(vendor);
+    const { items } = await testApp.must('myUserSessions', {}, person);
+    const signIn = items.find(({ ssoProjectId }) => ssoProjectId !== null);
+    await testApp.must('revokeMyUserSession', { id: signIn?.id ?? '' }, person);
+    for (const token of tokens) await until(() => isRefused(token));
+  });
+
+  it('refuse the tokens of an app whose consent was taken back', async () => {
+    const vendor = await vendorOf(testApp);
+    const person = await testApp.person();
+    const redirectUri = 'https://asking.example/callback';
+    const signUp = { allowSignUp: true, signUpRoleId: vendor.reader };
+    const fields = { scope: vendor.scope, name: 'Asking', redirectUris: [redirectUri], ...signUp };
+    const { clientId } = await testApp.must('createProjectApp', fields, vendor);
+    const browser = signInBrowser(testApp, { clientId, redirectUri });
+    await browser.authorize();
+    const { code = '' } = redirectParameters(await browser.finish(person.email));
+    const { accessToken } = await testApp.must('projectToken', {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri,
+      client_id: clientId,
+      code_verifier: browser.verifier,
+    });
+    expect(await isRefused(accessToken)).toBe(false);
+    const { items } = await testApp.must('myAppGrants', {}, person);
+    await testApp.must('revokeMyAppGrant', { id: items[0]?.id ?? '' }, person);
+    await until(() => isRefused(accessToken));
+  });
+
+  type Member = Awaited<ReturnType<typeof signedInMember>>;
+  const ends: Record<string, (member: Member, vendor: Vendor) => Promise<unknown>> = {
+    membership: ({ customer, person: { userId } }) =>
+      testApp.must('removeOrganizationMember', { scope: customer.scope, userId }, customer),
+    'last role': ({ customer, grant, person }) =>
+      testApp.must('deleteUser', { scope: grant.scope, id: person.userId }, customer),
+    'suspended grant': ({ grant }, vendor) =>
+      testApp.must('suspendProjectGrant', { scope: vendor.scope, id: grant.id }, vendor),
+    'revoked grant': ({ grant }, vendor) =>
+      testApp.must('revokeProjectGrant', { scope: vendor.scope, id: grant.id }, vendor),
+    'grant given up': ({ customer, grant }) =>
+      testApp.must('leaveProjectGrant', { scope: customer.scope, id: grant.id }, customer),
+    organization: ({ customer: { scope: place, id, token } }) =>
+      testApp.must('deleteOrganization', { scope: place, id }, { token }),
+  };
+  it.each(Object.keys(ends))('refuse the tokens of an app for an organization: %s', async (what) => {
+    const vendor = await vendorOf(testApp);
+    const member = await signedInMember(vendor);
+    await ends[what]?.(member, vendor);
+    for (const token of member.tokens) await until(() => isRefused(token));
   });
 
   it('end a session everywhere', async () => {

@@ -85,6 +85,8 @@ export interface TestClient {
   }): Promise<Person>;
   /** The token in the newest mail to an address that contains one. */
   mailedToken(address: string): Promise<string>;
+  /** The six digits in the newest mail to an address that contains some. */
+  mailedCode(address: string): Promise<string>;
 }
 
 const byName = new Map(operations.map((op) => [op.name, op]));
@@ -150,6 +152,15 @@ export function createClient(
       const token = tokens.at(-1);
       if (!token) throw new Error(`no token was mailed to ${address}`);
       return token;
+    },
+    async mailedCode(address) {
+      await flushMails();
+      const codes = mails.flatMap(({ to, text }) =>
+        to === address ? (/^([0-9]{3}) ([0-9]{3})$/m.exec(text)?.slice(1).join('') ?? []) : [],
+      );
+      const code = codes.at(-1);
+      if (!code) throw new Error(`no code was mailed to ${address}`);
+      return code;
     },
   };
   return client;

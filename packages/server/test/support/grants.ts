@@ -81,6 +81,7 @@ export async function grantTo(
     readonly roleIds?: string[];
     readonly metadata?: Record<string, never> | Record<string, string | number | boolean>;
     readonly maxUsers?: number;
+    readonly defaultRoleId?: string;
     readonly features?: ('apiKeys' | 'webhooks' | 'audit')[];
   } = {},
 ) {

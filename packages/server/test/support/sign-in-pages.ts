@@ -4,7 +4,8 @@ import { errorPage } from '../../src/pages/error.ts';
 import { serveColours } from '../../src/pages/colour.ts';
 import { serveStylesheet } from '../../src/pages/page.ts';
 import type { PageState } from '../../src/pages/sign-in/app-page.ts';
-import { registerProjectSignInPages, type Link } from '../../src/pages/sign-in/project-sign-in.ts';
+import type { Link } from '../../src/pages/sign-in/methods/code-page.ts';
+import { registerProjectSignInPages } from '../../src/pages/sign-in/project-sign-in.ts';
 import { registerSignOutPages } from '../../src/pages/sign-in/sign-out.ts';
 import { toDoorwardError } from '../../src/http/error-body.ts';
 import { sendError } from '../../src/http/send-error.ts';
@@ -26,9 +27,19 @@ export const initialState: PageState = {
   step: 'signIn',
   providers: ['email', 'github'],
   notice: null,
-  mailedTo: null,
+  signIn: {
+    form: null,
+    address: null,
+    entered: {},
+    mailedTo: null,
+    problems: [],
+    allowsSignUp: false,
+    passwordMinLength: 12,
+  },
   user: null,
   maker: null,
+  choices: null,
+  organization: null,
   openid: [],
   loginHint: null,
   device: null,

@@ -65,6 +65,15 @@ const customers: Entity<Grant, GrantTexts> = {
       initial: grant?.roleIds ?? [],
     },
     {
+      kind: 'row',
+      name: 'defaultRoleId',
+      label: t.defaultRole,
+      hint: t.defaultRoleHint,
+      noun: 'Role',
+      source: ownRoles,
+      initial: grant?.defaultRoleId ?? null,
+    },
+    {
       kind: 'number',
       name: 'maxUsers',
       label: t.maxUsers,

@@ -10,6 +10,8 @@ export interface GrantTexts extends EntityTexts {
   readonly emailHint: string;
   readonly roles: string;
   readonly rolesHint: string;
+  readonly defaultRole: string;
+  readonly defaultRoleHint: string;
   readonly maxUsers: string;
   readonly maxUsersHint: string;
   readonly metadataHint: string;
@@ -49,6 +51,9 @@ export const grantTexts: Texts<GrantTexts> = {
     emailHint: 'The offer goes here. Whoever opens its link chooses the organization.',
     roles: 'Roles',
     rolesHint: 'What the customer may give to its people and keys.',
+    defaultRole: 'Default role',
+    defaultRoleHint:
+      'One of these roles, for members who sign in to an app without one. Without it they cannot.',
     maxUsers: 'User limit',
     maxUsersHint: 'Without a number there is no limit.',
     metadataHint: 'Conditions read it as organization.metadata. The customer cannot change it.',
@@ -86,6 +91,9 @@ export const grantTexts: Texts<GrantTexts> = {
     emailHint: 'Hierhin geht das Angebot. Wer den Link öffnet, wählt die Organisation.',
     roles: 'Rollen',
     rolesHint: 'Was der Kunde seinen Leuten und Schlüsseln geben darf.',
+    defaultRole: 'Standardrolle',
+    defaultRoleHint:
+      'Eine dieser Rollen, für Mitglieder, die sich ohne Rolle bei einer App anmelden. Ohne Standardrolle können sie das nicht.',
     maxUsers: 'Höchstens Personen',
     maxUsersHint: 'Ohne Zahl gibt es keine Grenze.',
     metadataHint: 'Bedingungen lesen es als organization.metadata. Der Kunde kann es nicht ändern.',
@@ -123,6 +131,9 @@ export const grantTexts: Texts<GrantTexts> = {
     emailHint: 'Aquí llega la oferta. Quien abre el enlace elige la organización.',
     roles: 'Roles',
     rolesHint: 'Lo que el cliente puede dar a su gente y a sus claves.',
+    defaultRole: 'Rol predeterminado',
+    defaultRoleHint:
+      'Uno de estos roles, para los miembros que inician sesión en una aplicación sin tener ninguno. Sin él no pueden.',
     maxUsers: 'Máximo de usuarios',
     maxUsersHint: 'Sin un número no hay límite.',
     metadataHint: 'Las condiciones lo leen como organization.metadata. El cliente no puede cambiarlo.',
@@ -160,6 +171,9 @@ export const grantTexts: Texts<GrantTexts> = {
     emailHint: 'L’offre y est envoyée. Qui ouvre le lien choisit l’organisation.',
     roles: 'Rôles',
     rolesHint: 'Ce que le client peut donner à ses gens et à ses clés.',
+    defaultRole: 'Rôle par défaut',
+    defaultRoleHint:
+      'Un de ces rôles, pour les membres qui se connectent à une application sans en avoir. Sans lui, ils ne le peuvent pas.',
     maxUsers: 'Utilisateurs au plus',
     maxUsersHint: 'Sans nombre, il n’y a pas de limite.',
     metadataHint: 'Les conditions le lisent comme organization.metadata. Le client ne peut pas le changer.',

@@ -10,6 +10,7 @@ type ProjectApp = components['schemas']['ProjectApp'];
 
 export const providerChoices = (t: AppTexts): readonly Choice[] => [
   { id: 'email', name: t.email },
+  { id: 'password', name: t.password },
   { id: 'github', name: t.github },
 ];
 

@@ -9,6 +9,7 @@ export interface AppTexts extends EntityTexts, ProfileTexts {
   readonly redirectsHint: string;
   readonly providers: string;
   readonly email: string;
+  readonly password: string;
   readonly github: string;
   readonly restrict: string;
   readonly restrictHint: string;
@@ -60,7 +61,8 @@ export const appTexts: Texts<AppTexts> = {
     redirects: 'Redirect addresses',
     redirectsHint: 'Where people go after the sign-in; one on each line, exactly as the app sends it.',
     providers: 'Ways to sign in',
-    email: 'Link by e-mail',
+    email: 'Code by e-mail',
+    password: 'Password',
     github: 'GitHub',
     restrict: 'Restrict what the app may do',
     restrictHint: 'Otherwise it may do all that the person may do who signed in.',
@@ -114,7 +116,8 @@ export const appTexts: Texts<AppTexts> = {
     redirects: 'Rücksprungadressen',
     redirectsHint: 'Wohin es nach der Anmeldung geht; eine je Zeile, genau so, wie die App sie sendet.',
     providers: 'Wege der Anmeldung',
-    email: 'Link per E-Mail',
+    email: 'Code per E-Mail',
+    password: 'Passwort',
     github: 'GitHub',
     restrict: 'Einschränken, was die App darf',
     restrictHint: 'Sonst darf sie alles, was die angemeldete Person darf.',
@@ -170,7 +173,8 @@ export const appTexts: Texts<AppTexts> = {
     redirectsHint:
       'Adónde se va tras iniciar sesión; una por línea, exactamente como la envía la aplicación.',
     providers: 'Formas de iniciar sesión',
-    email: 'Enlace por correo',
+    email: 'Código por correo',
+    password: 'Contraseña',
     github: 'GitHub',
     restrict: 'Limitar lo que la aplicación puede hacer',
     restrictHint: 'Si no, puede hacer todo lo que puede la persona que inició sesión.',
@@ -225,7 +229,8 @@ export const appTexts: Texts<AppTexts> = {
     redirects: 'Adresses de retour',
     redirectsHint: 'Où l’on va après la connexion ; une par ligne, exactement comme l’application l’envoie.',
     providers: 'Moyens de connexion',
-    email: 'Lien par e-mail',
+    email: 'Code par e-mail',
+    password: 'Mot de passe',
     github: 'GitHub',
     restrict: 'Limiter ce que l’application peut faire',
     restrictHint: 'Sinon, elle peut faire tout ce que peut la personne connectée.',

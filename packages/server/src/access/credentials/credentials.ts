@@ -3,6 +3,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { preparedRowsOf } from '../../db/connection/prepared.ts';
 import type { Changes } from '../../db/cache/changes.ts';
 import { createFreshCache } from '../../db/cache/fresh-cache.ts';
+import { grantOfSession, organizationAllows } from './session-organization.ts';
 import { operatorRows, type OperatorRules } from '../operators.ts';
 import type { Impersonator, Principal } from '../../kernel/context.ts';
 import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
@@ -38,7 +39,10 @@ export interface SessionState {
 interface AppState {
   readonly clientId: string;
   readonly projectId: string;
+  /** Of the project, or of its slice for the organization. */
   readonly scope: ScopeRef;
+  /** The organization for which the user signed in; null: none. */
+  readonly organization: { readonly id: string; readonly name: string } | null;
   /** The scopes that the user consented to and the app still has; null: not restricted. */
   readonly consented: ReadonlySet<string> | null;
   readonly allowedOrigins: readonly string[];
@@ -100,6 +104,8 @@ interface AppRow {
   readonly projectId: string;
   readonly ownerId: string;
   readonly ownerKind: 'account' | 'organization';
+  readonly organization: AppState['organization'];
+  readonly grantId: string | null;
   readonly scopes: readonly string[] | null;
   readonly consented: readonly string[] | null;
   readonly allowedOrigins: readonly string[];
@@ -118,16 +124,24 @@ interface KeyRow extends Pick<KeyState, 'userId' | 'name' | 'allowedCidrs' | 'al
 }
 
 function appState({ clientId, projectId, ownerId, ownerKind, allowedOrigins, ...row }: AppRow): AppState {
-  const { scopes, consented } = row;
+  const { scopes, consented, organization, grantId } = row;
   const both = commonScopes(scopes, consented);
   return {
     clientId,
     projectId,
-    scope: { tenant: `${ownerKind}Project`, id: `${ownerId}:${projectId}` },
+    scope:
+      organization && grantId !== null
+        ? { tenant: 'organizationProject', id: `${organization.id}:${projectId}` }
+        : { tenant: `${ownerKind}Project`, id: `${ownerId}:${projectId}` },
+    organization,
     consented: both && new Set(both),
     allowedOrigins,
   };
 }
+
+/** Topics of the organization of a session and its grant. */
+const ofOrganization = ({ organization, grantId }: AppRow): string[] =>
+  [organization?.id, grantId].flatMap((id) => (id ? [`node:${id}`] : []));
 
 const ofUser = (id: string | null): string[] => (id === null ? [] : [`user:${id}`]);
 
@@ -203,19 +217,22 @@ export function createCredentials(pool: Executor, changes: Changes, operators: O
         s.expires_at as "expiresAt",
         s.sso_project_id is null and s.ended_at is null and u.status = 'active' and u.deleted_at is null
           and (s.kind <> 'projectApp' or (a.deleted_at is null and n.deleted_at is null and o.deleted_at is null
-            and ${noneSuspended('o.id')}))
+            and ${noneSuspended('o.id')} and ${organizationAllows}))
           and (s.kind <> 'impersonation' or ${impersonates}) as alive,
         case when s.kind = 'impersonation' then json_build_object('id', operator.id, 'name', 'Installation operator') end as impersonator,
         s.impersonator_session_id as "impersonatorSessionId",
         case when s.kind = 'projectApp' then json_build_object('id', a.id, 'clientId', a.client_id,
           'projectId', n.id, 'ownerId', o.id, 'ownerKind', o.kind,
-          'scopes', a.scopes, 'consented', s.consented_scopes, 'allowedOrigins', a.allowed_origins) end as app,
+          'organization', case when signed.id is not null then json_build_object('id', signed.id, 'name', signed.name) end,
+          'grantId', pg.id, 'scopes', a.scopes, 'consented', s.consented_scopes, 'allowedOrigins', a.allowed_origins) end as app,
         case when s.kind = 'projectApp' then ${verificationDeadlineOf('account_owner')} end as "overdueFrom",
         account.owner_id as "accountOwnerId"
       from sessions s join users u on u.id = s.user_id
       left join users operator on operator.id = s.impersonator_id
       left join project_apps a on a.id = s.project_app_id
       left join nodes n on n.id = a.tenant_id left join nodes o on o.id = n.parent_id
+      left join organizations signed on signed.id = s.organization_id
+      ${grantOfSession}
       left join accounts account on account.id = o.id left join users account_owner on account_owner.id = account.owner_id
       where s.id = ${id}::uuid`,
     );
@@ -230,7 +247,9 @@ export function createCredentials(pool: Executor, changes: Changes, operators: O
       overdueFrom: dateOf(row.overdueFrom),
       app: app && appState(app),
     };
-    const ofApp = app ? [`credential:${app.id}`, `node:${app.projectId}`, `node:${app.ownerId}`] : [];
+    const ofApp = app
+      ? [`credential:${app.id}`, `node:${app.projectId}`, `node:${app.ownerId}`, ...ofOrganization(app)]
+      : [];
     const { impersonator, impersonatorSessionId } = row;
     const ofOperator = impersonator ? [`user:${impersonator.id}`, `session:${impersonatorSessionId}`] : [];
     const topics = [

@@ -14,6 +14,10 @@ export interface LiveApp extends Readonly<typeof projectApps.$inferSelect> {
   readonly owner: { readonly kind: 'account' | 'organization'; readonly id: string };
   /** The scope of its project, as tokens and answers name it. */
   readonly scope: ScopeRef;
+  /** The organization for which a user signs in (`organization.ts`); null: none. */
+  readonly organization: { readonly id: string; readonly name: string } | null;
+  /** The slice of its grant, if it does not own the project. */
+  readonly sliceId: string | null;
 }
 
 /** The topic of the list of a project's apps. */
@@ -35,6 +39,8 @@ async function liveApp(db: Executor, which: SQL): Promise<LiveApp | undefined> {
     ...app,
     owner: { kind, id: ownerId },
     scope: { tenant: `${kind}Project`, id: `${ownerId}:${app.tenantId}` },
+    organization: null,
+    sliceId: null,
   };
 }
 
@@ -51,8 +57,11 @@ export async function appByClientId(db: Executor, sent: string): Promise<LiveApp
 export const issuerOf = ({ appUrl }: Config, { owner, tenantId }: LiveApp): string =>
   projectIssuer(appUrl, owner, tenantId);
 
-/** The node of the app's project, for records outside of any scope. */
-export const nodeOfApp = ({ tenantId, scope }: LiveApp): NodeRef => ({ id: tenantId, scope });
+/** The node of the app's project, or of the slice for whose customer it is used, for records outside of any scope. */
+export const nodeOfApp = ({ tenantId, sliceId, scope }: LiveApp): NodeRef => ({
+  id: sliceId ?? tenantId,
+  scope,
+});
 
 /** The providers that sign-in pages offer for the app. GitHub is among them only if the operator has configured it. */
 export const offeredProviders = (

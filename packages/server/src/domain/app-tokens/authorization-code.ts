@@ -41,6 +41,7 @@ export async function finishSignIn(
 ): Promise<string> {
   const { tx, services, call } = ctx;
   const userId = candidate.user?.id ?? services.ids.next();
+  const organizationId = app.organization?.id ?? null;
   ctx.record({
     actor: userAsActor({ id: userId, name: candidate.name }),
     target: { type: 'ProjectApp', id: app.id },
@@ -54,7 +55,13 @@ export async function finishSignIn(
   }
   await rememberNetwork(tx, services, userId, call.network);
   if (request.device) {
-    return approveDevice(ctx, request.device.hash, { userId, user, acr: acrOf(user.amr), scopes });
+    return approveDevice(ctx, request.device.hash, {
+      userId,
+      user,
+      acr: acrOf(user.amr),
+      scopes,
+      organizationId,
+    });
   }
   const admitted = await lockUser(ctx, userId);
   if (!admitted) throw startAgainError();
@@ -70,6 +77,7 @@ export async function finishSignIn(
     openidScopes: [...(request.openid?.scopes ?? [])],
     resources: [...(request.resources ?? [])],
     nonce: request.openid?.nonce ?? null,
+    organizationId,
     acr: acrOf(user.amr),
     amr: [...user.amr],
     ssoSessionId,

@@ -6,7 +6,8 @@ import { equalHashes } from '../../crypto/tokens/secrets.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import { refuse } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { nodeOfApp } from '../app-access/app.ts';
+import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
+import { appForMember } from '../app-access/organization.ts';
 import { namedResources, resourcesOf } from '../app-access/resources.ts';
 import { isOffline } from '../app-access/openid-scopes.ts';
 import { isOwnerOverdue } from '../sign-in-protection/verification-deadline.ts';
@@ -44,6 +45,8 @@ export interface PreparedCodeExchange {
   readonly userId: string;
   /** Null when no session will open: the code was used, or the user may not sign in. */
   readonly opening: {
+    /** The app for the organization of the code. */
+    readonly app: LiveApp;
     readonly session: PlannedSession;
     readonly tokens: z.output<typeof AppTokens>;
   } | null;
@@ -61,7 +64,6 @@ export async function prepareCodeExchange(
   client: Client,
   sent: CodeRequest,
 ): Promise<PreparedCodeExchange> {
-  const { app } = client;
   const hash = hashOneTimeToken(sent.code);
   await services.limiter.consume('auth', `projectToken ${hash} ${network}`);
   const [row] = await db
@@ -69,11 +71,14 @@ export async function prepareCodeExchange(
     .from(projectCodes)
     .innerJoin(users, eq(users.id, projectCodes.userId))
     .where(eq(projectCodes.hash, hash));
-  if (row?.code.appId !== app.id) throw invalidGrant();
-  if (await isOwnerOverdue(db, services, app.owner.id)) throw invalidGrant();
+  if (row?.code.appId !== client.app.id) throw invalidGrant();
+  if (await isOwnerOverdue(db, services, client.app.owner.id)) throw invalidGrant();
   const { user, code } = row;
   const { acr, amr, scopes: consented, openidScopes: openid, nonce, authenticatedAt, ssoSessionId } = code;
-  if (code.sessionId !== null || !canSignIn(user)) return { client, sent, userId: user.id, opening: null };
+  const app = await appForMember(db, client.app, code);
+  if (code.sessionId !== null || !canSignIn(user) || !app) {
+    return { client, sent, userId: user.id, opening: null };
+  }
   const named = code.resources.length > 0 ? code.resources : null;
   const resources = resourcesOf(app, named, namedResources(sent.resource));
   // A client may ask for fewer now, and for the others with a refresh (RFC 8707 §2.2).
@@ -83,13 +88,20 @@ export async function prepareCodeExchange(
     acr,
     amr,
     authenticatedAt,
-    app: { id: app.id, consented, openid, ssoSessionId, resources: granted },
+    app: {
+      id: app.id,
+      consented,
+      openid,
+      ssoSessionId,
+      resources: granted,
+      organizationId: code.organizationId,
+    },
   });
   // Without a refresh token nothing can use the session after its access token.
   const session = isOffline(openid) ? planned : { ...planned, expiresAt: endOfAccessToken(services) };
   const facts = { ...session, userId: user.id, consented, openid, resources, nonce };
   const tokens = await issueTokens(services, app, facts);
-  return { client, sent, userId: user.id, opening: { session, tokens } };
+  return { client, sent, userId: user.id, opening: { app, session, tokens } };
 }
 
 const endOfAccessToken = (services: Services): Date =>
@@ -103,7 +115,7 @@ const endOfAccessToken = (services: Services): Date =>
  */
 export async function exchangeCode(ctx: Run, { client, sent, userId, opening }: PreparedCodeExchange) {
   const { tx, services } = ctx;
-  const { app } = client;
+  const { app } = opening ?? client;
   await storeRehash(ctx, client);
   const user = await lockUser(ctx, userId);
   const isCode = eq(projectCodes.hash, hashOneTimeToken(sent.code));

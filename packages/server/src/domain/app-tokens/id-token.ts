@@ -22,6 +22,10 @@ interface IdTokenInput {
   readonly nonce: string | null;
 }
 
+/** For which organization the user signed in (openid §8), in access tokens and id_tokens. */
+export const organizationClaims = ({ organization }: Pick<LiveApp, 'organization'>) =>
+  organization && { org_id: organization.id, org_name: organization.name };
+
 /** Signing is slow: call it outside of a transaction. */
 export const signIdToken = ({ keyring }: Services, app: LiveApp, input: IdTokenInput): Promise<string> =>
   keyring.signDocument(app.tenantId, 'JWT', {
@@ -31,6 +35,7 @@ export const signIdToken = ({ keyring }: Services, app: LiveApp, input: IdTokenI
     auth_time: input.authTime,
     acr: input.acr,
     amr: input.amr,
+    ...organizationClaims(app),
     ...(input.nonce === null ? {} : { nonce: input.nonce }),
     at_hash: accessTokenHash(input.accessToken),
     iat: input.iat,

@@ -7,6 +7,7 @@ import { fail, type DoorwardError } from '../../errors.ts';
 import type { Principal, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { issuerOf, type LiveApp } from '../app-access/app.ts';
+import { organizationClaims } from './id-token.ts';
 import { findPresentedToken } from '../sessions/rotation.ts';
 
 /**
@@ -32,6 +33,8 @@ export const Introspection = z
     jti: z.string().optional().describe('The session or API key.'),
     iat: z.int().optional().describe('When it was issued, in seconds.'),
     exp: z.int().optional().describe('When it ends, in seconds.'),
+    org_id: z.string().optional().describe('The organization for which the user signed in.'),
+    org_name: z.string().optional().describe('Its name.'),
     auth_time: z.int().optional().describe('When the user signed in, in seconds.'),
     acr: z.enum(['aal1', 'aal2']).optional().describe('How many factors the user gave.'),
   })
@@ -110,6 +113,7 @@ const isValid = (
 const ofSession = ({ app, acr, authenticatedAt }: SessionState) => ({
   ...(app && { client_id: app.clientId }),
   ...(app?.consented && { scope: [...app.consented].join(' ') }),
+  ...organizationClaims(app ?? { organization: null }),
   auth_time: Math.floor(authenticatedAt.getTime() / 1000),
   acr,
 });

@@ -8,11 +8,13 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import type { LiveApp } from '../app-access/app.ts';
 import { isOffline, type OpenidScope } from '../app-access/openid-scopes.ts';
 import { audienceOf } from '../app-access/resources.ts';
+import { appForMember } from '../app-access/organization.ts';
 import { inProfile } from '../app-access/token-profile.ts';
 import { accessTokenSeconds } from '../identity/sign-in.ts';
 import { organizationMembers, projectUsers } from '../memberships/membership.ts';
+import { projectGrants } from '../../features/project-grants/grant.ts';
 import { projectApps } from '../../features/project-apps/project-app.ts';
-import { signIdToken } from './id-token.ts';
+import { organizationClaims, signIdToken } from './id-token.ts';
 
 /**
  * Tokens of an app for one user: an access token signed with the project's key, and the refresh token of the
@@ -76,6 +78,7 @@ export async function issueTokens(
     jti: id,
     type: 'projectApp',
     scope: app.scope,
+    ...organizationClaims(app),
     ...(scopes ? { scopes } : {}),
     client_id: app.clientId,
     auth_time: authTime,
@@ -109,27 +112,38 @@ export async function hasProjectAccess(
 ): Promise<boolean> {
   const scope = await resolver.scopeOf(app.scope, db);
   if (!scope || scope.isSuspended) return false;
+  if (app.organization) {
+    const place = { organizationId: app.organization.id, userId };
+    if (!(await appForMember(db, app, place))) return false;
+  }
   const { related, alive } = await loadSubject(db, scope, userId);
   return related && alive;
 }
 
 /**
- * Share-locks the app and the memberships that give the user access, until commit. So a transaction that ends one of
+ * Share-locks the app, the grant and the memberships that give the user access, until commit. So a transaction that ends one of
  * them either comes before and is seen, or comes after and finds the new session. Returns whether the app still
  * exists.
  */
 export async function lockAccess(tx: Executor, app: LiveApp, userId: string): Promise<boolean> {
   const isMembershipIn = (table: typeof projectUsers | typeof organizationMembers, tenantId: string) =>
     and(eq(table.tenantId, tenantId), eq(table.userId, userId));
+  if (app.sliceId !== null) {
+    await tx
+      .select({ id: projectGrants.id })
+      .from(projectGrants)
+      .where(eq(projectGrants.id, app.sliceId))
+      .for('share');
+  }
   await tx
     .select({ id: projectUsers.userId })
     .from(projectUsers)
-    .where(isMembershipIn(projectUsers, app.tenantId))
+    .where(isMembershipIn(projectUsers, app.sliceId ?? app.tenantId))
     .for('share');
   await tx
     .select({ id: organizationMembers.userId })
     .from(organizationMembers)
-    .where(isMembershipIn(organizationMembers, app.owner.id))
+    .where(isMembershipIn(organizationMembers, app.organization?.id ?? app.owner.id))
     .for('share');
   const live = await tx
     .select({ id: projectApps.id })

@@ -30,6 +30,8 @@ export const projectCodes = pgTable(
     resources: textColumn('resources').array().notNull().default([]),
     /** Repeated in the id_token, which so belongs to one authorization request. */
     nonce: textColumn('nonce'),
+    /** The organization for which the user signed in; null: for none. */
+    organizationId: uuidColumn('organization_id'),
     acr: textColumn('acr', { enum: ['aal1', 'aal2'] }).notNull(),
     amr: textColumn('amr').array().notNull(),
     /** The session of the browser in which the user signed in; null: a version without such sessions wrote the code. */

@@ -4,7 +4,8 @@ import { fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import { refuse } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { nodeOfApp } from '../app-access/app.ts';
+import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
+import { appForMember } from '../app-access/organization.ts';
 import { namedResources, resourcesOf } from '../app-access/resources.ts';
 import { reuseDetected, rotate, findPresentedToken, type PresentedToken } from '../sessions/rotation.ts';
 import type { Run } from '../identity/sign-in.ts';
@@ -25,6 +26,8 @@ export interface SentRefreshToken {
 
 export interface PreparedRenewal {
   readonly client: Client;
+  /** The app for the organization of the session. */
+  readonly app: LiveApp;
   readonly presented: PresentedToken;
   /** Null for a token that is neither the newest nor the one just replaced: it gets no tokens. */
   readonly tokens: z.output<typeof AppTokens> | null;
@@ -37,15 +40,15 @@ export async function prepareRenewal(
   client: Client,
   sent: SentRefreshToken,
 ): Promise<PreparedRenewal> {
-  const { app } = client;
   const presented = await findPresentedToken(db, services, sent.refresh_token);
   // Only refresh tokens of this app are accepted, not those of browsers, command lines or other apps.
-  if (presented?.session.projectAppId !== app.id) throw invalidGrant();
+  if (presented?.session.projectAppId !== client.app.id) throw invalidGrant();
   const { session, successor: refreshToken, isAccepted } = presented;
   await services.limiter.consume('refresh', session.id);
-  if (await isOwnerOverdue(db, services, app.owner.id)) throw invalidGrant();
-  if (!(await hasProjectAccess(db, services, app, session.userId))) throw invalidGrant();
-  if (!isAccepted) return { client, presented, tokens: null };
+  if (await isOwnerOverdue(db, services, client.app.owner.id)) throw invalidGrant();
+  const app = await appForMember(db, client.app, session);
+  if (!app || !(await hasProjectAccess(db, services, app, session.userId))) throw invalidGrant();
+  if (!isAccepted) return { client, app, presented, tokens: null };
   const consented = session.consentedScopes;
   const openid = session.openidScopes;
   assertNoNewScopes(sent.scope, [...openid, ...(commonScopes(app.scopes, consented) ?? [])]);
@@ -57,7 +60,7 @@ export async function prepareRenewal(
     nonce: null,
     refreshToken,
   });
-  return { client, presented, tokens };
+  return { client, app, presented, tokens };
 }
 
 /**
@@ -77,8 +80,7 @@ function assertNoNewScopes(scope: string | undefined, granted: readonly string[]
  * Rotates the refresh token. A retry gets the same successor; a token that was replaced earlier ends the session,
  * because it was copied.
  */
-export async function renew(ctx: Run, { client, presented, tokens }: PreparedRenewal) {
-  const { app } = client;
+export async function renew(ctx: Run, { client, app, presented, tokens }: PreparedRenewal) {
   await storeRehash(ctx, client);
   const rotated = await rotate(ctx, presented);
   const { session } = presented;

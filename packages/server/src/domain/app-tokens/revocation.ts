@@ -2,6 +2,7 @@ import { and, eq } from 'drizzle-orm';
 import { readHeader, verifyJwt } from '../../crypto/tokens/jwt.ts';
 import type { Services } from '../../kernel/context.ts';
 import { issuerOf, nodeOfApp, type LiveApp } from '../app-access/app.ts';
+import { appForMember } from '../app-access/organization.ts';
 import { isSessionOfToken } from '../sessions/rotation.ts';
 import type { Run } from '../identity/sign-in.ts';
 import { endSessions, liveSessions } from '../sessions/live-sessions.ts';
@@ -52,7 +53,12 @@ export async function revokeTokens(
   const isTarget = 'id' in target ? eq(sessions.id, target.id) : isSessionOfToken(ctx, target.refreshToken);
   const [session] = isTarget
     ? await tx
-        .select({ id: sessions.id, userId: sessions.userId, name: users.name })
+        .select({
+          id: sessions.id,
+          userId: sessions.userId,
+          organizationId: sessions.organizationId,
+          name: users.name,
+        })
         .from(sessions)
         .innerJoin(users, eq(users.id, sessions.userId))
         .where(and(isTarget, eq(sessions.projectAppId, app.id), liveSessions(services)))
@@ -60,7 +66,8 @@ export async function revokeTokens(
   if (!session) return 0;
   const { id, userId, name } = session;
   const actor = userAsActor({ id: userId, name });
+  const used = (await appForMember(tx, app, session)) ?? app;
   const metadata = { clientId: app.clientId, userId };
-  ctx.record({ actor, node: nodeOfApp(app), target: { type: 'Session', id }, metadata });
+  ctx.record({ actor, node: nodeOfApp(used), target: { type: 'Session', id }, metadata });
   return (await endSessions(ctx, userId, eq(sessions.id, id), actor)).length;
 }

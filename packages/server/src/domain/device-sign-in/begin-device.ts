@@ -41,7 +41,7 @@ export function deviceScopes({ scopes }: Pick<LiveApp, 'scopes'>, sent: string |
 export async function beginDevice(
   ctx: Run,
   client: Client,
-  requested: ReturnType<typeof deviceScopes>,
+  requested: ReturnType<typeof deviceScopes> & { readonly organization: string | null },
 ): Promise<z.output<typeof DeviceCodes>> {
   const { tx, services, call } = ctx;
   const { app } = client;
@@ -53,6 +53,7 @@ export async function beginDevice(
     appId: app.id,
     scopes: requested.scopes && [...requested.scopes],
     openidScopes: [...requested.openidScopes],
+    organization: requested.organization,
     ipAddress: call.address,
     userAgent: call.userAgent,
     intervalSeconds: INTERVAL_SECONDS,

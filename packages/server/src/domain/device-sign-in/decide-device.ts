@@ -22,6 +22,7 @@ interface Approval {
   readonly user: IdentifiedPerson;
   readonly acr: 'aal1' | 'aal2';
   readonly scopes: readonly string[] | null;
+  readonly organizationId: string | null;
 }
 
 /**
@@ -29,7 +30,7 @@ interface Approval {
  * @throws INVALID_TOKEN when its request has expired, or someone else has decided
  */
 export async function approveDevice(ctx: Run, hash: string, approval: Approval): Promise<string> {
-  const { userId, user, acr, scopes } = approval;
+  const { userId, user, acr, scopes, organizationId } = approval;
   const approved = await ctx.tx
     .update(deviceAuthorizations)
     .set({
@@ -38,6 +39,7 @@ export async function approveDevice(ctx: Run, hash: string, approval: Approval):
       acr,
       amr: [...user.amr],
       authenticatedAt: new Date(user.authenticatedAt),
+      organizationId,
       consentedScopes: scopes && [...scopes],
     })
     .where(undecided(ctx, hash))

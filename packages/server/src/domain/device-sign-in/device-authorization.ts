@@ -20,6 +20,8 @@ export const deviceAuthorizations = pgTable(
     /** What the app requests; null: all that it may request. */
     scopes: textColumn('scopes').array(),
     openidScopes: textColumn('openid_scopes', { enum: openidScopes }).array().notNull().default([]),
+    /** The organization that the device names, by id or slug; null: the user chooses. */
+    organization: textColumn('organization'),
     /** Where the device asked from, which the page shows. */
     ipAddress: textColumn('ip_address'),
     userAgent: textColumn('user_agent'),
@@ -30,6 +32,8 @@ export const deviceAuthorizations = pgTable(
     decision: textColumn('decision', { enum: ['approved', 'denied'] }),
     /** The user who approved, and how they signed in. */
     userId: uuidColumn('user_id').references(() => users.id),
+    /** The organization for which they approved; null: for none. */
+    organizationId: uuidColumn('organization_id'),
     /** What the user consented to; null: the app was not restricted. */
     consentedScopes: textColumn('consented_scopes').array(),
     acr: textColumn('acr', { enum: ['aal1', 'aal2'] }),

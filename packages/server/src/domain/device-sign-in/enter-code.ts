@@ -39,7 +39,7 @@ export async function requestOfDevice(
     await countWrongCode(services, call);
     throw wrongCode();
   }
-  const { hash, appId, scopes, openidScopes: openid, ipAddress, userAgent, createdAt } = row;
+  const { hash, appId, scopes, openidScopes: openid, ipAddress, userAgent, createdAt, organization } = row;
   return {
     appId,
     redirectUri: devicePage(services.config.appUrl),
@@ -47,6 +47,7 @@ export async function requestOfDevice(
     state: null,
     scopes,
     ...(openid.length > 0 && { openid: { scopes: openid, nonce: null } }),
+    ...(organization !== null && { organization }),
     asksConsent: true,
     device: {
       hash,

@@ -5,7 +5,8 @@ import { fail, type DoorwardError } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { nodeOfApp } from '../app-access/app.ts';
+import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
+import { appForMember } from '../app-access/organization.ts';
 import { isOffline } from '../app-access/openid-scopes.ts';
 import { namedResources, resourcesOf } from '../app-access/resources.ts';
 import { storeRehash, type Client } from '../app-tokens/client.ts';
@@ -46,6 +47,7 @@ export interface PreparedDevice {
   readonly hash: string;
   /** Null until the user has approved. */
   readonly opening: {
+    readonly app: LiveApp;
     readonly userId: string;
     readonly session: PlannedSession;
     readonly tokens: z.output<typeof AppTokens>;
@@ -83,13 +85,21 @@ export async function prepareDevice(
   const { userId, acr, amr, authenticatedAt, consentedScopes: consented, openidScopes: openid } = row;
   if (row.decision !== 'approved' || !userId || !acr || !amr || !authenticatedAt)
     return { client, hash, opening: null };
-  const details = { id: app.id, consented, openid, ssoSessionId: null, resources };
+  const { organizationId } = row;
+  const placed = await appForMember(db, app, { organizationId, userId });
+  // Its user can no longer sign in for the organization, as the transaction will find too.
+  if (!placed) throw invalidGrant();
+  const details = { id: app.id, consented, openid, ssoSessionId: null, resources, organizationId };
   const planned = planSession(services, { kind: 'projectApp', acr, amr, authenticatedAt, app: details });
   const endOfToken = new Date(services.clock.now().getTime() + accessTokenSeconds(services) * 1000);
   // Without a refresh token nothing can use the session after its access token.
   const session = isOffline(openid) ? planned : { ...planned, expiresAt: endOfToken };
   const facts = { ...session, userId, consented, openid, resources, nonce: null };
-  return { client, hash, opening: { userId, session, tokens: await issueTokens(services, app, facts) } };
+  return {
+    client,
+    hash,
+    opening: { app: placed, userId, session, tokens: await issueTokens(services, placed, facts) },
+  };
 }
 
 /** Opens the session of an approved device, or says why there is none yet. Refusals of a used or denied code are final. */
@@ -98,7 +108,7 @@ export async function exchangeDevice(
   { client, hash, opening }: PreparedDevice,
 ): Promise<z.output<typeof AppTokens> | Refusal> {
   const { tx, services } = ctx;
-  const { app } = client;
+  const { app } = opening ?? client;
   await storeRehash(ctx, client);
   const user = opening && (await lockUser(ctx, opening.userId));
   const appExists = !opening || (await lockAccess(tx, app, opening.userId));

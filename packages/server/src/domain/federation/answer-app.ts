@@ -18,11 +18,15 @@ export type StepName = ProjectSignIn['step']['name'];
 const pages: Record<StepName, string> = {
   signIn: '/api/auth/project/sign-in',
   secondFactor: '/api/auth/project/second-factor',
+  organization: '/api/auth/project/organization',
   consent: '/api/auth/project/consent',
   respond: '/api/auth/project/respond',
 };
 
 export const pagePath = (step: StepName): string => pages[step];
+/** The forms of the first page other than the one to sign in. */
+export const formPath = (form: 'signUp' | 'reset'): string =>
+  `${pages.signIn}?form=${form === 'signUp' ? 'sign-up' : 'reset'}`;
 export const pageOf = ({ appUrl }: Config, step: StepName): string => appUrl + pages[step];
 
 /**

@@ -1,6 +1,7 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { loadSubjects } from '../../access/grants/grants.ts';
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
+import { organizationsOf } from '../app-access/organization.ts';
 import { findAddressOwner } from '../identity/address.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import type { Run, UserRow } from '../identity/sign-in.ts';
@@ -11,6 +12,7 @@ import { addProjectUser } from '../memberships/project.ts';
 import { roles } from '../../features/roles/role.ts';
 import { lockSsoSession } from '../sso/lock.ts';
 import type { Proof } from '../sign-in-flow/flow-data.ts';
+import { admitToSlice } from './sign-in-place.ts';
 import { lockSignInUser, createVerifiedUser, linkAccount, localPart, lockAccount } from './match-identity.ts';
 
 /**
@@ -33,7 +35,7 @@ export interface SignInCandidate {
 
 /** The address that the proof shows; null: none, or the proof names the user. */
 export function addressOf(proof: Proof): string | null {
-  if (proof.provider === 'sso') return null;
+  if (proof.provider === 'sso' || proof.provider === 'password') return null;
   return proof.provider === 'email' ? proof.address : proof.identity.address;
 }
 
@@ -49,7 +51,7 @@ export async function resolveCandidate(
   const linked = proof.provider === 'github' ? await lockAccount(ctx, proof.identity) : undefined;
   const address = addressOf(proof);
   if (!linked && address !== null) await lockClaimants(ctx, address);
-  const ownerId = linked?.userId ?? (proof.provider === 'sso' ? proof.userId : undefined);
+  const ownerId = linked?.userId ?? ('userId' in proof ? proof.userId : undefined);
   const userId = ownerId ?? (address === null ? undefined : (await findAddressOwner(ctx.tx, address))?.id);
   const user = userId === undefined ? null : await lockSignInUser(ctx, userId);
   if (user === undefined) return null;
@@ -63,13 +65,20 @@ export async function resolveCandidate(
   }
   const joins = user === null || !(await belongsToProject(ctx, app, user));
   const allowsSignUp = app.allowSignUp && app.signUpRoleId !== null;
-  if ((joins && !allowsSignUp) || (user === null && address === null)) {
+  const organizations = user && joins && !allowsSignUp ? await organizationsOf(ctx.tx, app, user.id) : [];
+  const isAdmissible = !joins || allowsSignUp || organizations.length > 0;
+  if (!isAdmissible || (user === null && address === null)) {
     ctx.unchanged();
     return null;
   }
-  const providerName = proof.provider === 'github' ? proof.identity.name : null;
-  const name = user?.name ?? providerName ?? localPart(address ?? '');
+  const name = user?.name ?? statedName(proof) ?? localPart(address ?? '');
   return { user, name, address, joins, links: proof.provider === 'github' && !linked };
+}
+
+/** The name of a new user, by themselves or by their provider. */
+export function statedName(proof: Proof): string | null {
+  if (proof.provider === 'email') return proof.newUser?.name ?? null;
+  return proof.provider === 'github' ? proof.identity.name : null;
 }
 
 /** Apps of an organization that an operator suspended let no user sign in. */
@@ -104,8 +113,9 @@ export async function admitToApp(
   const method = methodOf(proof);
   if (user === null) {
     if (address === null || method === null) return false;
-    const registrant = { address, name, locale: null, type: null };
-    await createVerifiedUser(ctx, { registrant, node, userId: newId }, method);
+    const { locale = null, passwordHash: hash = null } = (proof.provider === 'email' && proof.newUser) || {};
+    const registrant = { address, name, locale, type: null };
+    await createVerifiedUser(ctx, { registrant, node, userId: newId, hash }, method);
   } else if (links && proof.provider === 'github') {
     if (address === null || !(await linkAccount(ctx, user, proof.identity, address))) return false;
   } else if (method !== null) {
@@ -120,7 +130,7 @@ export async function admitToApp(
         ),
       );
   }
-  if (!joins) return true;
+  if (!joins) return user === null || admitToSlice(ctx, app, user);
   const role = await signUpRole(ctx, app);
   const userId = user?.id ?? newId;
   const by = { actor: userAsActor({ id: userId, name }), node };

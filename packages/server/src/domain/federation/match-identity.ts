@@ -31,6 +31,7 @@ import type { Identity } from './github.ts';
  */
 export type MatchResult = { readonly user: UserRow } | { readonly error: FlowError };
 
+type NewUser = Parameters<typeof createUser>[1];
 type MethodRow = typeof authenticationMethods.$inferSelect;
 
 /**
@@ -120,12 +121,12 @@ export const localPart = (address: string): string => address.slice(0, address.l
  */
 export async function createVerifiedUser(
   ctx: Run,
-  person: Pick<Parameters<typeof createUser>[1], 'registrant' | 'userId' | 'node'>,
+  person: Pick<NewUser, 'registrant' | 'userId' | 'node'> & Partial<Pick<NewUser, 'hash'>>,
   method?: Parameters<typeof createUser>[3],
 ): Promise<UserRow> {
   const claims = await lockClaims(ctx, person.registrant.address);
   await removeClaims(ctx, claims);
-  const user = await createUser(ctx, { ...person, hash: null, signsIn: true }, null, method);
+  const user = await createUser(ctx, { hash: null, ...person, signsIn: true }, null, method);
   // Everything is locked, so only an inconsistent index could cause this.
   if (!user) throw new Error('a sign-in method is taken although no user has it');
   await settleLostClaims(ctx, claims);

@@ -96,6 +96,8 @@ interface SessionOptions {
     readonly openid: readonly OpenidScope[];
     readonly ssoSessionId: string | null;
     readonly resources: readonly string[];
+    /** For which the user signed in; null: for none. */
+    readonly organizationId: string | null;
   } | null;
   /** For a browser that signs in to all apps of a project, which gets no tokens by it (`domain/sso`). */
   readonly sso?: { readonly projectId: string; readonly factorAt: Date | null } | null;
@@ -195,6 +197,7 @@ export async function writeSession(ctx: Run, session: PlannedSession, user: User
       consentedScopes: session.app?.consented ? [...session.app.consented] : null,
       openidScopes: [...(session.app?.openid ?? [])],
       ssoSessionId: session.app?.ssoSessionId ?? null,
+      organizationId: session.app?.organizationId ?? null,
       ssoProjectId: session.sso?.projectId ?? null,
       factorAt: session.sso?.factorAt ?? null,
       resources: [...(session.app?.resources ?? [])],

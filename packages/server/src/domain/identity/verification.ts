@@ -136,30 +136,37 @@ export async function lockUser(
 }
 
 /**
- * Consumes the token and makes its user the owner of the address. A claim is provisional: the first registration
- * reserves the address, but the first user to open a mailed link owns it, and all other claims end (identity §1).
+ * Consumes the token and makes its user the owner of the address.
  * @throws INVALID_TOKEN
  */
 export async function verifyAddress(ctx: Run, token: string): Promise<void> {
   const { tx, services } = ctx;
-  const now = services.clock.now();
   const isToken = and(
     eq(oneTimeTokens.hash, hashOneTimeToken(token)),
     eq(oneTimeTokens.purpose, 'verifyEmail'),
-    gt(oneTimeTokens.expiresAt, now),
+    gt(oneTimeTokens.expiresAt, services.clock.now()),
   );
   const [storedToken] = await tx.select().from(oneTimeTokens).where(isToken);
   if (!storedToken) throw fail('INVALID_TOKEN');
-  const { userId, address } = storedToken;
-  await lockClaimants(ctx, address);
+  await lockClaimants(ctx, storedToken.address);
   const [used] = await tx.delete(oneTimeTokens).where(isToken).returning();
-  if (!used) throw fail('INVALID_TOKEN');
+  if (!used || !(await ownAddress(ctx, used.userId, used.address))) throw fail('INVALID_TOKEN');
+}
+
+/**
+ * Makes the user, who has proved the address, its owner. A claim is provisional: the first registration reserves the address, but
+ * the first user to prove it owns it, and all other claims end (identity §1). False, and nothing is written, when the user claims
+ * it no longer, or another user owns it. Call `lockClaimants` first.
+ */
+export async function ownAddress(ctx: Run, userId: string, address: string): Promise<boolean> {
+  const { tx, services } = ctx;
+  const now = services.clock.now();
   const claims = await lockClaims(ctx, address);
   const user = await lockUser(ctx, userId);
   const ownClaim = claims.find((method) => method.userId === userId);
   const otherClaims = claims.filter((method) => method.userId !== userId);
   const owner = await findAddressOwner(tx, address);
-  if (!user || !ownClaim || (owner && owner.id !== userId)) throw fail('INVALID_TOKEN');
+  if (!user || !ownClaim || (owner && owner.id !== userId)) return false;
 
   const methods = await tx
     .select()
@@ -208,6 +215,7 @@ export async function verifyAddress(ctx: Run, token: string): Promise<void> {
     });
   }
   await settleLostClaims(ctx, otherClaims);
+  return true;
 }
 
 /**

@@ -59,7 +59,14 @@ export const endSessionsInLostProjects = (
     ctx,
     and(
       eq(sessions.userId, userId),
-      sql`coalesce(${sessions.ssoProjectId},
+      // Sessions for customers end with the membership there. A browser session may serve customers of the project too.
+      sql`not exists (select 1 from project_grants g
+          join project_apps a on a.id = ${sessions.projectAppId} and a.tenant_id = g.tenant_id
+        where g.organization_id = ${sessions.organizationId} and g.status = 'active' and g.deleted_at is null)
+      and (${sessions.ssoProjectId} is null or not exists (select 1 from project_grants g
+        join organization_members m on m.tenant_id = g.organization_id and m.user_id = ${userId}::uuid
+        where g.tenant_id = ${sessions.ssoProjectId} and g.status = 'active' and g.deleted_at is null))
+      and coalesce(${sessions.ssoProjectId},
           (select a.tenant_id from project_apps a where a.id = ${sessions.projectAppId})) in (
         select n.id from nodes n where n.id = any(${`{${projectIds.join()}}`}::uuid[])
           and not exists (select 1 from project_users p where p.tenant_id = n.id and p.user_id = ${userId}::uuid)
@@ -67,5 +74,25 @@ export const endSessionsInLostProjects = (
             where m.tenant_id = n.parent_id and m.user_id = ${userId}::uuid)
           and not exists (select 1 from accounts c
             where c.id = n.parent_id and c.owner_id = ${userId}::uuid and c.deleted_at is null))`,
+    ) as SQL,
+  );
+
+/**
+ * Ends the sessions of apps for an organization: of one member, or with the apps of one project. The caller invalidates
+ * the user or the grant.
+ */
+export const endSessionsForOrganization = (
+  ctx: SessionEndContext,
+  organizationId: string,
+  { userId, projectId }: { readonly userId?: string; readonly projectId?: string },
+): Promise<void> =>
+  endSessionsWhere(
+    ctx,
+    and(
+      eq(sessions.organizationId, organizationId),
+      userId === undefined ? undefined : eq(sessions.userId, userId),
+      projectId === undefined
+        ? undefined
+        : sql`exists (select 1 from project_apps a where a.id = ${sessions.projectAppId} and a.tenant_id = ${projectId}::uuid)`,
     ) as SQL,
   );

@@ -19,6 +19,7 @@ import type { MembershipRun, RoleRef } from './role-assignment.ts';
 import { assertHoldsAllInProjects } from './project-roles.ts';
 import { endManagedUser } from './managed-user.ts';
 import { organizationMembers } from './membership.ts';
+import { endSessionsForOrganization } from './app-sessions.ts';
 import { endOwnKeys, leaveSlicesOf, removeProjectUser, removeTags } from './project.ts';
 import { apiKeys } from '../../features/api-keys/api-key.ts';
 
@@ -165,6 +166,7 @@ export async function endMembership(
       inside.map(({ id }) => id),
     );
     await leaveSlicesOf(ctx, organizationId, userId);
+    await endSessionsForOrganization(ctx, organizationId, { userId });
     await removeTags(tx, userId, [organizationId]);
     await endOwnKeys(ctx, userId, eq(apiKeys.tenantId, organizationId));
   });

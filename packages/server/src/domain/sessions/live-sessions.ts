@@ -71,6 +71,7 @@ export const sessionData = (row: SessionRow) => ({
   projectAppId: row.projectAppId,
   ssoProjectId: row.ssoProjectId,
   ssoSessionId: row.ssoSessionId,
+  organizationId: row.organizationId,
   acr: row.acr,
   ipAddress: row.ipAddress,
   userAgent: row.userAgent,

@@ -29,6 +29,11 @@ export interface AppRequest {
   readonly asksConsent?: true;
   /** The address with which the form begins. */
   readonly loginHint?: string;
+  /**
+   * The organization for which the user signs in: its id or slug as sent, or what the user chose; null: for none. Absent:
+   * not decided yet.
+   */
+  readonly organization?: string | null;
   /** A device that waits for the user (RFC 8628); the answer goes to it, and not to a redirect URI. */
   readonly device?: WaitingDevice;
 }

@@ -1,3 +1,5 @@
+import type { DetailCode } from '../../errors.ts';
+import type { UserRow } from '../identity/sign-in.ts';
 import type { LogoutQuestion } from '../sso/logout-question.ts';
 import type { AppRequest } from './app-request.ts';
 import type { Identity } from '../federation/github.ts';
@@ -11,9 +13,21 @@ export interface CliRequest {
   readonly challenge: string;
 }
 
-/** How a person proved their identity: an opened mail, a provider that vouches for the address, or a former sign-in. */
+/** What a new user said of themselves before they proved their address. Nothing of it is used for an existing user. */
+export interface NewUser {
+  readonly name: string;
+  /** Hash of their password; null: they sign in by mail. */
+  readonly passwordHash: string | null;
+  readonly locale: UserRow['locale'];
+}
+
+/**
+ * How a person proved their identity: a mailed code or link, their password, a provider that vouches for the address, or a
+ * former sign-in.
+ */
 export type Proof =
-  | { readonly provider: 'email'; readonly address: string }
+  | { readonly provider: 'email'; readonly address: string; readonly newUser?: NewUser }
+  | { readonly provider: 'password'; readonly address: string; readonly userId: string }
   | { readonly provider: 'github'; readonly identity: Identity }
   | { readonly provider: 'sso'; readonly userId: string; readonly sessionId: string };
 
@@ -30,12 +44,52 @@ export interface IdentifiedPerson {
 
 /** The message that the page shows at this step. */
 export type Notice =
-  'mailed' | 'wrongCode' | 'providerFailed' | 'providerRefused' | 'addressInvalid' | 'emailNotVerified';
+  | 'wrongCode'
+  | 'wrongMailedCode'
+  | 'mailedCodeEnded'
+  | 'wrongPassword'
+  | 'passwordChanged'
+  | 'accountExists'
+  | 'noAccount'
+  | 'providerFailed'
+  | 'providerRefused'
+  | 'addressInvalid'
+  | 'emailNotVerified';
 
-/** The newest mailed link and the address that it proves. It changes only when a mail is queued. */
-export interface MailedLink {
+/** What a mailed code is for. A code for one purpose does nothing for another. */
+export type CodePurpose =
+  | { readonly name: 'signIn'; readonly newUser?: NewUser }
+  /** Of a user whose password was right, and whose address is not verified yet. */
+  | { readonly name: 'verification'; readonly userId: string }
+  | { readonly name: 'reset' };
+
+/** The newest mail with a code and a link, which prove the address. It changes only when a mail is queued. */
+export interface MailedCode {
   readonly address: string;
+  readonly code: string;
+  readonly purpose: CodePurpose;
+  readonly wrongEntries: number;
   readonly expiresAt: string;
+}
+
+/** The forms of the first page, one at a time. */
+export type SignInForm = 'signIn' | 'signUp' | 'reset';
+
+/** The first step: the person chooses how to prove who they are. */
+export interface SignInStep {
+  readonly name: 'signIn';
+  /** The form that was sent last; absent: none. */
+  readonly form?: SignInForm;
+  /** The address with which they sign in; absent: the page asks for it. */
+  readonly address?: string;
+  /** What was typed in it, passwords and codes left out. */
+  readonly entered?: { readonly email?: string; readonly name?: string };
+  /** The fields that were refused. */
+  readonly problems?: readonly { readonly path: string; readonly code: DetailCode }[];
+  readonly notice?: Notice;
+  /** The address as the page shows it, whether a mail was sent or not; absent: the page asks for no code. */
+  readonly mailedTo?: string;
+  readonly mail?: MailedCode;
 }
 
 /** A project sign-in and its current step. */
@@ -44,14 +98,10 @@ export interface ProjectSignIn {
   /** PKCE verifier for GitHub, if the user signs in there. */
   readonly verifier: string;
   readonly step:
-    | {
-        readonly name: 'signIn';
-        /** The address as the page shows it, whether a mail was sent or not. */
-        readonly mailedTo?: string;
-        readonly link?: MailedLink;
-        readonly notice?: Notice;
-      }
+    | SignInStep
     | { readonly name: 'secondFactor'; readonly user: IdentifiedPerson; readonly notice?: Notice }
+    /** The user chooses for which organization they sign in. */
+    | { readonly name: 'organization'; readonly user: IdentifiedPerson }
     /** `shown`: the scopes that the page lists; null: the app is not restricted. `later`: those not held yet. */
     | {
         readonly name: 'consent';

@@ -184,6 +184,18 @@ export async function findFlowByCookie<K extends keyof FlowData>(
   return row && decryptFlow(services, kind, row);
 }
 
+/** Locks the flow until commit and reads it again; undefined if it has ended or reached another step meanwhile. */
+export async function lockFlow<K extends keyof FlowData>(
+  db: Executor,
+  services: Services,
+  kind: K,
+  handle: string,
+): Promise<Flow<K> | undefined> {
+  const isFlow = eq(signInFlows.hash, hashOneTimeToken(handle));
+  const [row] = await db.select().from(signInFlows).where(isFlow).for('update');
+  return row && decryptFlow(services, kind, row);
+}
+
 const sealContext = (kind: keyof FlowData, hash: string): string => `sign_in_flows:${kind}:${hash}`;
 
 /**

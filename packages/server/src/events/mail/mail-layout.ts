@@ -7,6 +7,8 @@ interface MailParts {
   readonly language: 'en' | 'de' | 'es' | 'fr';
   readonly subject: string;
   readonly paragraphs: readonly string[];
+  /** A code to type, below the paragraphs. */
+  readonly code?: string;
   /** The button and its link. */
   readonly action?: { readonly label: string; readonly url: string };
   /** Small print below the action. */
@@ -41,9 +43,10 @@ export function composeMail(parts: MailParts): Mail {
   };
 }
 
-function textOf({ paragraphs, action, footnotes = [] }: MailParts): string {
+function textOf({ paragraphs, code, action, footnotes = [] }: MailParts): string {
   const blocks = [
     ...paragraphs,
+    ...(code === undefined ? [] : [code]),
     ...(action ? [`${action.label}:\n${action.url}`] : []),
     ...(footnotes.length > 0 ? [footnotes.join('\n')] : []),
     '-- \nDoorward',
@@ -52,7 +55,7 @@ function textOf({ paragraphs, action, footnotes = [] }: MailParts): string {
 }
 
 /** Styles are inline because mail programs drop style elements. */
-function htmlOf({ language, subject, paragraphs, action, footnotes = [] }: MailParts): string {
+function htmlOf({ language, subject, paragraphs, code, action, footnotes = [] }: MailParts): string {
   const button =
     action &&
     html`
@@ -79,7 +82,9 @@ function htmlOf({ language, subject, paragraphs, action, footnotes = [] }: MailP
           style="max-width:520px;margin:0 auto;padding:32px;background:#fff;border:1px solid #dfe5ec;border-radius:10px"
         >
           <p style="margin:0 0 24px;font-weight:650;color:#1f3a5f">Doorward</p>
-          ${paragraphs.map((line) => html`<p style="margin:0 0 16px">${line}</p>`)} ${button}
+          ${paragraphs.map((line) => html`<p style="margin:0 0 16px">${line}</p>`)}
+          ${code !== undefined && html`<p style="margin:0 0 16px;font-size:28px;letter-spacing:4px">${code}</p>`}
+          ${button}
           ${footnotes.map((line) => html`<p style="margin:0 0 16px;font-size:13px;color:#5b6b7c">${line}</p>`)}
         </div>
       </body>

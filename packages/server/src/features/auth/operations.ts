@@ -6,25 +6,20 @@ import type { Call } from '../../kernel/context.ts';
 import { mutation } from '../../kernel/operation.ts';
 import { refuse } from '../../kernel/output/reply.ts';
 import { email, text } from '../../kernel/input/values.ts';
-import { authenticationMethods, passwords, Provider } from '../me/authentication-method.ts';
-import { countFailure, isLockedOut } from '../me/failed-attempts.ts';
+import { authenticationMethods, Provider } from '../me/authentication-method.ts';
 import { AccountType } from '../../domain/identity/account.ts';
 import { nodeOfUser } from '../../domain/identity/user-node.ts';
 import { Locale } from '../users/user.ts';
 import { endPresentedSessions } from './logout.ts';
 import { mailResetLink, prepareReset, applyReset } from './password-reset.ts';
 import { isOverdue, verificationRequired } from '../../domain/sign-in-protection/verification-deadline.ts';
+import { acceptPassword } from '../../domain/sign-in-protection/accept-password.ts';
 import { delayToStep } from '../../domain/sign-in-protection/constant-time-answer.ts';
 import { canonicalAddress, checkPassword, password } from '../../domain/identity/password-sign-in.ts';
 import { prepareRefresh, presentedTokens, refresh, refreshBucket } from './refresh.ts';
 import * as registration from '../../domain/identity/registration.ts';
 import { newSession, openSession, SignIn } from '../../domain/identity/sign-in.ts';
-import {
-  Accepted,
-  lockUser,
-  mailVerificationAgain,
-  verifyAddress,
-} from '../../domain/identity/verification.ts';
+import { Accepted, mailVerificationAgain, verifyAddress } from '../../domain/identity/verification.ts';
 import {
   mailedToken,
   providerData,
@@ -78,38 +73,20 @@ export const login = mutation({
     return { ...checked, session, hashedAt };
   },
   run: async (ctx) => {
-    const { tx, services, call, prepared } = ctx;
-    const { user: candidate, matched, rehashed, session, methodId, hashedAt } = prepared;
-    if (!candidate) {
-      ctx.unchanged();
-      delayToStep(ctx, hashedAt);
-      return refuse(fail('UNAUTHENTICATED'));
-    }
-    const target = { type: 'User', id: candidate.id };
-    const node = await nodeOfUser(tx, candidate.id);
-    const user = await lockUser(ctx, candidate.id);
-    const [stored] = user ? await tx.select().from(passwords).where(eq(passwords.userId, user.id)) : [];
-    const lockedOut = await isLockedOut(tx, services, candidate.id, call.network);
-    // Since `prepare` checked it, another request may have changed the password, disabled the user or counted a failure.
-    const isValid = user?.status === 'active' && !lockedOut && stored?.hash === matched;
-    if (!session || !user || !methodId || !isValid) {
-      if (user && !lockedOut) await countFailure(tx, services, user.id, call.network);
-      delayToStep(ctx, hashedAt);
-      ctx.record({ outcome: 'failed', code: 'UNAUTHENTICATED', target, node });
-      return refuse(fail('UNAUTHENTICATED'));
-    }
+    const { tx, services, prepared } = ctx;
+    const { session, methodId } = prepared;
+    const user = await acceptPassword(ctx, prepared);
+    if (!user || !session || !methodId) return refuse(fail('UNAUTHENTICATED'));
     if (isOverdue(user, services)) {
+      const target = { type: 'User', id: user.id };
+      const node = await nodeOfUser(tx, user.id);
       ctx.record({ outcome: 'denied', code: 'EMAIL_VERIFICATION_REQUIRED', target, node });
       return refuse(verificationRequired());
     }
-    const now = services.clock.now();
     await tx
       .update(authenticationMethods)
-      .set({ lastUsedAt: now })
+      .set({ lastUsedAt: services.clock.now() })
       .where(and(eq(authenticationMethods.id, methodId), eq(authenticationMethods.userId, user.id)));
-    if (rehashed) {
-      await tx.update(passwords).set({ hash: rehashed, updatedAt: now }).where(eq(passwords.userId, user.id));
-    }
     return openSession(ctx, session, user);
   },
 });

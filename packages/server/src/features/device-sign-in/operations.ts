@@ -34,6 +34,15 @@ export const authorizeProjectDevice = mutation({
     scope: z.string().max(8192).optional().meta({
       description: 'Separated by spaces; absent: all of the app. As at the authorization endpoint.',
     }),
+    organization: z
+      .string()
+      .max(255)
+      .optional()
+      .meta({
+        description:
+          'Id or slug of the organization for which the user signs in, as at the authorization endpoint.',
+        examples: ['acme'],
+      }),
     ...clientInput,
   },
   output: DeviceCodes,
@@ -41,7 +50,15 @@ export const authorizeProjectDevice = mutation({
   limit: { class: 'auth', key: ({ client_id }, { network }) => `device ${client_id} ${network}` },
   prepare: async ({ tx, services, call, input }) => {
     const client = await authenticateClient(tx, services, call.network, input);
-    return 'impersonated' in client ? client : { client, scopes: deviceScopes(client.app, input.scope) };
+    return 'impersonated' in client
+      ? client
+      : {
+          client,
+          scopes: {
+            ...deviceScopes(client.app, input.scope),
+            organization: input.organization?.toLowerCase() || null,
+          },
+        };
   },
   run: (ctx) => {
     const { prepared } = ctx;

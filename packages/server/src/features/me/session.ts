@@ -33,6 +33,8 @@ export const sessions = pgTable(
     ssoSessionId: uuidColumn('sso_session_id'),
     /** When the user last gave the second factor, in a session for the apps of a project. */
     factorAt: time('factor_at'),
+    /** For the session of an app: the organization for which the user signed in; null: for none. */
+    organizationId: uuidColumn('organization_id'),
     /** The scopes that the user consented to; null: the app was unrestricted at that time. */
     consentedScopes: textColumn('consented_scopes').array(),
     /** The scopes of OpenID Connect that were granted; they are no permissions. */
@@ -62,6 +64,9 @@ export const sessions = pgTable(
     index('sessions_sso')
       .on(table.ssoSessionId)
       .where(sql`sso_session_id is not null`),
+    index('sessions_organization')
+      .on(table.organizationId, table.userId)
+      .where(sql`organization_id is not null`),
     index('sessions_impersonator')
       .on(table.impersonatorId)
       .where(sql`impersonator_id is not null`),
@@ -92,6 +97,9 @@ export const Session = entity('Session', {
     ),
     ssoSessionId: serverSet(
       uuid.nullable().describe('For an app: id of the session of the browser with which its session ends.'),
+    ),
+    organizationId: serverSet(
+      uuid.nullable().describe('For an app: id of the organization for which you signed in; null: for none.'),
     ),
     acr: serverSet(
       z

@@ -11,7 +11,7 @@ import { isResourceUri } from '../../domain/app-access/resources.ts';
 import { Role, roles } from '../roles/role.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';
 
-export const appProviders = ['email', 'github'] as const;
+export const appProviders = ['email', 'password', 'github'] as const;
 
 /** Apps to which the users of a project sign in. `tenantId` is the project. */
 export const projectApps = pgTable(

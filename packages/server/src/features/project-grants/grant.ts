@@ -45,6 +45,7 @@ export const projectGrants = pgTable(
     name: textColumn('name').notNull(),
     email: textColumn('email'),
     metadata: metadataColumn(),
+    defaultRoleId: uuidColumn('default_role_id'),
     maxUsers: integer('max_users'),
     features: textColumn('features').array().$type<GrantFeature[]>().notNull(),
     status: textColumn('status', { enum: states }).notNull().default('pending'),
@@ -152,6 +153,14 @@ export const ProjectGrant = entity('ProjectGrant', {
       ),
       out: z.array(uuid).describe('Roles of the project that the customer may assign.'),
     },
+    defaultRoleId: optional(
+      uuid
+        .nullable()
+        .describe(
+          'One of roleIds, for members who sign in to an app without a role; null: they cannot sign in.',
+        ),
+      null,
+    ),
     metadata: optional(
       metadata.describe('JSON that conditions read as `organization.metadata`; only you set it.'),
       {},

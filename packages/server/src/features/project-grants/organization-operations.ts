@@ -1,5 +1,6 @@
 import { eq, and, isNull } from 'drizzle-orm';
 import { withoutRls } from '../../db/tenancy/rls.ts';
+import { endSessionsForOrganization } from '../../domain/memberships/app-sessions.ts';
 import { recordingsOf } from '../../domain/memberships/grant-entries.ts';
 import { fail } from '../../errors.ts';
 import { isManagementKey, type Principal } from '../../kernel/context.ts';
@@ -145,6 +146,7 @@ export const leaveProjectGrant = mutation({
         .update(projectGrants)
         .set({ ...revoked, revokedAt: at.now, updatedAt: at.now })
         .where(eq(projectGrants.id, input.id));
+      await endSessionsForOrganization(ctx, scope.nodeId, { projectId });
       ctx.invalidate(`node:${projectId}`, ...(await closeSlice(tx, input.id)));
       const grant = await readGrant(tx, at, input.id);
       const changes = { status: { from: status, to: 'revoked' } };

@@ -1,9 +1,8 @@
-import { and, count, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { isDeepStrictEqual } from 'node:util';
 import { evaluate } from '@doorward/decision/evaluate';
 import { assertCanGrant } from '../../access/delegation/delegation.ts';
 import { isWithinPin } from '../../access/reach.ts';
-import { nodes } from '../../db/tenancy/nodes.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import { fail } from '../../errors.ts';
 import { callerOf, type Context } from '../../kernel/context.ts';
@@ -12,18 +11,18 @@ import type { GrantFeature } from '../../kernel/scope.ts';
 import type { ScopedDb } from '../../kernel/scoped-db.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
 import { assertReachable } from '../../domain/identity/registration.ts';
+import { endSessionsForOrganization } from '../../domain/memberships/app-sessions.ts';
 import { recordingsOf } from '../../domain/memberships/grant-entries.ts';
 import type { MembershipRun } from '../../domain/memberships/role-assignment.ts';
 import { roles } from '../roles/role.ts';
 import {
-  grantStatus,
-  liveStates,
   ProjectGrant,
   projectGrantRoles,
   projectGrants,
   projectGrantTokens,
   type GrantStatus,
 } from './grant.ts';
+import { assertWithinLimits } from './limits.ts';
 import { newOfferEnd, sendOffer } from './offer.ts';
 import { removeRoles } from './removed-roles.ts';
 import {
@@ -49,6 +48,7 @@ export type GrantingRun = Run &
 interface Fields {
   readonly name: string;
   readonly roleIds: readonly string[];
+  readonly defaultRoleId: string | null;
   readonly metadata: GrantRow['metadata'];
   readonly maxUsers: number | null;
   readonly features?: readonly GrantFeature[] | undefined;
@@ -72,6 +72,7 @@ export async function create(ctx: GrantingRun, input: NewGrant): Promise<GrantRo
       fix: 'Send email to mail an offer, or organizationId of an organization in which you may accept grants.',
     });
   }
+  assertDefaultRole(input.defaultRoleId, input.roleIds);
   if (email !== undefined) assertReachable(services, email, 'email');
   await assertGrantable(ctx, input.roleIds);
   if (organizationId !== undefined) await assertMayAcceptIn(ctx, organizationId);
@@ -80,6 +81,7 @@ export async function create(ctx: GrantingRun, input: NewGrant): Promise<GrantRo
   const { id } = await db.insert(ProjectGrant, {
     name: input.name,
     metadata: input.metadata,
+    defaultRoleId: input.defaultRoleId,
     maxUsers: input.maxUsers,
     organizationId: null,
     email: email ?? null,
@@ -114,6 +116,10 @@ export async function update(
   const { tx, invalidate } = ctx;
   const before = await lockInState(ctx, id, ['pending', 'active', 'suspended']);
   const { roleIds = before.roleIds, ...columns } = input;
+  assertDefaultRole(
+    columns.defaultRoleId === undefined ? before.defaultRoleId : columns.defaultRoleId,
+    roleIds,
+  );
   const added = roleIds.filter((roleId) => !before.roleIds.includes(roleId));
   const removed = before.roleIds.filter((roleId) => !roleIds.includes(roleId));
   await assertGrantable(ctx, added);
@@ -133,6 +139,7 @@ export async function update(
     .set({
       ...(columns.name !== undefined && { name: columns.name }),
       ...(columns.metadata !== undefined && { metadata: columns.metadata }),
+      ...(columns.defaultRoleId !== undefined && { defaultRoleId: columns.defaultRoleId }),
       ...(columns.maxUsers !== undefined && { maxUsers: columns.maxUsers }),
       ...(columns.features !== undefined && { features: [...columns.features] }),
       updatedAt: sql`now()`,
@@ -180,6 +187,7 @@ export async function setStatus(
     .update(projectGrants)
     .set({ status, revokedReason: status === 'suspended' ? (reason ?? null) : null, updatedAt: sql`now()` })
     .where(eq(projectGrants.id, id));
+  if (status === 'suspended') await endSessions(ctx, before);
   ctx.invalidate(`node:${id}`, `keys:${id}`);
   const grant = await readGrant(ctx.tx, at(ctx), id);
   const event = status === 'active' ? 'project_grant.resumed' : 'project_grant.suspended';
@@ -202,10 +210,16 @@ export async function revoke(ctx: GrantingRun, id: string, reason?: string): Pro
     })
     .where(eq(projectGrants.id, id));
   await tx.delete(projectGrantTokens).where(eq(projectGrantTokens.grantId, id));
+  await endSessions(ctx, before);
   if (before.organizationId !== null) ctx.invalidate(...(await closeSlice(tx, id)));
   const grant = await readGrant(tx, at(ctx), id);
   recordAll(ctx, grant, 'project_grant.revoked', { status: { from: before.status, to: 'revoked' } });
   return grant;
+}
+
+/** Ends what users of the customer have with apps of the project. */
+async function endSessions(ctx: GrantingRun, { organizationId, projectId }: GrantRow): Promise<void> {
+  if (organizationId !== null) await endSessionsForOrganization(ctx, organizationId, { projectId });
 }
 
 function recordAll(ctx: GrantingRun, grant: GrantRow, event: string, changes: Changes | null = null): void {
@@ -239,6 +253,15 @@ async function assertGrantable(ctx: GrantingRun, roleIds: readonly string[]): Pr
   await assertCanGrant(ctx.tx, ctx.scope, ctx.rights, { roleIds });
 }
 
+/** @throws VALIDATION_ERROR */
+function assertDefaultRole(defaultRoleId: string | null, roleIds: readonly string[]): void {
+  if (defaultRoleId === null || roleIds.includes(defaultRoleId)) return;
+  throw fail('VALIDATION_ERROR', {
+    details: [{ path: 'defaultRoleId', code: 'not_allowed' }],
+    fix: 'Name one of roleIds as defaultRoleId, or send null.',
+  });
+}
+
 async function linkRoles({ tx, scope }: GrantingRun, id: string, roleIds: readonly string[]): Promise<void> {
   if (roleIds.length === 0) return;
   const { nodeId } = scope;
@@ -267,28 +290,4 @@ async function assertMayAcceptIn(ctx: GrantingRun, organizationId: string): Prom
   throw fail('NOT_FOUND', {
     fix: 'Name an organization in which you hold ProjectGrant:Accept, or send email to mail an offer.',
   });
-}
-
-/** Most offers of a project that wait for an answer. */
-const MAX_PENDING = 100;
-
-/** Call it after the insert. It counts under the lock of the project's node. @throws CONFLICT */
-async function assertWithinLimits({ tx, scope, services }: GrantingRun): Promise<void> {
-  const { maxPerProject } = services.config.projectGrants;
-  await tx.select({ id: nodes.id }).from(nodes).where(eq(nodes.id, scope.nodeId)).for('no key update');
-  const status = grantStatus(services.clock.now());
-  const counts = await tx
-    .select({ status, count: count() })
-    .from(projectGrants)
-    .where(and(eq(projectGrants.tenantId, scope.nodeId), isNull(projectGrants.deletedAt)))
-    .groupBy(sql`1`);
-  const countOf = (states: readonly GrantStatus[]) =>
-    counts.reduce((sum, row) => sum + (states.includes(row.status) ? row.count : 0), 0);
-  const refuse = (fix: string) => fail('CONFLICT', { details: [{ path: 'scope', code: 'limit' }], fix });
-  if (countOf(['pending']) > MAX_PENDING)
-    throw refuse(`A project has at most ${MAX_PENDING} pending offers: revoke one, or wait for an answer.`);
-  if (countOf(['pending', ...liveStates]) > maxPerProject)
-    throw refuse(
-      `A project has at most ${maxPerProject} live grants and pending offers together (PROJECT_GRANTS_MAX).`,
-    );
 }

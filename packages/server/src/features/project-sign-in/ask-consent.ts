@@ -2,7 +2,8 @@ import { consentFor, hasConsented } from '../../domain/app-access/consent.ts';
 import type { LiveApp } from '../../domain/app-access/app.ts';
 import { ceilingOf, scopesNotHeld } from '../../domain/app-access/scopes.ts';
 import { finishSignIn } from '../../domain/app-tokens/authorization-code.ts';
-import { pageOf } from '../../domain/federation/answer-app.ts';
+import { answerApp, pageOf } from '../../domain/federation/answer-app.ts';
+import { placeSignIn } from '../../domain/federation/sign-in-place.ts';
 import type { AppRequest } from '../../domain/sign-in-flow/app-request.ts';
 import type { SignInCandidate } from '../../domain/federation/app-sign-in.ts';
 import type { IdentifiedPerson } from '../../domain/sign-in-flow/flow-data.ts';
@@ -17,11 +18,22 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 export async function askConsent(
   ctx: Run,
   state: SignInState,
-  app: LiveApp,
-  { user, candidate }: Identified,
+  ownApp: LiveApp,
+  { user, candidate: admissible }: Identified,
 ): Promise<string> {
   const { tx, services } = ctx;
-  const { asked } = state;
+  const place = await placeSignIn(ctx, ownApp, state.asked, admissible);
+  if (place === 'denied') {
+    ctx.unchanged();
+    await endSignIn(ctx, state);
+    return answerApp(ctx, ownApp, state.asked, { error: 'access_denied' });
+  }
+  if (place === 'choose') {
+    ctx.unchanged();
+    await storeStep(ctx, state, { name: 'organization', user });
+    return pageOf(services.config, 'organization');
+  }
+  const { app, candidate, asked } = place;
   const scopes = ceilingOf(app, asked.scopes);
   const consent = await findConsent(tx, app, asked, { user, candidate });
   if (consent) {
@@ -30,7 +42,7 @@ export async function askConsent(
   }
   const subject = { userId: user.userId, joins: candidate.joins };
   const later = scopes === null ? [] : await scopesNotHeld(tx, services, app, subject, scopes);
-  await storeStep(ctx, state, { name: 'consent', user, shown: scopes, later });
+  await storeStep(ctx, { ...state, asked }, { name: 'consent', user, shown: scopes, later });
   return pageOf(services.config, 'consent');
 }
 
@@ -49,13 +61,22 @@ interface Identified {
   readonly candidate: SignInCandidate;
 }
 
-/** Whether the sign-in of this user would finish without the consent page. */
-export const mayFinish = async (
-  { tx }: Run,
+type Obstacle = 'denied' | 'organization' | 'joining' | 'consent';
+
+/** What the sign-in of this user still needs a page for, or why it is impossible; null: it would finish at once. */
+export async function obstacleTo(
+  ctx: Run,
   asked: AppRequest,
   app: LiveApp,
-  identified: Identified,
-): Promise<boolean> => (await findConsent(tx, app, asked, identified)) !== undefined;
+  { user, candidate }: Identified,
+): Promise<Obstacle | null> {
+  const place = await placeSignIn(ctx, app, asked, candidate);
+  if (place === 'denied') return 'denied';
+  if (place === 'choose') return 'organization';
+  const placed = { user, candidate: place.candidate };
+  if ((await findConsent(ctx.tx, place.app, asked, placed)) !== undefined) return null;
+  return place.candidate.joins ? 'joining' : 'consent';
+}
 
 /** Why no consent has to be asked for; undefined: it has to. Who joins the project by the sign-in is always asked. */
 async function findConsent(

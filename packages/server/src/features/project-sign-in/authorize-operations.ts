@@ -49,6 +49,15 @@ const input = {
   resource: resourceParameter.describe(
     'Up to five of the `resources` of the app, one in each parameter: its access tokens have them in `aud` (RFC 8707).',
   ),
+  organization: z
+    .string()
+    .max(255)
+    .optional()
+    .meta({
+      description:
+        'Id or slug of the organization for which the user signs in: `access_denied` unless they are a member of it and it owns the project or has an active grant of it. Absent: their only one, or they choose.',
+      examples: ['acme'],
+    }),
   provider: optionalParameter('`email` or `github`: the provider, chosen in advance.'),
 };
 

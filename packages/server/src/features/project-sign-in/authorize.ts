@@ -35,6 +35,7 @@ export interface AuthorizationParameters {
   readonly state?: string | undefined;
   readonly scope?: string | undefined;
   readonly provider?: string | undefined;
+  readonly organization?: string | undefined;
   readonly nonce?: string | undefined;
   readonly prompt?: string | undefined;
   readonly max_age?: string | undefined;
@@ -214,6 +215,7 @@ function parseParameters(
     ...(hint && { expectedUserId: hint }),
     ...(promptValuesOf(request.prompt).includes('consent') && { asksConsent: true }),
     ...(loginHint !== undefined && { loginHint }),
+    ...(request.organization && { organization: request.organization.toLowerCase() }),
   };
 }
 

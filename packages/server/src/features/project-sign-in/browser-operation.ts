@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import type { DoorwardError } from '../../errors.ts';
+import { redirect, type BareReply } from '../../kernel/output/reply.ts';
+import { formPath, pagePath, type StepName } from '../../domain/federation/answer-app.ts';
 
 /** What the operations that browsers call in a sign-in to an app have in common. */
 export const optionalParameter = (description: string) => z.string().optional().meta({ description });
@@ -12,3 +15,26 @@ export const browserOperation = {
 
 /** The answer redirects to the next page or to the app. */
 export const redirects = { output: z.null(), status: 303 } as const;
+
+/** The secret of a page or mail. The example is not a valid token. */
+export const flowToken = z
+  .string()
+  .min(1)
+  .max(128)
+  .meta({
+    description: 'The token of the page, or of the link in the mail.',
+    examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
+  });
+
+export const typedAddress = z
+  .string()
+  .max(320)
+  .meta({ description: 'The address of the person.', examples: ['ada@example.com'] });
+
+/** On these errors, redirects to the page with the form, which then shows the notice of the flow. */
+export const redirectOnError =
+  (page: StepName | 'signUp' | 'reset', ...codes: readonly DoorwardError['code'][]) =>
+  (error: DoorwardError): BareReply | undefined =>
+    codes.includes(error.code)
+      ? redirect(page === 'signUp' || page === 'reset' ? formPath(page) : pagePath(page))
+      : undefined;

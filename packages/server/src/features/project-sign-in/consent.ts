@@ -6,6 +6,7 @@ import { acrOf } from '../../domain/app-tokens/acr.ts';
 import { finishSignIn } from '../../domain/app-tokens/authorization-code.ts';
 import { resolveCandidate, type SignInCandidate } from '../../domain/federation/app-sign-in.ts';
 import { answerApp } from '../../domain/federation/answer-app.ts';
+import { placeSignIn } from '../../domain/federation/sign-in-place.ts';
 import { updateFlow, clearFlowCookie, startAgainError, consumeFlow } from '../../domain/sign-in-flow/flow.ts';
 import type { IdentifiedPerson } from '../../domain/sign-in-flow/flow-data.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
@@ -75,9 +76,18 @@ export async function approve(ctx: Run, consentToken: string): Promise<string | 
   await consumeFlow(tx, services, call, 'project', handle);
   clearFlowCookie(ctx);
   if (!candidate) return answerApp(ctx, app, request, { error: 'access_denied' });
+  const place = await placeSignIn(ctx, app, request, candidate);
+  if (typeof place === 'string') return answerApp(ctx, app, request, { error: 'access_denied' });
   if (!(await isUnchangedSinceShown(ctx, app, candidate, step))) return refuse(startAgainError());
   const scopes = ceilingOf(app, step.shown);
-  return finishSignIn(ctx, app, { request, candidate, user: step.user, scopes, consent: 'given' });
+  const finished = {
+    request,
+    candidate: place.candidate,
+    user: step.user,
+    scopes,
+    consent: 'given',
+  } as const;
+  return finishSignIn(ctx, place.app, finished);
 }
 
 /**

@@ -1,17 +1,21 @@
 import { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
-import { fail, type DoorwardError } from '../../errors.ts';
+import { fail } from '../../errors.ts';
 import { mutation, query } from '../../kernel/operation.ts';
-import { redirect, Refusal, type BareReply } from '../../kernel/output/reply.ts';
+import { redirect, Refusal } from '../../kernel/output/reply.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import { canonicalAddress } from '../../domain/identity/password-sign-in.ts';
-import { Accepted } from '../../domain/identity/verification.ts';
 import { pagePath } from '../../domain/federation/answer-app.ts';
 import { appProviders } from '../project-apps/project-app.ts';
-import { browserOperation, optionalParameter, redirects } from './browser-operation.ts';
+import {
+  browserOperation,
+  flowToken,
+  optionalParameter,
+  redirectOnError,
+  redirects,
+} from './browser-operation.ts';
 import { approve, deny, verifyFactor } from './consent.ts';
 import { appInfo, consentInfo } from './page-questions.ts';
-import { fromGithub, mailLink, openMail, takeIdentity, toGithub } from './steps.ts';
+import { fromGithub, takeIdentity, toGithub } from './steps.ts';
 
 /**
  * Sign-in to an app of a project on pages of this service (identity §12): authorization code with PKCE (RFC 6749, 7636,
@@ -61,22 +65,12 @@ export const projectAppInfo = query({
   run: ({ tx, services, input }) => appInfo(tx, services, input),
 });
 
-/** The secret of a page or mail. The example is not a valid token. */
-const token = z
-  .string()
-  .min(1)
-  .max(128)
-  .meta({
-    description: 'The token of the page, or of the link in the mail.',
-    examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
-  });
-
 export const projectConsentInfo = query({
   rest: 'GET /auth/project/consent-info',
   summary: 'Read what the consent page asks the user',
   access: 'public',
   only: 'rest',
-  input: { consent_token: token },
+  input: { consent_token: flowToken },
   output: z
     .object({
       ...appFields,
@@ -137,56 +131,7 @@ export const finishProjectGithub = mutation({
   run: async (ctx) => redirect(await takeIdentity(ctx, ctx.prepared)),
 });
 
-/** On these errors, redirects to the page with the form, which then shows the notice of the flow. */
-const redirectOnError =
-  (page: Parameters<typeof pagePath>[0], ...codes: readonly DoorwardError['code'][]) =>
-  (error: DoorwardError): BareReply | undefined =>
-    codes.includes(error.code) ? redirect(pagePath(page)) : undefined;
-
-const formToken = token.optional().describe('The token of the page; checked if sent.');
-
-export const requestProjectEmail = mutation({
-  ...browserOperation,
-  rest: 'POST /auth/project/email/request',
-  whileImpersonating: 'refused',
-  summary: 'Request a mail with a sign-in link for a project app',
-  description: 'Needs the flow cookie. The answer is the same for every address.',
-  takesForm: {
-    answer: () => redirect(pagePath('signIn')),
-    refusal: redirectOnError('signIn', 'VALIDATION_ERROR'),
-  },
-  input: {
-    email: z
-      .string()
-      .max(320)
-      .meta({ description: 'The address that receives the link.', examples: ['ada@example.com'] }),
-    form_token: formToken,
-  },
-  output: Accepted,
-  status: 202,
-  codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED', 'PROVIDER_NOT_CONFIGURED'],
-  limit: {
-    class: 'auth',
-    key: ({ email }, { network }) => `requestProjectEmail ${canonicalAddress(email) ?? ''} ${network}`,
-  },
-  run: (ctx) => mailLink(ctx, ctx.input),
-});
-
-export const consumeProjectEmail = mutation({
-  ...browserOperation,
-  ...redirects,
-  rest: 'POST /auth/project/email/consume',
-  whileImpersonating: 'refused',
-  summary: 'Continue a sign-in with the token of a mailed link, in the browser that requested it',
-  takesForm: true,
-  input: { token },
-  codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED'],
-  limit: {
-    class: 'auth',
-    key: ({ token: mailed }, { network }) => `consumeProjectEmail ${hashOneTimeToken(mailed)} ${network}`,
-  },
-  run: async (ctx) => redirect(await openMail(ctx, ctx.input.token)),
-});
+const formToken = flowToken.optional().describe('The token of the page; checked if sent.');
 
 /** A form sends all its fields; an empty one counts as absent. */
 const field = z
@@ -234,7 +179,7 @@ export const giveProjectSecondFactor = mutation({
 
 const consentAnswer = {
   takesForm: { answer: ({ redirectUrl }: { readonly redirectUrl: string }) => redirect(redirectUrl) },
-  input: { consent_token: token },
+  input: { consent_token: flowToken },
   output: z
     .object({ redirectUrl: z.string().describe('The address that the browser opens next.') })
     .meta({ id: 'ProjectConsentAnswer', description: 'The redirect to the app after the consent page.' }),

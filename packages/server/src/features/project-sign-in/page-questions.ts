@@ -1,4 +1,5 @@
 import { eq } from 'drizzle-orm';
+import type { Config } from '../../config/config.ts';
 import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -8,18 +9,26 @@ import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
 import { namedScopes, type NamedScope } from '../../domain/app-access/scopes.ts';
 import type { WaitingDevice } from '../../domain/sign-in-flow/app-request.ts';
 import type { StepName } from '../../domain/federation/answer-app.ts';
-import { addressOf } from '../../domain/federation/app-sign-in.ts';
+import { addressOf, statedName } from '../../domain/federation/app-sign-in.ts';
 import { loadCliQuestion, type CliQuestion } from '../../domain/federation/cli.ts';
 import { loadConnectQuestion, type ConnectQuestion } from '../../domain/federation/link-account.ts';
 import { findFlowByState, findFlowByCookie, startAgainError } from '../../domain/sign-in-flow/flow.ts';
-import type { Notice, IdentifiedPerson } from '../../domain/sign-in-flow/flow-data.ts';
+import type {
+  Notice,
+  IdentifiedPerson,
+  SignInForm,
+  SignInStep,
+} from '../../domain/sign-in-flow/flow-data.ts';
 import { localPart } from '../../domain/federation/match-identity.ts';
 import { organizations } from '../organizations/organization.ts';
 import { projects } from '../projects/project.ts';
 import { users } from '../users/user.ts';
 import { permissionsOf, unknownRedirect, unknownScopes } from './authorize.ts';
+import { chosenName, shownChoices, type ShownChoices } from './organization/shown-choices.ts';
 import { loadLogoutQuestion } from './end-session/end-session.ts';
-import { appOf, linkUnder, type ProjectFlow } from './steps.ts';
+import { mailOfToken } from './methods/mailed-code.ts';
+import { allowsSignUp } from './methods/request-code.ts';
+import { appOf, type ProjectFlow } from './steps.ts';
 
 /** Read-only data for the sign-in pages, for apps, and for pages that customers build themselves. */
 
@@ -43,6 +52,17 @@ interface AppOwner {
   readonly organization: string | null;
 }
 
+/** What the first page knows: the form that was sent last, and what was wrong with it. */
+interface FirstPage {
+  readonly form: SignInForm | null;
+  readonly address: string | null;
+  readonly entered: NonNullable<SignInStep['entered']>;
+  readonly mailedTo: string | null;
+  readonly problems: NonNullable<SignInStep['problems']>;
+  readonly allowsSignUp: boolean;
+  readonly passwordMinLength: number;
+}
+
 /** The current step of a browser's sign-in, as its page shows it. */
 export interface PageState {
   readonly app: AppProfile;
@@ -51,7 +71,8 @@ export interface PageState {
   readonly step: StepName;
   readonly providers: LiveApp['enabledProviders'];
   readonly notice: Notice | null;
-  readonly mailedTo: string | null;
+  /** The first page. */
+  readonly signIn: FirstPage;
   /** Only on the consent page. */
   readonly user: PersonProfile | null;
   /** Only on the consent page. */
@@ -60,6 +81,10 @@ export interface PageState {
   readonly scopes: readonly NamedScope[] | null;
   /** Permissions that the user does not hold yet, and that the app may use when they do. */
   readonly later: readonly NamedScope[];
+  /** What the user chooses from; only on the page of the organization. */
+  readonly choices: ShownChoices | null;
+  /** The name of the organization for which the user signs in; only on the consent page. */
+  readonly organization: string | null;
   /** What the app will learn about the user; empty for a request of OAuth 2.0 alone. */
   readonly openid: readonly OpenidScope[];
   /** The address that the app expects; only text in a field. */
@@ -77,8 +102,15 @@ export type LinkState =
       readonly app: AppProfile;
       readonly redirectUri: string;
       readonly token: string;
+      /** For a new password: what its form sends beside the password, and the length that it needs. */
+      readonly reset: {
+        readonly code: string;
+        readonly formToken: string;
+        readonly minLength: number;
+      } | null;
     }
-  | { readonly state: 'otherBrowser' }
+  /** The page shows the code, and the link does nothing. */
+  | { readonly state: 'otherBrowser'; readonly code: string }
   | { readonly state: 'invalid' };
 
 export interface PageQuestions {
@@ -107,11 +139,15 @@ export const pageQuestions = (db: Executor, services: Services): PageQuestions =
     return flow && app ? pageStateAt(db, services, flow, app) : null;
   },
   linkOf: async (cookie, token) => {
-    const mail = await linkUnder(db, services, { token, cookie });
-    const app = mail && (await liveAppOf(db, mail.flow));
-    if (!mail || !app) return { state: 'invalid' };
-    if (!mail.isSameBrowser) return { state: 'otherBrowser' };
-    return { state: 'ready', app: profileOf(app), redirectUri: mail.flow.asked.redirectUri, token };
+    const opened = await mailOfToken(db, services, { token, cookie });
+    const app = opened && (await liveAppOf(db, opened.flow));
+    if (!opened || !app) return { state: 'invalid' };
+    const { flow, mail } = opened;
+    if (!opened.isSameBrowser) return { state: 'otherBrowser', code: mail.code };
+    const minLength = services.config.auth.passwordMinLength;
+    const isReset = mail.purpose.name === 'reset';
+    const reset = isReset ? { code: mail.code, formToken: flow.handle, minLength } : null;
+    return { state: 'ready', app: profileOf(app), redirectUri: flow.asked.redirectUri, token, reset };
   },
 });
 
@@ -135,14 +171,28 @@ async function pageStateAt(
     step: step.name,
     providers: offeredProviders(config, app),
     notice: ('notice' in step && step.notice) || null,
-    mailedTo: (step.name === 'signIn' && step.mailedTo) || null,
+    signIn: firstPageOf(config, app, step.name === 'signIn' ? step : undefined),
     user: isConsent ? await personOf(db, step.user) : null,
     maker: isConsent ? await ownerOfApp(db, app) : null,
     ...(isConsent ? await questionOf(db, app, step) : { scopes: [], later: [] }),
+    choices: step.name === 'organization' ? await shownChoices(db, app, step.user) : null,
+    organization: isConsent ? await chosenName(db, request.organization) : null,
     openid: request.openid?.scopes ?? [],
     loginHint: request.loginHint ?? null,
     device: request.device ?? null,
     fields: step.name === 'respond' ? step.fields : {},
+  };
+}
+
+function firstPageOf({ auth }: Config, app: LiveApp, step: SignInStep | undefined): FirstPage {
+  return {
+    form: step?.form ?? null,
+    address: step?.address ?? null,
+    entered: step?.entered ?? {},
+    mailedTo: step?.mailedTo ?? null,
+    problems: step?.problems ?? [],
+    allowsSignUp: allowsSignUp(app),
+    passwordMinLength: auth.passwordMinLength,
   };
 }
 
@@ -172,8 +222,7 @@ async function personOf(db: Executor, { userId, proof }: IdentifiedPerson): Prom
   const [user] = userId === null ? [] : await db.select().from(users).where(eq(users.id, userId));
   if (user) return { displayName: user.name, email: user.email, pictureUrl: user.pictureUrl };
   const address = addressOf(proof);
-  const name = proof.provider === 'github' ? proof.identity.name : null;
-  return { displayName: name ?? localPart(address ?? ''), email: address, pictureUrl: null };
+  return { displayName: statedName(proof) ?? localPart(address ?? ''), email: address, pictureUrl: null };
 }
 
 interface AppInfoInput {

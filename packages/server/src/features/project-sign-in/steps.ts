@@ -1,7 +1,5 @@
-import { newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
-import { fail, type DoorwardError } from '../../errors.ts';
+import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
-import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { AppError } from '../../domain/app-access/authorization-response.ts';
 import { appById, offeredProviders, type LiveApp } from '../../domain/app-access/app.ts';
@@ -11,9 +9,6 @@ import type { AppRequest } from '../../domain/sign-in-flow/app-request.ts';
 import { answerApp, pageOf, type StepName } from '../../domain/federation/answer-app.ts';
 import {
   advanceFlow,
-  updateFlow,
-  FLOW_SECONDS,
-  findFlowByMailedToken,
   clearFlowCookie,
   findFlowByCookie,
   startAgainError,
@@ -23,16 +18,10 @@ import {
 import type { Proof } from '../../domain/sign-in-flow/flow-data.ts';
 import { githubAt, ProviderFault, type Github, type Identity } from '../../domain/federation/github.ts';
 import { lockAccount } from '../../domain/federation/match-identity.ts';
-import { findAddressOwner } from '../../domain/identity/address.ts';
-import { delayToStep } from '../../domain/sign-in-protection/constant-time-answer.ts';
-import { consumeMailQuota, consumeStrangerMailQuota } from '../../domain/sign-in-protection/mail-limit.ts';
-import { canonicalAddress } from '../../domain/identity/password-sign-in.ts';
-import { isReachable } from '../../domain/identity/registration.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
-import { flushMails } from '../../domain/identity/flush-mails.ts';
 import { isEnrolled } from '../mfa/mfa-factor.ts';
+import { notOffered } from './methods/not-offered.ts';
 import { askConsent } from './ask-consent.ts';
-import { signInMail } from './sign-in-mail.ts';
 
 /**
  * The steps of a sign-in to an app, from the choice of a provider to the consent page (identity §12). A step belongs to
@@ -76,7 +65,10 @@ type At<S extends StepName> = ProjectFlow & { readonly step: { readonly name: S 
 const isAt = <S extends StepName>(flow: ProjectFlow, name: S): flow is At<S> => flow.step.name === name;
 
 /** The part of a flow that every step keeps. */
-const commonPart = ({ asked: request, verifier }: ProjectFlow) => ({ asked: request, verifier });
+export const commonPart = ({ asked, verifier }: Pick<ProjectFlow, 'asked' | 'verifier'>) => ({
+  asked,
+  verifier,
+});
 
 /**
  * Continues after the identity is proved: with the second factor or the consent page, or back to the app if access is
@@ -121,93 +113,6 @@ export async function denyAccess(
   await consumeFlow(ctx.tx, ctx.services, ctx.call, 'project', handle);
   clearFlowCookie(ctx);
   return answerApp(ctx, app, request, { error });
-}
-
-const invalidAddress = () => fail('VALIDATION_ERROR', { details: [{ path: 'email', code: 'format' }] });
-
-/**
- * Mails a sign-in link to any address. Neither the answer nor its timing reveals whether the address belongs to a user;
- * only the reader of the mail learns that. When the address has reached its mail limit, the answer is the same and the
- * link that was mailed before stays valid.
- */
-export async function mailLink(
-  ctx: Run,
-  { email, form_token }: { readonly email: string; readonly form_token?: string | undefined },
-): Promise<{ accepted: true } | Refusal> {
-  const { tx, services, call } = ctx;
-  delayToStep(ctx, performance.now());
-  assertOwnPage(call);
-  const flow = await flowAt(tx, services, call, 'signIn', form_token);
-  const app = await appOf(tx, flow.asked);
-  if (!app.enabledProviders.includes('email')) throw notOffered();
-  ctx.unchanged();
-  const to = reachableAddress(services, email);
-  const { link: earlierLink } = flow.step;
-  if (to === null) {
-    const step = {
-      name: 'signIn',
-      notice: 'addressInvalid',
-      ...(earlierLink && { link: earlierLink }),
-    } as const;
-    await updateFlow(ctx, 'project', { handle: flow.handle, data: { ...commonPart(flow), step } });
-    return refuse(invalidAddress());
-  }
-  const owner = await findAddressOwner(tx, to);
-  const isStranger = !owner || owner.deletedAt !== null;
-  const isWithinLimits =
-    (!isStranger || (await consumeStrangerMailQuota(services, { appId: app.id, network: call.network }))) &&
-    (await consumeMailQuota(services, 'signIn', to));
-  const token = isWithinLimits ? newOneTimeToken() : undefined;
-  const link = token === undefined ? earlierLink : { address: to, expiresAt: endOfLink(services) };
-  const step = { name: 'signIn', notice: 'mailed', mailedTo: to, ...(link && { link }) } as const;
-  const amended = { handle: flow.handle, data: { ...commonPart(flow), step }, extend: true, mailed: token };
-  await updateFlow(ctx, 'project', amended);
-  if (token === undefined) return { accepted: true };
-  const language = owner?.locale ?? call.language;
-  await services.mail.queue(tx, signInMail(services.config.appUrl, app, { to, language, token }));
-  flushMails(ctx);
-  return { accepted: true };
-}
-
-const endOfLink = ({ clock }: Services): string =>
-  new Date(clock.now().getTime() + FLOW_SECONDS * 1000).toISOString();
-
-const notOffered = (): DoorwardError =>
-  fail('PROVIDER_NOT_CONFIGURED', { fix: 'Sign in with a provider that the app offers.' });
-
-/** The canonical address, or null if mail cannot reach it. */
-function reachableAddress(services: Services, typed: string): string | null {
-  const address = canonicalAddress(typed);
-  return address === null || !isReachable(services, address) ? null : address;
-}
-
-/**
- * The flow whose newest mail has this token, and the address that the token proves; undefined for an invalid or
- * expired one.
- */
-export async function linkUnder(
-  db: Executor,
-  services: Services,
-  mailed: { readonly token: string; readonly cookie: string | null },
-): Promise<
-  { readonly flow: ProjectFlow; readonly isSameBrowser: boolean; readonly address: string } | undefined
-> {
-  const mail = await findFlowByMailedToken(db, services, 'project', mailed);
-  const link = mail && isAt(mail.flow, 'signIn') ? mail.flow.step.link : undefined;
-  if (!mail || !link || new Date(link.expiresAt) <= services.clock.now()) return undefined;
-  return { ...mail, address: link.address };
-}
-
-/**
- * Continues with the address that an opened mail proves. In another browser the link is refused but stays valid.
- * @throws INVALID_TOKEN
- */
-export async function openMail(ctx: Run, token: string): Promise<string> {
-  const { tx, services, call } = ctx;
-  assertOwnPage(call);
-  const mail = await linkUnder(tx, services, { token, cookie: call.flowCookie });
-  if (!mail?.isSameBrowser) throw startAgainError();
-  return continueWithProof(ctx, mail.flow, { provider: 'email', address: mail.address }, ['mail']);
 }
 
 /** @throws PROVIDER_NOT_CONFIGURED */

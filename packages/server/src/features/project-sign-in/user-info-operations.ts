@@ -4,6 +4,7 @@ import { fail } from '../../errors.ts';
 import { callerOf, type Context } from '../../kernel/context.ts';
 import { query } from '../../kernel/operation.ts';
 import { bare } from '../../kernel/output/reply.ts';
+import { organizationClaims } from '../../domain/app-tokens/id-token.ts';
 import { sessions } from '../me/session.ts';
 import { users } from '../users/user.ts';
 
@@ -17,6 +18,8 @@ const UserInfo = z
     email_verified: z.boolean().optional().describe('Whether they have verified it.'),
     picture: z.string().optional().describe('Address of their picture.'),
     locale: z.string().optional().describe('Their language.'),
+    org_id: z.string().optional().describe('The organization for which they signed in.'),
+    org_name: z.string().optional().describe('Its name.'),
     updated_at: z.int().optional().describe('When their profile was changed, in seconds.'),
   })
   .meta({ id: 'ProjectUserInfo', description: 'The user who signed in, with claims of OpenID Connect.' });
@@ -35,7 +38,7 @@ const common = {
   codes: ['FORBIDDEN'],
 } as const;
 
-async function answerUserInfo(ctx: Pick<Context, 'tx' | 'principal'>) {
+async function answerUserInfo(ctx: Pick<Context, 'tx' | 'principal' | 'services'>) {
   const { type, userId, credentialId } = callerOf(ctx);
   const [row] = await ctx.tx
     .select({ user: users, openid: sessions.openidScopes })
@@ -46,10 +49,12 @@ async function answerUserInfo(ctx: Pick<Context, 'tx' | 'principal'>) {
     throw fail('FORBIDDEN', { fix: 'Send a token of a project app.' });
   }
   const { openid, user } = row;
+  const session = await ctx.services.credentials.session(credentialId);
   const isGranted = (scope: 'profile' | 'email') => openid.length === 0 || openid.includes(scope);
   const { id, email, emailVerified, pictureUrl, updatedAt } = user;
   return bare({
     sub: id,
+    ...organizationClaims(session?.app ?? { organization: null }),
     ...(isGranted('profile') && {
       name: user.name,
       ...(pictureUrl === null ? {} : { picture: pictureUrl }),

@@ -1,3 +1,4 @@
+import type { DetailCode } from '../../errors.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { Language } from '../../i18n/translate.ts';
 import { colourSheet } from '../colour.ts';
@@ -21,18 +22,36 @@ export interface PageState {
   readonly app: BrandedApp;
   readonly redirectUri: string;
   readonly formToken: string;
-  readonly step: 'signIn' | 'secondFactor' | 'consent' | 'respond';
-  readonly providers: readonly ('email' | 'github')[];
+  readonly step: 'signIn' | 'secondFactor' | 'organization' | 'consent' | 'respond';
+  readonly providers: readonly ('email' | 'password' | 'github')[];
   /** The result of the last attempt. */
   readonly notice:
     | null
-    | 'mailed'
     | 'wrongCode'
+    | 'wrongMailedCode'
+    | 'mailedCodeEnded'
+    | 'wrongPassword'
+    | 'passwordChanged'
+    | 'accountExists'
+    | 'noAccount'
     | 'providerFailed'
     | 'providerRefused'
     | 'addressInvalid'
     | 'emailNotVerified';
-  readonly mailedTo: string | null;
+  /** The first page. */
+  readonly signIn: {
+    /** The form that was sent last. */
+    readonly form: 'signIn' | 'signUp' | 'reset' | null;
+    /** The address with which they sign in; null: the page asks for it. */
+    readonly address: string | null;
+    /** What was typed in the form, passwords and codes left out. */
+    readonly entered: { readonly email?: string; readonly name?: string };
+    /** The address to which a mail went, or would have; null: the page asks for no code. */
+    readonly mailedTo: string | null;
+    readonly problems: readonly { readonly path: string; readonly code: DetailCode }[];
+    readonly allowsSignUp: boolean;
+    readonly passwordMinLength: number;
+  };
   /** The signed-in user; only at the consent. */
   readonly user: {
     readonly displayName: string;
@@ -46,6 +65,13 @@ export interface PageState {
     readonly { readonly scope: string; readonly name: string; readonly description: string | null }[] | null;
   /** Permissions that the user does not hold yet; the app may use them when the user does. */
   readonly later: NonNullable<PageState['scopes']>;
+  /** The organizations of the user, and whether they may sign in for none; only at the choice of one. */
+  readonly choices: {
+    readonly organizations: readonly { readonly id: string; readonly name: string }[];
+    readonly alone: boolean;
+  } | null;
+  /** The organization for which the user signs in; only at the consent. */
+  readonly organization: string | null;
   /** The scopes of OpenID Connect that the app requests; only at the consent. */
   readonly openid: readonly ('openid' | 'profile' | 'email' | 'offline_access')[];
   /** The address with which the form begins. */
@@ -85,6 +111,7 @@ export function appPage(options: {
         <p class="place">${fillSentence(options.place, { app: app.name, place: placeOf(redirectUri) })}</p>`,
     }),
     formAction: `'self' ${formTarget(redirectUri)}`,
+    script: options.script !== undefined,
     images: logo === undefined ? images : [...images, logo],
   };
 }

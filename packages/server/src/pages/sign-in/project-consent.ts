@@ -4,6 +4,7 @@ import { fillSentence } from '../../html/fill-sentence.ts';
 import { deviceQuestion } from '../device/device-page.ts';
 import { deviceTexts } from '../device/device-texts.ts';
 import type { PageWithForm } from '../page.ts';
+import { organizationTexts } from './organization-choice-texts.ts';
 import { appPage, hiddenField, type PageState } from './app-page.ts';
 
 interface Texts {
@@ -149,7 +150,7 @@ export function consentPage(language: Language, state: PageState, host: string):
   const sentences = texts[language];
   const { title, titleOfNothing, approve, approveNothing, deny, place } = sentences;
   const requestsNothing = state.scopes?.length === 0 && state.later.length === 0;
-  const body = html`${person(sentences, state, host)}
+  const body = html`${person(sentences, state, host)} ${organization(language, state)}
     ${state.device !== null && deviceQuestion(language, state.device)} ${identity(sentences, state)}
     ${requested(sentences, state)} ${maker(sentences, state)}
     <form method="post" action="/api/auth/project/consent/approve">
@@ -182,6 +183,12 @@ function person({ signedInAs }: Pick<Texts, 'signedInAs'>, { user }: PageState, 
     </p>
   </div>`;
 }
+
+/** The user consents for the organization as well. */
+const organization = (language: Language, { organization: name }: PageState): Html | null =>
+  name === null
+    ? null
+    : html`<p>${fillSentence(organizationTexts[language].signsInFor, { organization: name })}</p>`;
 
 /** What the app will learn about the user, if it asks by scopes of OpenID Connect. */
 function identity(

@@ -28,6 +28,11 @@ const show = (change: Partial<PageState>, path = 'sign-in', headers = {}) => {
   pages.state = { ...initialState, ...change };
   return at(path, headers);
 };
+/** The first page, after a form was sent. */
+const signIn = (change: Partial<PageState['signIn']>) => ({ signIn: { ...initialState.signIn, ...change } });
+const withPassword = { providers: ['email', 'password', 'github'] } as const;
+const mailed = (change: Partial<PageState['signIn']> = {}) =>
+  signIn({ form: 'signIn', mailedTo: 'ada@example.test', ...change });
 const user = { displayName: 'Ada Lovelace', email: 'ada@example.test', pictureUrl: null };
 const consent = { step: 'consent', user } as const;
 const directive = (answer: Awaited<ReturnType<typeof at>>, name: string) =>
@@ -81,10 +86,10 @@ describe('a page', () => {
   });
 
   test.each([
-    ['de-CH', 'Bei Acme Boards anmelden', 'Link senden'],
-    ['es', 'Iniciar sesión en Acme Boards', 'Enviar enlace'],
-    ['fr', 'Se connecter à Acme Boards', 'Envoyer le lien'],
-    ['ja', 'Sign in to Acme Boards', 'Send link'],
+    ['de-CH', 'Bei Acme Boards anmelden', 'Code senden'],
+    ['es', 'Iniciar sesión en Acme Boards', 'Enviar código'],
+    ['fr', 'Se connecter à Acme Boards', 'Envoyer le code'],
+    ['ja', 'Sign in to Acme Boards', 'Send code'],
   ])('speaks %s', async (language, title, button) => {
     const { body } = await show({}, 'sign-in', { 'accept-language': language });
     expect(body).toContain(`<title>${title} · Doorward</title>`);
@@ -105,14 +110,25 @@ describe('a page', () => {
 });
 
 describe('what an app shows of itself', () => {
+  const ownScript = '<script src="/api/auth/project/sign-in.js"></script>';
   const evil = `"><script>alert(1)</script>{place}<b onx='$&`;
 
   test('is escaped everywhere', async () => {
     const app = { ...initialState.app, name: evil };
     const scopes = [{ scope: 'x:y', name: evil, description: evil }];
-    pages.link = { state: 'ready', app, redirectUri: initialState.redirectUri, token: evil };
+    pages.link = { state: 'ready', app, redirectUri: initialState.redirectUri, token: evil, reset: null };
     const bodies = [
-      (await show({ app, mailedTo: evil, notice: 'mailed', formToken: evil })).body,
+      (await show({ app, ...mailed({ mailedTo: evil }), formToken: evil })).body,
+      (await show({ app, ...withPassword, ...signIn({ form: 'signIn', address: evil }) })).body.replaceAll(
+        ownScript,
+        '',
+      ),
+      (
+        await show({
+          app,
+          ...signIn({ form: 'signUp', allowsSignUp: true, entered: { name: evil, email: evil } }),
+        })
+      ).body,
       (await show({ app, step: 'secondFactor' }, 'second-factor')).body,
       (await show({ ...consent, app, scopes, user: { ...user, displayName: evil, email: evil } }, 'consent'))
         .body,
@@ -169,23 +185,32 @@ describe('what an app shows of itself', () => {
 describe('the sign-in', () => {
   test('offers the providers of the app', async () => {
     const both = (await show({})).body;
-    expect(both).toContain('autocomplete="email"');
+    expect(both).toContain('autocomplete="username email"');
     expect(both).toContain('href="/api/auth/project/github"');
     expect((await show({ providers: ['email'] })).body).not.toMatch(/github|class="or"/i);
     expect((await show({ providers: ['github'] })).body).not.toMatch(/type="email"|class="or"/);
   });
 
-  test('shows the address to which the link was sent, and still offers every provider', async () => {
-    const { body } = await show({ notice: 'mailed', mailedTo: 'ada@example.test' });
-    expect(body).toMatch(/role="status"[^>]*>We sent a sign-in link to <bdi>ada@example.test<\/bdi>/);
-    expect(body).toMatch(/<details>[\s\S]*type="email"[\s\S]*project\/github[\s\S]*<\/details>/);
-    expect(body).not.toContain('autofocus');
+  test('asks for the code of the mail, and says to which address it went', async () => {
+    const { body } = await show(mailed());
+    expect(body).toMatch(/role="status"[^>]*>We sent an e-mail to <bdi>ada@example.test<\/bdi>/);
+    expect(body).toMatch(/action="\/api\/auth\/flow\/email\/code"[\s\S]*autocomplete="one-time-code"/);
+    expect(body).toMatch(
+      /name="email" value="ada@example.test" \/>\s*<button class="plain">Send another code/,
+    );
+    expect(body).toContain('href="/api/auth/project/sign-in?form=address"');
+  });
+
+  test.each(['wrongMailedCode', 'mailedCodeEnded'] as const)('reports %s at the code', async (notice) => {
+    const { body } = await show({ ...mailed(), notice });
+    expect(body).toMatch(/id="code"[^>]*aria-describedby="code-problem code-hint"\s+aria-invalid="true"/);
+    expect(body).toMatch(/<p role="alert" id="code-problem" class="bad hint">This code/);
   });
 
   test('reports a wrong address beside its field', async () => {
     const { body } = await show({ notice: 'addressInvalid' });
-    expect(body).toContain('<p role="alert" id="notice" class="bad">This is not a valid e-mail address.');
-    expect(body).toMatch(/aria-describedby="notice hint"\s+aria-invalid="true"/);
+    expect(body).toContain('id="email-problem" class="bad hint">This is not a valid e-mail address.');
+    expect(body).toMatch(/aria-describedby="email-problem email-hint"\s+aria-invalid="true"/);
   });
 
   test.each(['providerFailed', 'providerRefused', 'emailNotVerified'] as const)(
@@ -196,6 +221,78 @@ describe('the sign-in', () => {
       expect(body).not.toContain('aria-invalid');
     },
   );
+});
+
+describe('an app that takes passwords', () => {
+  const chosen = signIn({ form: 'signIn', address: 'ada@example.test' });
+
+  test('asks for the address first, and then shows every way to sign in with it', async () => {
+    const first = await show(withPassword);
+    expect(first.body).toContain('action="/api/auth/flow/identifier"');
+    expect(first.body).not.toMatch(/type="password"|<script/);
+    const { body } = await show({ ...withPassword, ...chosen });
+    expect(body).toMatch(/action="\/api\/auth\/flow\/password"[\s\S]*autocomplete="current-password"/);
+    expect(body).toContain('value="ada@example.test" autocomplete="username"');
+    expect(body).toContain('E-mail me a code instead');
+    expect(body).toContain('href="/api/auth/project/sign-in?form=reset"');
+    const only = await show({ providers: ['password'], ...chosen });
+    expect(only.body).not.toMatch(/code instead|github/i);
+  });
+
+  test('has a script of its own, on pages with a password alone', async () => {
+    const answer = await show({ ...withPassword, ...chosen });
+    expect(directive(answer, 'script-src')).toBe("script-src 'self'");
+    expect(directive(await show(withPassword), 'script-src')).toBeUndefined();
+    expect((await at('sign-in.js')).headers['content-type']).toContain('text/javascript');
+  });
+
+  test('reports a wrong password at its field', async () => {
+    const { body } = await show({ ...withPassword, ...chosen, notice: 'wrongPassword' });
+    expect(body).toMatch(/id="password-problem" class="bad hint">Address or password is wrong/);
+    expect(body.match(/role="alert"/g)).toHaveLength(1);
+  });
+
+  test('has a form to sign up if people may, which says what a password needs', async () => {
+    const may = signIn({ allowsSignUp: true });
+    expect((await show({ ...withPassword, ...may })).body).toContain('?form=sign-up');
+    expect((await show(withPassword)).body).not.toContain('?form=sign-up');
+    const form = await show({ ...withPassword, ...may }, 'sign-in?form=sign-up');
+    expect(form.body).toMatch(/action="\/api\/auth\/flow\/sign-up"[\s\S]*minlength="12"/);
+    expect(form.body).toContain('At least 12 characters');
+    const refused = await show({
+      ...withPassword,
+      ...signIn({
+        allowsSignUp: true,
+        form: 'signUp',
+        entered: { name: 'Ada', email: 'ada@example.test' },
+        problems: [{ path: 'password', code: 'password_too_common' }],
+      }),
+    });
+    expect(refused.body).toMatch(/id="password-problem"[^>]*>This password is too common/);
+    expect(refused.body).toMatch(/value="Ada"[\s\S]*value="ada@example.test"/);
+    // Nobody may sign up: the address of the form leads to the first page.
+    expect((await show(withPassword, 'sign-in?form=sign-up')).body).toContain('flow/identifier');
+  });
+
+  test('asks for a new password with the code of the mail, or by its link', async () => {
+    const request = await show({ ...withPassword, ...chosen }, 'sign-in?form=reset');
+    expect(request.body).toMatch(/action="\/api\/auth\/flow\/reset\/request"[\s\S]*value="ada@example.test"/);
+    const entered = await show({ ...withPassword, ...mailed({ form: 'reset' }) });
+    expect(entered.body).toMatch(
+      /action="\/api\/auth\/flow\/reset"[\s\S]*name="code"[\s\S]*name="newPassword"/,
+    );
+    const { app, redirectUri } = initialState;
+    const reset = { code: '123456', formToken: 'f', minLength: 12 };
+    pages.link = { state: 'ready', app, redirectUri, token: 't', reset };
+    const opened = await at('email?token=t');
+    expect(opened.body).toMatch(/name="code" value="123456"[\s\S]*name="newPassword"/);
+  });
+
+  test('does not report the problem of one form in another', async () => {
+    const state = { ...withPassword, notice: 'addressInvalid', ...signIn({ form: 'reset' }) } as const;
+    expect((await show(state)).body).toContain('role="alert"');
+    expect((await show(state, 'sign-in?form=address')).body).not.toContain('role="alert"');
+  });
 });
 
 describe('the second factor', () => {
@@ -255,16 +352,17 @@ describe('the page of the mailed link', () => {
       app: initialState.app,
       redirectUri: initialState.redirectUri,
       token: 'the-token',
+      reset: null,
     };
     const { body } = await at('email?token=the-token');
     expect(body).toContain('<input type="hidden" name="token" value="the-token" />');
     expect(body).toContain('action="/api/auth/project/email/consume"');
   });
 
-  test('explains another browser and an invalid link, without a button', async () => {
-    pages.link = { state: 'otherBrowser' };
+  test('shows the code in another browser, and explains an invalid link, without a button', async () => {
+    pages.link = { state: 'otherBrowser', code: '012345' };
     const other = await at('email?token=x');
-    expect(other.body).toContain('Open this link in the browser where you started');
+    expect(other.body).toContain('<p class="code">012 345</p>');
     pages.link = { state: 'invalid' };
     for (const query of ['', '?token=x', '?token=x&token=y']) {
       const invalid = await at(`email${query}`);

@@ -9,7 +9,7 @@ import { canonicalAddress } from '../../../domain/identity/password-sign-in.ts';
 import type { Run, SessionRow } from '../../../domain/identity/sign-in.ts';
 import { findSsoSession, personOfSession } from '../../../domain/sso/sso-session.ts';
 import { isEnrolled } from '../../mfa/mfa-factor.ts';
-import { askConsent, mayFinish } from '../ask-consent.ts';
+import { askConsent, obstacleTo } from '../ask-consent.ts';
 import type { Prompt } from './prompt.ts';
 
 /** Why a request with `prompt=none` cannot be answered with a code. */
@@ -21,6 +21,16 @@ interface SilentRefusal {
 const signInRequired: SilentRefusal = {
   error: 'login_required',
   error_description: 'the user is not signed in',
+};
+
+const refusals: Record<'denied' | 'organization' | 'joining' | 'consent', SilentRefusal> = {
+  denied: { error: 'access_denied', error_description: 'the user may not sign in for this organization' },
+  organization: {
+    error: 'interaction_required',
+    error_description: 'the user has to choose an organization',
+  },
+  joining: { error: 'interaction_required', error_description: 'the user has to join the project' },
+  consent: { error: 'consent_required', error_description: 'the user has to consent' },
 };
 
 /**
@@ -49,18 +59,18 @@ export async function continueSession(
     await storeStep(ctx, state, { name: 'secondFactor', user });
     return pageOf(services.config, 'secondFactor');
   }
-  if (isSilent && !(await mayFinish(ctx, state.asked, app, { user, candidate }))) {
-    return candidate.joins
-      ? { error: 'interaction_required', error_description: 'the user has to join the project' }
-      : { error: 'consent_required', error_description: 'the user has to consent' };
-  }
+  const obstacle = isSilent ? await obstacleTo(ctx, state.asked, app, { user, candidate }) : null;
+  if (obstacle !== null) return refusals[obstacle];
   const next = await askConsent(ctx, state, app, { user, candidate });
   if (next === pageOf(services.config, 'consent')) ctx.unchanged();
   return next;
 }
 
 /** How the user signed in: an app that does not offer this way does not trust it either. */
-const providerOf = ({ amr }: SessionRow) => (amr.includes('fed') ? 'github' : 'email');
+function providerOf({ amr }: SessionRow): LiveApp['enabledProviders'][number] {
+  if (amr.includes('fed')) return 'github';
+  return amr.includes('pwd') ? 'password' : 'email';
+}
 
 const isRecent = ({ authenticatedAt }: SessionRow, { maxAgeSeconds }: Prompt, now: Date): boolean =>
   maxAgeSeconds === null || now.getTime() - authenticatedAt.getTime() <= maxAgeSeconds * 1000;

@@ -1,0 +1,138 @@
+import { and, eq, isNull, sql } from 'drizzle-orm';
+import { nodes } from '../../db/tenancy/nodes.ts';
+import { rowsOf } from '../../db/query/rows.ts';
+import { roles } from '../../features/roles/role.ts';
+import type { LiveApp } from '../app-access/app.ts';
+import { appFor, organizationsOf, type AppOrganization } from '../app-access/organization.ts';
+import type { AppRequest } from '../sign-in-flow/app-request.ts';
+import type { Run } from '../identity/sign-in.ts';
+import { userAsActor } from '../identity/user-node.ts';
+import { addProjectUser } from '../memberships/project.ts';
+import { projectUserRoles, projectUsers } from '../memberships/membership.ts';
+import type { SignInCandidate } from './app-sign-in.ts';
+
+/**
+ * For which organization a user signs in (openid §8): the one that the app names or that the user chose; else the only one
+ * they have. Who uses the project by themselves as well has that as a further choice.
+ */
+export type SignInPlace =
+  | 'denied'
+  | 'choose'
+  | {
+      readonly app: LiveApp;
+      readonly candidate: SignInCandidate;
+      /** The request with the decision, so that a later step decides the same. */
+      readonly asked: AppRequest;
+    };
+
+/** What the user can choose from; `alone`: they are a user of the project itself, and no member of its owner. */
+export interface SignInChoices {
+  readonly organizations: readonly AppOrganization[];
+  readonly alone: boolean;
+}
+
+export async function choicesOf(tx: Run['tx'], app: LiveApp, userId: string): Promise<SignInChoices> {
+  const organizations = await organizationsOf(tx, app, userId);
+  const isMember = organizations.some(({ grantId }) => grantId === null);
+  return { organizations, alone: !isMember && (await usesAlone(tx, app, userId)) };
+}
+
+/** A user of the project, or the owner of its account. */
+async function usesAlone(tx: Run['tx'], { tenantId, owner }: LiveApp, userId: string): Promise<boolean> {
+  const [row] = await rowsOf<{ alone: boolean }>(
+    tx,
+    sql`select exists (select 1 from project_users p where p.tenant_id = ${tenantId}::uuid and p.user_id = ${userId}::uuid)
+      or exists (select 1 from accounts a where a.id = ${owner.id}::uuid and a.owner_id = ${userId}::uuid
+        and a.deleted_at is null) as alone`,
+  );
+  return row?.alone ?? false;
+}
+
+/** Decides for which organization the candidate signs in. An unknown organization and a foreign one give the same. */
+export async function placeSignIn(
+  { tx }: Pick<Run, 'tx'>,
+  app: LiveApp,
+  asked: AppRequest,
+  candidate: SignInCandidate,
+): Promise<SignInPlace> {
+  const named = asked.organization;
+  const choices = candidate.user && (await choicesOf(tx, app, candidate.user.id));
+  const { organizations = [], alone = false } = choices ?? {};
+  if (typeof named === 'string') {
+    const organization =
+      organizations.find(({ id }) => id === named) ?? organizations.find(({ slug }) => slug === named);
+    return organization ? placedIn(app, asked, candidate, organization) : 'denied';
+  }
+  const [only] = organizations;
+  if (named === null || only === undefined) {
+    if (candidate.joins && !(app.allowSignUp && app.signUpRoleId !== null)) return 'denied';
+    return { app, candidate, asked: { ...asked, organization: null } };
+  }
+  if (organizations.length > 1 || alone) return 'choose';
+  return placedIn(app, asked, candidate, only);
+}
+
+const placedIn = (
+  app: LiveApp,
+  asked: AppRequest,
+  candidate: SignInCandidate,
+  organization: AppOrganization,
+): SignInPlace => ({
+  app: appFor(app, organization),
+  // Nobody joins the project itself by a sign-in for an organization.
+  candidate: { ...candidate, joins: false },
+  asked: { ...asked, organization: organization.id },
+});
+
+/**
+ * Gives a member without a role in the slice the default role of the grant. Returns false if they cannot get it: it was
+ * taken out of the grant meanwhile, or the grant allows no more users.
+ */
+export async function admitToSlice(
+  ctx: Run,
+  app: LiveApp,
+  { id: userId, name }: { readonly id: string; readonly name: string },
+): Promise<boolean> {
+  const { sliceId, organization } = app;
+  if (sliceId === null || organization === null) return true;
+  const { tx } = ctx;
+  // Orders sign-ins of the customer, so that none exceeds the number of users.
+  await tx.select({ id: nodes.id }).from(nodes).where(eq(nodes.id, sliceId)).for('no key update');
+  const found = (await organizationsOf(tx, app, userId)).find(({ id }) => id === organization.id);
+  if (!found || found.hasRole) return found !== undefined;
+  const [role] = await tx
+    .select({ id: roles.id, tenantId: roles.tenantId })
+    .from(roles)
+    .where(and(eq(roles.id, found.defaultRoleId ?? userId), isNull(roles.deletedAt)))
+    .for('share');
+  if (!role) return false;
+  const node = { id: sliceId, scope: app.scope };
+  const by = { actor: userAsActor({ id: userId, name }), node };
+  const joined = await addProjectUser(ctx, sliceId, { userId, roles: [role], by }, app.tenantId);
+  if (!joined) {
+    await tx
+      .insert(projectUserRoles)
+      .values({ tenantId: sliceId, userId, roleId: role.id, roleTenantId: role.tenantId });
+    await tx
+      .update(projectUsers)
+      .set({ updatedAt: ctx.services.clock.now() })
+      .where(and(eq(projectUsers.tenantId, sliceId), eq(projectUsers.userId, userId)));
+    ctx.invalidate(`user:${userId}`);
+    ctx.record({
+      ...by,
+      event: 'project.user_roles_changed',
+      data: { id: userId, projectId: app.tenantId, userId, roleIds: [role.id] },
+      target: { type: 'User', id: userId },
+      changes: { roleIds: { from: [], to: [role.id] } },
+    });
+  }
+  const { kind, id: ownerId } = app.owner;
+  ctx.record({
+    actor: by.actor,
+    node: { id: app.tenantId, scope: { tenant: `${kind}Project`, id: `${ownerId}:${app.tenantId}` } },
+    event: 'project_grant.user_changed',
+    data: { id: sliceId, grantId: sliceId, organizationId: organization.id, userId, roleIds: [role.id] },
+    target: { type: 'ProjectGrant', id: sliceId },
+  });
+  return true;
+}

@@ -1,0 +1,34 @@
+import { randomInt, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../../kernel/ports.ts';
+import { FLOW_SECONDS } from './flow.ts';
+import type { CodePurpose, MailedCode } from './flow-data.ts';
+
+/**
+ * The six digits of a mail, for people who read their mail elsewhere than where they sign in. One in a million is easy to
+ * guess in the long run, so a code works only in the flow of the browser that requested it, for one purpose, and ends with the
+ * fifth wrong entry. It is stored sealed, with the flow.
+ */
+const MAX_WRONG_ENTRIES = 5;
+
+export const newMailedCode = (clock: Clock, address: string, purpose: CodePurpose): MailedCode => ({
+  address,
+  purpose,
+  code: String(randomInt(1_000_000)).padStart(6, '0'),
+  wrongEntries: 0,
+  expiresAt: new Date(clock.now().getTime() + FLOW_SECONDS * 1000).toISOString(),
+});
+
+/** Whether code and link still work. */
+export const isLive = (mail: MailedCode, clock: Clock): boolean =>
+  mail.wrongEntries < MAX_WRONG_ENTRIES && new Date(mail.expiresAt) > clock.now();
+
+const digits = /^[0-9]{6}$/;
+
+/** What was typed, without the spaces that people and mail programs add; null if it cannot be a code. */
+export function typedCode(typed: string): string | null {
+  const code = typed.replaceAll(/[\s\u200B-]/g, '');
+  return digits.test(code) ? code : null;
+}
+
+export const isCodeOf = (mail: MailedCode, code: string): boolean =>
+  timingSafeEqual(Buffer.from(mail.code), Buffer.from(code));

@@ -1,0 +1,128 @@
+import type { CodePurpose } from '../../../domain/sign-in-flow/flow-data.ts';
+
+interface PurposeTexts {
+  readonly subject: string;
+  readonly line: string;
+  readonly button: string;
+  readonly ignore: string;
+}
+
+interface Texts {
+  readonly purposes: Record<CodePurpose['name'], PurposeTexts>;
+  readonly code: string;
+  readonly small: string;
+}
+
+/** The texts of the mail with a code and a link. `{app}` is a placeholder. */
+export const codeMailTexts: Record<'en' | 'de' | 'es' | 'fr', Texts> = {
+  en: {
+    purposes: {
+      signIn: {
+        subject: 'Sign in to {app}',
+        line: 'We received a request to sign in to {app} with this e-mail address.',
+        button: 'Continue to {app}',
+        ignore: 'If you did not request this, ignore this e-mail, and tell the code to nobody.',
+      },
+      verification: {
+        subject: 'Confirm your e-mail address for {app}',
+        line: 'Someone signed in to {app} with this e-mail address and a password. Confirm that the address is yours.',
+        button: 'Continue to {app}',
+        ignore:
+          'If this was not you, ignore this e-mail, and tell the code to nobody: without it, nobody gets further.',
+      },
+      reset: {
+        subject: 'Choose a new password',
+        line: 'We received a request for a new password, in a sign-in to {app}.',
+        button: 'Choose a new password',
+        ignore:
+          'If you did not request this, ignore this e-mail, and tell the code to nobody: your password stays the same.',
+      },
+    },
+    code: 'Enter this code where you started:',
+    small:
+      'The code works once, for 10 minutes, and only in the browser in which you requested it. So does the link; in another browser it shows you the code.',
+  },
+  de: {
+    purposes: {
+      signIn: {
+        subject: 'Anmelden bei {app}',
+        line: 'Wir haben eine Anfrage erhalten, sich mit dieser E-Mail-Adresse bei {app} anzumelden.',
+        button: 'Weiter zu {app}',
+        ignore:
+          'Wenn Sie das nicht angefordert haben, ignorieren Sie diese E-Mail und nennen Sie den Code niemandem.',
+      },
+      verification: {
+        subject: 'Bestätigen Sie Ihre E-Mail-Adresse für {app}',
+        line: 'Jemand hat sich mit dieser E-Mail-Adresse und einem Passwort bei {app} angemeldet. Bestätigen Sie, dass die Adresse Ihnen gehört.',
+        button: 'Weiter zu {app}',
+        ignore:
+          'Wenn Sie das nicht waren, ignorieren Sie diese E-Mail und nennen Sie den Code niemandem: Ohne ihn kommt niemand weiter.',
+      },
+      reset: {
+        subject: 'Wählen Sie ein neues Passwort',
+        line: 'Wir haben beim Anmelden bei {app} eine Anfrage nach einem neuen Passwort erhalten.',
+        button: 'Neues Passwort wählen',
+        ignore:
+          'Wenn Sie das nicht angefordert haben, ignorieren Sie diese E-Mail und nennen Sie den Code niemandem: Ihr Passwort bleibt unverändert.',
+      },
+    },
+    code: 'Geben Sie diesen Code dort ein, wo Sie begonnen haben:',
+    small:
+      'Der Code gilt einmal, 10 Minuten lang, und nur in dem Browser, in dem Sie ihn angefordert haben. Das gilt auch für den Link; in einem anderen Browser zeigt er Ihnen den Code.',
+  },
+  es: {
+    purposes: {
+      signIn: {
+        subject: 'Iniciar sesión en {app}',
+        line: 'Hemos recibido una solicitud para iniciar sesión en {app} con esta dirección de correo.',
+        button: 'Continuar a {app}',
+        ignore: 'Si no lo ha solicitado usted, ignore este mensaje y no diga el código a nadie.',
+      },
+      verification: {
+        subject: 'Confirme su dirección de correo para {app}',
+        line: 'Alguien ha iniciado sesión en {app} con esta dirección de correo y una contraseña. Confirme que la dirección es suya.',
+        button: 'Continuar a {app}',
+        ignore:
+          'Si no ha sido usted, ignore este mensaje y no diga el código a nadie: sin él nadie puede continuar.',
+      },
+      reset: {
+        subject: 'Elija una contraseña nueva',
+        line: 'Hemos recibido una solicitud de contraseña nueva, al iniciar sesión en {app}.',
+        button: 'Elegir una contraseña nueva',
+        ignore:
+          'Si no lo ha solicitado usted, ignore este mensaje y no diga el código a nadie: su contraseña no cambiará.',
+      },
+    },
+    code: 'Introduzca este código donde empezó:',
+    small:
+      'El código sirve una sola vez, durante 10 minutos y solo en el navegador en el que lo solicitó. También el enlace; en otro navegador le muestra el código.',
+  },
+  fr: {
+    purposes: {
+      signIn: {
+        subject: 'Se connecter à {app}',
+        line: 'Nous avons reçu une demande de connexion à {app} avec cette adresse e-mail.',
+        button: 'Continuer vers {app}',
+        ignore:
+          'Si vous n’êtes pas à l’origine de cette demande, ignorez cet e-mail et ne communiquez le code à personne.',
+      },
+      verification: {
+        subject: 'Confirmez votre adresse e-mail pour {app}',
+        line: 'Quelqu’un s’est connecté à {app} avec cette adresse e-mail et un mot de passe. Confirmez que l’adresse est la vôtre.',
+        button: 'Continuer vers {app}',
+        ignore:
+          'Si ce n’était pas vous, ignorez cet e-mail et ne communiquez le code à personne : sans lui, personne ne va plus loin.',
+      },
+      reset: {
+        subject: 'Choisissez un nouveau mot de passe',
+        line: 'Nous avons reçu une demande de nouveau mot de passe, lors d’une connexion à {app}.',
+        button: 'Choisir un nouveau mot de passe',
+        ignore:
+          'Si vous n’êtes pas à l’origine de cette demande, ignorez cet e-mail et ne communiquez le code à personne : votre mot de passe ne changera pas.',
+      },
+    },
+    code: 'Saisissez ce code là où vous avez commencé :',
+    small:
+      'Le code fonctionne une seule fois, pendant 10 minutes, et uniquement dans le navigateur où vous l’avez demandé. Le lien aussi ; dans un autre navigateur, il vous montre le code.',
+  },
+};

@@ -1,0 +1,153 @@
+import { newOneTimeToken } from '../../../crypto/tokens/one-time-token.ts';
+import { fail } from '../../../errors.ts';
+import type { Services } from '../../../kernel/context.ts';
+import { refuse, type Refusal } from '../../../kernel/output/reply.ts';
+import type { LiveApp } from '../../../domain/app-access/app.ts';
+import { updateFlow } from '../../../domain/sign-in-flow/flow.ts';
+import type { CodePurpose, NewUser, SignInStep } from '../../../domain/sign-in-flow/flow-data.ts';
+import { newMailedCode } from '../../../domain/sign-in-flow/mailed-code.ts';
+import { findAddressOwner } from '../../../domain/identity/address.ts';
+import { flushMails } from '../../../domain/identity/flush-mails.ts';
+import { canonicalAddress } from '../../../domain/identity/password-sign-in.ts';
+import { isReachable } from '../../../domain/identity/registration.ts';
+import type { Run } from '../../../domain/identity/sign-in.ts';
+import { delayToStep } from '../../../domain/sign-in-protection/constant-time-answer.ts';
+import {
+  consumeMailQuota,
+  consumeStrangerMailQuota,
+  type MailPurpose,
+} from '../../../domain/sign-in-protection/mail-limit.ts';
+import { appOf, assertOwnPage, commonPart, flowAt, type ProjectFlow } from '../steps.ts';
+import { codeMail } from './code-mail.ts';
+import { notOffered } from './not-offered.ts';
+
+/**
+ * The mail with a code and a link (identity §12). It goes to any address, and neither the answer nor its timing reveals
+ * whether the address belongs to a user; only the reader of the mail learns that.
+ */
+
+interface CodeRequest {
+  readonly email: string;
+  readonly form_token?: string | undefined;
+}
+
+type Accepted = { readonly accepted: true } | Refusal;
+
+/** @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED, PROVIDER_NOT_CONFIGURED */
+export const requestSignInCode = (ctx: Run, sent: CodeRequest): Promise<Accepted> =>
+  requestCode(ctx, sent, { form: 'signIn', purpose: { name: 'signIn' }, isOffered: offers('email') });
+
+/** @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED, PROVIDER_NOT_CONFIGURED */
+export const requestResetCode = (ctx: Run, sent: CodeRequest): Promise<Accepted> =>
+  requestCode(ctx, sent, { form: 'reset', purpose: { name: 'reset' }, isOffered: offers('password') });
+
+/** @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED, PROVIDER_NOT_CONFIGURED */
+export const requestSignUpCode = (ctx: Run, sent: CodeRequest, newUser: NewUser): Promise<Accepted> =>
+  requestCode(ctx, sent, { form: 'signUp', purpose: { name: 'signIn', newUser }, isOffered: allowsSignUp });
+
+const offers =
+  (provider: LiveApp['enabledProviders'][number]) =>
+  ({ enabledProviders }: LiveApp): boolean =>
+    enabledProviders.includes(provider);
+
+/** Whether people may create their user with an address: by mail or password. */
+export const allowsSignUp = (app: LiveApp): boolean =>
+  app.allowSignUp && app.signUpRoleId !== null && (offers('email')(app) || offers('password')(app));
+
+interface Request {
+  readonly form: NonNullable<SignInStep['form']>;
+  readonly purpose: CodePurpose;
+  readonly isOffered: (app: LiveApp) => boolean;
+}
+
+async function requestCode(
+  ctx: Run,
+  { email, form_token }: CodeRequest,
+  { form, purpose, isOffered }: Request,
+): Promise<Accepted> {
+  const { tx, services, call } = ctx;
+  delayToStep(ctx, performance.now());
+  assertOwnPage(call);
+  const flow = await flowAt(tx, services, call, 'signIn', form_token);
+  const app = await appOf(tx, flow.asked);
+  if (!isOffered(app)) throw notOffered();
+  ctx.unchanged();
+  const address = reachableAddress(services, email);
+  const name = purpose.name === 'signIn' ? purpose.newUser?.name : undefined;
+  const entered = { email, ...(name !== undefined && { name }) };
+  if (address === null) return refuseAddress(ctx, flow, { form, entered });
+  await mailCode(ctx, flow, { app, address, purpose, form, entered });
+  return { accepted: true };
+}
+
+/** Shows the form again, with what is wrong. */
+export async function refuseAddress(
+  ctx: Run,
+  flow: ProjectFlow & { readonly step: SignInStep },
+  shown: Pick<SignInStep, 'form' | 'entered'>,
+): Promise<Refusal> {
+  await storeForm(ctx, flow, { ...shown, notice: 'addressInvalid' });
+  return refuse(fail('VALIDATION_ERROR', { details: [{ path: 'email', code: 'format' }] }));
+}
+
+/** Stores what the page shows at the first step; a mail that was sent stays valid. */
+export async function storeForm(
+  ctx: Run,
+  { handle, ...flow }: ProjectFlow & { readonly step: SignInStep },
+  shown: Omit<SignInStep, 'name' | 'mail'>,
+): Promise<void> {
+  const { mail } = flow.step;
+  const step = { name: 'signIn', ...shown, ...(mail && { mail }) } as const;
+  await updateFlow(ctx, 'project', { handle, data: { ...commonPart(flow), step } });
+}
+
+/**
+ * Mails a code and shows the page that asks for it. When too many mails went to the address, the page is the same: the code
+ * that was mailed before stays valid, and without one no code fits.
+ */
+export async function mailCode(
+  ctx: Run,
+  flow: ProjectFlow & { readonly step: SignInStep },
+  {
+    app,
+    address,
+    purpose,
+    ...shown
+  }: {
+    readonly app: LiveApp;
+    readonly address: string;
+    readonly purpose: CodePurpose;
+  } & Pick<SignInStep, 'form' | 'entered'>,
+): Promise<void> {
+  const { tx, services, call } = ctx;
+  const owner = await findAddressOwner(tx, address);
+  const isStranger = (!owner || owner.deletedAt !== null) && purpose.name !== 'verification';
+  const isWithinLimits =
+    (!isStranger || (await consumeStrangerMailQuota(services, { appId: app.id, network: call.network }))) &&
+    (await consumeMailQuota(services, quotas[purpose.name], address));
+  const token = isWithinLimits ? newOneTimeToken() : undefined;
+  const newMail = newMailedCode(services.clock, address, purpose);
+  const mail = token === undefined ? (flow.step.mail ?? newMail) : newMail;
+  const step = { name: 'signIn', ...shown, mailedTo: address, mail } as const;
+  const data = { ...commonPart(flow), step };
+  await updateFlow(ctx, 'project', { handle: flow.handle, data, extend: true, mailed: token });
+  if (token === undefined) return;
+  const language = owner?.locale ?? call.language;
+  await services.mail.queue(
+    tx,
+    codeMail(services.config.appUrl, app, { to: address, language, token, code: mail.code, purpose }),
+  );
+  flushMails(ctx);
+}
+
+const quotas: Record<CodePurpose['name'], MailPurpose> = {
+  signIn: 'signIn',
+  verification: 'verification',
+  reset: 'reset',
+};
+
+/** The canonical address, or null if mail cannot reach it. */
+export function reachableAddress(services: Services, typed: string): string | null {
+  const address = canonicalAddress(typed);
+  return address === null || !isReachable(services, address) ? null : address;
+}

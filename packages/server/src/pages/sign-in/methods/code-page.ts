@@ -1,0 +1,118 @@
+import { fillSentence } from '../../../html/fill-sentence.ts';
+import { html, type Html } from '../../../html/html.ts';
+import type { Language } from '../../../i18n/translate.ts';
+import { hostedPage, type Page, type PageWithForm } from '../../page.ts';
+import { appPage, hiddenField, type BrandedApp, type PageState } from '../app-page.ts';
+import { cancelForm } from '../page-parts.ts';
+import { signInTexts } from '../project-sign-in-texts.ts';
+import { formAddress, scriptPath } from './form-address.ts';
+import { field, passwordField, passwordRule, problemAt } from './form-parts.ts';
+import { methodTexts } from './method-texts.ts';
+
+/** The page after a mail was sent: it asks for the code, and for the new password of a reset. */
+export function mailedCodePage(language: Language, state: PageState, address: string): PageWithForm {
+  const { code, reset, notices } = methodTexts[language];
+  const { notice, formToken, signIn } = state;
+  const isReset = signIn.form === 'reset';
+  const isWrong = notice === 'wrongMailedCode' || notice === 'mailedCodeEnded';
+  const codeField = field({
+    name: 'code',
+    label: code.code,
+    attributes: html`inputmode="numeric" autocomplete="one-time-code" maxlength="16" autofocus`,
+    hint: code.hint,
+    problem: isWrong ? notices[notice] : undefined,
+  });
+  const newPassword =
+    isReset &&
+    html`${newPasswordField(language, signIn.passwordMinLength, problemAt(language, state, 'newPassword'))}
+      <p class="hint">${reset.ends}</p>`;
+  const body = html`<p role="status">${fillSentence(code.text, { address })}</p>
+    <form method="post" action="${isReset ? '/api/auth/flow/reset' : '/api/auth/flow/email/code'}">
+      ${hiddenField('form_token', formToken)} ${codeField} ${newPassword}
+      <button>${isReset ? reset.save : code.button}</button>
+    </form>
+    <p class="other">${code.again}</p>
+    ${sendAgain(language, state, address)} ${cancelForm(language, state)}`;
+  const title = isReset ? reset.title : code.title;
+  const script = isReset ? { script: scriptPath } : {};
+  return appPage({ language, state, title, body, place: signInTexts[language].place, ...script });
+}
+
+/** What was typed at a sign-up is not kept on the page, so another mail begins with its form. */
+function sendAgain(language: Language, { formToken, signIn, providers }: PageState, address: string): Html {
+  const { code } = methodTexts[language];
+  const isReset = signIn.form === 'reset';
+  const mayResend = signIn.form !== 'signUp' && (isReset || providers.includes('email'));
+  const action = isReset ? '/api/auth/flow/reset/request' : '/api/auth/project/email/request';
+  return html`${
+      mayResend &&
+      html`<form method="post" action="${action}">
+        ${hiddenField('form_token', formToken)} ${hiddenField('email', address)}
+        <button class="plain">${code.sendAgain}</button>
+      </form>`
+    }
+    <p class="other">
+      <a href="${formAddress(signIn.form === 'signUp' ? 'sign-up' : 'address')}">${code.startOver}</a>
+    </p>`;
+}
+
+const newPasswordField = (language: Language, minLength: number, problem?: string): Html =>
+  passwordField(language, {
+    name: 'newPassword',
+    label: methodTexts[language].reset.newPassword,
+    autocomplete: 'new-password',
+    minLength,
+    hint: passwordRule(language, minLength),
+    problem,
+  });
+
+/** The state of a mailed link in the browser that opened it. */
+export type Link =
+  | {
+      readonly state: 'ready';
+      readonly app: BrandedApp;
+      readonly redirectUri: string;
+      readonly token: string;
+      /** For a new password: what its form sends beside the password, and the length that it needs. */
+      readonly reset: {
+        readonly code: string;
+        readonly formToken: string;
+        readonly minLength: number;
+      } | null;
+    }
+  | { readonly state: 'otherBrowser'; readonly code: string }
+  | { readonly state: 'invalid' };
+
+/** Opening the link changes nothing, because mail scanners open every link; the button continues. */
+export function linkPage(language: Language, link: Link): Page {
+  const { link: texts, title, reset } = methodTexts[language];
+  const { place } = signInTexts[language];
+  if (link.state === 'ready' && link.reset) {
+    const body = html`<form method="post" action="/api/auth/flow/reset">
+      ${hiddenField('form_token', link.reset.formToken)} ${hiddenField('code', link.reset.code)}
+      ${newPasswordField(language, link.reset.minLength)}
+      <p class="hint">${reset.ends}</p>
+      <button>${reset.save}</button>
+    </form>`;
+    return appPage({ language, state: link, title: reset.title, body, place, script: scriptPath });
+  }
+  if (link.state === 'ready') {
+    const body = html`<p>${texts.text}</p>
+      <form method="post" action="/api/auth/project/email/consume">
+        ${hiddenField('token', link.token)}
+        <button>${texts.button}</button>
+      </form>`;
+    return appPage({ language, state: link, title, body, place });
+  }
+  if (link.state === 'otherBrowser') {
+    const other = texts.otherBrowser;
+    const body = html`<h1>${other.title}</h1>
+      <p class="code">${link.code.slice(0, 3)} ${link.code.slice(3)}</p>
+      <p>${other.text}</p>
+      <p role="status" class="bad">${other.warning}</p>`;
+    return hostedPage({ language, title: other.title, body });
+  }
+  const body = html`<h1>${texts.invalid.title}</h1>
+    <p role="status" class="bad">${texts.invalid.text}</p>`;
+  return hostedPage({ language, title: texts.invalid.title, body });
+}

@@ -1,0 +1,169 @@
+import { html, type Html } from '../../../html/html.ts';
+import type { Language } from '../../../i18n/translate.ts';
+import type { PageWithForm } from '../../page.ts';
+import { appPage, hiddenField, type PageState } from '../app-page.ts';
+import { cancelForm, noticeParagraph } from '../page-parts.ts';
+import { signInTexts } from '../project-sign-in-texts.ts';
+import { mailedCodePage } from './code-page.ts';
+import { formAddress, scriptPath, type Form } from './form-address.ts';
+import { emailField, field, passwordField, problemAt, passwordRule } from './form-parts.ts';
+import { methodTexts } from './method-texts.ts';
+
+/**
+ * The first page of a sign-in: one form at a time, by the address or else by what was sent last. Without script, so that links
+ * lead from one form to another.
+ */
+export function firstPage(language: Language, state: PageState, asked: Form | undefined): PageWithForm {
+  const { signIn } = state;
+  const form = asked ?? signIn.form ?? 'signIn';
+  // What was wrong with one form is no news in another.
+  const seen = form === (signIn.form ?? 'signIn') ? state : withoutOutcome(state);
+  if (asked === undefined && signIn.mailedTo !== null)
+    return mailedCodePage(language, state, signIn.mailedTo);
+  if (form === 'signUp' && signIn.allowsSignUp) return signUpPage(language, seen);
+  if (form === 'reset' && state.providers.includes('password')) return resetPage(language, seen);
+  const isKnown = form !== 'address' && signIn.address !== null && state.providers.includes('password');
+  return isKnown ? methodPage(language, seen, signIn.address) : addressPage(language, seen);
+}
+
+const withoutOutcome = (state: PageState): PageState => ({
+  ...state,
+  notice: null,
+  signIn: { ...state.signIn, problems: [], entered: {} },
+});
+
+/** Notices that stand at a field and not above the form. */
+const atField = ['addressInvalid', 'wrongMailedCode', 'mailedCodeEnded'];
+
+/** The message about the last attempt, above the form. */
+export function noticeAbove(language: Language, { notice }: PageState): Html | false {
+  const { notices } = methodTexts[language];
+  if (notice === null || atField.includes(notice) || !(notice in notices)) return false;
+  const text = notices[notice as keyof typeof notices];
+  return notice === 'passwordChanged'
+    ? html`<p role="status" class="good">${text}</p>`
+    : noticeParagraph(text);
+}
+
+/** The page that asks for the address, or for GitHub. An app without passwords mails the code at once. */
+function addressPage(language: Language, state: PageState): PageWithForm {
+  const texts = methodTexts[language];
+  const { providers, formToken, loginHint, signIn } = state;
+  const takesPassword = providers.includes('password');
+  const byAddress = html`<form
+    method="post"
+    action="${takesPassword ? '/api/auth/flow/identifier' : '/api/auth/project/email/request'}"
+  >
+    ${hiddenField('form_token', formToken)}
+    ${emailField(language, {
+      value: signIn.entered.email ?? loginHint ?? '',
+      isInvalid: state.notice === 'addressInvalid',
+      ...(!takesPassword && { hint: texts.addressHint }),
+    })}
+    <button>${takesPassword ? texts.next : texts.send}</button>
+  </form>`;
+  const byGithub = html`<a class="button plain" href="/api/auth/project/github">${texts.github}</a>`;
+  const ways = [
+    (takesPassword || providers.includes('email')) && byAddress,
+    providers.includes('github') && byGithub,
+  ].filter((way) => way !== false);
+  const body = html`${noticeAbove(language, state)}
+  ${ways.map((way, index) => [index > 0 && html`<p class="or">${texts.or}</p>`, way])}
+  ${signIn.allowsSignUp && html`<p class="other"><a href="${formAddress('sign-up')}">${texts.noAccountYet}</a></p>`}
+  ${cancelForm(language, state)}`;
+  return page(language, state, { title: texts.title, body });
+}
+
+/** The ways to sign in with this address, the same for every address. */
+function methodPage(language: Language, state: PageState, address: string | null): PageWithForm {
+  const texts = methodTexts[language];
+  const { formToken, providers } = state;
+  const isWrong = state.notice === 'wrongPassword';
+  const kept = html`${hiddenField('form_token', formToken)} ${hiddenField('email', address ?? '')}`;
+  const body = html`${!isWrong && noticeAbove(language, state)}
+    <p class="person"><bdi>${address}</bdi> <a href="${formAddress('address')}">${texts.otherAddress}</a></p>
+    <form method="post" action="/api/auth/flow/password">
+      ${hiddenField('form_token', formToken)}
+      <input type="email" name="email" value="${address}" autocomplete="username" hidden readonly />
+      ${passwordField(language, {
+        name: 'password',
+        label: texts.password,
+        autocomplete: 'current-password',
+        isFirst: true,
+        problem: isWrong ? texts.notices.wrongPassword : undefined,
+      })}
+      <button>${texts.signIn}</button>
+    </form>
+    ${
+      providers.includes('email') &&
+      html`<form method="post" action="/api/auth/project/email/request">
+        ${kept}
+        <button class="plain">${texts.mailInstead}</button>
+      </form>`
+    }
+    <p class="other"><a href="${formAddress('reset')}">${texts.forgot}</a></p>
+    ${cancelForm(language, state)}`;
+  return page(language, state, { title: texts.title, body, script: scriptPath });
+}
+
+function signUpPage(language: Language, state: PageState): PageWithForm {
+  const texts = methodTexts[language];
+  const { signIn, providers, formToken, loginHint } = state;
+  const { entered } = signIn;
+  const takesPassword = providers.includes('password');
+  const body = html`${noticeAbove(language, state)}
+    <form method="post" action="/api/auth/flow/sign-up">
+      ${hiddenField('form_token', formToken)}
+      ${field({
+        name: 'name',
+        label: texts.signUp.name,
+        attributes: html`autocomplete="name" maxlength="255" value="${entered.name ?? ''}" autofocus`,
+      })}
+      ${emailField(language, {
+        value: entered.email ?? loginHint ?? '',
+        isInvalid: state.notice === 'addressInvalid',
+        hint: texts.signUp.hint,
+        isFirst: false,
+      })}
+      ${
+        takesPassword &&
+        passwordField(language, {
+          name: 'password',
+          label: texts.password,
+          autocomplete: 'new-password',
+          minLength: signIn.passwordMinLength,
+          hint: passwordRule(language, signIn.passwordMinLength),
+          problem: problemAt(language, state, 'password'),
+        })
+      }
+      <button>${texts.signUp.button}</button>
+    </form>
+    <p class="other"><a href="${formAddress('address')}">${texts.signUp.back}</a></p>
+    ${cancelForm(language, state)}`;
+  const script = takesPassword ? { script: scriptPath } : {};
+  return page(language, state, { title: texts.signUp.title, body, ...script });
+}
+
+function resetPage(language: Language, state: PageState): PageWithForm {
+  const { reset } = methodTexts[language];
+  const { signIn, formToken, loginHint } = state;
+  const body = html`${noticeAbove(language, state)}
+    <form method="post" action="/api/auth/flow/reset/request">
+      ${hiddenField('form_token', formToken)}
+      ${emailField(language, {
+        value: signIn.entered.email ?? signIn.address ?? loginHint ?? '',
+        isInvalid: state.notice === 'addressInvalid',
+        hint: reset.hint,
+      })}
+      <button>${reset.button}</button>
+    </form>
+    <p class="other"><a href="${formAddress('address')}">${reset.back}</a></p>
+    ${cancelForm(language, state)}`;
+  return page(language, state, { title: reset.title, body });
+}
+
+const page = (
+  language: Language,
+  state: PageState,
+  parts: { readonly title: string; readonly body: Html; readonly script?: string },
+): PageWithForm => appPage({ language, state, place: signInTexts[language].place, ...parts });

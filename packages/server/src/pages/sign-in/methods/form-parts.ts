@@ -1,0 +1,100 @@
+import { html, type Html } from '../../../html/html.ts';
+import { translateDetail, type Language } from '../../../i18n/translate.ts';
+import type { PageState } from '../app-page.ts';
+import { methodTexts } from './method-texts.ts';
+
+/** The parts of which the forms of the first page are made. */
+
+interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly attributes: Html;
+  /** What is wrong with the value; it stands at the field. */
+  readonly problem?: string | undefined;
+  readonly hint?: string | undefined;
+}
+
+/** A field with its label, and below it what it needs, or what is wrong with it. */
+export function field({ name, label, attributes, problem, hint }: Field): Html {
+  const parts = [problem !== undefined && `${name}-problem`, hint !== undefined && `${name}-hint`];
+  const described = parts.filter((part) => part !== false).join(' ');
+  return html`<label for="${name}">${label}</label>
+    <input
+      id="${name}"
+      name="${name}"
+      ${attributes}
+      required
+      ${described !== '' && html`aria-describedby="${described}"`}
+      ${problem !== undefined && html`aria-invalid="true"`}
+    />
+    ${problem !== undefined && html`<p role="alert" id="${name}-problem" class="bad hint">${problem}</p>`}
+    ${hint !== undefined && html`<p id="${name}-hint" class="hint">${hint}</p>`}`;
+}
+
+/** The button shows what was typed; it appears only with script. */
+export function passwordField(
+  language: Language,
+  options: Omit<Field, 'attributes'> & {
+    readonly autocomplete: 'current-password' | 'new-password';
+    readonly minLength?: number;
+    readonly isFirst?: boolean;
+  },
+): Html {
+  const { show, hide } = methodTexts[language];
+  const { autocomplete, minLength, isFirst = false, ...rest } = options;
+  const attributes = html`type="password" autocomplete="${autocomplete}" maxlength="128"
+  ${minLength !== undefined && html`minlength="${minLength}"`} ${isFirst && html`autofocus`}`;
+  return html`${field({ ...rest, attributes })}
+    <button type="button" class="quiet show" data-for="${rest.name}" data-hide="${hide}" hidden>
+      ${show}
+    </button>`;
+}
+
+/** Shows and hides passwords. */
+export const showPasswordScript = `for (const button of document.querySelectorAll('button.show')) {
+  const input = document.getElementById(button.dataset.for);
+  const show = button.textContent;
+  button.hidden = false;
+  button.setAttribute('aria-pressed', 'false');
+  button.addEventListener('click', () => {
+    const isShown = input.type === 'text';
+    input.type = isShown ? 'password' : 'text';
+    button.textContent = isShown ? show : button.dataset.hide;
+    button.setAttribute('aria-pressed', String(!isShown));
+  });
+}
+`;
+
+export const emailField = (
+  language: Language,
+  options: {
+    readonly value: string;
+    readonly isInvalid: boolean;
+    readonly hint?: string;
+    readonly isFirst?: boolean;
+  },
+): Html => {
+  const texts = methodTexts[language];
+  return field({
+    name: 'email',
+    label: texts.address,
+    problem: options.isInvalid ? texts.notices.addressInvalid : undefined,
+    hint: options.hint,
+    attributes: html`type="email" autocomplete="username email" maxlength="320" value="${options.value}"
+    ${options.isFirst !== false && html`autofocus`}`,
+  });
+};
+
+/** What is wrong with a field, in the words of the API. */
+export function problemAt(language: Language, { signIn }: PageState, path: string): string | undefined {
+  const codes = signIn.problems.filter((problem) => problem.path === path).map(({ code }) => code);
+  const texts = codes.map((code) => {
+    const tooShort = methodTexts[language].tooShort.replace('{length}', String(signIn.passwordMinLength));
+    return code === 'too_short' ? tooShort : translateDetail(language, code);
+  });
+  return texts.length === 0 ? undefined : texts.join(' ');
+}
+
+/** The rule that a new password must meet. */
+export const passwordRule = (language: Language, minLength: number): string =>
+  methodTexts[language].passwordRule.replace('{length}', String(minLength));

@@ -1,0 +1,372 @@
+import type { Language } from '../../../i18n/translate.ts';
+
+/** The texts of the first page: the ways to sign in. `{app}`, `{address}`, `{length}` and `{place}` are placeholders. */
+interface Texts {
+  readonly title: string;
+  readonly address: string;
+  readonly addressHint: string;
+  readonly send: string;
+  readonly or: string;
+  readonly github: string;
+  readonly next: string;
+  readonly password: string;
+  readonly signIn: string;
+  readonly mailInstead: string;
+  readonly forgot: string;
+  readonly otherAddress: string;
+  readonly noAccountYet: string;
+  readonly show: string;
+  readonly hide: string;
+  readonly passwordRule: string;
+  readonly tooShort: string;
+  readonly signUp: {
+    readonly title: string;
+    readonly name: string;
+    readonly button: string;
+    readonly hint: string;
+    readonly back: string;
+  };
+  readonly reset: {
+    readonly title: string;
+    readonly hint: string;
+    readonly button: string;
+    readonly back: string;
+    readonly newPassword: string;
+    readonly save: string;
+    readonly ends: string;
+  };
+  readonly code: {
+    readonly title: string;
+    readonly text: string;
+    readonly code: string;
+    readonly hint: string;
+    readonly button: string;
+    readonly again: string;
+    readonly sendAgain: string;
+    readonly startOver: string;
+  };
+  readonly link: {
+    readonly text: string;
+    readonly button: string;
+    readonly invalid: { readonly title: string; readonly text: string };
+    readonly otherBrowser: { readonly title: string; readonly text: string; readonly warning: string };
+  };
+  readonly notices: {
+    readonly addressInvalid: string;
+    readonly wrongMailedCode: string;
+    readonly mailedCodeEnded: string;
+    readonly wrongPassword: string;
+    readonly passwordChanged: string;
+    readonly accountExists: string;
+    readonly noAccount: string;
+    readonly providerFailed: string;
+    readonly providerRefused: string;
+    readonly emailNotVerified: string;
+  };
+}
+
+export const methodTexts: Record<Language, Texts> = {
+  en: {
+    title: 'Sign in to {app}',
+    address: 'E-mail address',
+    addressHint: 'We will e-mail you a code to sign in. You do not need a password.',
+    send: 'Send code',
+    or: 'or',
+    github: 'Continue with GitHub',
+    next: 'Continue',
+    password: 'Password',
+    signIn: 'Sign in',
+    mailInstead: 'E-mail me a code instead',
+    forgot: 'Forgot your password?',
+    otherAddress: 'Use another address',
+    noAccountYet: 'Create an account',
+    show: 'Show password',
+    hide: 'Hide password',
+    passwordRule: 'At least {length} characters. A few words that only you would put together work well.',
+    tooShort: 'Use at least {length} characters.',
+    signUp: {
+      title: 'Create an account for {app}',
+      name: 'Your name',
+      button: 'Continue',
+      hint: 'We will e-mail you a code, to make sure that the address is yours.',
+      back: 'You have an account? Sign in',
+    },
+    reset: {
+      title: 'Choose a new password',
+      hint: 'We will e-mail you a code with which you can choose a new password.',
+      button: 'Send code',
+      back: 'Back to sign-in',
+      newPassword: 'New password',
+      save: 'Save password',
+      ends: 'You will be signed out on all devices.',
+    },
+    code: {
+      title: 'Check your e-mail',
+      text: 'We sent an e-mail to {address}. Enter the code from it, or open its link in this browser.',
+      code: 'Six-digit code',
+      hint: 'It works for 10 minutes, in this browser only.',
+      button: 'Continue',
+      again: 'No e-mail? Look in the spam folder too, or:',
+      sendAgain: 'Send another code',
+      startOver: 'Start over',
+    },
+    link: {
+      text: 'Continue to finish signing in. If you did not start this sign-in, close this page.',
+      button: 'Continue',
+      invalid: {
+        title: 'This link is no longer valid',
+        text: 'It has expired, has already been used, or was replaced by a newer e-mail. Go back to the app and start the sign-in again.',
+      },
+      otherBrowser: {
+        title: 'Enter this code where you started',
+        text: 'You started the sign-in in another browser or on another device. Enter the code there; you can close this page.',
+        warning: 'If you did not start a sign-in, close this page, and tell the code to nobody.',
+      },
+    },
+    notices: {
+      addressInvalid: 'This is not a valid e-mail address. Please check it.',
+      wrongMailedCode: 'This code is wrong. Please check the newest e-mail.',
+      mailedCodeEnded:
+        'This code no longer works: there were five wrong entries, or 10 minutes are over. Request another one.',
+      wrongPassword:
+        'Address or password is wrong. After many wrong passwords, wait 15 minutes or choose a new password.',
+      passwordChanged: 'Your password has been changed. Sign in with it.',
+      accountExists: 'You already have an account with this address. Sign in with its password.',
+      noAccount: 'There is no account with this address.',
+      providerFailed:
+        'We could not reach GitHub, or GitHub did not confirm who you are. Please try again in a moment.',
+      providerRefused: 'You cancelled the sign-in at GitHub. Try again or choose another way to sign in.',
+      emailNotVerified:
+        'Your GitHub account has no verified primary e-mail address. Verify one at GitHub, then try again.',
+    },
+  },
+  de: {
+    title: 'Bei {app} anmelden',
+    address: 'E-Mail-Adresse',
+    addressHint: 'Wir senden Ihnen per E-Mail einen Code zum Anmelden. Sie brauchen kein Passwort.',
+    send: 'Code senden',
+    or: 'oder',
+    github: 'Weiter mit GitHub',
+    next: 'Weiter',
+    password: 'Passwort',
+    signIn: 'Anmelden',
+    mailInstead: 'Stattdessen Code per E-Mail',
+    forgot: 'Passwort vergessen?',
+    otherAddress: 'Andere Adresse verwenden',
+    noAccountYet: 'Konto anlegen',
+    show: 'Passwort anzeigen',
+    hide: 'Passwort verbergen',
+    passwordRule:
+      'Mindestens {length} Zeichen. Gut sind ein paar Wörter, die nur Sie zusammenstellen würden.',
+    tooShort: 'Verwenden Sie mindestens {length} Zeichen.',
+    signUp: {
+      title: 'Konto für {app} anlegen',
+      name: 'Ihr Name',
+      button: 'Weiter',
+      hint: 'Wir senden Ihnen per E-Mail einen Code, um sicherzugehen, dass die Adresse Ihnen gehört.',
+      back: 'Sie haben ein Konto? Anmelden',
+    },
+    reset: {
+      title: 'Neues Passwort wählen',
+      hint: 'Wir senden Ihnen per E-Mail einen Code, mit dem Sie ein neues Passwort wählen können.',
+      button: 'Code senden',
+      back: 'Zurück zur Anmeldung',
+      newPassword: 'Neues Passwort',
+      save: 'Passwort speichern',
+      ends: 'Sie werden auf allen Geräten abgemeldet.',
+    },
+    code: {
+      title: 'Prüfen Sie Ihr Postfach',
+      text: 'Wir haben eine E-Mail an {address} gesendet. Geben Sie den Code daraus ein, oder öffnen Sie ihren Link in diesem Browser.',
+      code: 'Sechsstelliger Code',
+      hint: 'Er gilt 10 Minuten lang und nur in diesem Browser.',
+      button: 'Weiter',
+      again: 'Keine E-Mail? Sehen Sie auch im Spam-Ordner nach, oder:',
+      sendAgain: 'Neuen Code senden',
+      startOver: 'Von vorn beginnen',
+    },
+    link: {
+      text: 'Mit „Weiter“ schließen Sie die Anmeldung ab. Wenn Sie diese Anmeldung nicht begonnen haben, schließen Sie diese Seite.',
+      button: 'Weiter',
+      invalid: {
+        title: 'Dieser Link ist nicht mehr gültig',
+        text: 'Er ist abgelaufen, wurde schon verwendet oder durch eine neuere E-Mail ersetzt. Gehen Sie zurück zur App und beginnen Sie die Anmeldung noch einmal.',
+      },
+      otherBrowser: {
+        title: 'Geben Sie diesen Code dort ein, wo Sie begonnen haben',
+        text: 'Sie haben die Anmeldung in einem anderen Browser oder auf einem anderen Gerät begonnen. Geben Sie den Code dort ein; diese Seite können Sie schließen.',
+        warning:
+          'Wenn Sie keine Anmeldung begonnen haben, schließen Sie diese Seite und nennen Sie den Code niemandem.',
+      },
+    },
+    notices: {
+      addressInvalid: 'Das ist keine gültige E-Mail-Adresse. Bitte prüfen Sie sie.',
+      wrongMailedCode: 'Dieser Code ist falsch. Bitte prüfen Sie die neueste E-Mail.',
+      mailedCodeEnded:
+        'Dieser Code gilt nicht mehr: Er wurde fünfmal falsch eingegeben, oder 10 Minuten sind vorbei. Fordern Sie einen neuen an.',
+      wrongPassword:
+        'Adresse oder Passwort ist falsch. Nach vielen falschen Passwörtern warten Sie 15 Minuten oder wählen Sie ein neues Passwort.',
+      passwordChanged: 'Ihr Passwort wurde geändert. Melden Sie sich damit an.',
+      accountExists: 'Sie haben schon ein Konto mit dieser Adresse. Melden Sie sich mit seinem Passwort an.',
+      noAccount: 'Es gibt kein Konto mit dieser Adresse.',
+      providerFailed:
+        'Wir konnten GitHub nicht erreichen, oder GitHub hat nicht bestätigt, wer Sie sind. Bitte versuchen Sie es gleich noch einmal.',
+      providerRefused:
+        'Sie haben die Anmeldung bei GitHub abgebrochen. Versuchen Sie es noch einmal oder wählen Sie einen anderen Anmeldeweg.',
+      emailNotVerified:
+        'Ihr GitHub-Konto hat keine bestätigte primäre E-Mail-Adresse. Bestätigen Sie eine bei GitHub und versuchen Sie es dann noch einmal.',
+    },
+  },
+  es: {
+    title: 'Iniciar sesión en {app}',
+    address: 'Dirección de correo',
+    addressHint: 'Le enviaremos por correo un código para iniciar sesión. No necesita contraseña.',
+    send: 'Enviar código',
+    or: 'o',
+    github: 'Continuar con GitHub',
+    next: 'Continuar',
+    password: 'Contraseña',
+    signIn: 'Iniciar sesión',
+    mailInstead: 'Enviarme un código por correo',
+    forgot: '¿Ha olvidado su contraseña?',
+    otherAddress: 'Usar otra dirección',
+    noAccountYet: 'Crear una cuenta',
+    show: 'Mostrar la contraseña',
+    hide: 'Ocultar la contraseña',
+    passwordRule: 'Al menos {length} caracteres. Funcionan bien unas palabras que solo usted juntaría.',
+    tooShort: 'Use al menos {length} caracteres.',
+    signUp: {
+      title: 'Crear una cuenta para {app}',
+      name: 'Su nombre',
+      button: 'Continuar',
+      hint: 'Le enviaremos por correo un código, para asegurarnos de que la dirección es suya.',
+      back: '¿Tiene una cuenta? Inicie sesión',
+    },
+    reset: {
+      title: 'Elija una contraseña nueva',
+      hint: 'Le enviaremos por correo un código con el que puede elegir una contraseña nueva.',
+      button: 'Enviar código',
+      back: 'Volver al inicio de sesión',
+      newPassword: 'Contraseña nueva',
+      save: 'Guardar la contraseña',
+      ends: 'Se cerrará la sesión en todos sus dispositivos.',
+    },
+    code: {
+      title: 'Revise su correo',
+      text: 'Hemos enviado un correo a {address}. Introduzca el código que contiene o abra su enlace en este navegador.',
+      code: 'Código de seis cifras',
+      hint: 'Sirve durante 10 minutos y solo en este navegador.',
+      button: 'Continuar',
+      again: '¿No ha llegado? Mire también en la carpeta de spam, o bien:',
+      sendAgain: 'Enviar otro código',
+      startOver: 'Empezar de nuevo',
+    },
+    link: {
+      text: 'Continúe para terminar de iniciar sesión. Si usted no ha empezado este inicio de sesión, cierre esta página.',
+      button: 'Continuar',
+      invalid: {
+        title: 'Este enlace ya no es válido',
+        text: 'Ha caducado, ya se ha usado o lo ha sustituido un correo más reciente. Vuelva a la aplicación y empiece de nuevo.',
+      },
+      otherBrowser: {
+        title: 'Introduzca este código donde empezó',
+        text: 'Empezó a iniciar sesión en otro navegador o en otro dispositivo. Introduzca allí el código; puede cerrar esta página.',
+        warning: 'Si no ha empezado ningún inicio de sesión, cierre esta página y no diga el código a nadie.',
+      },
+    },
+    notices: {
+      addressInvalid: 'Esta dirección de correo no es válida. Compruébela.',
+      wrongMailedCode: 'Este código no es correcto. Compruebe el correo más reciente.',
+      mailedCodeEnded:
+        'Este código ya no sirve: se introdujo mal cinco veces o han pasado 10 minutos. Solicite otro.',
+      wrongPassword:
+        'La dirección o la contraseña no es correcta. Tras muchas contraseñas incorrectas, espere 15 minutos o elija una contraseña nueva.',
+      passwordChanged: 'Su contraseña se ha cambiado. Inicie sesión con ella.',
+      accountExists: 'Ya tiene una cuenta con esta dirección. Inicie sesión con su contraseña.',
+      noAccount: 'No hay ninguna cuenta con esta dirección.',
+      providerFailed:
+        'No hemos podido contactar con GitHub, o GitHub no ha confirmado quién es usted. Inténtelo de nuevo en un momento.',
+      providerRefused:
+        'Ha cancelado el inicio de sesión en GitHub. Inténtelo de nuevo o elija otra forma de iniciar sesión.',
+      emailNotVerified:
+        'Su cuenta de GitHub no tiene una dirección de correo principal verificada. Verifique una en GitHub e inténtelo de nuevo.',
+    },
+  },
+  fr: {
+    title: 'Se connecter à {app}',
+    address: 'Adresse e-mail',
+    addressHint:
+      'Nous vous enverrons par e-mail un code pour vous connecter. Aucun mot de passe n’est nécessaire.',
+    send: 'Envoyer le code',
+    or: 'ou',
+    github: 'Continuer avec GitHub',
+    next: 'Continuer',
+    password: 'Mot de passe',
+    signIn: 'Se connecter',
+    mailInstead: 'Recevoir plutôt un code par e-mail',
+    forgot: 'Mot de passe oublié ?',
+    otherAddress: 'Utiliser une autre adresse',
+    noAccountYet: 'Créer un compte',
+    show: 'Afficher le mot de passe',
+    hide: 'Masquer le mot de passe',
+    passwordRule: 'Au moins {length} caractères. Quelques mots que vous seul réuniriez conviennent bien.',
+    tooShort: 'Utilisez au moins {length} caractères.',
+    signUp: {
+      title: 'Créer un compte pour {app}',
+      name: 'Votre nom',
+      button: 'Continuer',
+      hint: 'Nous vous enverrons un code par e-mail, pour nous assurer que l’adresse est la vôtre.',
+      back: 'Vous avez un compte ? Connectez-vous',
+    },
+    reset: {
+      title: 'Choisissez un nouveau mot de passe',
+      hint: 'Nous vous enverrons par e-mail un code avec lequel vous pourrez choisir un nouveau mot de passe.',
+      button: 'Envoyer le code',
+      back: 'Retour à la connexion',
+      newPassword: 'Nouveau mot de passe',
+      save: 'Enregistrer le mot de passe',
+      ends: 'Vous serez déconnecté de tous vos appareils.',
+    },
+    code: {
+      title: 'Consultez vos e-mails',
+      text: 'Nous avons envoyé un e-mail à {address}. Saisissez le code qu’il contient ou ouvrez son lien dans ce navigateur.',
+      code: 'Code à six chiffres',
+      hint: 'Il fonctionne pendant 10 minutes, dans ce navigateur uniquement.',
+      button: 'Continuer',
+      again: 'Pas d’e-mail ? Regardez aussi dans les indésirables, ou bien :',
+      sendAgain: 'Envoyer un autre code',
+      startOver: 'Recommencer',
+    },
+    link: {
+      text: 'Continuez pour terminer la connexion. Si vous n’avez pas commencé cette connexion, fermez cette page.',
+      button: 'Continuer',
+      invalid: {
+        title: 'Ce lien n’est plus valide',
+        text: 'Il a expiré, a déjà été utilisé ou a été remplacé par un e-mail plus récent. Retournez dans l’application et recommencez.',
+      },
+      otherBrowser: {
+        title: 'Saisissez ce code là où vous avez commencé',
+        text: 'Vous avez commencé la connexion dans un autre navigateur ou sur un autre appareil. Saisissez-y le code ; vous pouvez fermer cette page.',
+        warning:
+          'Si vous n’avez pas commencé de connexion, fermez cette page et ne communiquez le code à personne.',
+      },
+    },
+    notices: {
+      addressInvalid: 'Cette adresse e-mail n’est pas valide. Vérifiez-la.',
+      wrongMailedCode: 'Ce code est incorrect. Vérifiez l’e-mail le plus récent.',
+      mailedCodeEnded:
+        'Ce code ne fonctionne plus : il a été mal saisi cinq fois, ou 10 minutes se sont écoulées. Demandez-en un autre.',
+      wrongPassword:
+        'L’adresse ou le mot de passe est incorrect. Après de nombreux mots de passe incorrects, attendez 15 minutes ou choisissez un nouveau mot de passe.',
+      passwordChanged: 'Votre mot de passe a été modifié. Connectez-vous avec celui-ci.',
+      accountExists: 'Vous avez déjà un compte avec cette adresse. Connectez-vous avec son mot de passe.',
+      noAccount: 'Aucun compte n’existe avec cette adresse.',
+      providerFailed:
+        'Nous n’avons pas pu joindre GitHub, ou GitHub n’a pas confirmé votre identité. Réessayez dans un instant.',
+      providerRefused:
+        'Vous avez annulé la connexion chez GitHub. Réessayez ou choisissez une autre façon de vous connecter.',
+      emailNotVerified:
+        'Votre compte GitHub n’a pas d’adresse e-mail principale vérifiée. Vérifiez-en une chez GitHub, puis réessayez.',
+    },
+  },
+};

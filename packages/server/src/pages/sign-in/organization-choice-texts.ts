@@ -1,0 +1,48 @@
+import type { Language } from '../../i18n/translate.ts';
+
+/** The texts of the choice of an organization, and of the consent for one. `{app}`, `{organization}` and `{place}` are placeholders. */
+interface Texts {
+  readonly title: string;
+  readonly text: string;
+  /** A user of the project who signs in for no organization. */
+  readonly alone: string;
+  readonly cancel: string;
+  readonly place: string;
+  /** On the page of consent. */
+  readonly signsInFor: string;
+}
+
+export const organizationTexts: Record<Language, Texts> = {
+  en: {
+    title: 'Choose an organization for {app}',
+    text: 'For which organization do you sign in? You can change it later by signing in again.',
+    alone: 'Without an organization',
+    cancel: 'Cancel',
+    place: 'After you choose, you return to {place}.',
+    signsInFor: 'You sign in for the organization {organization}.',
+  },
+  de: {
+    title: 'Wählen Sie eine Organisation für {app}',
+    text: 'Für welche Organisation melden Sie sich an? Sie können später wechseln, indem Sie sich erneut anmelden.',
+    alone: 'Ohne Organisation',
+    cancel: 'Abbrechen',
+    place: 'Nach der Auswahl kehren Sie zu {place} zurück.',
+    signsInFor: 'Sie melden sich für die Organisation {organization} an.',
+  },
+  es: {
+    title: 'Elija una organización para {app}',
+    text: '¿Para qué organización inicia sesión? Puede cambiarla más tarde si inicia sesión de nuevo.',
+    alone: 'Sin organización',
+    cancel: 'Cancelar',
+    place: 'Después de elegir, volverá a {place}.',
+    signsInFor: 'Inicia sesión para la organización {organization}.',
+  },
+  fr: {
+    title: 'Choisissez une organisation pour {app}',
+    text: 'Pour quelle organisation vous connectez-vous ? Vous pourrez en changer en vous reconnectant.',
+    alone: 'Sans organisation',
+    cancel: 'Annuler',
+    place: 'Après votre choix, vous revenez à {place}.',
+    signsInFor: 'Vous vous connectez pour l’organisation {organization}.',
+  },
+};

@@ -1,0 +1,27 @@
+import { html } from '../../html/html.ts';
+import type { Language } from '../../i18n/translate.ts';
+import type { PageWithForm } from '../page.ts';
+import { appPage, hiddenField, type PageState } from './app-page.ts';
+import { organizationTexts } from './organization-choice-texts.ts';
+
+/** The page on which a user chooses for which of their organizations they sign in (openid §8): one button for each. */
+export function organizationPage(language: Language, state: PageState): PageWithForm {
+  const { title, text, alone, cancel, place } = organizationTexts[language];
+  const { organizations, alone: mayBeAlone } = state.choices ?? { organizations: [], alone: false };
+  const button = (id: string, name: string) =>
+    html`<li>
+      <button class="plain" name="organization" value="${id}"><bdi>${name}</bdi></button>
+    </li>`;
+  const body = html`<p id="question">${text}</p>
+    <form method="post" action="/api/auth/project/organization" aria-labelledby="question">
+      ${hiddenField('form_token', state.formToken)}
+      <ul class="links">
+        ${organizations.map(({ id, name }) => button(id, name))} ${mayBeAlone && button('', alone)}
+      </ul>
+    </form>
+    <form method="post" action="/api/auth/project/consent/deny">
+      ${hiddenField('consent_token', state.formToken)}
+      <button class="quiet">${cancel}</button>
+    </form>`;
+  return appPage({ language, state, title, body, place });
+}

@@ -1,0 +1,15 @@
+import { html, type Html } from '../../html/html.ts';
+import type { Language } from '../../i18n/translate.ts';
+import { hiddenField, type PageState } from './app-page.ts';
+import { signInTexts } from './project-sign-in-texts.ts';
+
+/** The message about a failed attempt, to which a field refers as its description. */
+export const noticeParagraph = (text: string): Html =>
+  html`<p role="alert" id="notice" class="bad">${text}</p>`;
+
+/** Every step can be cancelled, which denies the app access. */
+export const cancelForm = (language: Language, { formToken }: Pick<PageState, 'formToken'>): Html =>
+  html`<form method="post" action="/api/auth/project/consent/deny">
+    ${hiddenField('consent_token', formToken)}
+    <button class="quiet">${signInTexts[language].cancel}</button>
+  </form>`;
