@@ -28,6 +28,8 @@ import * as notifications from './features/me/notification-operations.ts';
 import * as organizationMembers from './features/organization-members/operations.ts';
 import * as organizationInvitations from './features/organization-invitations/operations.ts';
 import * as organizations from './features/organizations/operations.ts';
+import * as passkeys from './features/passkeys/operations.ts';
+import * as passkeySignIn from './features/passkeys/sign-in-operations.ts';
 import * as permissions from './features/permissions/operations.ts';
 import { picture, uploadMyPicture } from './features/pictures/operations.ts';
 import * as policies from './features/policy/operations.ts';
@@ -76,6 +78,7 @@ export const features = {
   Me: { ...me, ...notifications, uploadMyPicture },
   'App Grants': appGrants,
   MFA: mfa,
+  Passkeys: { ...passkeySignIn, ...passkeys },
   Organizations: organizations,
   'Organization Invitations': organizationInvitations,
   'Organization Members': organizationMembers,
@@ -114,6 +117,7 @@ export const tagDescriptions: Readonly<Record<keyof typeof features, string>> = 
   Me: 'The signed-in person: profile, sign-in methods, sessions, notifications, export and deletion.',
   'App Grants': 'What the signed-in person has consented to for apps.',
   MFA: 'The second factor of the signed-in person: authenticator apps and recovery codes.',
+  Passkeys: 'Passkeys: adding and removing them, and signing in with one.',
   Organizations: 'Organizations: the customers of an account, with members and projects.',
   'Organization Invitations': 'Invitations by mail to join an organization.',
   'Organization Members': 'Who belongs to an organization, and in which role.',

@@ -312,7 +312,7 @@ export interface Api {
    *
    * Access: any signed-in user (session token); recent sign-in. `POST /api/me/mfa/factors` */
   createMfaFactor: Operation<'createMfaFactor'>;
-  /** Remove an authenticator app; removing the last one also removes the recovery codes.
+  /** Remove an authenticator app; removing the last factor also removes the recovery codes.
    *
    * Access: any signed-in user (session token); recent sign-in. `DELETE /api/me/mfa/factors/:id` */
   deleteMfaFactor: Operation<'deleteMfaFactor'>;
@@ -324,7 +324,7 @@ export interface Api {
    *
    * Access: any signed-in user (session token); recent sign-in. `POST /api/me/mfa/recovery-codes` */
   regenerateMfaRecoveryCodes: Operation<'regenerateMfaRecoveryCodes'>;
-  /** Give the second factor: a code of the app, or a recovery code.
+  /** Give the second factor: a code of the app, a passkey, or a recovery code.
    *
    * Raises this session to `aal2`. It also counts as a recent sign-in.
    *
@@ -336,6 +336,42 @@ export interface Api {
    *
    * Access: any signed-in user (session token); recent sign-in. `POST /api/me/mfa/factors/:id/verify` */
   verifyMfaFactor: Operation<'verifyMfaFactor'>;
+  /** Begin to use a passkey: the options for `navigator.credentials.get`.
+   *
+   * The options are the same for everybody but for the challenge, which can be answered once, for 5 minutes: to sign in, or as second factor.
+   *
+   * Access: public. `POST /api/auth/passkey/options` */
+  passkeyOptions: Operation<'passkeyOptions'>;
+  /** Sign in with a passkey.
+   *
+   * A passkey that verified its user, by PIN or biometrics, is two factors: the session is `aal2`. Otherwise a second factor is asked for where the user has one.
+   *
+   * Access: public. `POST /api/auth/passkey` */
+  signInWithPasskey: Operation<'signInWithPasskey'>;
+  /** Add a passkey, with the answer of the browser to the options.
+   *
+   * The first passkey or authenticator app also creates recovery codes.
+   *
+   * Access: any signed-in user (session token). `POST /api/me/passkeys` */
+  createPasskey: Operation<'createPasskey'>;
+  /** Begin to add a passkey: the options for `navigator.credentials.create`.
+   *
+   * The challenge can be answered once, by this session, for 5 minutes.
+   *
+   * Access: any signed-in user (session token); recent sign-in. `POST /api/me/passkeys/options` */
+  createPasskeyOptions: Operation<'createPasskeyOptions'>;
+  /** Remove a passkey; removing the last factor also removes the recovery codes.
+   *
+   * Access: any signed-in user (session token); recent sign-in. `DELETE /api/me/passkeys/:id` */
+  deleteMyPasskey: Operation<'deleteMyPasskey'>;
+  /** List your passkeys.
+   *
+   * Access: any signed-in user (session token). `GET /api/me/passkeys` */
+  myPasskeys: Pages<'myPasskeys'>;
+  /** Rename a passkey.
+   *
+   * Access: any signed-in user (session token). `PATCH /api/me/passkeys/:id` */
+  updateMyPasskey: Operation<'updateMyPasskey'>;
   /** Create an organization; the creator becomes its first owner.
    *
    * By a key of the account: the owner of the account becomes its owner, and the service user of the key joins as Organization Admin.

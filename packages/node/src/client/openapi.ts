@@ -1778,7 +1778,7 @@ export interface paths {
     put?: never;
     post?: never;
     /**
-     * Remove an authenticator app; removing the last one also removes the recovery codes
+     * Remove an authenticator app; removing the last factor also removes the recovery codes
      * @description Access: any signed-in user (session token); recent sign-in.
      */
     delete: operations['deleteMfaFactor'];
@@ -1837,7 +1837,7 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Give the second factor: a code of the app, or a recovery code
+     * Give the second factor: a code of the app, a passkey, or a recovery code
      * @description Raises this session to `aal2`. It also counts as a recent sign-in.
      *
      *     Access: any signed-in user (session token).
@@ -1869,6 +1869,122 @@ export interface paths {
     options?: never;
     head?: never;
     patch?: never;
+    trace?: never;
+  };
+  '/api/auth/passkey/options': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Begin to use a passkey: the options for `navigator.credentials.get`
+     * @description The options are the same for everybody but for the challenge, which can be answered once, for 5 minutes: to sign in, or as second factor.
+     *
+     *     Access: public.
+     */
+    post: operations['passkeyOptions'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/passkey': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Sign in with a passkey
+     * @description A passkey that verified its user, by PIN or biometrics, is two factors: the session is `aal2`. Otherwise a second factor is asked for where the user has one.
+     *
+     *     Access: public.
+     */
+    post: operations['signInWithPasskey'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/me/passkeys': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List your passkeys
+     * @description Access: any signed-in user (session token).
+     */
+    get: operations['myPasskeys'];
+    put?: never;
+    /**
+     * Add a passkey, with the answer of the browser to the options
+     * @description The first passkey or authenticator app also creates recovery codes.
+     *
+     *     Access: any signed-in user (session token).
+     */
+    post: operations['createPasskey'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/me/passkeys/options': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Begin to add a passkey: the options for `navigator.credentials.create`
+     * @description The challenge can be answered once, by this session, for 5 minutes.
+     *
+     *     Access: any signed-in user (session token); recent sign-in.
+     */
+    post: operations['createPasskeyOptions'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/me/passkeys/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Remove a passkey; removing the last factor also removes the recovery codes
+     * @description Access: any signed-in user (session token); recent sign-in.
+     */
+    delete: operations['deleteMyPasskey'];
+    options?: never;
+    head?: never;
+    /**
+     * Rename a passkey
+     * @description Access: any signed-in user (session token).
+     */
+    patch: operations['updateMyPasskey'];
     trace?: never;
   };
   '/api/organizations': {
@@ -5268,6 +5384,11 @@ export interface components {
      * @description What the list is sorted by. Default: createdAt.
      * @enum {string}
      */
+    PasskeySortField: 'createdAt' | 'lastUsedAt';
+    /**
+     * @description What the list is sorted by. Default: createdAt.
+     * @enum {string}
+     */
     OrganizationSortField: 'createdAt' | 'name' | 'updatedAt';
     /** @description Roles that the new member gets in a granted project. */
     InvitationGrantInput: {
@@ -6323,6 +6444,8 @@ export interface components {
       accounts: components['schemas']['Account'][];
       /** @description Ways to sign in. */
       authenticationMethods: components['schemas']['AuthenticationMethod'][];
+      /** @description Passkeys that sign the user in. */
+      passkeys: components['schemas']['Passkey'][];
       /** @description Where the user is signed in. */
       sessions: components['schemas']['Session'][];
       /** @description Second factors. */
@@ -6585,6 +6708,37 @@ export interface components {
       roles?: components['schemas']['Role'][];
       /** @description Related rows of Tag; absent unless asked for. */
       tags?: components['schemas']['Tag'][];
+    };
+    /** @description A key pair on a device or in a password manager that signs a user in. */
+    Passkey: {
+      /**
+       * Format: uuid
+       * @description Id of the row; it never changes.
+       */
+      id: string;
+      /**
+       * Format: date-time
+       * @description When it was created.
+       */
+      createdAt: string;
+      /** @description A name of your choice. */
+      name: string;
+      /**
+       * Format: uuid
+       * @description The model of the authenticator as it says; all zeros: it does not say.
+       */
+      aaguid: string;
+      /** @description How a browser reaches the authenticator: `internal`, `hybrid`, `usb`, `nfc`, `ble`. */
+      transports: string[];
+      /** @description Whether it is backed up, for example to other devices. */
+      backedUp: boolean;
+      /** @description Whether the authenticator verified the user, by PIN or biometrics, at its last use. */
+      userVerified: boolean;
+      /**
+       * Format: date-time
+       * @description When the user last used it.
+       */
+      lastUsedAt: string | null;
     };
     /** @description A signed-in browser, command line or app. */
     Session: {
@@ -7144,6 +7298,123 @@ export interface components {
       accessToken: string;
       /** @description Seconds until the access token expires. */
       expiresIn: number;
+    };
+    /** @description A challenge for any passkey of this service. */
+    PasskeyRequest: {
+      /**
+       * Format: uuid
+       * @description The `challengeId` of the options.
+       */
+      challengeId: string;
+      /** @description For `PublicKeyCredential.parseRequestOptionsFromJSON` (WebAuthn: PublicKeyCredentialRequestOptionsJSON). */
+      publicKey: {
+        /** @description 32 random bytes, in base64url. */
+        challenge: string;
+        /** @description The domain that passkeys belong to. */
+        rpId: string;
+        /** @description Milliseconds until the challenge ends. */
+        timeout: number;
+        /** @description Always empty: the user chooses a passkey. */
+        allowCredentials: {
+          /** @description Id of the credential, in base64url. */
+          id: string;
+          /**
+           * @description Always `public-key`.
+           * @constant
+           */
+          type: 'public-key';
+          /** @description How a browser reaches its authenticator. */
+          transports: string[];
+        }[];
+        /** @description Always `preferred`. */
+        userVerification: string;
+      } & {
+        [key: string]: unknown;
+      };
+    };
+    /** @description A new passkey. */
+    CreatedPasskey: {
+      /** @description The new passkey. */
+      passkey: components['schemas']['Passkey'];
+      /** @description Recovery codes; only with the first passkey or authenticator app, and only in this answer. */
+      recoveryCodes: string[] | null;
+    };
+    /** @description A challenge for a new passkey. */
+    PasskeyCreation: {
+      /**
+       * Format: uuid
+       * @description The `challengeId` of the options.
+       */
+      challengeId: string;
+      /** @description For `PublicKeyCredential.parseCreationOptionsFromJSON` (WebAuthn: PublicKeyCredentialCreationOptionsJSON). */
+      publicKey: {
+        /** @description 32 random bytes, in base64url. */
+        challenge: string;
+        /** @description This service. */
+        rp: {
+          /** @description The domain that the passkey will belong to. */
+          id: string;
+          /** @description What authenticators call this service. */
+          name: string;
+        };
+        /** @description The user. */
+        user: {
+          /** @description A random id of the user for authenticators, in base64url. */
+          id: string;
+          /** @description Their address, or their name. */
+          name: string;
+          /** @description Their name. */
+          displayName: string;
+        };
+        /** @description ES256, EdDSA and RS256. */
+        pubKeyCredParams: {
+          /**
+           * @description Always `public-key`.
+           * @constant
+           */
+          type: 'public-key';
+          /** @description Number of the algorithm in COSE. */
+          alg: number;
+        }[];
+        /** @description Milliseconds until the challenge ends. */
+        timeout: number;
+        /** @description Always `none`. */
+        attestation: string;
+        /** @description What the authenticator must be able to do. */
+        authenticatorSelection: {
+          /** @description Always `required`. */
+          residentKey: string;
+          /** @description The same for older browsers. */
+          requireResidentKey: boolean;
+          /** @description Always `required`. */
+          userVerification: string;
+        };
+        /** @description The passkeys that the user has. */
+        excludeCredentials: {
+          /** @description Id of the credential, in base64url. */
+          id: string;
+          /**
+           * @description Always `public-key`.
+           * @constant
+           */
+          type: 'public-key';
+          /** @description How a browser reaches its authenticator. */
+          transports: string[];
+        }[];
+      } & {
+        [key: string]: unknown;
+      };
+    };
+    /** @description A page of Passkey. */
+    PasskeyPage: {
+      /** @description The rows of this page. */
+      items: components['schemas']['Passkey'][];
+      /** @description The number of rows on all pages together. */
+      totalCount: number;
+      /** @description Whether more rows follow. */
+      hasNextPage: boolean;
+      /** @description Send it as `cursor` for the next page; null on the last. */
+      nextCursor: string | null;
     };
     /** @description People who share projects. Membership, not ownership of the account, gives rights in it. */
     Organization: {
@@ -10355,6 +10626,41 @@ export interface components {
         code?: string;
         /** @description A recovery code instead of `code`. Works once. */
         recoveryCode?: string;
+        /** @description A passkey instead of `code`, for the options of `passkeyOptions`. */
+        passkey?: {
+          /**
+           * Format: uuid
+           * @description The `challengeId` of the options.
+           */
+          challengeId: string;
+          /** @description The answer of `navigator.credentials.get`, as `toJSON()` makes it (WebAuthn: AuthenticationResponseJSON); 16 KiB at most. */
+          credential: {
+            /** @description Id of the credential, in base64url. */
+            id: string;
+            /** @description Id of the credential, in base64url. */
+            rawId: string;
+            /**
+             * @description Always `public-key`.
+             * @constant
+             */
+            type: 'public-key';
+            /** @description The answer of the authenticator. */
+            response: {
+              /** @description What the browser had signed, in base64url. */
+              clientDataJSON: string;
+              /** @description What the authenticator says about itself, in base64url. */
+              authenticatorData: string;
+              /** @description The signature of both, in base64url. */
+              signature: string;
+              /** @description The user, as the authenticator stores them. */
+              userHandle?: string | null;
+            } & {
+              [key: string]: unknown;
+            };
+          } & {
+            [key: string]: unknown;
+          };
+        };
       };
       verifyMfaFactor: {
         /**
@@ -10364,6 +10670,110 @@ export interface components {
         id: string;
         /** @description The six digits that the authenticator app shows now; spaces are ignored. */
         code: string;
+      };
+      passkeyOptions: Record<string, never>;
+      signInWithPasskey: {
+        /**
+         * Format: uuid
+         * @description The `challengeId` of the options.
+         */
+        challengeId: string;
+        /** @description The answer of `navigator.credentials.get`, as `toJSON()` makes it (WebAuthn: AuthenticationResponseJSON); 16 KiB at most. */
+        credential: {
+          /** @description Id of the credential, in base64url. */
+          id: string;
+          /** @description Id of the credential, in base64url. */
+          rawId: string;
+          /**
+           * @description Always `public-key`.
+           * @constant
+           */
+          type: 'public-key';
+          /** @description The answer of the authenticator. */
+          response: {
+            /** @description What the browser had signed, in base64url. */
+            clientDataJSON: string;
+            /** @description What the authenticator says about itself, in base64url. */
+            authenticatorData: string;
+            /** @description The signature of both, in base64url. */
+            signature: string;
+            /** @description The user, as the authenticator stores them. */
+            userHandle?: string | null;
+          } & {
+            [key: string]: unknown;
+          };
+        } & {
+          [key: string]: unknown;
+        };
+      };
+      createPasskey: {
+        /**
+         * Format: uuid
+         * @description The `challengeId` of the options.
+         */
+        challengeId: string;
+        /** @description The answer of `navigator.credentials.create`, as `toJSON()` makes it (WebAuthn: RegistrationResponseJSON); 16 KiB at most. */
+        credential: {
+          /** @description Id of the credential, in base64url. */
+          id: string;
+          /** @description Id of the credential, in base64url. */
+          rawId: string;
+          /**
+           * @description Always `public-key`.
+           * @constant
+           */
+          type: 'public-key';
+          /** @description The answer of the authenticator. */
+          response: {
+            /** @description What the browser had signed, in base64url. */
+            clientDataJSON: string;
+            /** @description What the authenticator answers, in base64url. */
+            attestationObject: string;
+            /** @description How the browser reaches the authenticator. */
+            transports?: string[];
+          } & {
+            [key: string]: unknown;
+          };
+        } & {
+          [key: string]: unknown;
+        };
+        /**
+         * @description A name of your choice.
+         * @default Passkey
+         */
+        name?: string;
+      };
+      createPasskeyOptions: Record<string, never>;
+      deleteMyPasskey: {
+        /**
+         * Format: uuid
+         * @description Id of the object of the call.
+         */
+        id: string;
+      };
+      myPasskeys: {
+        /** @description Number of the page, from 1; excludes cursor. */
+        page?: number;
+        /**
+         * @description The maximum number of rows on a page.
+         * @default 50
+         */
+        limit?: number;
+        /** @description Continues a list: the `nextCursor` of the previous page. */
+        cursor?: string;
+        sortField?: components['schemas']['PasskeySortField'];
+        sortOrder?: components['schemas']['SortOrder'];
+        /** @description Only rows with one of these ids, 100 at most. */
+        ids?: string[];
+      };
+      updateMyPasskey: {
+        /**
+         * Format: uuid
+         * @description Id of the object of the call.
+         */
+        id: string;
+        /** @description A name of your choice. */
+        name: string;
       };
       createOrganization: {
         scope?: components['schemas']['AccountScope'];
@@ -12554,6 +12964,11 @@ export interface components {
          * @default false
          */
         immediately?: boolean;
+        /**
+         * @description true: remove their passkeys too.
+         * @default false
+         */
+        passkeys?: boolean;
       };
       sendUserPasswordReset: {
         /**
@@ -12994,7 +13409,8 @@ export interface components {
         id: string;
         /** @enum {string} */
         change: 'added' | 'verified' | 'removed';
-        provider: components['schemas']['Provider'];
+        /** @enum {string} */
+        provider: 'email' | 'github' | 'passkey';
         label: string;
       };
       'user.mfa_changed': components['schemas']['User'];
@@ -13314,6 +13730,13 @@ export interface components {
       regenerateMfaRecoveryCodes: components['schemas']['RecoveryCodes'];
       verifyMfa: components['schemas']['MfaVerification'];
       verifyMfaFactor: components['schemas']['VerifiedMfaFactor'];
+      passkeyOptions: components['schemas']['PasskeyRequest'];
+      signInWithPasskey: components['schemas']['SignIn'];
+      createPasskey: components['schemas']['CreatedPasskey'];
+      createPasskeyOptions: components['schemas']['PasskeyCreation'];
+      deleteMyPasskey: components['schemas']['Passkey'];
+      myPasskeys: components['schemas']['PasskeyPage'];
+      updateMyPasskey: components['schemas']['Passkey'];
       createOrganization: components['schemas']['Organization'];
       deleteOrganization: components['schemas']['Organization'];
       organization: components['schemas']['Organization'];
@@ -13657,6 +14080,22 @@ export interface components {
       };
     };
     /** @description Success. */
+    PasskeyChanged: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        RateLimit: components['headers']['RateLimit'];
+        'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': {
+          /** @constant */
+          success: true;
+          data: components['schemas']['Passkey'];
+        };
+      };
+    };
+    /** @description Success. */
     ProjectAppChanged: {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -13747,7 +14186,7 @@ export interface components {
         };
       };
     };
-    /** @description Created. */
+    /** @description Success. */
     SignInChanged: {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -14930,22 +15369,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description Success. */
-      200: {
-        headers: {
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          RateLimit: components['headers']['RateLimit'];
-          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': {
-            /** @constant */
-            success: true;
-            data: components['schemas']['SignIn'];
-          };
-        };
-      };
+      200: components['responses']['SignInChanged'];
       400: components['responses']['Invalid'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['EMAIL_VERIFICATION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
@@ -15085,7 +15509,22 @@ export interface operations {
       };
     };
     responses: {
-      201: components['responses']['SignInChanged'];
+      /** @description Created. */
+      201: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['SignIn'];
+          };
+        };
+      };
       /** @description Accepted. The service processes it soon after. */
       202: {
         headers: {
@@ -15292,7 +15731,22 @@ export interface operations {
       };
     };
     responses: {
-      201: components['responses']['SignInChanged'];
+      /** @description Created. */
+      201: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['SignIn'];
+          };
+        };
+      };
       400: components['responses']['Invalid-INVALID_TOKEN'];
       403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
       409: components['responses']['CONFLICT'];
@@ -15417,22 +15871,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description Success. */
-      200: {
-        headers: {
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          RateLimit: components['headers']['RateLimit'];
-          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': {
-            /** @constant */
-            success: true;
-            data: components['schemas']['SignIn'];
-          };
-        };
-      };
+      200: components['responses']['SignInChanged'];
       400: components['responses']['Invalid-INVALID_TOKEN'];
       403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -18731,6 +19170,41 @@ export interface operations {
           code?: string;
           /** @description A recovery code instead of `code`. Works once. */
           recoveryCode?: string;
+          /** @description A passkey instead of `code`, for the options of `passkeyOptions`. */
+          passkey?: {
+            /**
+             * Format: uuid
+             * @description The `challengeId` of the options.
+             */
+            challengeId: string;
+            /** @description The answer of `navigator.credentials.get`, as `toJSON()` makes it (WebAuthn: AuthenticationResponseJSON); 16 KiB at most. */
+            credential: {
+              /** @description Id of the credential, in base64url. */
+              id: string;
+              /** @description Id of the credential, in base64url. */
+              rawId: string;
+              /**
+               * @description Always `public-key`.
+               * @constant
+               */
+              type: 'public-key';
+              /** @description The answer of the authenticator. */
+              response: {
+                /** @description What the browser had signed, in base64url. */
+                clientDataJSON: string;
+                /** @description What the authenticator says about itself, in base64url. */
+                authenticatorData: string;
+                /** @description The signature of both, in base64url. */
+                signature: string;
+                /** @description The user, as the authenticator stores them. */
+                userHandle?: string | null;
+              } & {
+                [key: string]: unknown;
+              };
+            } & {
+              [key: string]: unknown;
+            };
+          };
         };
       };
     };
@@ -18801,6 +19275,312 @@ export interface operations {
       403: components['responses']['SESSION_REQUIRED-MFA_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['INVALID_STATE'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  passkeyOptions: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['PasskeyRequest'];
+          };
+        };
+      };
+      400: components['responses']['Invalid'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  signInWithPasskey: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /**
+           * Format: uuid
+           * @description The `challengeId` of the options.
+           */
+          challengeId: string;
+          /** @description The answer of `navigator.credentials.get`, as `toJSON()` makes it (WebAuthn: AuthenticationResponseJSON); 16 KiB at most. */
+          credential: {
+            /** @description Id of the credential, in base64url. */
+            id: string;
+            /** @description Id of the credential, in base64url. */
+            rawId: string;
+            /**
+             * @description Always `public-key`.
+             * @constant
+             */
+            type: 'public-key';
+            /** @description The answer of the authenticator. */
+            response: {
+              /** @description What the browser had signed, in base64url. */
+              clientDataJSON: string;
+              /** @description What the authenticator says about itself, in base64url. */
+              authenticatorData: string;
+              /** @description The signature of both, in base64url. */
+              signature: string;
+              /** @description The user, as the authenticator stores them. */
+              userHandle?: string | null;
+            } & {
+              [key: string]: unknown;
+            };
+          } & {
+            [key: string]: unknown;
+          };
+        };
+      };
+    };
+    responses: {
+      200: components['responses']['SignInChanged'];
+      400: components['responses']['Invalid'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['EMAIL_VERIFICATION_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  myPasskeys: {
+    parameters: {
+      query?: {
+        /** @description Number of the page, from 1; excludes cursor. */
+        page?: components['parameters']['page'];
+        /** @description The maximum number of rows on a page. */
+        limit?: components['parameters']['limit'];
+        /** @description Continues a list: the `nextCursor` of the previous page. */
+        cursor?: components['parameters']['cursor'];
+        sortField?: components['schemas']['PasskeySortField'];
+        sortOrder?: components['parameters']['sortOrder'];
+        /** @description Only rows with one of these ids, 100 at most. */
+        ids?: components['parameters']['ids'];
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['PasskeyPage'];
+          };
+        };
+      };
+      400: components['responses']['Invalid-INVALID_CURSOR'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['SESSION_REQUIRED-MFA_REQUIRED'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  createPasskey: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description A request with the same key and the same input within 24 hours gets the stored answer. */
+        'Idempotency-Key'?: components['parameters']['Idempotency-Key'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /**
+           * Format: uuid
+           * @description The `challengeId` of the options.
+           */
+          challengeId: string;
+          /** @description The answer of `navigator.credentials.create`, as `toJSON()` makes it (WebAuthn: RegistrationResponseJSON); 16 KiB at most. */
+          credential: {
+            /** @description Id of the credential, in base64url. */
+            id: string;
+            /** @description Id of the credential, in base64url. */
+            rawId: string;
+            /**
+             * @description Always `public-key`.
+             * @constant
+             */
+            type: 'public-key';
+            /** @description The answer of the authenticator. */
+            response: {
+              /** @description What the browser had signed, in base64url. */
+              clientDataJSON: string;
+              /** @description What the authenticator answers, in base64url. */
+              attestationObject: string;
+              /** @description How the browser reaches the authenticator. */
+              transports?: string[];
+            } & {
+              [key: string]: unknown;
+            };
+          } & {
+            [key: string]: unknown;
+          };
+          /**
+           * @description A name of your choice.
+           * @default Passkey
+           */
+          name?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          'Idempotency-Replayed': components['headers']['Idempotency-Replayed'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['CreatedPasskey'];
+          };
+        };
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['SESSION_REQUIRED-MFA_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND'];
+      409: components['responses']['CONFLICT-IDEMPOTENCY_IN_PROGRESS'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      422: components['responses']['IDEMPOTENCY_KEY_REUSED'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  createPasskeyOptions: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['PasskeyCreation'];
+          };
+        };
+      };
+      400: components['responses']['Invalid'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['SESSION_REQUIRED-MFA_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      409: components['responses']['CONFLICT'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  deleteMyPasskey: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the object of the call. */
+        id: components['parameters']['id'];
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: components['responses']['PasskeyChanged'];
+      400: components['responses']['Invalid'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['SESSION_REQUIRED-MFA_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  updateMyPasskey: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the object of the call. */
+        id: components['parameters']['id'];
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description A name of your choice. */
+          name: string;
+        };
+      };
+    };
+    responses: {
+      200: components['responses']['PasskeyChanged'];
+      400: components['responses']['Invalid'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['SESSION_REQUIRED-MFA_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];
@@ -24241,6 +25021,11 @@ export interface operations {
            * @default false
            */
           immediately?: boolean;
+          /**
+           * @description true: remove their passkeys too.
+           * @default false
+           */
+          passkeys?: boolean;
         };
       };
     };
@@ -26269,7 +27054,8 @@ export interface operations {
             id: string;
             /** @enum {string} */
             change: 'added' | 'verified' | 'removed';
-            provider: components['schemas']['Provider'];
+            /** @enum {string} */
+            provider: 'email' | 'github' | 'passkey';
             label: string;
           };
         };

@@ -230,6 +230,51 @@ describe('bad values', () => {
   });
 });
 
+describe('the domain of passkeys', () => {
+  const at = (host: string, rpId?: string) => ({
+    APP_URL: `https://${host}`,
+    ...(rpId === undefined ? {} : { WEBAUTHN_RP_ID: rpId }),
+  });
+
+  it('is the host of APP_URL, or a parent of it', () => {
+    expect(loadConfig({}).passkeys).toEqual({ rpId: 'localhost', origins: ['http://localhost:4000'] });
+    expect(loadConfig(at('auth.example.com')).passkeys.rpId).toBe('auth.example.com');
+    expect(loadConfig(at('auth.example.com', 'Example.com')).passkeys.rpId).toBe('example.com');
+    expect(loadConfig({ WEBAUTHN_RP_ID: 'localhost' }).passkeys.rpId).toBe('localhost');
+  });
+
+  it('takes passkeys from the allowed origins in it, and from no other', () => {
+    const others =
+      'https://app.example.com:8443,https://example.com,https://notexample.com,https://example.org';
+    const env = { ...at('auth.example.com', 'example.com'), SECURITY_ADDITIONAL_ORIGINS: others };
+    expect(loadConfig(env).passkeys.origins).toEqual([
+      'https://auth.example.com',
+      'https://app.example.com:8443',
+      'https://example.com',
+    ]);
+  });
+
+  it.each([
+    ['auth.example.com', 'example.org'],
+    ['auth.example.com', 'ample.com'],
+    ['auth.example.com', 'login.auth.example.com'],
+    ['auth.example.com', 'com'],
+    ['auth.example.co.uk', 'co.uk'],
+    ['me.github.io', 'github.io'],
+    ['auth.corp.internal', 'internal'],
+    ['127.0.0.1', '0.0.1'],
+    ['auth.example.com', 'https://example.com'],
+    ['auth.example.com', 'example.com:443'],
+  ])('of %s is not %s', (host, rpId) => {
+    expect(problemsOf(at(host, rpId))).toEqual([expect.stringContaining('WEBAUTHN_RP_ID')]);
+  });
+
+  it('is not checked against an APP_URL that is refused', () => {
+    const problems = problemsOf({ APP_URL: 'ftp://example.com', WEBAUTHN_RP_ID: 'example.com' });
+    expect(problems).toEqual([expect.stringContaining('APP_URL must')]);
+  });
+});
+
 describe('production', () => {
   it('requires the public URL and the key', () => {
     expect(problemsOf({ NODE_ENV: 'production' })).toEqual([

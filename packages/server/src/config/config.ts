@@ -6,6 +6,7 @@
  * @example const config = loadConfig({ NODE_ENV: 'test', PORT: '0' });
  */
 import { join } from 'node:path';
+import { hostOf, isWithin, rpIdConflict } from './relying-party.ts';
 import { InvalidValue } from './values.ts';
 import { declarations } from './variables.ts';
 import type { Values, VariableName } from './variables.ts';
@@ -101,6 +102,10 @@ function conflicts(env: Environment, values: Values): string[] {
   if (values.WORKERS > 1 && !has('DATABASE_URL')) {
     problems.push('WORKERS above 1 needs DATABASE_URL: the embedded database belongs to one process.');
   }
+  // An invalid APP_URL is a problem of its own.
+  if (values.WEBAUTHN_RP_ID !== undefined && (values.APP_URL !== undefined || !has('APP_URL'))) {
+    problems.push(...rpIdConflict(values.WEBAUTHN_RP_ID, hostOf(values.APP_URL)));
+  }
   if (values.NODE_ENV !== 'production') return problems;
   if (!has('APP_URL')) problems.push('APP_URL is required in production: set the public https URL.');
   if (values.APP_URL?.startsWith('http:') && !values.APP_URL_ALLOW_HTTP) {
@@ -132,6 +137,15 @@ function toConfig(v: Values) {
   const dev = !production;
   const appUrl = v.APP_URL ?? `http://localhost:${v.PORT}`;
   const https = appUrl.startsWith('https:');
+  /** Allowed origins: those of APP_URL and of the frontend, and the additional ones. */
+  const origins = [
+    ...new Set([
+      new URL(appUrl).origin,
+      ...(v.SECURITY_FRONTEND_URL === undefined ? [] : [new URL(v.SECURITY_FRONTEND_URL).origin]),
+      ...(v.SECURITY_ADDITIONAL_ORIGINS ?? []),
+    ]),
+  ];
+  const rpId = v.WEBAUTHN_RP_ID ?? hostOf(v.APP_URL);
   return {
     environment: v.NODE_ENV,
     production,
@@ -186,6 +200,12 @@ function toConfig(v: Values) {
       /** 0 = off. */
       stepUpMaxAgeMinutes: v.SECURITY_STEP_UP_MAX_AGE_MINUTES,
     },
+    passkeys: {
+      /** The domain that passkeys belong to (WebAuthn: RP ID). */
+      rpId,
+      /** The allowed origins whose pages may use them. */
+      origins: origins.filter((origin) => isWithin(new URL(origin).hostname, rpId)),
+    },
     /** Who runs the installation, and from where (docs/operators.md). */
     operators: {
       addresses: v.OPERATORS ?? [],
@@ -209,14 +229,7 @@ function toConfig(v: Values) {
       https,
       /** Base URL of the frontend without trailing slash. */
       frontendUrl: v.SECURITY_FRONTEND_URL,
-      /** Allowed origins: those of APP_URL and of the frontend, and the additional ones. */
-      origins: [
-        ...new Set([
-          new URL(appUrl).origin,
-          ...(v.SECURITY_FRONTEND_URL === undefined ? [] : [new URL(v.SECURITY_FRONTEND_URL).origin]),
-          ...(v.SECURITY_ADDITIONAL_ORIGINS ?? []),
-        ]),
-      ],
+      origins,
       /** Networks as `address/prefix`. */
       trustedProxies: v.SECURITY_TRUSTED_PROXIES ?? [],
       /** Lower case; `undefined` = any. */

@@ -130,6 +130,14 @@ export const host: Parse<string> = (given) => {
   return given.toLowerCase();
 };
 
+/** A domain name in lower case, without port. */
+export const rpId: Parse<string> = (given) => {
+  if (given.length > 253 || !/^[a-z0-9-]+(\.[a-z0-9-]+)*$/i.test(given)) {
+    throw new InvalidValue('must be a domain name like example.com, without scheme and port');
+  }
+  return given.toLowerCase();
+};
+
 /** The sender of mail: `a@b` or `Name <a@b>`. */
 export const mailbox: Parse<string> = (given) => {
   const value = text(3, 320)(given);

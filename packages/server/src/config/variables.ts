@@ -13,6 +13,7 @@ import {
   mailbox,
   oneOf,
   origin,
+  rpId,
   schedule,
   text,
   urlWith,
@@ -180,6 +181,11 @@ export const declarations = {
     'Window of that count, and duration of the lock-out, 1..1440',
   ),
   AUTH_MFA_ISSUER: variable('Doorward', text(1, 64), 'Name shown in authenticator apps, 1..64 characters'),
+  WEBAUTHN_RP_ID: optional(
+    rpId,
+    'Domain that passkeys belong to: the host of APP_URL or a parent of it. A change makes all passkeys useless',
+    'host of APP_URL',
+  ),
   SECURITY_STEP_UP_MAX_AGE_MINUTES: variable(
     '15',
     integer(0, 1440),

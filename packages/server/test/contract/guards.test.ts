@@ -29,6 +29,8 @@ import {
 const publicRoutes = new Set([
   'POST /api/auth/login',
   'POST /api/auth/register',
+  'POST /api/auth/passkey/options',
+  'POST /api/auth/passkey',
   // The token of the link that the service prints authenticates the request (identity §1).
   'POST /api/auth/first-user',
   'POST /api/auth/refresh',

@@ -7,6 +7,7 @@ import { dereferenced } from '../support/openapi-document.ts';
 import { pascalTenant, type ScopeRef, type Tenant } from '../../src/kernel/scope.ts';
 import { operations } from '../../src/operations.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { PasskeyDevice } from '../support/passkey-device.ts';
 import { graphqlRequest, transports, unique, type Answer, type Via } from '../support/client.ts';
 import { sampleInput } from './sample.ts';
 import { digest, house, keyToken, type House, isOfInstallation } from './world.ts';
@@ -46,6 +47,12 @@ const ask = (name: string, input: object, key: string, { as = token, via, langua
     headers: { 'idempotency-key': key, ...(language ? { 'accept-language': language } : {}) },
   });
 const idOf = ({ data }: Answer) => (data as { id: string }).id;
+
+/** The answer of an authenticator to a challenge of this session. */
+async function passkeyInput(as: string) {
+  const { challengeId, publicKey } = await app.must('createPasskeyOptions', {}, { token: as });
+  return { challengeId, credential: new PasskeyDevice().create(publicKey) };
+}
 
 describe('the declarations', () => {
   it('allow a key for the operations of conventions §9', () => {
@@ -105,7 +112,12 @@ describe.each(keyed.filter((op) => !isOfInstallation(op)).map((op) => [op.name, 
     it.each(pairs)('over %s and repeated over %s is one change and one response', async (first, second) => {
       // An operation about the callers themselves may be possible only once.
       const as = op.scoped ? token : (await app.person()).token;
-      const input = op.tag === 'Policy' ? await policyInput(op) : inputOf(op);
+      const input =
+        op.tag === 'Policy'
+          ? await policyInput(op)
+          : op.name === 'createPasskey'
+            ? await passkeyInput(as)
+            : inputOf(op);
       const key = unique();
       const item = await ask(name, input, key, { as, via: first });
       expect([item.ok, item.status, replayed(item)], item.body).toEqual([

@@ -11,6 +11,7 @@ import { pascalTenant, type Tenant } from '../../src/kernel/scope.ts';
 import { operations } from '../../src/operations.ts';
 import { firstOperator, installation, operatorEnvironment } from '../support/operators.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { PasskeyDevice } from '../support/passkey-device.ts';
 import { codeShown } from '../support/authenticator.ts';
 import { unique, type Answer } from '../support/client.ts';
 import { challengeOf, consented, newVerifier } from '../support/project-code.ts';
@@ -622,6 +623,25 @@ describe('an answer over REST', () => {
     expect((await call('myMfa', {}, token)).data).toMatchObject({ enabled: true, recoveryCodesLeft: 10 });
     expect((await call('deleteMfaFactor', { id }, token)).data).toMatchObject({ id });
     expect((await call('regenerateMfaRecoveryCodes', {}, token)).code).toBe('INVALID_STATE');
+  });
+
+  it('is as documented in adding and using a passkey', async () => {
+    const { token } = await app.person();
+    type Begun = { challengeId: string; publicKey: { challenge: string } };
+    const begin = async (name: string, as?: string) => (await call(name, {}, as)).data as Begun;
+    const device = new PasskeyDevice();
+    const { challengeId, publicKey } = await begin('createPasskeyOptions', token);
+    const sent = { challengeId, credential: device.create(publicKey) };
+    const created = await call('createPasskey', sent, token);
+    const { passkey } = created.data as { passkey: { id: string } };
+    expect((await call('createPasskey', sent, token)).code).toBe('INVALID_TOKEN');
+    expect((await call('myPasskeys', {}, token)).data).toMatchObject({ items: [passkey] });
+    expect((await call('updateMyPasskey', { id: passkey.id, name: 'Key' }, token)).ok).toBe(true);
+    const begun = await begin('passkeyOptions');
+    const used = { challengeId: begun.challengeId, credential: device.get(begun.publicKey) };
+    expect((await call('signInWithPasskey', used)).data).toMatchObject({ mfaRequired: false });
+    expect((await call('signInWithPasskey', used)).code).toBe('UNAUTHENTICATED');
+    expect((await call('deleteMyPasskey', { id: passkey.id }, token)).ok).toBe(true);
   });
 
   it('is as documented in signing in with GitHub', async () => {

@@ -55,6 +55,19 @@ const byName: Readonly<Record<string, () => unknown>> = {
   policy: () => ({ version: 1, tags: { [`sample ${unique()}`]: {} } }),
   from: () => 'current',
   to: () => 'current',
+  // Of the right shape, so that what it is refused for is what it says.
+  credential: () => ({
+    id: 'c2FtcGxl',
+    rawId: 'c2FtcGxl',
+    type: 'public-key',
+    response: {
+      clientDataJSON: 'e30',
+      attestationObject: 'oA',
+      authenticatorData: 'AAAA',
+      signature: 'AAAA',
+      userHandle: 'AAAA',
+    },
+  }),
 };
 
 /** The tenants that a caller can name: an AuthZEN endpoint has its scope in its path, and only projects have paths. */

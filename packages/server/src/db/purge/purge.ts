@@ -154,6 +154,7 @@ export function createPurge<Position>(options: PurgeOptions<Position>): Purge {
     }
     await purgePeople(expired);
     await purgeOlder('one_time_tokens', 'expires_at', clock.now());
+    await purgeOlder('passkey_challenges', 'expires_at', clock.now());
     await purgeOlder('sign_in_flows', 'expires_at', clock.now());
     await purgeOlder('cli_codes', 'expires_at', clock.now());
     await purgeOlder('project_codes', 'expires_at', clock.now());

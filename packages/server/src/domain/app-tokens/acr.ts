@@ -1,3 +1,6 @@
+/** Methods that are or complete two factors. `mfa`: a passkey that verified the user, or that came second. */
+const completing: readonly string[] = ['otp', 'rc', 'mfa'];
+
 /** How many factors the user gave (openid §2), from the methods of a sign-in. */
 export const acrOf = (amr: readonly string[]): 'aal1' | 'aal2' =>
-  amr.some((method) => method === 'otp' || method === 'rc') ? 'aal2' : 'aal1';
+  amr.some((method) => completing.includes(method)) ? 'aal2' : 'aal1';

@@ -56,7 +56,7 @@ const subscription = base(WebhookSubscription);
 const methodChange = z.object({
   id: uuid,
   change: z.enum(['added', 'verified', 'removed']),
-  provider: Provider,
+  provider: z.enum([...Provider.options, 'passkey']),
   label: z.string(),
 });
 const impersonation = z.object({ id: uuid, userId: uuid, reason: z.string().nullable() });

@@ -177,7 +177,7 @@ export async function startSession(ctx: Run, session: PlannedSession, user: User
   if (owned.length === 0) owned.push(await createAccount(ctx, user.id, 'personal'));
   await writeSession(ctx, session, user);
   if (session.kind === 'browser') setCookie(ctx, session.refreshToken, session.expiresAt);
-  const mfaRequired = await isEnrolled(tx, user.id);
+  const mfaRequired = session.acr === 'aal1' && (await isEnrolled(tx, user.id));
   // After the password alone the network is not remembered: a remembered network may go on guessing codes during a
   // lockout.
   if (!mfaRequired) await rememberNetwork(tx, services, user.id, call.network);

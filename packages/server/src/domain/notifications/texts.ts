@@ -34,8 +34,8 @@ export interface TextParams {
   readonly password_changed: object;
   readonly sign_in_methods_changed: {
     readonly change: 'added' | 'verified' | 'removed';
-    readonly provider: 'email' | 'github';
-    /** The address of the method. */
+    readonly provider: 'email' | 'github' | 'passkey';
+    /** The address of the method, or the name of the passkey. */
     readonly label: string;
   };
   readonly mfa_changed: object;
@@ -123,7 +123,11 @@ const en: Texts = {
     body: `The password of your account was changed on ${time}. If this was not you, reset it immediately.`,
   }),
   sign_in_methods_changed: ({ change, provider, label }, time) => {
-    const way = provider === 'github' ? `A GitHub account (${label})` : `The e-mail address ${label}`;
+    const way = {
+      email: `The e-mail address ${label}`,
+      github: `A GitHub account (${label})`,
+      passkey: `A passkey (${label})`,
+    }[provider];
     const what = {
       added: `${way} was added to your account as a way to sign in on ${time}.`,
       verified: `${way} was verified on ${time}. It can now be used to sign in to your account.`,
@@ -204,7 +208,11 @@ const de: Texts = {
     body: `Das Passwort Ihres Kontos wurde am ${time} geändert. Wenn Sie es nicht waren, setzen Sie es sofort zurück.`,
   }),
   sign_in_methods_changed: ({ change, provider, label }, time) => {
-    const way = provider === 'github' ? `Ein GitHub-Konto (${label})` : `Die E-Mail-Adresse ${label}`;
+    const way = {
+      email: `Die E-Mail-Adresse ${label}`,
+      github: `Ein GitHub-Konto (${label})`,
+      passkey: `Ein Passkey (${label})`,
+    }[provider];
     const what = {
       added: `${way} wurde am ${time} Ihrem Konto als Anmeldeweg hinzugefügt.`,
       verified: `${way} wurde am ${time} bestätigt. Damit ist jetzt die Anmeldung bei Ihrem Konto möglich.`,
@@ -285,7 +293,11 @@ const es: Texts = {
     body: `La contraseña de su cuenta se cambió el ${time}. Si no ha sido usted, restablézcala de inmediato.`,
   }),
   sign_in_methods_changed: ({ change, provider, label }, time) => {
-    const way = provider === 'github' ? `Una cuenta de GitHub (${label})` : `La dirección de correo ${label}`;
+    const way = {
+      email: `La dirección de correo ${label}`,
+      github: `Una cuenta de GitHub (${label})`,
+      passkey: `Una llave de acceso (${label})`,
+    }[provider];
     const what = {
       added: `${way} se añadió a su cuenta como forma de iniciar sesión el ${time}.`,
       verified: `${way} se verificó el ${time}. Ahora permite iniciar sesión en su cuenta.`,
@@ -366,7 +378,11 @@ const fr: Texts = {
     body: `Le mot de passe de votre compte a été modifié le ${time}. Si ce n’était pas vous, réinitialisez-le tout de suite.`,
   }),
   sign_in_methods_changed: ({ change, provider, label }, time) => {
-    const way = provider === 'github' ? `un compte GitHub (${label})` : `l’adresse e-mail ${label}`;
+    const way = {
+      email: `l’adresse e-mail ${label}`,
+      github: `un compte GitHub (${label})`,
+      passkey: `une clé d’accès (${label})`,
+    }[provider];
     const what = {
       added: `Un moyen de connexion a été ajouté à votre compte le ${time} : ${way}.`,
       verified: `Un moyen de connexion à votre compte a été vérifié le ${time} : ${way}.`,

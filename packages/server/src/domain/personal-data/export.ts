@@ -6,7 +6,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { iso } from '../../kernel/input/values.ts';
 import { auditEntries } from './audit-entries.ts';
 import { organizationMemberships, projectMemberships, keys } from './memberships.ts';
-import { accounts, appConsents, factors, methods, activeSessions, user } from './identity.ts';
+import { accounts, appConsents, factors, methods, ownPasskeys, activeSessions, user } from './identity.ts';
 import { preferences, receivedNotifications } from './notifications.ts';
 import type { Exporting, Section } from './section.ts';
 
@@ -15,6 +15,7 @@ const sections = {
   user,
   accounts,
   authenticationMethods: methods,
+  passkeys: ownPasskeys,
   sessions: activeSessions,
   mfaFactors: factors,
   appGrants: appConsents,
@@ -32,6 +33,7 @@ const descriptions: Readonly<Record<keyof Sections, string>> = {
   user: 'Who the user is.',
   accounts: 'Accounts that the user owns.',
   authenticationMethods: 'Ways to sign in.',
+  passkeys: 'Passkeys that sign the user in.',
   sessions: 'Where the user is signed in.',
   mfaFactors: 'Second factors.',
   appGrants: 'What the user has consented to for apps.',

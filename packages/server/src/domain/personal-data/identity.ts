@@ -2,11 +2,13 @@ import { and, asc, desc, eq, isNull } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
 import { Account, accountsOf } from '../identity/account.ts';
 import { loadGrants } from '../app-access/consent.ts';
+import { passkeysOf } from '../passkeys/registration.ts';
 import { liveSessions } from '../sessions/live-sessions.ts';
 import { AuthenticationMethod, authenticationMethods } from '../../features/me/authentication-method.ts';
 import { AppGrant, appGrants } from '../../features/me/app-grant.ts';
 import { Session, sessions } from '../../features/me/session.ts';
 import { MfaFactor, mfaFactors } from '../../features/mfa/mfa-factor.ts';
+import { Passkey } from '../../features/passkeys/passkey.ts';
 import { User, users } from '../../features/users/user.ts';
 import { list, single } from './section.ts';
 
@@ -53,3 +55,6 @@ export const factors = list(MfaFactor, ({ tx, userId }) =>
     .where(eq(mfaFactors.userId, userId))
     .orderBy(asc(mfaFactors.createdAt), asc(mfaFactors.id)),
 );
+
+/** The hidden members of a passkey are no personal data of use to the user: keys and counters. */
+export const ownPasskeys = list(Passkey.schema, ({ tx, userId }) => passkeysOf(tx, userId));

@@ -3,7 +3,9 @@ import { matchingStep } from '../../crypto/tokens/totp.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { Run } from '../identity/sign-in.ts';
 import * as lockOut from '../../features/me/failed-attempts.ts';
-import { mfaFactors } from '../../features/mfa/mfa-factor.ts';
+import { isEnrolled, mfaFactors } from '../../features/mfa/mfa-factor.ts';
+import { hasPasskey } from '../../features/passkeys/passkey.ts';
+import { useAssertion, type AssertionCheck } from '../passkeys/assertion.ts';
 import { countFailure, isLockedOut } from './attempts.ts';
 import { stopReset } from './reset.ts';
 import { consumeRecoveryCode } from './recovery-codes.ts';
@@ -23,26 +25,58 @@ export const factorsOf = (tx: Executor, userId: string): PromiseLike<FactorRow[]
     .where(eq(mfaFactors.userId, userId))
     .orderBy(mfaFactors.createdAt, mfaFactors.id);
 
-/** The second factor as the user sent it: a code of their authenticator app, or a recovery code instead. */
+/** The second factor as the user sent it: a code of their authenticator app, a passkey, or a recovery code instead. */
 export interface SecondFactorInput {
   readonly code?: string | undefined;
   readonly recoveryCode?: string | undefined;
+  /** The checked passkey, with the methods (`amr`) of the sign-in that it completes. */
+  readonly passkey?: { readonly check: AssertionCheck; readonly after: readonly string[] } | undefined;
 }
 
 /** Verifies and consumes a second factor of the user. */
 export async function verifySecondFactor(
   ctx: Run,
   userId: string,
-  { code, recoveryCode }: SecondFactorInput,
+  { code, recoveryCode, passkey }: SecondFactorInput,
 ): Promise<boolean> {
-  const enabled = (await factorsOf(ctx.tx, userId)).filter(({ isEnabled }) => isEnabled);
-  const isCorrect = await verifyWithLimit(ctx, userId, async () =>
-    code === undefined
-      ? enabled.length > 0 && consumeRecoveryCode(ctx, userId, recoveryCode ?? '')
-      : (await consumeCode(ctx, enabled, code)) !== undefined,
-  );
+  const { tx } = ctx;
+  const isCorrect = passkey
+    ? await completeWithPasskey(ctx, userId, passkey)
+    : await verifyWithLimit(ctx, userId, async () => {
+        if (code === undefined)
+          return (await hasAnyFactor(tx, userId)) && consumeRecoveryCode(ctx, userId, recoveryCode ?? '');
+        const enabled = (await factorsOf(tx, userId)).filter(({ isEnabled }) => isEnabled);
+        return (await consumeCode(ctx, enabled, code)) !== undefined;
+      });
   if (isCorrect) await stopReset(ctx.tx, userId);
   return isCorrect;
+}
+
+/** Whether the user has anything that recovery codes replace: an authenticator app that is enabled, or a passkey. */
+export const hasAnyFactor = async (tx: Executor, userId: string): Promise<boolean> =>
+  (await isEnrolled(tx, userId)) || hasPasskey(tx, userId);
+
+/**
+ * A passkey that did not verify its user completes no sign-in with a passkey: it may be the same one, so a thief of it
+ * would have given both factors.
+ */
+async function completeWithPasskey(
+  ctx: Run,
+  userId: string,
+  { check, after }: NonNullable<SecondFactorInput['passkey']>,
+): Promise<boolean> {
+  const { tx, services, call } = ctx;
+  const isLocked =
+    (await isLockedOut(ctx, userId)) || (await lockOut.isLockedOut(tx, services, userId, call.network));
+  const proof = await useAssertion(ctx, isLocked ? null : userId, check);
+  if (proof) return proof.acr === 'aal2' || !after.includes('pop');
+  if (check.isAttempt && !isLocked) await countFailures(ctx, userId);
+  return false;
+}
+
+async function countFailures(ctx: Run, userId: string): Promise<void> {
+  await countFailure(ctx, userId);
+  await lockOut.countFailure(ctx.tx, ctx.services, userId, ctx.call.network);
 }
 
 /**
@@ -58,8 +92,7 @@ export async function verifyWithLimit(
   if (await isLockedOut(ctx, userId)) return false;
   if (await lockOut.isLockedOut(tx, services, userId, call.network)) return false;
   if (await verify()) return true;
-  await countFailure(ctx, userId);
-  await lockOut.countFailure(tx, services, userId, call.network);
+  await countFailures(ctx, userId);
   return false;
 }
 

@@ -1,5 +1,6 @@
 import { eq, lte } from 'drizzle-orm';
 import { factorResets, mfaAttempts, mfaFactors, mfaRecoveryCodes } from '../../features/mfa/mfa-factor.ts';
+import { passkeys } from '../../features/passkeys/passkey.ts';
 import type { ActAsSystem } from '../../events/system-act.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Actor, Recording } from '../../kernel/event.ts';
@@ -18,11 +19,20 @@ export const RESET_DELAY_MS = 24 * 3_600_000;
 
 type ResetRun = Pick<Run, 'tx' | 'services' | 'record' | 'invalidate'>;
 
-/** Removes authenticator apps and recovery codes, and ends all sessions. The caller has locked the row of the user. */
-export async function removeFactors(ctx: ResetRun, user: UserRow, actor: Actor): Promise<void> {
+/**
+ * Removes authenticator apps and recovery codes, and passkeys if the operator said so; ends all sessions. The caller has
+ * locked the row of the user.
+ */
+export async function removeFactors(
+  ctx: ResetRun,
+  user: UserRow,
+  actor: Actor,
+  withPasskeys: boolean,
+): Promise<void> {
   const { tx } = ctx;
   for (const table of [mfaFactors, mfaRecoveryCodes, mfaAttempts, factorResets])
     await tx.delete(table).where(eq(table.userId, user.id));
+  if (withPasskeys) await tx.delete(passkeys).where(eq(passkeys.userId, user.id));
   ctx.invalidate(`user:${user.id}`);
   ctx.record({
     actor,
@@ -68,7 +78,7 @@ async function carryOut(services: Services, pool: Executor, actAsSystem: ActAsSy
         metadata: { reason, requestedBy },
       });
       const ctx = { ...act, services, record: (recording: Recording) => act.record(recording as never) };
-      await removeFactors(ctx, user, systemActor);
+      await removeFactors(ctx, user, systemActor, reset.passkeys);
     });
   }
 }

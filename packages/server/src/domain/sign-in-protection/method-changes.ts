@@ -6,11 +6,18 @@ import type { Run, UserRow } from '../identity/sign-in.ts';
 import { nodeOfUser } from '../identity/user-node.ts';
 import { flushMails } from '../identity/flush-mails.ts';
 
-type Method = Pick<typeof authenticationMethods.$inferSelect, 'id' | 'provider' | 'label' | 'isVerified'>;
+type Method = Pick<typeof authenticationMethods.$inferSelect, 'label' | 'isVerified'>;
+
+/** A way to sign in: an AuthenticationMethod, or a passkey. */
+interface ChangedMethod {
+  readonly id: string;
+  readonly provider: TextParams['sign_in_methods_changed']['provider'];
+  readonly label: string;
+}
 
 interface Change {
   readonly change: TextParams['sign_in_methods_changed']['change'];
-  readonly method: Method;
+  readonly method: ChangedMethod;
   /** All methods of the user before the change. */
   readonly before: readonly Method[];
   /** Absent: the caller. */
@@ -35,7 +42,7 @@ export async function recordMethodChange(
     actor,
     event: 'user.sign_in_methods_changed',
     data: { id: user.id, change, provider, label },
-    target: { type: 'AuthenticationMethod', id: method.id },
+    target: { type: provider === 'passkey' ? 'Passkey' : 'AuthenticationMethod', id: method.id },
     node,
   });
   const addresses = new Set(before.filter(({ isVerified }) => isVerified).map((method) => method.label));

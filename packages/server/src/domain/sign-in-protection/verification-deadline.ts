@@ -1,4 +1,5 @@
 import { eq } from 'drizzle-orm';
+import { fail, type DoorwardError } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { users } from '../../features/users/user.ts';
@@ -24,3 +25,9 @@ export async function isOwnerOverdue(db: Executor, services: Services, accountId
     .where(eq(accounts.id, accountId));
   return row !== undefined && isOverdue(row.owner, services);
 }
+
+/** The refusal of a user whose verification deadline has passed. */
+export const verificationRequired = (): DoorwardError =>
+  fail('EMAIL_VERIFICATION_REQUIRED', {
+    fix: 'Open the link in the verification mail, or ask for a new one at POST /api/auth/resend-verification.',
+  });

@@ -5,7 +5,7 @@ import { fail } from '../../errors.ts';
 import { refuse } from '../../kernel/output/reply.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { isOverdue } from '../../domain/sign-in-protection/verification-deadline.ts';
+import { isOverdue, verificationRequired } from '../../domain/sign-in-protection/verification-deadline.ts';
 import { userAsActor } from '../../domain/identity/user-node.ts';
 import {
   canRefresh,
@@ -106,12 +106,6 @@ export async function prepareRefresh(
 
 /** App sessions are refreshed at the token endpoint of the project sign-in, under the app's own rules. */
 const isRefreshedHere = ({ session }: Family): boolean => session.kind !== 'projectApp';
-
-/** The refusal of a user whose verification deadline has passed. */
-export const verificationRequired = (): DoorwardError =>
-  fail('EMAIL_VERIFICATION_REQUIRED', {
-    fix: 'Open the link in the verification mail, or ask for a new one at POST /api/auth/resend-verification.',
-  });
 
 /** Rotates the token, answers a retry with the same successor, or ends the session of a token that was copied. */
 export async function refresh(ctx: Run, { shown, accessToken }: PreparedRefresh) {

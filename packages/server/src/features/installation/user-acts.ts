@@ -19,6 +19,7 @@ import { mutation } from '../../kernel/operation.ts';
 import { Scope } from '../../kernel/scope.ts';
 import { authenticationMethods } from '../me/authentication-method.ts';
 import { factorResets, isEnrolled } from '../mfa/mfa-factor.ts';
+import { hasPasskey } from '../passkeys/passkey.ts';
 import { users } from '../users/user.ts';
 import { installation, reason } from './inputs.ts';
 import { suspendedMail } from './suspended-mail.ts';
@@ -143,6 +144,7 @@ export const resetUserSecondFactor = mutation({
       .boolean()
       .default(false)
       .describe('true: without the day in which the user can stop it; Installation Operator only.'),
+    passkeys: z.boolean().default(false).describe('true: remove their passkeys too.'),
   },
   output: z
     .object({
@@ -162,10 +164,17 @@ export const resetUserSecondFactor = mutation({
         fix: 'Only an Installation Operator may reset a factor immediately, or that of an operator.',
       });
     }
-    if (!(await isEnrolled(tx, user.id))) throw fail('INVALID_STATE', { params: { state: 'not enrolled' } });
+    const hasFactor = (await isEnrolled(tx, user.id)) || (input.passkeys && (await hasPasskey(tx, user.id)));
+    if (!hasFactor) throw fail('INVALID_STATE', { params: { state: 'not enrolled' } });
     const now = services.clock.now();
     const effectiveAt = input.immediately ? now : new Date(now.getTime() + RESET_DELAY_MS);
-    const planned = { userId: user.id, requestedBy: callerOf(ctx).userId, reason: input.reason, effectiveAt };
+    const planned = {
+      userId: user.id,
+      requestedBy: callerOf(ctx).userId,
+      reason: input.reason,
+      effectiveAt,
+      passkeys: input.passkeys,
+    };
     const added = await tx.insert(factorResets).values(planned).onConflictDoNothing().returning();
     if (added.length === 0 && !input.immediately)
       throw fail('INVALID_STATE', { params: { state: 'planned' } });
@@ -175,7 +184,7 @@ export const resetUserSecondFactor = mutation({
       target: { type: 'User', id: user.id },
       node: await nodeOfUser(tx, user.id),
     });
-    if (input.immediately) await removeFactors(ctx, user, operatorActor(ctx));
+    if (input.immediately) await removeFactors(ctx, user, operatorActor(ctx), input.passkeys);
     return { effectiveAt };
   },
 });

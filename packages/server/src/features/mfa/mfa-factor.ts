@@ -65,6 +65,8 @@ export const factorResets = pgTable(
     userId: userColumn().primaryKey(),
     requestedBy: uuidColumn('requested_by').notNull(),
     reason: textColumn('reason').notNull(),
+    /** Whether the passkeys are removed too. */
+    passkeys: boolean('passkeys').notNull().default(false),
     effectiveAt: time('effective_at').notNull(),
   },
   (table) => [index('factor_resets_effective').on(table.effectiveAt)],

@@ -8,10 +8,15 @@ import { text, uuid } from '../../kernel/input/values.ts';
 import { accessTokenSeconds, userData, type Run, type UserRow } from '../../domain/identity/sign-in.ts';
 import { nodeOfUser } from '../../domain/identity/user-node.ts';
 import { rememberNetwork } from '../me/failed-attempts.ts';
-import { isEnrolled, MfaFactor, mfaFactors } from './mfa-factor.ts';
+import { forSignIn } from '../../domain/passkeys/challenge.ts';
+import { checkAssertion } from '../../domain/passkeys/assertion.ts';
+import { AssertionCredential, passkeyChallengeId } from '../../domain/passkeys/credential.ts';
+import { hasPasskey } from '../passkeys/passkey.ts';
+import { MfaFactor, mfaFactors } from './mfa-factor.ts';
 import {
   verifyWithLimit,
   factorsOf,
+  hasAnyFactor,
   verifySecondFactor,
   sealContextOf,
   consumeCode,
@@ -22,6 +27,7 @@ import {
   removeRecoveryCodes,
   replaceRecoveryCodes,
 } from '../../domain/second-factor/recovery-codes.ts';
+import { lockCaller, lockForChange } from '../../domain/second-factor/lock-for-change.ts';
 import * as secondFactor from './second-factor.ts';
 
 /** Most factors of one user (identity §7). */
@@ -99,7 +105,7 @@ export const createMfaFactor = mutation({
   run: async (ctx) => {
     const { tx, input, services } = ctx;
     const { kek, ids, clock, config } = services;
-    const user = await secondFactor.lockForChange(ctx, callerOf(ctx));
+    const user = await lockForChange(ctx, callerOf(ctx));
     const own = await factorsOf(tx, user.id);
     if (own.length >= MAX_FACTORS) {
       throw fail('CONFLICT', { fix: `A user has ${MAX_FACTORS} factors at most: remove one first.` });
@@ -167,7 +173,7 @@ export const verifyMfaFactor = mutation({
   prepare: (ctx) => secondFactor.prepareRaise(ctx.tx, ctx.services, callerOf(ctx), 'otp'),
   run: async (ctx) => {
     const { tx, input, prepared, services } = ctx;
-    const user = await secondFactor.lockForChange(ctx, callerOf(ctx));
+    const user = await lockForChange(ctx, callerOf(ctx));
     const own = await factorsOf(tx, user.id);
     const pending = factorById(own, input.id);
     if (pending.isEnabled) throw fail('INVALID_STATE', { params: { state: 'enabled' } });
@@ -178,7 +184,7 @@ export const verifyMfaFactor = mutation({
       .set({ isEnabled: true })
       .where(eq(mfaFactors.id, pending.id))
       .returning();
-    const isFirst = !own.some(({ isEnabled }) => isEnabled);
+    const isFirst = !own.some(({ isEnabled }) => isEnabled) && !(await hasPasskey(tx, user.id));
     const recoveryCodes = isFirst ? await replaceRecoveryCodes(ctx, user.id) : null;
     await secondFactor.raiseSession(ctx, user, callerOf(ctx), prepared);
     await recordChange(ctx, user, 'factorEnabled', pending.id);
@@ -194,7 +200,7 @@ export const verifyMfaFactor = mutation({
 export const deleteMfaFactor = mutation({
   rest: 'DELETE /me/mfa/factors/:id',
   whileImpersonating: 'refused',
-  summary: 'Remove an authenticator app; removing the last one also removes the recovery codes',
+  summary: 'Remove an authenticator app; removing the last factor also removes the recovery codes',
   access: 'session',
   leavesPermissions: true,
   stepUp: true,
@@ -203,10 +209,10 @@ export const deleteMfaFactor = mutation({
   emits: 'user.mfa_changed',
   run: async (ctx) => {
     const { tx, input } = ctx;
-    const user = await secondFactor.lockForChange(ctx, callerOf(ctx));
+    const user = await lockForChange(ctx, callerOf(ctx));
     const removed = factorById(await factorsOf(tx, user.id), input.id);
     await tx.delete(mfaFactors).where(eq(mfaFactors.id, removed.id));
-    if (!(await isEnrolled(tx, user.id))) await removeRecoveryCodes(tx, user.id);
+    if (!(await hasAnyFactor(tx, user.id))) await removeRecoveryCodes(tx, user.id);
     // One that was never enabled protected nothing: its removal would alarm its user for no reason.
     if (removed.isEnabled) await recordChange(ctx, user, 'factorRemoved', removed.id);
     else ctx.record({ target: { type: 'MfaFactor', id: removed.id }, node: await nodeOfUser(tx, user.id) });
@@ -217,7 +223,7 @@ export const deleteMfaFactor = mutation({
 export const verifyMfa = mutation({
   rest: 'POST /me/mfa/verify',
   whileImpersonating: 'refused',
-  summary: 'Give the second factor: a code of the app, or a recovery code',
+  summary: 'Give the second factor: a code of the app, a passkey, or a recovery code',
   description: 'Raises this session to `aal2`. It also counts as a recent sign-in.',
   access: 'session',
   leavesPermissions: true,
@@ -230,6 +236,10 @@ export const verifyMfa = mutation({
       .max(32)
       .optional()
       .meta({ description: 'A recovery code instead of `code`. Works once.' }),
+    passkey: z
+      .strictObject({ challengeId: passkeyChallengeId, credential: AssertionCredential })
+      .optional()
+      .meta({ description: 'A passkey instead of `code`, for the options of `passkeyOptions`.' }),
   },
   output: z
     .object({ accessToken, expiresIn, mfaVerified: z.literal(true).describe('Always true.') })
@@ -237,27 +247,23 @@ export const verifyMfa = mutation({
   limit: { class: 'auth', key: secondFactor.codeBucket },
   prepare: async (ctx) => {
     const { input, services, tx } = ctx;
-    if ((input.code === undefined) === (input.recoveryCode === undefined)) {
-      const details = [
-        input.code === undefined
-          ? ({ path: 'code', code: 'required' } as const)
-          : ({ path: 'recoveryCode', code: 'excluded' } as const),
-      ];
-      throw fail('VALIDATION_ERROR', { details });
-    }
-    const method = input.code === undefined ? 'rc' : 'otp';
-    return { method, ...(await secondFactor.prepareRaise(tx, services, callerOf(ctx), method)) };
+    secondFactor.assertOneFactor(input);
+    const check = input.passkey && (await checkAssertion(tx, services, input.passkey, forSignIn));
+    const methods = check ? (['pop', 'mfa'] as const) : ([input.code === undefined ? 'rc' : 'otp'] as const);
+    return { check, methods, ...(await secondFactor.prepareRaise(tx, services, callerOf(ctx), ...methods)) };
   },
   run: async (ctx) => {
     const { tx, input, prepared, services, call } = ctx;
-    const user = await secondFactor.lockCaller(ctx, callerOf(ctx));
-    if (!(await verifySecondFactor(ctx, user.id, input))) return secondFactor.refuseCode(ctx, user);
+    const user = await lockCaller(ctx, callerOf(ctx));
+    const { check, formerAmr } = prepared;
+    const given = check ? { passkey: { check, after: formerAmr } } : { ...input, passkey: undefined };
+    if (!(await verifySecondFactor(ctx, user.id, given))) return secondFactor.refuseCode(ctx, user);
     await secondFactor.raiseSession(ctx, user, callerOf(ctx), prepared);
     await rememberNetwork(tx, services, user.id, call.network);
     ctx.record({
       target: secondFactor.userTarget(user),
       node: await nodeOfUser(tx, user.id),
-      metadata: { method: prepared.method },
+      metadata: { method: prepared.methods[0] },
     });
     const mfaVerified = true as const;
     return { accessToken: prepared.accessToken, expiresIn: accessTokenSeconds(services), mfaVerified };
@@ -280,8 +286,8 @@ export const regenerateMfaRecoveryCodes = mutation({
   codes: ['INVALID_STATE'],
   run: async (ctx) => {
     const { tx } = ctx;
-    const user = await secondFactor.lockForChange(ctx, callerOf(ctx));
-    if (!(await isEnrolled(tx, user.id))) throw fail('INVALID_STATE', { params: { state: 'notEnrolled' } });
+    const user = await lockForChange(ctx, callerOf(ctx));
+    if (!(await hasAnyFactor(tx, user.id))) throw fail('INVALID_STATE', { params: { state: 'notEnrolled' } });
     ctx.record({ target: secondFactor.userTarget(user), node: await nodeOfUser(tx, user.id) });
     return { recoveryCodes: await replaceRecoveryCodes(ctx, user.id) };
   },

@@ -7,9 +7,8 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { endLeastUsed } from '../../domain/sessions/session-limit.ts';
 import { signAccessToken, type Run, type UserRow } from '../../domain/identity/sign-in.ts';
 import { nodeOfUser } from '../../domain/identity/user-node.ts';
-import { lockUser } from '../../domain/identity/verification.ts';
+import { sessionOf } from '../../domain/second-factor/lock-for-change.ts';
 import { sessions } from '../me/session.ts';
-import { isEnrolled } from './mfa-factor.ts';
 
 /** One rate-limit bucket for all codes of a credential from one network (conventions §10). */
 export const codeBucket = (_input: unknown, call: Call): string => {
@@ -17,37 +16,10 @@ export const codeBucket = (_input: unknown, call: Call): string => {
   return `mfa ${credentialKey(authentication.ok ? authentication.principal : null, call)} ${call.network}`;
 };
 
-/**
- * The user's row, locked until commit, so that attempts are counted, time steps used and factors changed one after the
- * other. @throws UNAUTHENTICATED if another request deleted the user
- */
-export async function lockCaller(ctx: Pick<Run, 'tx'>, { userId }: Principal): Promise<UserRow> {
-  const user = await lockUser(ctx, userId);
-  if (!user) throw fail('UNAUTHENTICATED');
-  return user;
-}
-
-/**
- * `lockCaller` for changes of factors and codes. Checks the session again under the lock, because another request may
- * have enabled the first factor after the session was authenticated.
- * @throws MFA_REQUIRED, UNAUTHENTICATED
- */
-export async function lockForChange(ctx: Pick<Run, 'tx'>, principal: Principal): Promise<UserRow> {
-  const user = await lockCaller(ctx, principal);
-  if (await isEnrolled(ctx.tx, user.id)) {
-    const session = await sessionOf(ctx.tx, principal);
-    if (session?.acr !== 'aal2') throw fail('MFA_REQUIRED');
-  }
-  return user;
-}
-
-async function sessionOf(tx: Executor, { credentialId }: Principal) {
-  const [session] = await tx.select().from(sessions).where(eq(sessions.id, credentialId));
-  return session;
-}
-
 /** The state of a session after a correct code. The token is signed before the transaction and answered after it. */
 export interface RaisedSession {
+  /** How the user had signed in, before this factor. */
+  readonly formerAmr: readonly string[];
   readonly amr: string[];
   readonly authenticatedAt: Date;
   readonly accessToken: string;
@@ -58,16 +30,21 @@ export async function prepareRaise(
   tx: Executor,
   services: Services,
   principal: Principal,
-  method: 'otp' | 'rc',
+  ...methods: ('otp' | 'rc' | 'pop' | 'mfa')[]
 ): Promise<RaisedSession> {
   const session = await sessionOf(tx, principal);
   if (!session) throw fail('UNAUTHENTICATED');
   const { id, userId } = session;
-  const amr = [...new Set([...session.amr, method])];
+  const amr = [...new Set([...session.amr, ...methods])];
   const authenticatedAt = services.clock.now();
   const { emailVerified } = principal;
   const claims = { id, userId, acr: 'aal2', amr, authenticatedAt, emailVerified } as const;
-  return { amr, authenticatedAt, accessToken: await signAccessToken(services, claims) };
+  return {
+    formerAmr: session.amr,
+    amr,
+    authenticatedAt,
+    accessToken: await signAccessToken(services, claims),
+  };
 }
 
 /**
@@ -100,6 +77,21 @@ export async function refuseCode(ctx: Run, user: UserRow): Promise<Refusal> {
   const node = await nodeOfUser(ctx.tx, user.id);
   ctx.record({ outcome: 'failed', code: 'UNAUTHENTICATED', target: userTarget(user), node });
   const fix =
-    'Send the code that your authenticator app shows now, or an unused recovery code; or wait 15 minutes.';
+    'Send the code that your authenticator app shows now, a passkey, or an unused recovery code; or wait 15 minutes.';
   return refuse(fail('UNAUTHENTICATED', { fix }));
+}
+
+/** @throws VALIDATION_ERROR unless exactly one is sent */
+export function assertOneFactor(
+  input: Readonly<Partial<Record<'code' | 'recoveryCode' | 'passkey', unknown>>>,
+): void {
+  const [first, second] = (['code', 'recoveryCode', 'passkey'] as const).filter(
+    (name) => input[name] !== undefined,
+  );
+  if (first !== undefined && second === undefined) return;
+  const detail =
+    second === undefined
+      ? ({ path: 'code', code: 'required' } as const)
+      : ({ path: second, code: 'excluded' } as const);
+  throw fail('VALIDATION_ERROR', { details: [detail] });
 }

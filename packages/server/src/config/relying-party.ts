@@ -1,0 +1,25 @@
+import { parse } from 'tldts';
+
+/** The host of APP_URL, or of its default. */
+export const hostOf = (appUrl: string | undefined): string =>
+  appUrl === undefined ? 'localhost' : new URL(appUrl).hostname;
+
+/** Whether the host is the domain or below it. */
+export const isWithin = (host: string, domain: string): boolean =>
+  host === domain || host.endsWith(`.${domain}`);
+
+/**
+ * Why passkeys must not belong to this domain: browsers refuse a domain that the host of APP_URL is not in, and every
+ * customer of a public suffix (`com`, `github.io`) could use the passkeys of the others.
+ */
+export function rpIdConflict(rpId: string, appHost: string): string[] {
+  const isBelow = rpId === appHost || (isWithin(appHost, rpId) && parse(appHost).isIp !== true);
+  if (!isBelow) {
+    return ['WEBAUTHN_RP_ID must be the host of APP_URL or a parent domain of it.'];
+  }
+  const { publicSuffix, isIcann, isPrivate } = parse(rpId, { allowPrivateDomains: true });
+  const isListed = isIcann === true || isPrivate === true;
+  // A host without a dot, as localhost, has no customers and is on no list.
+  const isPublic = publicSuffix === rpId && (isListed || rpId !== appHost);
+  return isPublic ? ['WEBAUTHN_RP_ID must not be a public suffix: name a domain of your own.'] : [];
+}

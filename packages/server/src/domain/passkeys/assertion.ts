@@ -1,0 +1,155 @@
+import { verifyAuthenticationResponse } from '@simplewebauthn/server';
+import { isoBase64URL } from '@simplewebauthn/server/helpers';
+import { and, eq } from 'drizzle-orm';
+import type { z } from 'zod';
+import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
+import { passkeyHandles, passkeys } from '../../features/passkeys/passkey.ts';
+import type { Services } from '../../kernel/context.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import type { Run } from '../identity/sign-in.ts';
+import {
+  CHALLENGE_MS,
+  consumeChallenge,
+  createChallenge,
+  findChallenge,
+  type ChallengeUse,
+} from './challenge.ts';
+import { mailClonedPasskey } from './cloned-mail.ts';
+import { isCrossOrigin, type SentAssertion } from './credential.ts';
+import type { RequestOptions } from './options.ts';
+
+/**
+ * The use of a passkey, to sign in or as a second factor, in two steps: `checkAssertion` verifies the signature before the
+ * transaction, and `useAssertion` consumes the challenge and settles the counter in it, under the lock on the user's row.
+ *
+ * @example
+ * const check = await checkAssertion(db, services, { challengeId, credential }, use);
+ * const user = check.userId === null ? undefined : await lockUser(ctx, check.userId);
+ * const proof = await useAssertion(ctx, user?.id ?? null, check);
+ * if (proof) // sign in with proof.acr and proof.amr
+ */
+export interface AssertionCheck {
+  readonly challengeId: string;
+  readonly use: ChallengeUse;
+  /** Whose passkey it is, whether the signature is right or not; null for an unknown passkey. */
+  readonly userId: string | null;
+  /** Whether there was something to verify, so that a failure counts as a wrong secret: an expired challenge does not. */
+  readonly isAttempt: boolean;
+  readonly verified: VerifiedAssertion | null;
+}
+
+interface VerifiedAssertion {
+  readonly passkeyId: string;
+  readonly counter: number;
+  readonly userVerified: boolean;
+  readonly backedUp: boolean;
+}
+
+/** How a user who has used a passkey is authenticated by it. */
+export interface PasskeyProof {
+  readonly passkeyId: string;
+  /** With user verification the passkey is two factors: the key pair, and a PIN or a biometric trait. */
+  readonly acr: 'aal1' | 'aal2';
+  readonly amr: readonly string[];
+}
+
+export const proofOf = ({ passkeyId, userVerified }: VerifiedAssertion): PasskeyProof =>
+  userVerified ? { passkeyId, acr: 'aal2', amr: ['pop', 'mfa'] } : { passkeyId, acr: 'aal1', amr: ['pop'] };
+
+/** A challenge, and the options for `navigator.credentials.get`. They are the same for everybody and name no passkey. */
+export async function beginAssertion(tx: Executor, services: Services, use: ChallengeUse) {
+  const { id, challenge } = await createChallenge(tx, services, use);
+  const publicKey: z.output<typeof RequestOptions> = {
+    challenge,
+    rpId: services.config.passkeys.rpId,
+    timeout: CHALLENGE_MS,
+    allowCredentials: [],
+    userVerification: 'preferred',
+  };
+  return { challengeId: id, publicKey };
+}
+
+/** Verifies the answer of an authenticator and changes nothing. */
+export async function checkAssertion(
+  db: Executor,
+  services: Services,
+  sent: { readonly challengeId: string; readonly credential: SentAssertion },
+  use: ChallengeUse,
+): Promise<AssertionCheck> {
+  const { challengeId, credential } = sent;
+  const hash = await findChallenge(db, services, challengeId, use);
+  const [stored] = await db
+    .select({ passkey: passkeys, handle: passkeyHandles.handle })
+    .from(passkeys)
+    .innerJoin(passkeyHandles, eq(passkeyHandles.userId, passkeys.userId))
+    .where(eq(passkeys.credentialId, credential.id));
+  const isAttempt = hash !== undefined && stored !== undefined;
+  const verified = isAttempt ? await verify(services, credential, hash, stored) : null;
+  return { challengeId, use, userId: stored?.passkey.userId ?? null, isAttempt, verified };
+}
+
+async function verify(
+  services: Services,
+  credential: SentAssertion,
+  challengeHash: string,
+  { passkey, handle }: { readonly passkey: typeof passkeys.$inferSelect; readonly handle: string },
+): Promise<VerifiedAssertion | null> {
+  const { rpId, origins } = services.config.passkeys;
+  const { clientDataJSON, authenticatorData, signature, userHandle } = credential.response;
+  try {
+    // The authenticator signs in the user whom it stores, so it has to name them.
+    if (userHandle !== handle || isCrossOrigin(clientDataJSON)) return null;
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response: {
+        id: credential.id,
+        rawId: credential.rawId,
+        type: credential.type,
+        clientExtensionResults: {},
+        response: { clientDataJSON, authenticatorData, signature, userHandle },
+      },
+      expectedChallenge: (challenge) => hashOneTimeToken(challenge) === challengeHash,
+      expectedOrigin: [...origins],
+      expectedRPID: rpId,
+      // The counter is compared later, under the lock, so that the user gets a mail when it goes back.
+      credential: {
+        id: passkey.credentialId,
+        publicKey: isoBase64URL.toBuffer(passkey.publicKey),
+        counter: 0,
+      },
+      requireUserVerification: false,
+    });
+    if (!verified) return null;
+    const { newCounter, userVerified, credentialBackedUp } = authenticationInfo;
+    return { passkeyId: passkey.id, counter: newCounter, userVerified, backedUp: credentialBackedUp };
+  } catch {
+    // The library throws for everything that does not fit, and for malformed bytes.
+    return null;
+  }
+}
+
+/**
+ * Uses the challenge up, and answers what the passkey proves; null if the assertion is not of this user, or does not
+ * count: then the challenge is used up too, so commit. The caller has locked the row of the user (null: the caller refuses every user).
+ */
+export async function useAssertion(
+  ctx: Run,
+  ofUserId: string | null,
+  { challengeId, use, userId, verified }: AssertionCheck,
+): Promise<PasskeyProof | null> {
+  const { tx, services } = ctx;
+  if (!(await consumeChallenge(tx, services, challengeId, use))) return null;
+  if (!verified || ofUserId === null || ofUserId !== userId) return null;
+  const isPasskey = and(eq(passkeys.id, verified.passkeyId), eq(passkeys.userId, ofUserId));
+  const [passkey] = await tx.select().from(passkeys).where(isPasskey).for('update');
+  if (!passkey) return null;
+  const { counter, userVerified, backedUp } = verified;
+  if (passkey.counter > 0 && counter <= passkey.counter) {
+    await mailClonedPasskey(ctx, ofUserId, passkey.name);
+    return null;
+  }
+  await tx
+    .update(passkeys)
+    .set({ counter, userVerified, backedUp, lastUsedAt: services.clock.now() })
+    .where(isPasskey);
+  return proofOf(verified);
+}

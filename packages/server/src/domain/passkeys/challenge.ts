@@ -1,0 +1,89 @@
+import { and, eq, gt, isNull } from 'drizzle-orm';
+import { index, pgTable, text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
+import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
+import { time } from '../../db/query/columns.ts';
+import type { Services } from '../../kernel/context.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+
+/** What authenticators sign: random, stored as a hash, and used up by `DELETE … RETURNING`. */
+export const passkeyChallenges = pgTable(
+  'passkey_challenges',
+  {
+    id: uuidColumn('id').primaryKey(),
+    purpose: textColumn('purpose', { enum: ['registration', 'signIn', 'flow'] }).notNull(),
+    hash: textColumn('hash').notNull(),
+    /** The session or the flow that alone may use it; null: anyone with the challenge. */
+    boundTo: textColumn('bound_to'),
+    expiresAt: time('expires_at').notNull(),
+  },
+  (table) => [index('passkey_challenges_expiry').on(table.expiresAt)],
+);
+
+/** Where a challenge counts. A challenge of one purpose, session or flow does not count in another. */
+export type ChallengeUse =
+  /** Adds a passkey, in this session only. */
+  | { readonly purpose: 'registration'; readonly boundTo: string }
+  /** Signs in, or is a second factor of a session. */
+  | { readonly purpose: 'signIn'; readonly boundTo: null }
+  /** A step of a sign-in on hosted pages; `boundTo`: the hash of the flow cookie, which stays the same between steps. */
+  | { readonly purpose: 'flow'; readonly boundTo: string };
+
+/** The use of a challenge that `passkeyOptions` answers. */
+export const forSignIn: ChallengeUse = { purpose: 'signIn', boundTo: null };
+
+export const CHALLENGE_MS = 5 * 60_000;
+
+/** A challenge of 32 random bytes, in base64url, which one browser gets. */
+export interface Challenge {
+  readonly id: string;
+  readonly challenge: string;
+}
+
+export async function createChallenge(
+  tx: Executor,
+  { ids, clock }: Pick<Services, 'ids' | 'clock'>,
+  { purpose, boundTo }: ChallengeUse,
+): Promise<Challenge> {
+  const [id, challenge] = [ids.random(), newOneTimeToken()];
+  const expiresAt = new Date(clock.now().getTime() + CHALLENGE_MS);
+  await tx
+    .insert(passkeyChallenges)
+    .values({ id, purpose, hash: hashOneTimeToken(challenge), boundTo, expiresAt });
+  return { id, challenge };
+}
+
+const isUsable = (id: string, { purpose, boundTo }: ChallengeUse, now: Date) =>
+  and(
+    eq(passkeyChallenges.id, id),
+    eq(passkeyChallenges.purpose, purpose),
+    boundTo === null ? isNull(passkeyChallenges.boundTo) : eq(passkeyChallenges.boundTo, boundTo),
+    gt(passkeyChallenges.expiresAt, now),
+  );
+
+/** The hash of a challenge that can still be used here; undefined without one. */
+export async function findChallenge(
+  db: Executor,
+  { clock }: Pick<Services, 'clock'>,
+  id: string,
+  use: ChallengeUse,
+): Promise<string | undefined> {
+  const [row] = await db
+    .select()
+    .from(passkeyChallenges)
+    .where(isUsable(id, use, clock.now()));
+  return row?.hash;
+}
+
+/** Uses the challenge up, whether its answer is right or not. False: it is used, expired, or belongs elsewhere. */
+export async function consumeChallenge(
+  tx: Executor,
+  { clock }: Pick<Services, 'clock'>,
+  id: string,
+  use: ChallengeUse,
+): Promise<boolean> {
+  const used = await tx
+    .delete(passkeyChallenges)
+    .where(isUsable(id, use, clock.now()))
+    .returning({ id: passkeyChallenges.id });
+  return used.length > 0;
+}

@@ -1,0 +1,104 @@
+import { eq } from 'drizzle-orm';
+import { z } from 'zod';
+import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
+import { newSession, openSession, SignIn } from '../../domain/identity/sign-in.ts';
+import { canSignIn } from '../../domain/identity/password-sign-in.ts';
+import { nodeOfUser } from '../../domain/identity/user-node.ts';
+import { lockUser } from '../../domain/identity/verification.ts';
+import { beginAssertion, checkAssertion, proofOf, useAssertion } from '../../domain/passkeys/assertion.ts';
+import { forSignIn } from '../../domain/passkeys/challenge.ts';
+import { AssertionCredential, passkeyChallengeId } from '../../domain/passkeys/credential.ts';
+import { RequestOptions } from '../../domain/passkeys/options.ts';
+import { stopReset } from '../../domain/second-factor/reset.ts';
+import { delayToStep } from '../../domain/sign-in-protection/constant-time-answer.ts';
+import { isOverdue, verificationRequired } from '../../domain/sign-in-protection/verification-deadline.ts';
+import { fail } from '../../errors.ts';
+import { mutation } from '../../kernel/operation.ts';
+import { refuse } from '../../kernel/output/reply.ts';
+import { countFailure, isLockedOut } from '../me/failed-attempts.ts';
+import { users } from '../users/user.ts';
+
+/** Signing in with a passkey, without a name (docs/passkeys.md). */
+
+export const passkeyOptions = mutation({
+  rest: 'POST /auth/passkey/options',
+  whileImpersonating: 'refused',
+  summary: 'Begin to use a passkey: the options for `navigator.credentials.get`',
+  description:
+    'The options are the same for everybody but for the challenge, which can be answered once, for 5 minutes: to sign in, or as second factor.',
+  access: 'public',
+  leavesPermissions: true,
+  rate: 'network',
+  input: {},
+  output: z
+    .object({ challengeId: passkeyChallengeId, publicKey: RequestOptions })
+    .meta({ id: 'PasskeyRequest', description: 'A challenge for any passkey of this service.' }),
+  run: (ctx) => {
+    // It is about no user, so there is nothing to audit.
+    ctx.unchanged();
+    return beginAssertion(ctx.tx, ctx.services, forSignIn);
+  },
+});
+
+const refused = () =>
+  refuse(
+    fail('UNAUTHENTICATED', {
+      fix: 'Ask for new options, and answer them once, within 5 minutes, with a passkey of this service; or sign in in another way.',
+    }),
+  );
+
+export const signInWithPasskey = mutation({
+  rest: 'POST /auth/passkey',
+  whileImpersonating: 'refused',
+  summary: 'Sign in with a passkey',
+  description:
+    'A passkey that verified its user, by PIN or biometrics, is two factors: the session is `aal2`. Otherwise a second factor is asked for where the user has one.',
+  access: 'public',
+  leavesPermissions: true,
+  input: { challengeId: passkeyChallengeId, credential: AssertionCredential },
+  output: SignIn,
+  emits: 'session.created',
+  codes: ['UNAUTHENTICATED', 'EMAIL_VERIFICATION_REQUIRED'],
+  limit: {
+    class: 'auth',
+    key: ({ credential }, { network }) => `signInWithPasskey ${hashOneTimeToken(credential.id)} ${network}`,
+  },
+  prepare: async ({ tx, services, input }) => {
+    const check = await checkAssertion(tx, services, input, forSignIn);
+    const checkedAt = performance.now();
+    const { userId, verified } = check;
+    if (userId === null || !verified) return { check, checkedAt, session: null };
+    const [user] = await tx.select().from(users).where(eq(users.id, userId));
+    const { acr, amr } = proofOf(verified);
+    return { check, checkedAt, session: user ? await newSession(services, user, { acr, amr }) : null };
+  },
+  run: async (ctx) => {
+    const { tx, services, call, prepared } = ctx;
+    const { check, checkedAt, session } = prepared;
+    const { userId } = check;
+    const user = userId === null ? undefined : await lockUser(ctx, userId);
+    const isLocked = userId !== null && (await isLockedOut(tx, services, userId, call.network));
+    const isAllowed = user !== undefined && canSignIn(user) && !isLocked;
+    const proof = await useAssertion(ctx, isAllowed ? user.id : null, check);
+    if (userId === null) {
+      ctx.unchanged();
+      delayToStep(ctx, checkedAt);
+      return refused();
+    }
+    const target = { type: 'User', id: userId };
+    const node = await nodeOfUser(tx, userId);
+    if (!session || !user || !proof) {
+      if (user && check.isAttempt && !isLocked) await countFailure(tx, services, user.id, call.network);
+      ctx.record({ outcome: 'failed', code: 'UNAUTHENTICATED', target, node });
+      delayToStep(ctx, checkedAt);
+      return refused();
+    }
+    if (isOverdue(user, services)) {
+      ctx.record({ outcome: 'denied', code: 'EMAIL_VERIFICATION_REQUIRED', target, node });
+      return refuse(verificationRequired());
+    }
+    // Who still has a factor has not lost it.
+    if (proof.acr === 'aal2') await stopReset(tx, user.id);
+    return openSession(ctx, session, user);
+  },
+});
