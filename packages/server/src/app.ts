@@ -55,7 +55,7 @@ import { createFanOut } from './features/webhook-subscriptions/fan-out.ts';
 import { createTargetGuard } from './domain/webhook-targets/target-guard.ts';
 import { createIds } from './runtime/ids.ts';
 import { deleteUnusedApps } from './domain/app-registration/unused-apps.ts';
-import { startJobs } from './runtime/jobs.ts';
+import { every, startJobs } from './runtime/jobs.ts';
 import type { Services } from './kernel/context.ts';
 import { createInvoke } from './kernel/invoke.ts';
 import { createNotes } from './kernel/stages.ts';
@@ -215,14 +215,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   });
   const nested = { ...listing, notes: createNotes(), list: '' };
   const { setExampleIds } = serveOperations(server, {
-    config,
+    ...{ config, operations, entities, invoke, limiter, services, database },
     consoleFolder: options.consoleFolder,
-    operations,
-    entities,
-    invoke,
-    limiter,
-    services,
-    database,
     related: ({ scope, related }, entity, relation, keys) =>
       rls.read(scope, (tx) => bindScope({ tx, scope, related, ...nested }).related(entity, relation, keys)),
     document: { version, tags: tagDescriptions, events: sentEvents() },
@@ -240,9 +234,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   });
   const rotateSystemKey = () => rotateSystemKeyIfDue(services, pool, actAsSystem, logError);
   const checkpoints = createCheckpoints({ pool, keyring, clock, actAsSystem, log: logError });
-  const { auditDays: days } = config.retention;
-  const onCut = (entries: number): void => log.info({ message: 'audit logs cut', entries });
-  const auditRetention = createAuditRetention({ database, keyring, days, log: logError, onCut });
+  const auditRetention = createAuditRetention({
+    ...{ database, keyring, days: config.retention.auditDays, log: logError },
+    onCut: (entries) => log.info({ message: 'audit logs cut', entries }),
+  });
   const recordOperators = () => recordConfiguredOperators(services, pool, actAsSystem, logError);
   const resetFactors = () => carryOutFactorResets(services, pool, actAsSystem, logError);
   const warnOfExpiry = () => warnOfExpiringKeys(services, pool, actAsSystem, logError);
@@ -250,19 +245,17 @@ export async function createApp(options: AppOptions): Promise<App> {
   const logResealed = (resealed: ResealCounts): void => log.info({ message: 'resealed', resealed });
   const reseal = createReseal({ pool, kek, columns: sealedColumns, log: logError, onResealed: logResealed });
   const stopJobs = startJobs(config.jobs, [
-    { everyMs: 10_000, run: flush },
-    { everyMs: 2_000, run: () => webhooks.deliverDue().then(logouts.sendDue) },
-    { everyMs: MINUTE_MS, run: webhooks.probe },
-    { everyMs: MINUTE_MS, run: () => denials.flush() },
-    { everyMs: MINUTE_MS, run: recordOperators },
-    { everyMs: MINUTE_MS, run: resetFactors },
-    { everyMs: MINUTE_MS, run: () => checkpoints.run() },
-    { everyMs: 15 * MINUTE_MS, run: () => purge.run() },
-    { everyMs: 15 * MINUTE_MS, run: () => auditRetention.run() },
-    { everyMs: 60 * MINUTE_MS, run: rotateSystemKey },
-    { everyMs: 60 * MINUTE_MS, run: warnOfExpiry },
-    { everyMs: 60 * MINUTE_MS, run: deleteUnused },
-    ...(config.encryption.oldKeys.length > 0 ? [{ everyMs: MINUTE_MS, run: () => reseal.run() }] : []),
+    ...every(10_000, flush),
+    ...every(2_000, () => webhooks.deliverDue().then(logouts.sendDue)),
+    ...every(MINUTE_MS, webhooks.probe, () => denials.flush(), recordOperators, resetFactors),
+    ...every(MINUTE_MS, () => checkpoints.run()),
+    ...every(
+      15 * MINUTE_MS,
+      () => purge.run(),
+      () => auditRetention.run(),
+    ),
+    ...every(60 * MINUTE_MS, rotateSystemKey, warnOfExpiry, deleteUnused),
+    ...(config.encryption.oldKeys.length > 0 ? every(MINUTE_MS, () => reseal.run()) : []),
   ]);
   const serves = { explorer: config.graphql.explorer, documentation: config.docs.enabled };
   registerHostedPages(server, { https: config.security.https, serves, ...pageQuestions(pool, services) });
@@ -278,8 +271,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     flushWebhooks: () => relay.flush().then(webhooks.flush).then(logouts.flush),
     purge: () => purge.run(),
     rotateSystemKey,
-    signAuditLogs: () => checkpoints.run(),
-    cutAuditLogs: () => auditRetention.run(),
+    signAuditLogs: checkpoints.run,
+    cutAuditLogs: auditRetention.run,
     warnOfExpiry,
     deleteUnusedApps: deleteUnused,
     recordOperators,

@@ -68,7 +68,7 @@ export interface App {
   readonly resetFactors: () => Promise<void>;
   /** Warns about API keys that expire soon, as the job does. Answers their number. */
   readonly warnOfExpiry: () => Promise<number>;
-  /** Deletes registered apps that nobody uses, as the job does. Answers their number. */
+  /** Deletes registered apps that are not used, as the job does. Answers their number. */
   readonly deleteUnusedApps: () => Promise<number>;
   /** Encrypts again what is still encrypted with an old key, as the job does. */
   readonly reseal: () => Promise<ResealCounts>;

@@ -21,8 +21,7 @@ declare module 'fastify' {
 }
 
 export function sendError(error: DoorwardError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const refusal =
-    request.route?.standardErrors?.refusal(error) ?? formAnswersOf(request)?.refusal?.(error);
+  const refusal = request.route?.standardErrors?.refusal(error) ?? formAnswersOf(request)?.refusal?.(error);
   if (refusal) {
     const { body, headers, status } = refusal;
     return reply

@@ -95,11 +95,3 @@ export function pickLanguage(acceptLanguage: string | undefined): Language {
   }
   return best ?? 'en';
 }
-
-/** The first language that the pages have, of BCP 47 tags separated by spaces (OpenID Connect Core §3.1.2.1). */
-export const languageOfLocales = (locales: string | undefined): Language | undefined =>
-  (locales ?? '')
-    .slice(0, maxHeaderLength)
-    .split(' ', maxRanges)
-    .map((tag) => languages.find((language) => language === tag.toLowerCase().split('-')[0]))
-    .find((language) => language !== undefined);

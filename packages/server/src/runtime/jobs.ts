@@ -4,6 +4,10 @@ interface Job {
   readonly run: () => Promise<unknown>;
 }
 
+/** Jobs that run equally often. */
+export const every = (everyMs: number, ...runs: readonly Job['run'][]): Job[] =>
+  runs.map((run) => ({ everyMs, run }));
+
 /** Starts the timers of enabled jobs, which do not keep the process alive. Returns the function that stops them. */
 export function startJobs({ enabled }: { readonly enabled: boolean }, jobs: readonly Job[]): () => void {
   const timers = (enabled ? jobs : []).map(({ everyMs, run }) =>

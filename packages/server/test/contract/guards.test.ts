@@ -57,7 +57,7 @@ const publicRoutes = new Set([
   'POST /api/auth/project/email/request',
   'GET /api/auth/project/email',
   'POST /api/auth/project/email/consume',
-  // The ways to prove who one is, in the flow of a browser (sign-in-methods §1).
+  // The ways to prove who one is, in the flow of a browser (identity §12).
   'POST /api/auth/flow/identifier',
   'POST /api/auth/flow/password',
   'POST /api/auth/flow/email/code',

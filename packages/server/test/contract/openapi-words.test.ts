@@ -154,7 +154,9 @@ describe('an example', () => {
     >;
     for (const [name, { 'x-codes': codes, content }] of Object.entries(shared)) {
       const media = content?.['application/json'] as { examples?: object } | undefined;
-      expect(Object.keys(media?.examples ?? {}), name).toEqual(codes ?? []);
+      // Errors in the form of a standard have no example in the form of this API.
+      const isStandard = name.endsWith('-STANDARD');
+      expect(Object.keys(media?.examples ?? {}), name).toEqual(isStandard ? [] : (codes ?? []));
     }
     const examples = written.components['examples'] as Record<
       string,
@@ -170,7 +172,7 @@ describe('an example', () => {
 
 describe('the document', () => {
   it('is within its size limit', () => {
-    expect(Buffer.byteLength(JSON.stringify(written))).toBeLessThan(740_000);
+    expect(Buffer.byteLength(JSON.stringify(written))).toBeLessThan(780_000);
   });
 
   it('has no schema with a generated name, and no bounds that apply to every integer', () => {

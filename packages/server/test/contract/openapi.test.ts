@@ -68,7 +68,7 @@ const described = new Map<string, { method: string; path: string; entry: Describ
 
 beforeAll(async () => {
   github = await startGithub();
-  app = await startApp({ ...github.env, ...operatorEnvironment });
+  app = await startApp({ ...github.env, ...operatorEnvironment, OIDC_DYNAMIC_REGISTRATION: 'true' });
   owner = await house(app);
   raw = (await app.server.inject('/api-docs.json')).body;
   document = dereferenced(JSON.parse(raw) as OpenApi);
@@ -128,7 +128,8 @@ describe('the document', () => {
   it('equals the served routes', () => {
     // Pages and protocols with an address of their own are not part of the API.
     const others = /^\/$|^\/(graphql|api-docs|hosted|explorer|assets|metrics)\b|\*/;
-    const pages = /^GET \/(device|api\/auth\/project\/(sign-in|email|second-factor|consent|respond(\.js)?))$/;
+    const pages =
+      /^GET \/(device|api\/auth\/project\/(sign-in(\.js)?|email|second-factor|organization|consent|respond(\.js)?))$/;
     const shape = (path: string) => path.replace(/\{[^}]+\}/g, '*');
     const documented = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method.toUpperCase()} ${shape(path)}`),
@@ -978,6 +979,64 @@ describe('an answer over REST', () => {
     const { refresh_token } = renewed.json<{ refresh_token: string }>();
     expect((await post('revokeProjectToken', { token: refresh_token }, basic)).body).toBe('{}');
   }
+
+  it('is as documented for each way to sign in to an app', async () => {
+    const { scope } = owner.places.accountProject;
+    const redirectUri = 'https://app.example/callback';
+    const fields = {
+      ...{ scope, name: 'Every way', redirectUris: [redirectUri], enabledProviders: ['password', 'email'] },
+      ...{ allowSignUp: true, signUpRoleId: roleIdOf('Project Viewer') },
+    };
+    const made = await app.must('createProjectApp', fields as never, { token: owner.person.token });
+    const { clientId: client_id } = made as unknown as { clientId: string };
+    /** A browser with a new sign-in. */
+    const begin = async () => {
+      const pkce = { code_challenge: challengeOf(newVerifier()), code_challenge_method: 'S256' };
+      const request = { client_id, redirect_uri: redirectUri, ...pkce, response_type: 'code' };
+      const begun = await call('authorizeProjectSignIn', request);
+      const cookie = `doorward_flow=${begun.cookies.find(({ name }) => name === 'doorward_flow')?.value}`;
+      return (name: string, input: object) =>
+        call(name, input, undefined, { cookie, origin: 'http://localhost:4000' });
+    };
+    const { email, password } = await app.person();
+    const newPassword = 'four green kettles sing';
+    const step = await begin();
+    await step('identifyInFlow', { email: 'none' });
+    expect((await step('identifyInFlow', { email })).status).toBe(303);
+    expect((await step('giveFlowPassword', { email, password: 'x' })).code).toBe('UNAUTHENTICATED');
+    expect((await step('giveFlowPassword', { email, password })).status).toBe(303);
+    const signUp = await begin();
+    const address = 'new-here@example.test';
+    await signUp('signUpInFlow', { email: address, name: 'Ada', password: 'short' });
+    expect((await signUp('signUpInFlow', { email: address, name: 'Ada', password })).status).toBe(202);
+    expect((await signUp('enterMailedCode', { code: '12345' })).code).toBe('UNAUTHENTICATED');
+    expect((await signUp('enterMailedCode', { code: await app.mailedCode(address) })).status).toBe(303);
+    const reset = await begin();
+    expect((await reset('requestFlowReset', { email })).status).toBe(202);
+    expect((await reset('resetFlowPassword', { code: '12345', newPassword })).code).toBe('UNAUTHENTICATED');
+    const code = await app.mailedCode(email);
+    expect((await reset('resetFlowPassword', { code, newPassword })).status).toBe(303);
+    expect((await reset('chooseProjectOrganization', {})).code).toBe('INVALID_TOKEN');
+    // Its success needs a user of several organizations: organization.test.ts has it.
+    seen.add('chooseProjectOrganization');
+  });
+
+  it('is as documented for a client that registers itself', async () => {
+    const { scope } = owner.places.accountProject;
+    const as = { token: owner.person.token };
+    const [, projectId = ''] = scope.id.split(':');
+    await app.must('updateProject', { scope, id: projectId, dynamicRegistration: 'token' }, as);
+    const { clientId, clientSecret, scope: place } = await app.must('createApiKey', { scope }, as);
+    const exchange = { clientId, clientSecret: clientSecret ?? '', scope: place };
+    const { accessToken } = await app.must('exchangeApiKey', exchange);
+    const metadata = { redirect_uris: ['https://client.example/callback'], client_name: 'Notes' };
+    const made = await call('registerProjectClient', metadata, accessToken);
+    expect(made.ok, made.body).toBe(true);
+    const bearer = (JSON.parse(made.body) as { registration_access_token: string }).registration_access_token;
+    const client = { client: (JSON.parse(made.body) as { client_id: string }).client_id };
+    expect((await call('projectClientRegistration', client, bearer)).ok).toBe(true);
+    expect((await call('deleteProjectClientRegistration', client, bearer)).status).toBe(204);
+  });
 
   it('is as documented in each step of a sign-in to an app', async () => {
     const { token, email } = await app.person();

@@ -4,7 +4,7 @@ import { httpsUrl, text } from '../../kernel/input/values.ts';
 
 /**
  * What a client may say about itself (RFC 7591 §2). Other members are ignored. Nothing is fetched, and no picture is
- * taken: a name and an address of return are all that the consent page shows of a client for which nobody vouches.
+ * taken: a name and an address of return are all that the consent page shows of a client for which no person vouches.
  */
 const grantTypes = ['authorization_code', 'refresh_token'] as const;
 
@@ -40,8 +40,7 @@ export const clientMetadata = {
     .describe('Where the browser may be sent after a logout.'),
 };
 
-const metadataSchema = z.object(clientMetadata);
-export type ClientMetadata = z.output<typeof metadataSchema>;
+export type ClientMetadata = z.output<z.ZodObject<typeof clientMetadata>>;
 
 /** The answer of RFC 7591 §3.2.1, for OpenAPI. */
 export const ClientRegistration = z

@@ -15,7 +15,7 @@ import { invalidRegistrationToken } from './errors.ts';
 import { appData, describeClient } from './registered-client.ts';
 
 /**
- * Dynamic registration (RFC 7591, openid §10): a client becomes an app of the project whose key's token it sends. Nobody
+ * Dynamic registration (RFC 7591, openid §10): a client becomes an app of the project whose key's token it sends. No person
  * vouches for it, so it is public, asks its users always, and can request only what the project allows.
  */
 

@@ -6,7 +6,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { appById, type LiveApp } from '../app-access/app.ts';
 import { deleteRegisteredApp } from './registered-client.ts';
 
-/** Registered apps that nobody uses are deleted, so that they do not fill the project (openid §10). */
+/** Registered apps that are not used are deleted, so that they do not fill the project (openid §10). */
 export const UNUSED_DAYS = 30;
 const DAY_MS = 86_400_000;
 /** Apps of one run; the next run continues. */
@@ -76,6 +76,7 @@ const deleteOne = (services: Services, id: string, since: Date, actAsSystem: Act
       .for('update', { skipLocked: true });
     const app = due && (await appById(tx, id));
     if (!app) return false;
-    const record = act.record as Parameters<typeof deleteRegisteredApp>[0]['record'];
+    const record: Parameters<typeof deleteRegisteredApp>[0]['record'] = (note) =>
+      act.record(note as Parameters<typeof act.record>[0]);
     return deleteRegisteredApp({ ...act, services, record }, app);
   });

@@ -7,7 +7,7 @@ import type { Call, Services } from '../../kernel/context.ts';
 import { refuse } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
-import { appForMember } from '../app-access/organization.ts';
+import { appForMember } from '../federation/sign-in-organization.ts';
 import { namedResources, resourcesOf } from '../app-access/resources.ts';
 import { isOffline } from '../app-access/openid-scopes.ts';
 import { isOwnerOverdue } from '../sign-in-protection/verification-deadline.ts';

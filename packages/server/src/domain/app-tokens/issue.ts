@@ -8,7 +8,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import type { LiveApp } from '../app-access/app.ts';
 import { isOffline, type OpenidScope } from '../app-access/openid-scopes.ts';
 import { audienceOf } from '../app-access/resources.ts';
-import { appForMember } from '../app-access/organization.ts';
+import { appForMember } from '../federation/sign-in-organization.ts';
 import { inProfile } from '../app-access/token-profile.ts';
 import { accessTokenSeconds } from '../identity/sign-in.ts';
 import { organizationMembers, projectUsers } from '../memberships/membership.ts';

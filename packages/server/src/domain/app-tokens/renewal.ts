@@ -5,7 +5,7 @@ import type { Services } from '../../kernel/context.ts';
 import { refuse } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
-import { appForMember } from '../app-access/organization.ts';
+import { appForMember } from '../federation/sign-in-organization.ts';
 import { namedResources, resourcesOf } from '../app-access/resources.ts';
 import { reuseDetected, rotate, findPresentedToken, type PresentedToken } from '../sessions/rotation.ts';
 import type { Run } from '../identity/sign-in.ts';

@@ -7,7 +7,7 @@ import type { Services } from '../../kernel/context.ts';
 import { refuse, type Refusal } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
-import { appForMember } from '../app-access/organization.ts';
+import { appForMember } from '../federation/sign-in-organization.ts';
 import { isOffline } from '../app-access/openid-scopes.ts';
 import { namedResources, resourcesOf } from '../app-access/resources.ts';
 import { storeRehash, type Client } from '../app-tokens/client.ts';

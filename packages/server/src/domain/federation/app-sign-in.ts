@@ -1,7 +1,7 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { loadSubjects } from '../../access/grants/grants.ts';
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
-import { organizationsOf } from '../app-access/organization.ts';
+import { organizationsOf } from './sign-in-organization.ts';
 import { findAddressOwner } from '../identity/address.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import type { Run, UserRow } from '../identity/sign-in.ts';

@@ -3,7 +3,7 @@ import { nodes } from '../../db/tenancy/nodes.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { roles } from '../../features/roles/role.ts';
 import type { LiveApp } from '../app-access/app.ts';
-import { appFor, organizationsOf, type AppOrganization } from '../app-access/organization.ts';
+import { appFor, organizationsOf, type AppOrganization } from './sign-in-organization.ts';
 import type { AppRequest } from '../sign-in-flow/app-request.ts';
 import type { Run } from '../identity/sign-in.ts';
 import { userAsActor } from '../identity/user-node.ts';
@@ -79,7 +79,7 @@ const placedIn = (
   organization: AppOrganization,
 ): SignInPlace => ({
   app: appFor(app, organization),
-  // Nobody joins the project itself by a sign-in for an organization.
+  // A sign-in for an organization does not add the user to the project itself.
   candidate: { ...candidate, joins: false },
   asked: { ...asked, organization: organization.id },
 });
@@ -98,12 +98,12 @@ export async function admitToSlice(
   const { tx } = ctx;
   // Orders sign-ins of the customer, so that none exceeds the number of users.
   await tx.select({ id: nodes.id }).from(nodes).where(eq(nodes.id, sliceId)).for('no key update');
-  const found = (await organizationsOf(tx, app, userId)).find(({ id }) => id === organization.id);
-  if (!found || found.hasRole) return found !== undefined;
+  const current = (await organizationsOf(tx, app, userId)).find(({ id }) => id === organization.id);
+  if (!current || current.hasRole) return current !== undefined;
   const [role] = await tx
     .select({ id: roles.id, tenantId: roles.tenantId })
     .from(roles)
-    .where(and(eq(roles.id, found.defaultRoleId ?? userId), isNull(roles.deletedAt)))
+    .where(and(eq(roles.id, current.defaultRoleId ?? userId), isNull(roles.deletedAt)))
     .for('share');
   if (!role) return false;
   const node = { id: sliceId, scope: app.scope };

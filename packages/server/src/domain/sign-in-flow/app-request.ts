@@ -1,4 +1,4 @@
-import type { Language } from '../../i18n/translate.ts';
+import type { Call } from '../../kernel/context.ts';
 import type { OpenidScope } from '../app-access/openid-scopes.ts';
 
 /** What an app requests of OpenID Connect (openid §3). */
@@ -36,7 +36,7 @@ export interface AppRequest {
    */
   readonly organization?: string | null;
   /** The language that the app asked for; absent: that of the browser. */
-  readonly language?: Language;
+  readonly language?: Call['language'];
   /** A device that waits for the user (RFC 8628); the answer goes to it, and not to a redirect URI. */
   readonly device?: WaitingDevice;
 }

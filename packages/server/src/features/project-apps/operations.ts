@@ -103,7 +103,7 @@ const setterOf = ({ tx, services, scope, rights }: MembershipRun) => ({
   grants: rights.projectGrants ?? rights.grants,
 });
 
-/** Nobody vouches for a client that registered itself, so its users are always asked (openid §6). */
+/** No person vouches for a client that registered itself, so its users are always asked (openid §6). */
 const registeredItself = () =>
   fail('INVALID_STATE', {
     params: { state: 'registered' },

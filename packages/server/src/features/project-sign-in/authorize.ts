@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { fail } from '../../errors.ts';
-import { languageOfLocales } from '../../i18n/translate.ts';
+import { languageOfLocales } from '../../kernel/input/ui-locales.ts';
 import { Notice, redirect, type BareReply } from '../../kernel/output/reply.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';

@@ -2,7 +2,6 @@ import { eq } from 'drizzle-orm';
 import type { Config } from '../../config/config.ts';
 import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
-import type { Language } from '../../i18n/translate.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { appByClientId, appById, offeredProviders, type LiveApp } from '../../domain/app-access/app.ts';
 import { parseScopes, type OpenidScope } from '../../domain/app-access/openid-scopes.ts';
@@ -91,7 +90,7 @@ export interface PageState {
   /** The address that the app expects; only text in a field. */
   readonly loginHint: string | null;
   /** The language that the app asked for; null: that of the browser. */
-  readonly language: Language | null;
+  readonly language: Call['language'] | null;
   /** The device that waits for the answer; null: an app in this browser. */
   readonly device: WaitingDevice | null;
   /** The answer that the page posts to the app; empty at every other step. */
@@ -105,7 +104,7 @@ export type LinkState =
       readonly app: AppProfile;
       readonly redirectUri: string;
       readonly token: string;
-      readonly language: Language | null;
+      readonly language: Call['language'] | null;
       /** For a new password: what its form sends beside the password, and the length that it needs. */
       readonly reset: {
         readonly code: string;

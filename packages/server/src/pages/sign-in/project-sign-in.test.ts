@@ -276,7 +276,7 @@ describe('an app that takes passwords', () => {
     });
     expect(refused.body).toMatch(/id="password-problem"[^>]*>This password is too common/);
     expect(refused.body).toMatch(/value="Ada"[\s\S]*value="ada@example.test"/);
-    // Nobody may sign up: the address of the form leads to the first page.
+    // No one may sign up here: the address of the form leads to the first page.
     expect((await show(withPassword, 'sign-in?form=sign-up')).body).toContain('flow/identifier');
   });
 

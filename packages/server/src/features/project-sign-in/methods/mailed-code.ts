@@ -37,10 +37,10 @@ export async function mailOfToken(
   services: Services,
   mailed: { readonly token: string; readonly cookie: string | null },
 ): Promise<(OpenedMail & { readonly isSameBrowser: boolean }) | undefined> {
-  const found = await findFlowByMailedToken(db, services, 'project', mailed);
-  if (found?.flow.step.name !== 'signIn') return undefined;
-  const { flow, isSameBrowser } = found;
-  const { step } = found.flow;
+  const opened = await findFlowByMailedToken(db, services, 'project', mailed);
+  if (opened?.flow.step.name !== 'signIn') return undefined;
+  const { flow, isSameBrowser } = opened;
+  const { step } = opened.flow;
   if (!step.mail || !isLive(step.mail, services.clock)) return undefined;
   return { flow: { ...flow, step }, mail: step.mail, isSameBrowser };
 }

@@ -146,7 +146,7 @@ export const signUpInFlow = mutation({
   },
   input: {
     email: typedAddress,
-    name: text(1, 255).describe('Their name.'),
+    name: text(1, 255).meta({ description: 'Their name.', examples: ['Ada Lovelace'] }),
     password: optionalPassword,
     locale: Locale.optional().describe('Language of the mails to them.'),
     form_token: formToken,

@@ -35,8 +35,8 @@ interface TypedPassword {
 }
 
 /**
- * Checks the password, outside of the transaction, for a browser in a sign-in to an app that takes passwords: nobody else
- * costs a hash. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED, PROVIDER_NOT_CONFIGURED
+ * Checks the password, outside of the transaction, for a browser in a sign-in to an app that takes passwords: no other
+ * caller costs a hash. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED, PROVIDER_NOT_CONFIGURED
  */
 export async function preparePassword(
   db: Executor,

@@ -20,7 +20,7 @@ import { takeCode } from './take-code.ts';
 
 /** A new password for who forgot theirs, on the pages of a sign-in to an app. The mailed code proves the address. */
 
-export interface Reset {
+interface Reset {
   readonly code: string;
   readonly newPassword: string;
   readonly form_token?: string | undefined;

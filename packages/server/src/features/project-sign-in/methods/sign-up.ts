@@ -12,7 +12,7 @@ import { allowsSignUp, requestSignUpCode, storeForm } from './request-code.ts';
 
 /** Sign-up for an app. Name and password wait in the flow: nothing is created before the address is proved. */
 
-export interface SignUp {
+interface SignUp {
   readonly email: string;
   readonly name: string;
   readonly password?: string | undefined;

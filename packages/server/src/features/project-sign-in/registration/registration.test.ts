@@ -58,7 +58,7 @@ async function send(
   const answer = await app.server.inject({ method, url, headers, ...sent });
   return {
     status: answer.statusCode,
-    body: (answer.body === '' ? {} : answer.json()) as Answer['body'],
+    body: answer.body === '' ? {} : answer.json(),
     challenge: answer.headers['www-authenticate'],
   };
 }

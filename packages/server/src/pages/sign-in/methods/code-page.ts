@@ -8,10 +8,12 @@ import { signInTexts } from '../project-sign-in-texts.ts';
 import { formAddress, scriptPath } from './form-address.ts';
 import { field, passwordField, passwordRule, problemAt } from './form-parts.ts';
 import { methodTexts } from './method-texts.ts';
+import { noticeTexts } from './notice-texts.ts';
 
 /** The page after a mail was sent: it asks for the code, and for the new password of a reset. */
 export function mailedCodePage(language: Language, state: PageState, address: string): PageWithForm {
-  const { code, reset, notices } = methodTexts[language];
+  const { code, reset } = methodTexts[language];
+  const notices = noticeTexts[language];
   const { notice, formToken, signIn } = state;
   const isReset = signIn.form === 'reset';
   const isWrong = notice === 'wrongMailedCode' || notice === 'mailedCodeEnded';

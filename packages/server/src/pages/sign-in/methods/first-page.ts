@@ -8,6 +8,7 @@ import { mailedCodePage } from './code-page.ts';
 import { formAddress, scriptPath, type Form } from './form-address.ts';
 import { emailField, field, passwordField, problemAt, passwordRule } from './form-parts.ts';
 import { methodTexts } from './method-texts.ts';
+import { noticeTexts } from './notice-texts.ts';
 
 /**
  * The first page of a sign-in: one form at a time, by the address or else by what was sent last. Without script, so that links
@@ -36,8 +37,8 @@ const withoutOutcome = (state: PageState): PageState => ({
 const atField = ['addressInvalid', 'wrongMailedCode', 'mailedCodeEnded'];
 
 /** The message about the last attempt, above the form. */
-export function noticeAbove(language: Language, { notice }: PageState): Html | false {
-  const { notices } = methodTexts[language];
+function noticeAbove(language: Language, { notice }: PageState): Html | false {
+  const notices = noticeTexts[language];
   if (notice === null || atField.includes(notice) || !(notice in notices)) return false;
   const text = notices[notice as keyof typeof notices];
   return notice === 'passwordChanged'
@@ -90,7 +91,7 @@ function methodPage(language: Language, state: PageState, address: string | null
         label: texts.password,
         autocomplete: 'current-password',
         isFirst: true,
-        problem: isWrong ? texts.notices.wrongPassword : undefined,
+        problem: isWrong ? noticeTexts[language].wrongPassword : undefined,
       })}
       <button>${texts.signIn}</button>
     </form>

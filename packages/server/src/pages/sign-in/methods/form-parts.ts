@@ -2,6 +2,7 @@ import { html, type Html } from '../../../html/html.ts';
 import { translateDetail, type Language } from '../../../i18n/translate.ts';
 import type { PageState } from '../app-page.ts';
 import { methodTexts } from './method-texts.ts';
+import { noticeTexts } from './notice-texts.ts';
 
 /** The parts of which the forms of the first page are made. */
 
@@ -78,7 +79,7 @@ export const emailField = (
   return field({
     name: 'email',
     label: texts.address,
-    problem: options.isInvalid ? texts.notices.addressInvalid : undefined,
+    problem: options.isInvalid ? noticeTexts[language].addressInvalid : undefined,
     hint: options.hint,
     attributes: html`type="email" autocomplete="username email" maxlength="320" value="${options.value}"
     ${options.isFirst !== false && html`autofocus`}`,

@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import type { LiveApp } from './app.ts';
+import type { LiveApp } from '../app-access/app.ts';
 
 /**
  * Sign-in for an organization (openid §8): a user signs in to an app for the organization that owns its project, or for a
- * customer with an active grant of it, if they are a member there. Nobody learns of organizations in which they are not.
+ * customer with an active grant of it, if they are a member there. Users learn of no organization in which they are not members.
  */
 export interface AppOrganization {
   readonly id: string;
@@ -13,7 +13,7 @@ export interface AppOrganization {
   readonly slug: string;
   /** The grant with its slice of the project; null: the organization owns the project. */
   readonly grantId: string | null;
-  /** Whether the member has a role that counts in the project; without one nobody signs in for a customer. */
+  /** Whether the member has a role that counts in the project; without one they cannot sign in for a customer. */
   readonly hasRole: boolean;
   /** The role that a member without one gets by signing in; null: none. */
   readonly defaultRoleId: string | null;
