@@ -80,7 +80,7 @@ export async function startBoardApp(pages: string): Promise<BoardApp> {
       // A browser that signed in before is only asked for consent, since the app has a loopback address.
       if (!(await address.isVisible())) return allow.click();
       await address.fill(email);
-      await page.getByRole('button', { name: 'Send link' }).click();
+      await page.getByRole('button', { name: 'Send code' }).click();
       await page.getByRole('heading', { name: 'Check your e-mail' }).waitFor();
       const token = await service.mailedToken(email);
       await page.goto(`${origin}/api/auth/project/email?token=${token}`);

@@ -90,6 +90,9 @@ const register = (email: string, name: string): Promise<SignedIn> =>
     name,
   });
 
+/** Changes the ways to sign in that the app offers. */
+let offer: (enabledProviders: readonly string[]) => Promise<void>;
+
 /** Creates the app as the README of the example does, and returns the environment of the example. */
 async function createApp(): Promise<Record<string, string>> {
   const owner = await register('owner@example.test', 'Olga');
@@ -107,7 +110,7 @@ async function createApp(): Promise<Record<string, string>> {
   const permissionIds = permissions.filter(({ action }) => action === 'read').map(({ id }) => id);
   const group = await post<Id>('/groups', { scope, name: 'Readers', permissionIds }, at);
   const role = await post<Id>('/roles', { scope, name: 'Reader', groupIds: [group.id] }, at);
-  const app = await post<{ clientId: string }>(
+  const app = await post<Id & { clientId: string }>(
     '/project-apps',
     {
       scope,
@@ -121,6 +124,13 @@ async function createApp(): Promise<Record<string, string>> {
     },
     at,
   );
+  offer = async (enabledProviders) => {
+    await fetch(`${service.base}/api/project-apps/${app.id}`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${at}` },
+      body: JSON.stringify({ scope, enabledProviders }),
+    });
+  };
   return { ISSUER: `${service.base}/acc/${account.id}/prj/${project.id}`, CLIENT_ID: app.clientId };
 }
 
@@ -180,7 +190,7 @@ async function startSignIn(): Promise<void> {
 
 async function requestMail(): Promise<string> {
   await view.page.getByLabel('E-mail address').fill(address);
-  await press('Send link');
+  await press('Send code');
   expect(await heading()).toBe('Check your e-mail');
   return mailedLink('/api/auth/project/email');
 }
@@ -250,7 +260,7 @@ test('a wrong address stays on the page and is reported beside its field', async
   await startSignIn();
   // The browser accepts this address, but no mail can be sent to it.
   await view.page.getByLabel('E-mail address').fill('ada@nowhere');
-  await press('Send link');
+  await press('Send code');
   expect(await view.page.getByRole('alert').innerText()).toContain('not a valid e-mail address');
   expect(await view.page.getByLabel('E-mail address').getAttribute('aria-invalid')).toBe('true');
   await requestMail();
@@ -275,20 +285,73 @@ test.each([
   expect(new URL(back ?? '').searchParams.has('code')).toBe(false);
 });
 
-test('the link works only in the browser of the sign-in', async () => {
+test('the link signs in only in the browser of the sign-in, and shows the code to type there', async () => {
   await startSignIn();
   const link = await requestMail();
   const first = view;
   view = await open();
   await view.page.goto(link);
-  expect(await heading()).toBe('Open this link in the browser where you started');
+  expect(await heading()).toBe('Enter this code where you started');
   expect(await view.page.getByRole('button').count()).toBe(0);
   await inspect('email-other-browser');
+  const code = await view.page.locator('.code').innerText();
   await view.context.close();
   view = first;
-  await view.page.goto(link);
+  await view.page.getByLabel('Six-digit code').fill('12345');
+  await press('Continue');
+  expect(await view.page.getByRole('alert').innerText()).toContain('This code is wrong');
+  await view.page.getByLabel('Six-digit code').fill(code);
   await press('Continue');
   expect(pathNow()).toBe('consent');
+});
+
+test('by password: signing up, forgetting it, and choosing a new one', async () => {
+  await offer(['email', 'password']);
+  try {
+    await startSignIn();
+    await view.page.getByRole('link', { name: 'Create an account' }).click();
+    await inspect('sign-up');
+    await view.page.getByLabel('Your name').fill('Ada Lovelace');
+    await view.page.getByLabel('E-mail address').fill(address);
+    const password = view.page.getByLabel('Password', { exact: true });
+    await password.fill('ada lovelace');
+    await press('Show password');
+    expect(await password.getAttribute('type')).toBe('text');
+    await press('Continue');
+    expect(await view.page.getByRole('alert').innerText()).toContain('contain');
+    await password.fill('four green kettles sing');
+    await press('Continue');
+    expect(await heading()).toBe('Check your e-mail');
+    await view.page.goto(await mailedLink('/api/auth/project/email'));
+    await press('Continue');
+    await press('Allow');
+    await view.page.waitForURL(`${example.origin}/`);
+    expect(await view.page.getByRole('main').innerText()).toContain('Ada Lovelace');
+
+    await view.context.close();
+    view = await open();
+    await startSignIn();
+    await view.page.getByLabel('E-mail address').fill(address);
+    await press('Continue');
+    await inspect('methods');
+    await view.page.getByLabel('Password', { exact: true }).fill('what was it');
+    await press('Sign in');
+    expect(await view.page.getByRole('alert').innerText()).toContain('Address or password is wrong');
+    await view.page.getByRole('link', { name: 'Forgot your password?' }).click();
+    expect(await view.page.getByLabel('E-mail address').inputValue()).toBe(address);
+    await press('Send code');
+    await inspect('reset-mailed');
+    await view.page.goto(await mailedLink('/api/auth/project/email'));
+    await view.page.getByLabel('New password', { exact: true }).fill('seven blue teapots hum');
+    await press('Save password');
+    expect(await view.page.getByRole('status').innerText()).toContain('Your password has been changed');
+    await view.page.getByLabel('Password', { exact: true }).fill('seven blue teapots hum');
+    await press('Sign in');
+    await view.page.waitForURL(`${example.origin}/`);
+    expect(await view.page.getByRole('main').innerText()).toContain('Ada Lovelace');
+  } finally {
+    await offer(['email', 'github']);
+  }
 });
 
 test('a second factor is required: a wrong code, then the right one', async () => {

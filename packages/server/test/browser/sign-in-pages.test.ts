@@ -233,7 +233,7 @@ describe('with the keyboard', () => {
   test('the field has the focus first, then its button, then the other providers', async () => {
     const view = await opened(signIn(), { locale: 'en' });
     await expect.poll(() => focused(view)).toBe('email');
-    expect(await walk(view, 3)).toEqual(['Send link', 'Continue with GitHub', 'Cancel']);
+    expect(await walk(view, 3)).toEqual(['Send code', 'Continue with GitHub', 'Cancel']);
     await view.context.close();
   });
 

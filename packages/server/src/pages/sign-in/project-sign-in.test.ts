@@ -191,7 +191,7 @@ describe('what an app shows of itself', () => {
 describe('the sign-in', () => {
   test('offers the providers of the app', async () => {
     const both = (await show({})).body;
-    expect(both).toContain('autocomplete="username email"');
+    expect(both).toContain('autocomplete="email"');
     expect(both).toContain('href="/api/auth/project/github"');
     expect((await show({ providers: ['email'] })).body).not.toMatch(/github|class="or"/i);
     expect((await show({ providers: ['github'] })).body).not.toMatch(/type="email"|class="or"/);

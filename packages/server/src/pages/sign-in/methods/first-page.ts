@@ -59,7 +59,7 @@ function addressPage(language: Language, state: PageState): PageWithForm {
     ${emailField(language, {
       value: signIn.entered.email ?? loginHint ?? '',
       isInvalid: state.notice === 'addressInvalid',
-      ...(!takesPassword && { hint: texts.addressHint }),
+      ...(takesPassword ? { autocomplete: 'username' as const } : { hint: texts.addressHint }),
     })}
     <button>${takesPassword ? texts.next : texts.send}</button>
   </form>`;

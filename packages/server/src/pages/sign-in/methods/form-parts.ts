@@ -73,6 +73,7 @@ export const emailField = (
     readonly isInvalid: boolean;
     readonly hint?: string;
     readonly isFirst?: boolean;
+    readonly autocomplete?: 'username';
   },
 ): Html => {
   const texts = methodTexts[language];
@@ -81,8 +82,8 @@ export const emailField = (
     label: texts.address,
     problem: options.isInvalid ? noticeTexts[language].addressInvalid : undefined,
     hint: options.hint,
-    attributes: html`type="email" autocomplete="username email" maxlength="320" value="${options.value}"
-    ${options.isFirst !== false && html`autofocus`}`,
+    attributes: html`type="email" autocomplete="${options.autocomplete ?? 'email'}" maxlength="320"
+    value="${options.value}" ${options.isFirst !== false && html`autofocus`}`,
   });
 };
 
