@@ -110,6 +110,20 @@ const states: Readonly<Record<string, State>> = {
   'provider-failed': signIn({ notice: 'providerFailed' }),
   'provider-refused': signIn({ notice: 'providerRefused' }),
   'email-not-verified': signIn({ notice: 'emailNotVerified' }),
+  organization: {
+    path: 'organization',
+    state: {
+      app: branded,
+      step: 'organization',
+      choices: {
+        organizations: [
+          { id: '1', name: 'Acme & Daughters' },
+          { id: '2', name: 'Gesellschaft für angewandte Freundlichkeit' },
+        ],
+        alone: true,
+      },
+    },
+  },
   'second-factor': factor(),
   'second-factor-wrong': { ...factor({ notice: 'wrongCode' }), unfold: true },
   consent: consent(),
