@@ -66,7 +66,8 @@ export type CodePurpose =
 /** The newest mail with a code and a link, which prove the address. It changes only when a mail is queued. */
 export interface MailedCode {
   readonly address: string;
-  readonly code: string;
+  /** Null: nothing was mailed, so no code fits; otherwise guesses would cost no mail. */
+  readonly code: string | null;
   readonly purpose: CodePurpose;
   readonly wrongEntries: number;
   readonly expiresAt: string;

@@ -144,12 +144,13 @@ export const pageQuestions = (db: Executor, services: Services): PageQuestions =
   linkOf: async (cookie, token) => {
     const opened = await mailOfToken(db, services, { token, cookie });
     const app = opened && (await liveAppOf(db, opened.flow));
-    if (!opened || !app) return { state: 'invalid' };
+    const code = opened?.mail.code ?? null;
+    if (!opened || !app || code === null) return { state: 'invalid' };
     const { flow, mail } = opened;
-    if (!opened.isSameBrowser) return { state: 'otherBrowser', code: mail.code };
+    if (!opened.isSameBrowser) return { state: 'otherBrowser', code };
     const minLength = services.config.auth.passwordMinLength;
     const isReset = mail.purpose.name === 'reset';
-    const reset = isReset ? { code: mail.code, formToken: flow.handle, minLength } : null;
+    const reset = isReset ? { code, formToken: flow.handle, minLength } : null;
     const { redirectUri, language = null } = flow.asked;
     return { state: 'ready', app: profileOf(app), redirectUri, token, language, reset };
   },

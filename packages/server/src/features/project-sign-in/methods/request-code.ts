@@ -5,7 +5,7 @@ import { refuse, type Refusal } from '../../../kernel/output/reply.ts';
 import type { LiveApp } from '../../../domain/app-access/app.ts';
 import { updateFlow } from '../../../domain/sign-in-flow/flow.ts';
 import type { CodePurpose, NewUser, SignInStep } from '../../../domain/sign-in-flow/flow-data.ts';
-import { newMailedCode } from '../../../domain/sign-in-flow/mailed-code.ts';
+import { newCode, newMailedCode } from '../../../domain/sign-in-flow/mailed-code.ts';
 import { findAddressOwner } from '../../../domain/identity/address.ts';
 import { flushMails } from '../../../domain/identity/flush-mails.ts';
 import { canonicalAddress } from '../../../domain/identity/password-sign-in.ts';
@@ -125,17 +125,17 @@ export async function mailCode(
   const isWithinLimits =
     (!isStranger || (await consumeStrangerMailQuota(services, { appId: app.id, network: call.network }))) &&
     (await consumeMailQuota(services, quotas[purpose.name], address));
-  const token = isWithinLimits ? newOneTimeToken() : undefined;
-  const newMail = newMailedCode(services.clock, address, purpose);
-  const mail = token === undefined ? (flow.step.mail ?? newMail) : newMail;
+  const secrets = isWithinLimits ? { token: newOneTimeToken(), code: newCode() } : undefined;
+  const newMail = newMailedCode(services.clock, { address, purpose, code: secrets?.code ?? null });
+  const mail = secrets === undefined ? (flow.step.mail ?? newMail) : newMail;
   const step = { name: 'signIn', ...shown, mailedTo: address, mail } as const;
   const data = { ...commonPart(flow), step };
-  await updateFlow(ctx, 'project', { handle: flow.handle, data, extend: true, mailed: token });
-  if (token === undefined) return;
+  await updateFlow(ctx, 'project', { handle: flow.handle, data, extend: true, mailed: secrets?.token });
+  if (secrets === undefined) return;
   const language = owner?.locale ?? flow.asked.language ?? call.language;
   await services.mail.queue(
     tx,
-    codeMail(services.config.appUrl, app, { to: address, language, token, code: mail.code, purpose }),
+    codeMail(services.config.appUrl, app, { to: address, language, ...secrets, purpose }),
   );
   flushMails(ctx);
 }
