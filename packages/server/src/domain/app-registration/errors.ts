@@ -5,6 +5,7 @@ import { bare, type BareReply } from '../../kernel/output/reply.ts';
 const errors: Partial<Record<Code, { readonly error: string; readonly status: number }>> = {
   UNAUTHENTICATED: { error: 'invalid_token', status: 401 },
   FORBIDDEN: { error: 'insufficient_scope', status: 403 },
+  IMPERSONATION_NOT_ALLOWED: { error: 'access_denied', status: 403 },
   // Registration is off, or the project has as many clients as it may.
   NOT_FOUND: { error: 'access_denied', status: 404 },
   INVALID_STATE: { error: 'access_denied', status: 403 },

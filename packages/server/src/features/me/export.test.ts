@@ -65,6 +65,7 @@ it('has all that is known of the user, under the names of the contract', async (
     'user',
     'accounts',
     'authenticationMethods',
+    'passkeys',
     'sessions',
     'mfaFactors',
     'appGrants',
