@@ -72,6 +72,7 @@ describe('when a node is purged', () => {
       idempotency_keys: 'a day',
       sign_in_flows: 'ten minutes',
       mails: 'a day, by the outbox',
+      passkey_challenges: 'five minutes',
     };
     const reached = (name: string): boolean =>
       graph.order.some((table) => table.name === name && table.ofTenant) ||
