@@ -26,7 +26,7 @@ describe.each(transports)('sessions over %s', (via) => {
       [true, 'browser', 'aal1'],
     ]);
     expect(Object.keys(page.items[0] ?? {}).sort()).toEqual(
-      'acr authenticatedAt createdAt expiresAt id ipAddress isCurrent kind lastUsedAt projectAppId ssoProjectId ssoSessionId userAgent'.split(
+      'acr authenticatedAt createdAt expiresAt id ipAddress isCurrent kind lastUsedAt organizationId projectAppId ssoProjectId ssoSessionId userAgent'.split(
         ' ',
       ),
     );
