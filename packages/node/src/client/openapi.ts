@@ -16618,13 +16618,13 @@ export interface operations {
     requestBody: {
       content: {
         'application/json': {
-          /** @description The six digits of the mail; spaces do not matter. */
+          /** @description The six digits of the mail; spaces and hyphens do not matter. */
           code: string;
           /** @description The token of the page; checked if sent. */
           form_token?: string;
         };
         'application/x-www-form-urlencoded': {
-          /** @description The six digits of the mail; spaces do not matter. */
+          /** @description The six digits of the mail; spaces and hyphens do not matter. */
           code: string;
           /** @description The token of the page; checked if sent. */
           form_token?: string;
@@ -16827,7 +16827,7 @@ export interface operations {
     requestBody: {
       content: {
         'application/json': {
-          /** @description The six digits of the mail; spaces do not matter. */
+          /** @description The six digits of the mail; spaces and hyphens do not matter. */
           code: string;
           /**
            * Format: password
@@ -16838,7 +16838,7 @@ export interface operations {
           form_token?: string;
         };
         'application/x-www-form-urlencoded': {
-          /** @description The six digits of the mail; spaces do not matter. */
+          /** @description The six digits of the mail; spaces and hyphens do not matter. */
           code: string;
           /**
            * Format: password

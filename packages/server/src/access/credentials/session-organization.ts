@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 
 /**
- * SQL about the organization of session `s` of an app in project `n` of owner `o` (openid §8): its user signed in for the
+ * SQL about the organization of session `s` of an app in project `n` of owner `o` (openid §12): its user signed in for the
  * owner, or for a customer with a grant of the project.
  */
 

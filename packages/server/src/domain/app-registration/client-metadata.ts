@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { redirectUri } from '../../features/project-apps/project-app.ts';
 import { httpsUrl, text } from '../../kernel/input/values.ts';
 
-/**
- * What a client may say about itself (RFC 7591 §2). Other members are ignored. Nothing is fetched, and no picture is
- * taken: a name and an address of return are all that the consent page shows of a client for which no person vouches.
- */
 const grantTypes = ['authorization_code', 'refresh_token'] as const;
 
+/**
+ * What a client may say about itself (RFC 7591 §2). Other members are ignored. Nothing is fetched, and no picture is
+ * taken: of a client for which no person vouches, pages show its name and where the browser returns, but no link.
+ */
 export const clientMetadata = {
   redirect_uris: z
     .array(redirectUri)

@@ -6,9 +6,11 @@ const errors: Partial<Record<Code, { readonly error: string; readonly status: nu
   UNAUTHENTICATED: { error: 'invalid_token', status: 401 },
   FORBIDDEN: { error: 'insufficient_scope', status: 403 },
   IMPERSONATION_NOT_ALLOWED: { error: 'access_denied', status: 403 },
-  // Registration is off, or the project has as many clients as it may.
+  // Off in the installation.
   NOT_FOUND: { error: 'access_denied', status: 404 },
+  // Off in the project.
   INVALID_STATE: { error: 'access_denied', status: 403 },
+  // The project has as many registered apps as it may.
   CONFLICT: { error: 'access_denied', status: 409 },
   RATE_LIMITED: { error: 'temporarily_unavailable', status: 429 },
   UNAVAILABLE: { error: 'temporarily_unavailable', status: 503 },
@@ -30,6 +32,6 @@ export function registrationError({ code, status, extras }: DoorwardError): Bare
   );
 }
 
-/** The same for a token that never was, one that ended, and one of another client. */
+/** The same for a token that never existed, one that ended, and one of another client. */
 export const invalidRegistrationToken = (): DoorwardError =>
   fail('UNAUTHENTICATED', { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } });

@@ -15,8 +15,8 @@ import { invalidRegistrationToken } from './errors.ts';
 import { appData, describeClient } from './registered-client.ts';
 
 /**
- * Dynamic registration (RFC 7591, openid §10): a client becomes an app of the project whose key's token it sends. No person
- * vouches for it, so it is public, asks its users always, and can request only what the project allows.
+ * Dynamic registration (RFC 7591, openid §13): a client becomes an app of the project whose key's token it sends. No person
+ * vouches for it, so it is public, never skips consent as `firstParty`, and can request only what the project allows.
  */
 
 /** Registered apps that a project may have. */
@@ -112,7 +112,10 @@ const skeleton = (name: string): string =>
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]/gu, '');
 
-/** A client cannot call itself like an app that people created: its users would take it for that one. */
+/**
+ * Refuses the name of an app that people created, since users would take the client for that app. It does not notice letters
+ * of other scripts that look alike: the consent page says who made the app.
+ */
 async function assertOwnName(tx: Executor, projectId: string, name: string): Promise<void> {
   const created = await tx
     .select({ name: projectApps.name })

@@ -6,7 +6,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { appById, type LiveApp } from '../app-access/app.ts';
 import { deleteRegisteredApp } from './registered-client.ts';
 
-/** Registered apps that are not used are deleted, so that they do not fill the project (openid §10). */
+/** Registered apps that are not used are deleted, so that they do not fill the project (openid §13). */
 export const UNUSED_DAYS = 30;
 const DAY_MS = 86_400_000;
 /** Apps of one run; the next run continues. */

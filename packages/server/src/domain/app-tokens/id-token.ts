@@ -22,7 +22,7 @@ interface IdTokenInput {
   readonly nonce: string | null;
 }
 
-/** For which organization the user signed in (openid §8), in access tokens and id_tokens. */
+/** For which organization the user signed in (openid §12), in access tokens and id_tokens. */
 export const organizationClaims = ({ organization }: Pick<LiveApp, 'organization'>) =>
   organization && { org_id: organization.id, org_name: organization.name };
 

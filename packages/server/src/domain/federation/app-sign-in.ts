@@ -12,7 +12,7 @@ import { addProjectUser } from '../memberships/project.ts';
 import { roles } from '../../features/roles/role.ts';
 import { lockSsoSession } from '../sso/lock.ts';
 import type { Proof } from '../sign-in-flow/flow-data.ts';
-import { admitToSlice } from './sign-in-place.ts';
+import { admitToSlice } from './organization-decision.ts';
 import { lockSignInUser, createVerifiedUser, linkAccount, localPart, lockAccount } from './match-identity.ts';
 
 /**

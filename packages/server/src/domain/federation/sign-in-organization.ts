@@ -4,7 +4,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import type { LiveApp } from '../app-access/app.ts';
 
 /**
- * Sign-in for an organization (openid §8): a user signs in to an app for the organization that owns its project, or for a
+ * Sign-in for an organization (openid §12): a user signs in to an app for the organization that owns its project, or for a
  * customer with an active grant of it, if they are a member there. Users learn of no organization in which they are not members.
  */
 export interface AppOrganization {
@@ -13,9 +13,9 @@ export interface AppOrganization {
   readonly slug: string;
   /** The grant with its slice of the project; null: the organization owns the project. */
   readonly grantId: string | null;
-  /** Whether the member has a role that counts in the project; without one they cannot sign in for a customer. */
+  /** True for the owner of the project. For a customer: whether the member has a role there. */
   readonly hasRole: boolean;
-  /** The role that a member without one gets by signing in; null: none. */
+  /** The role that a member without one gets by signing in; null: none, so they cannot sign in for the customer. */
   readonly defaultRoleId: string | null;
 }
 

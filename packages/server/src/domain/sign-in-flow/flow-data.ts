@@ -63,7 +63,7 @@ export type CodePurpose =
   | { readonly name: 'verification'; readonly userId: string }
   | { readonly name: 'reset' };
 
-/** The newest mail with a code and a link, which prove the address. It changes only when a mail is queued. */
+/** The newest mail that was requested, with a code and a link that prove the address. */
 export interface MailedCode {
   readonly address: string;
   /** Null: nothing was mailed, so no code fits; otherwise guesses would cost no mail. */
@@ -83,7 +83,7 @@ export interface SignInStep {
   readonly form?: SignInForm;
   /** The address with which they sign in; absent: the page asks for it. */
   readonly address?: string;
-  /** What was typed in it, passwords and codes left out. */
+  /** What was typed into the form, without passwords and codes. */
   readonly entered?: { readonly email?: string; readonly name?: string };
   /** The fields that were refused. */
   readonly problems?: readonly { readonly path: string; readonly code: DetailCode }[];

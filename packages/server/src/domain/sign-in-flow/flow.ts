@@ -104,7 +104,7 @@ export async function advanceFlow<K extends keyof FlowData>(
 
 /**
  * Stores new data at the same step. `extend`: restart the lifetime of flow and cookie; `mailed`: the token of a link
- * that replaces the former one.
+ * that replaces the former one; null: the former one ends without another.
  * @throws INVALID_TOKEN when the flow has reached another step meanwhile
  */
 export async function updateFlow<K extends keyof FlowData>(
@@ -119,7 +119,7 @@ export async function updateFlow<K extends keyof FlowData>(
     readonly handle: string;
     readonly data: FlowData[K];
     readonly extend?: boolean;
-    readonly mailed?: string | undefined;
+    readonly mailed?: string | null | undefined;
   },
 ): Promise<void> {
   const { tx, services, call } = ctx;
@@ -129,7 +129,7 @@ export async function updateFlow<K extends keyof FlowData>(
     .update(signInFlows)
     .set({
       sealed: services.kek.seal(JSON.stringify([handle, data]), sealContext(kind, hash)),
-      ...(mailed === undefined ? {} : { mailedHash: hashOneTimeToken(mailed) }),
+      ...(mailed === undefined ? {} : { mailedHash: mailed && hashOneTimeToken(mailed) }),
       ...(extend ? { expiresAt } : {}),
     })
     .where(eq(signInFlows.hash, hash))

@@ -8,6 +8,7 @@ import type { MailedCode } from './flow-data.ts';
  * guess in the long run, so a code works only in the flow of the browser that requested it, for one purpose, and ends with the
  * fifth wrong entry. It is stored sealed, with the flow.
  */
+
 const MAX_WRONG_ENTRIES = 5;
 
 export const newCode = (): string => String(randomInt(1_000_000)).padStart(6, '0');
@@ -29,7 +30,7 @@ export const isLive = (mail: MailedCode, clock: Clock): boolean =>
 
 const digits = /^[0-9]{6}$/;
 
-/** What was typed, without the spaces that people and mail programs add; null if it cannot be a code. */
+/** What was typed, without the spaces and hyphens that people and mail programs add; null if it cannot be a code. */
 export function typedCode(typed: string): string | null {
   const code = typed.replaceAll(/[\s\u200B-]/g, '');
   return digits.test(code) ? code : null;

@@ -3,7 +3,7 @@ import type { LiveApp } from '../../domain/app-access/app.ts';
 import { ceilingOf, scopesNotHeld } from '../../domain/app-access/scopes.ts';
 import { finishSignIn } from '../../domain/app-tokens/authorization-code.ts';
 import { answerApp, pageOf } from '../../domain/federation/answer-app.ts';
-import { placeSignIn } from '../../domain/federation/sign-in-place.ts';
+import { decideOrganization } from '../../domain/federation/organization-decision.ts';
 import type { AppRequest } from '../../domain/sign-in-flow/app-request.ts';
 import type { SignInCandidate } from '../../domain/federation/app-sign-in.ts';
 import type { IdentifiedPerson } from '../../domain/sign-in-flow/flow-data.ts';
@@ -22,7 +22,7 @@ export async function askConsent(
   { user, candidate: admissible }: Identified,
 ): Promise<string> {
   const { tx, services } = ctx;
-  const place = await placeSignIn(ctx, ownApp, state.asked, admissible);
+  const place = await decideOrganization(ctx, ownApp, state.asked, admissible);
   if (place === 'denied') {
     ctx.unchanged();
     await endSignIn(ctx, state);
@@ -70,7 +70,7 @@ export async function obstacleTo(
   app: LiveApp,
   { user, candidate }: Identified,
 ): Promise<Obstacle | null> {
-  const place = await placeSignIn(ctx, app, asked, candidate);
+  const place = await decideOrganization(ctx, app, asked, candidate);
   if (place === 'denied') return 'denied';
   if (place === 'choose') return 'organization';
   const placed = { user, candidate: place.candidate };

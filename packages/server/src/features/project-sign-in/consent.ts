@@ -6,7 +6,7 @@ import { acrOf } from '../../domain/app-tokens/acr.ts';
 import { finishSignIn } from '../../domain/app-tokens/authorization-code.ts';
 import { resolveCandidate, type SignInCandidate } from '../../domain/federation/app-sign-in.ts';
 import { answerApp } from '../../domain/federation/answer-app.ts';
-import { placeSignIn } from '../../domain/federation/sign-in-place.ts';
+import { decideOrganization } from '../../domain/federation/organization-decision.ts';
 import { updateFlow, clearFlowCookie, startAgainError, consumeFlow } from '../../domain/sign-in-flow/flow.ts';
 import type { IdentifiedPerson } from '../../domain/sign-in-flow/flow-data.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
@@ -76,7 +76,7 @@ export async function approve(ctx: Run, consentToken: string): Promise<string | 
   await consumeFlow(tx, services, call, 'project', handle);
   clearFlowCookie(ctx);
   if (!candidate) return answerApp(ctx, app, request, { error: 'access_denied' });
-  const place = await placeSignIn(ctx, app, request, candidate);
+  const place = await decideOrganization(ctx, app, request, candidate);
   if (typeof place === 'string') return answerApp(ctx, app, request, { error: 'access_denied' });
   if (!(await isUnchangedSinceShown(ctx, app, candidate, step))) return refuse(startAgainError());
   const scopes = ceilingOf(app, step.shown);

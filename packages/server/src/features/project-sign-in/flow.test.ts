@@ -308,7 +308,7 @@ describe('a link', () => {
     expect([...(mail?.subject ?? '').replaceAll('\u200B', '')].length).toBe('Sign in to '.length + 60);
   });
 
-  test('proves its own address, also after a request for another address that got no mail', async () => {
+  test('ends with a request for another address, also if that got no mail', async () => {
     const tight = await startApp({ JOBS_ENABLED: 'false', SECURITY_RATE_LIMIT_MAIL_MAX: '2' });
     try {
       const to = await appInProject(tight, { allowSignUp: true, signUpRoleId: projectViewer });
@@ -329,10 +329,8 @@ describe('a link', () => {
       const page = await browser.page();
       expect(page.body).toContain(victim);
       expect(page.body).not.toContain(address);
-      await browser.open(own);
-      const consent = await browser.page();
-      expect(consent.body).toContain(address);
-      expect(consent.body).not.toContain(victim);
+      // Otherwise the link would tell whether a mail was sent.
+      expect((await browser.open(own)).statusCode).toBe(400);
     } finally {
       await tight.close();
     }

@@ -125,10 +125,11 @@ export interface PageQuestions {
   linkOf(flowCookie: string | null, token: string): Promise<LinkState>;
 }
 
-const profileOf = ({ name, logoUrl, homepageUrl, primaryColor }: LiveApp): AppProfile => ({
+/** A client that registered itself chose its own link, so no page of this service leads there. */
+const profileOf = ({ name, logoUrl, primaryColor, ...app }: LiveApp): AppProfile => ({
   name,
   logoUrl,
-  homepageUrl,
+  homepageUrl: app.registrationHash === null ? app.homepageUrl : null,
   primaryColor,
 });
 

@@ -4,7 +4,7 @@ import type { PageWithForm } from '../page.ts';
 import { appPage, hiddenField, type PageState } from './app-page.ts';
 import { organizationTexts } from './organization-choice-texts.ts';
 
-/** The page on which a user chooses for which of their organizations they sign in (openid §8): one button for each. */
+/** The page on which a user chooses for which of their organizations they sign in (openid §12): one button for each. */
 export function organizationPage(language: Language, state: PageState): PageWithForm {
   const { title, text, alone, cancel, place } = organizationTexts[language];
   const { organizations, alone: mayBeAlone } = state.choices ?? { organizations: [], alone: false };

@@ -21,26 +21,26 @@ export const codeMailTexts: Record<'en' | 'de' | 'es' | 'fr', Texts> = {
         subject: 'Sign in to {app}',
         line: 'We received a request to sign in to {app} with this e-mail address.',
         button: 'Continue to {app}',
-        ignore: 'If you did not request this, ignore this e-mail, and tell the code to nobody.',
+        ignore: 'If you did not request this, ignore this e-mail, and do not share the code with anyone.',
       },
       verification: {
         subject: 'Confirm your e-mail address for {app}',
         line: 'Someone signed in to {app} with this e-mail address and a password. Confirm that the address is yours.',
         button: 'Continue to {app}',
         ignore:
-          'If this was not you, ignore this e-mail, and tell the code to nobody: without it, nobody gets further.',
+          'If this was not you, ignore this e-mail, and do not share the code with anyone: without it, nobody gets further.',
       },
       reset: {
         subject: 'Choose a new password',
         line: 'We received a request for a new password, in a sign-in to {app}.',
         button: 'Choose a new password',
         ignore:
-          'If you did not request this, ignore this e-mail, and tell the code to nobody: your password stays the same.',
+          'If you did not request this, ignore this e-mail, and do not share the code with anyone: your password stays the same.',
       },
     },
     code: 'Enter this code where you started:',
     small:
-      'The code works once, for 10 minutes, and only in the browser in which you requested it. So does the link; in another browser it shows you the code.',
+      'Code and link work once, for 10 minutes, and only in the browser in which you requested them. In another browser the link shows you the code.',
   },
   de: {
     purposes: {
@@ -68,20 +68,20 @@ export const codeMailTexts: Record<'en' | 'de' | 'es' | 'fr', Texts> = {
     },
     code: 'Geben Sie diesen Code dort ein, wo Sie begonnen haben:',
     small:
-      'Der Code gilt einmal, 10 Minuten lang, und nur in dem Browser, in dem Sie ihn angefordert haben. Das gilt auch für den Link; in einem anderen Browser zeigt er Ihnen den Code.',
+      'Code und Link gelten einmal, 10 Minuten lang, und nur in dem Browser, in dem Sie sie angefordert haben. In einem anderen Browser zeigt der Link Ihnen den Code.',
   },
   es: {
     purposes: {
       signIn: {
         subject: 'Iniciar sesión en {app}',
         line: 'Hemos recibido una solicitud para iniciar sesión en {app} con esta dirección de correo.',
-        button: 'Continuar a {app}',
+        button: 'Ir a {app}',
         ignore: 'Si no lo ha solicitado usted, ignore este mensaje y no diga el código a nadie.',
       },
       verification: {
         subject: 'Confirme su dirección de correo para {app}',
         line: 'Alguien ha iniciado sesión en {app} con esta dirección de correo y una contraseña. Confirme que la dirección es suya.',
-        button: 'Continuar a {app}',
+        button: 'Ir a {app}',
         ignore:
           'Si no ha sido usted, ignore este mensaje y no diga el código a nadie: sin él nadie puede continuar.',
       },
@@ -95,7 +95,7 @@ export const codeMailTexts: Record<'en' | 'de' | 'es' | 'fr', Texts> = {
     },
     code: 'Introduzca este código donde empezó:',
     small:
-      'El código sirve una sola vez, durante 10 minutos y solo en el navegador en el que lo solicitó. También el enlace; en otro navegador le muestra el código.',
+      'El código y el enlace sirven una sola vez, durante 10 minutos y solo en el navegador en el que los solicitó. En otro navegador, el enlace le muestra el código.',
   },
   fr: {
     purposes: {
@@ -123,6 +123,6 @@ export const codeMailTexts: Record<'en' | 'de' | 'es' | 'fr', Texts> = {
     },
     code: 'Saisissez ce code là où vous avez commencé :',
     small:
-      'Le code fonctionne une seule fois, pendant 10 minutes, et uniquement dans le navigateur où vous l’avez demandé. Le lien aussi ; dans un autre navigateur, il vous montre le code.',
+      'Le code et le lien fonctionnent une seule fois, pendant 10 minutes, et uniquement dans le navigateur où vous les avez demandés. Dans un autre navigateur, le lien vous montre le code.',
   },
 };

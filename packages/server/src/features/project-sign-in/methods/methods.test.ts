@@ -260,7 +260,7 @@ describe('a mailed code', () => {
     }
     expect(outcomes[0]).toEqual(outcomes[1]);
     expect(outcomes[0]?.map(([, , text]) => String(text).slice(0, 21))).toEqual([
-      ...Array.from({ length: 4 }, () => 'This code is wrong. P'),
+      ...Array.from({ length: 4 }, () => 'This code is wrong. C'),
       'This code no longer w',
     ]);
     const failed = (await app.database.pool.select().from(auditLog)).filter(
@@ -278,6 +278,52 @@ describe('a mailed code', () => {
     await Promise.all(Array.from({ length: 20 }, () => send(browser, 'code', { code: wrongOf(code) })));
     await send(browser, 'code', { code });
     expect((await browser.page()).body).toContain('no longer works');
+  });
+
+  it('counts wrong entries while other forms of the flow are sent', async () => {
+    const address = newAddress();
+    const browser = await browserAt(open);
+    await browser.mail(address);
+    const code = await app.mailedCode(address);
+    for (let i = 0; i < 5; i += 1) {
+      const guess = send(browser, 'code', { code: wrongOf(code) });
+      const others = Array.from({ length: 12 }).map(() => send(browser, 'identifier', { email: address }));
+      await Promise.all([guess, ...others]);
+    }
+    expect(placeOf(await send(browser, 'code', { code }))).toBe('sign-in');
+  });
+
+  it('ends with a request for another address, whether that has a user or not', async () => {
+    const tight = await startApp({ JOBS_ENABLED: 'false', SECURITY_RATE_LIMIT_AUTH_MAX: '5' });
+    try {
+      const to = await appInProject(tight, { allowSignUp: true, signUpRoleId: projectViewer });
+      const [owner, other] = [await tight.person(), await tight.person()];
+      const spent = signInBrowser(tight, to);
+      await spent.authorize();
+      const before = tight.mails.length;
+      for (let i = 0; i < 8; i += 1) {
+        await spent.post(paths.request, { email: newAddress() });
+        tight.clock.advance(1);
+      }
+      await tight.app.flushMails();
+      // No more mails go to addresses without a user from this network.
+      expect(tight.mails.length - before).toBeLessThan(8);
+      const outcomes = [];
+      for (const address of [other.email, newAddress()]) {
+        const browser = signInBrowser(tight, to);
+        await browser.authorize();
+        const token = await browser.mail(owner.email);
+        await browser.post(paths.request, { email: address });
+        const page = await browser.get(`/api/auth/project/email?token=${token}`, { accept: 'text/html' });
+        outcomes.push([page.body.includes('no longer valid'), (await browser.open(token)).statusCode]);
+      }
+      expect(outcomes).toEqual([
+        [true, 400],
+        [true, 400],
+      ]);
+    } finally {
+      await tight.close();
+    }
   });
 
   it('ends after ten minutes, and with a newer mail', async () => {

@@ -69,7 +69,10 @@ const mailedCode = z
   .string()
   .min(1)
   .max(64)
-  .meta({ description: 'The six digits of the mail; spaces do not matter.', examples: ['204611'] });
+  .meta({
+    description: 'The six digits of the mail; spaces and hyphens do not matter.',
+    examples: ['204611'],
+  });
 
 export const enterMailedCode = mutation({
   ...inFlow,
@@ -99,6 +102,7 @@ export const identifyInFlow = mutation({
   takesForm: { ...toSignInPage, refusal: redirectOnError('signIn', 'VALIDATION_ERROR') },
   input: { email: typedAddress, form_token: formToken },
   codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED'],
+  limit: { class: 'auth', key: ({ email }, call) => addressBucket('identifyInFlow', email, call) },
   run: async (ctx) => {
     const next = await identify(ctx, ctx.input);
     return next instanceof Refusal ? next : redirect(next);

@@ -69,7 +69,7 @@ export async function takePassword(
     await storeForm(ctx, flow, { form: 'signIn', address: email, notice: 'wrongPassword' });
     return refuse(
       fail('UNAUTHENTICATED', {
-        fix: 'Check address and password, reset the password, or wait 15 minutes after many wrong ones.',
+        fix: 'Check address and password, reset the password, or wait a while after many wrong ones.',
       }),
     );
   }

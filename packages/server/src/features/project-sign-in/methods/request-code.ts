@@ -3,8 +3,8 @@ import { fail } from '../../../errors.ts';
 import type { Services } from '../../../kernel/context.ts';
 import { refuse, type Refusal } from '../../../kernel/output/reply.ts';
 import type { LiveApp } from '../../../domain/app-access/app.ts';
-import { updateFlow } from '../../../domain/sign-in-flow/flow.ts';
-import type { CodePurpose, NewUser, SignInStep } from '../../../domain/sign-in-flow/flow-data.ts';
+import { lockFlow, startAgainError, updateFlow } from '../../../domain/sign-in-flow/flow.ts';
+import type { CodePurpose, MailedCode, NewUser, SignInStep } from '../../../domain/sign-in-flow/flow-data.ts';
 import { newCode, newMailedCode } from '../../../domain/sign-in-flow/mailed-code.ts';
 import { findAddressOwner } from '../../../domain/identity/address.ts';
 import { flushMails } from '../../../domain/identity/flush-mails.ts';
@@ -96,14 +96,22 @@ export async function storeForm(
   { handle, ...flow }: ProjectFlow & { readonly step: SignInStep },
   shown: Omit<SignInStep, 'name' | 'mail'>,
 ): Promise<void> {
-  const { mail } = flow.step;
+  const mail = await lockMail(ctx, handle);
   const step = { name: 'signIn', ...shown, ...(mail && { mail }) } as const;
   await updateFlow(ctx, 'project', { handle, data: { ...commonPart(flow), step } });
 }
 
+/** The mail of the flow, locked until commit: a wrong entry at the same time must not be forgotten. @throws INVALID_TOKEN */
+async function lockMail({ tx, services }: Run, handle: string): Promise<MailedCode | undefined> {
+  const current = await lockFlow(tx, services, 'project', handle);
+  if (current?.step.name !== 'signIn') throw startAgainError();
+  return current.step.mail;
+}
+
 /**
- * Mails a code and shows the page that asks for it. When too many mails went to the address, the page is the same: the code
- * that was mailed before stays valid, and without one no code fits.
+ * Mails a code and shows the page that asks for it; a mail before ends. When too many mails went to the address, the page is
+ * the same: a code that was mailed before for the same address and purpose stays valid, and without one no code fits. A mail to
+ * another address ends in any case, so that it does not tell whether this one got a mail.
  */
 export async function mailCode(
   ctx: Run,
@@ -127,10 +135,13 @@ export async function mailCode(
     (await consumeMailQuota(services, quotas[purpose.name], address));
   const secrets = isWithinLimits ? { token: newOneTimeToken(), code: newCode() } : undefined;
   const newMail = newMailedCode(services.clock, { address, purpose, code: secrets?.code ?? null });
-  const mail = secrets === undefined ? (flow.step.mail ?? newMail) : newMail;
+  const former = await lockMail(ctx, flow.handle);
+  const isSame = former?.address === address && former.purpose.name === purpose.name;
+  const mail = secrets === undefined && isSame ? former : newMail;
   const step = { name: 'signIn', ...shown, mailedTo: address, mail } as const;
   const data = { ...commonPart(flow), step };
-  await updateFlow(ctx, 'project', { handle: flow.handle, data, extend: true, mailed: secrets?.token });
+  const mailed = mail === newMail ? (secrets?.token ?? null) : undefined;
+  await updateFlow(ctx, 'project', { handle: flow.handle, data, extend: true, mailed });
   if (secrets === undefined) return;
   const language = owner?.locale ?? flow.asked.language ?? call.language;
   await services.mail.queue(

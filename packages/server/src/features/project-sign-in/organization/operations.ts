@@ -4,7 +4,7 @@ import { redirect } from '../../../kernel/output/reply.ts';
 import { browserOperation, redirects } from '../browser-operation.ts';
 import { chooseOrganization } from './choose.ts';
 
-/** The choice of an organization in a sign-in to an app (openid §8). The page is in `src/pages/sign-in`. */
+/** The choice of an organization in a sign-in to an app (openid §12). The page is in `src/pages/sign-in`. */
 export const chooseProjectOrganization = mutation({
   ...browserOperation,
   ...redirects,

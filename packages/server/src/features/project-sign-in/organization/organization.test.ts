@@ -19,7 +19,7 @@ import {
 import { visitor } from '../../../../test/support/visitor.ts';
 import type { ScopeRef } from '../../../kernel/scope.ts';
 
-/** Sign-in to an app for an organization of the user (openid §8), and what its tokens reach. */
+/** Sign-in to an app for an organization of the user (openid §12), and what its tokens reach. */
 let app: TestApp;
 let vendor: Vendor;
 /** A customer whose members get a role by signing in, and one whose members need one. */

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm';
 import type { LiveApp } from '../../../domain/app-access/app.ts';
-import { choicesOf } from '../../../domain/federation/sign-in-place.ts';
+import { choicesOf } from '../../../domain/federation/organization-decision.ts';
 import type { IdentifiedPerson } from '../../../domain/sign-in-flow/flow-data.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import { organizations } from '../../organizations/organization.ts';

@@ -12,7 +12,7 @@ import { auditLog, events } from '../../../events/tables.ts';
 import type { ScopeRef } from '../../../kernel/scope.ts';
 import { projectApps } from '../../project-apps/project-app.ts';
 
-/** Dynamic registration (RFC 7591, 7592; openid §10), and how it could be abused. */
+/** Dynamic registration (RFC 7591, 7592; openid §13), and how it could be abused. */
 let app: TestApp;
 let host: AppInProject;
 const DAY_MS = 86_400_000;

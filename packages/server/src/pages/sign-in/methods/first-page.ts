@@ -11,8 +11,8 @@ import { methodTexts } from './method-texts.ts';
 import { noticeTexts } from './notice-texts.ts';
 
 /**
- * The first page of a sign-in: one form at a time, by the address or else by what was sent last. Without script, so that links
- * lead from one form to another.
+ * The first page of a sign-in shows one form at a time: the one that the URL names, else the one that was sent last. It needs no
+ * script: links lead from one form to another.
  */
 export function firstPage(language: Language, state: PageState, asked: Form | undefined): PageWithForm {
   const { signIn } = state;

@@ -77,7 +77,7 @@ export const methodTexts: Record<Language, Texts> = {
       name: 'Your name',
       button: 'Continue',
       hint: 'We will e-mail you a code, to make sure that the address is yours.',
-      back: 'You have an account? Sign in',
+      back: 'Already have an account? Sign in',
     },
     reset: {
       title: 'Choose a new password',
@@ -99,7 +99,7 @@ export const methodTexts: Record<Language, Texts> = {
       startOver: 'Start over',
     },
     link: {
-      text: 'Continue to finish signing in. If you did not start this sign-in, close this page.',
+      text: 'Continue with your sign-in. If you did not start this sign-in, close this page.',
       button: 'Continue',
       invalid: {
         title: 'This link is no longer valid',
@@ -108,7 +108,7 @@ export const methodTexts: Record<Language, Texts> = {
       otherBrowser: {
         title: 'Enter this code where you started',
         text: 'You started the sign-in in another browser or on another device. Enter the code there; you can close this page.',
-        warning: 'If you did not start a sign-in, close this page, and tell the code to nobody.',
+        warning: 'If you did not start a sign-in, close this page, and do not share the code with anyone.',
       },
     },
   },
@@ -158,7 +158,7 @@ export const methodTexts: Record<Language, Texts> = {
       startOver: 'Von vorn beginnen',
     },
     link: {
-      text: 'Mit „Weiter“ schließen Sie die Anmeldung ab. Wenn Sie diese Anmeldung nicht begonnen haben, schließen Sie diese Seite.',
+      text: 'Mit „Weiter“ setzen Sie die Anmeldung fort. Wenn Sie diese Anmeldung nicht begonnen haben, schließen Sie diese Seite.',
       button: 'Weiter',
       invalid: {
         title: 'Dieser Link ist nicht mehr gültig',
@@ -217,7 +217,7 @@ export const methodTexts: Record<Language, Texts> = {
       startOver: 'Empezar de nuevo',
     },
     link: {
-      text: 'Continúe para terminar de iniciar sesión. Si usted no ha empezado este inicio de sesión, cierre esta página.',
+      text: 'Continúe con el inicio de sesión. Si usted no ha empezado este inicio de sesión, cierre esta página.',
       button: 'Continuar',
       invalid: {
         title: 'Este enlace ya no es válido',
@@ -276,7 +276,7 @@ export const methodTexts: Record<Language, Texts> = {
       startOver: 'Recommencer',
     },
     link: {
-      text: 'Continuez pour terminer la connexion. Si vous n’avez pas commencé cette connexion, fermez cette page.',
+      text: 'Poursuivez la connexion. Si vous n’avez pas commencé cette connexion, fermez cette page.',
       button: 'Continuer',
       invalid: {
         title: 'Ce lien n’est plus valide',

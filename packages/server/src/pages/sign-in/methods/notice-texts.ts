@@ -17,14 +17,15 @@ interface Texts {
 export const noticeTexts: Record<Language, Texts> = {
   en: {
     addressInvalid: 'This is not a valid e-mail address. Please check it.',
-    wrongMailedCode: 'This code is wrong. Please check the newest e-mail.',
+    wrongMailedCode: 'This code is wrong. Check the newest e-mail; after many wrong entries, wait a while.',
     mailedCodeEnded:
-      'This code no longer works: there were five wrong entries, or 10 minutes are over. Request another one.',
+      'This code no longer works. Codes end after 10 minutes, after five wrong entries, and when you request another one.',
     wrongPassword:
-      'Address or password is wrong. After many wrong passwords, wait 15 minutes or choose a new password.',
+      'Address or password is wrong. After many wrong passwords, wait a while or choose a new password.',
     passwordChanged: 'Your password has been changed. Sign in with it.',
-    accountExists: 'You already have an account with this address. Sign in with its password.',
-    noAccount: 'There is no account with this address.',
+    accountExists:
+      'You already have an account with this address. Enter its password, or choose one with “Forgot your password?”.',
+    noAccount: 'There is no account with this address for which you can choose a password.',
     providerFailed:
       'We could not reach GitHub, or GitHub did not confirm who you are. Please try again in a moment.',
     providerRefused: 'You cancelled the sign-in at GitHub. Try again or choose another way to sign in.',
@@ -33,14 +34,16 @@ export const noticeTexts: Record<Language, Texts> = {
   },
   de: {
     addressInvalid: 'Das ist keine gültige E-Mail-Adresse. Bitte prüfen Sie sie.',
-    wrongMailedCode: 'Dieser Code ist falsch. Bitte prüfen Sie die neueste E-Mail.',
+    wrongMailedCode:
+      'Dieser Code ist falsch. Sehen Sie in der neuesten E-Mail nach; nach vielen falschen Eingaben warten Sie eine Weile.',
     mailedCodeEnded:
-      'Dieser Code gilt nicht mehr: Er wurde fünfmal falsch eingegeben, oder 10 Minuten sind vorbei. Fordern Sie einen neuen an.',
+      'Dieser Code gilt nicht mehr. Codes enden nach 10 Minuten, nach fünf falschen Eingaben und wenn Sie einen neuen anfordern.',
     wrongPassword:
-      'Adresse oder Passwort ist falsch. Nach vielen falschen Passwörtern warten Sie 15 Minuten oder wählen Sie ein neues Passwort.',
+      'Adresse oder Passwort ist falsch. Nach vielen falschen Passwörtern warten Sie eine Weile oder wählen Sie ein neues Passwort.',
     passwordChanged: 'Ihr Passwort wurde geändert. Melden Sie sich damit an.',
-    accountExists: 'Sie haben schon ein Konto mit dieser Adresse. Melden Sie sich mit seinem Passwort an.',
-    noAccount: 'Es gibt kein Konto mit dieser Adresse.',
+    accountExists:
+      'Sie haben schon ein Konto mit dieser Adresse. Geben Sie sein Passwort ein, oder wählen Sie eines mit „Passwort vergessen?“.',
+    noAccount: 'Es gibt kein Konto mit dieser Adresse, für das Sie ein Passwort wählen können.',
     providerFailed:
       'Wir konnten GitHub nicht erreichen, oder GitHub hat nicht bestätigt, wer Sie sind. Bitte versuchen Sie es gleich noch einmal.',
     providerRefused:
@@ -50,14 +53,16 @@ export const noticeTexts: Record<Language, Texts> = {
   },
   es: {
     addressInvalid: 'Esta dirección de correo no es válida. Compruébela.',
-    wrongMailedCode: 'Este código no es correcto. Compruebe el correo más reciente.',
+    wrongMailedCode:
+      'Este código no es correcto. Mire el correo más reciente; tras muchos intentos incorrectos, espere un rato.',
     mailedCodeEnded:
-      'Este código ya no sirve: se introdujo mal cinco veces o han pasado 10 minutos. Solicite otro.',
+      'Este código ya no sirve. Los códigos caducan tras 10 minutos, tras cinco intentos incorrectos y cuando solicita otro.',
     wrongPassword:
-      'La dirección o la contraseña no es correcta. Tras muchas contraseñas incorrectas, espere 15 minutos o elija una contraseña nueva.',
+      'La dirección o la contraseña no es correcta. Tras muchas contraseñas incorrectas, espere un rato o elija una contraseña nueva.',
     passwordChanged: 'Su contraseña se ha cambiado. Inicie sesión con ella.',
-    accountExists: 'Ya tiene una cuenta con esta dirección. Inicie sesión con su contraseña.',
-    noAccount: 'No hay ninguna cuenta con esta dirección.',
+    accountExists:
+      'Ya tiene una cuenta con esta dirección. Introduzca su contraseña o elija una con «¿Ha olvidado su contraseña?».',
+    noAccount: 'No hay ninguna cuenta con esta dirección para la que pueda elegir una contraseña.',
     providerFailed:
       'No hemos podido contactar con GitHub, o GitHub no ha confirmado quién es usted. Inténtelo de nuevo en un momento.',
     providerRefused:
@@ -67,14 +72,16 @@ export const noticeTexts: Record<Language, Texts> = {
   },
   fr: {
     addressInvalid: 'Cette adresse e-mail n’est pas valide. Vérifiez-la.',
-    wrongMailedCode: 'Ce code est incorrect. Vérifiez l’e-mail le plus récent.',
+    wrongMailedCode:
+      'Ce code est incorrect. Regardez l’e-mail le plus récent ; après de nombreux essais incorrects, patientez un peu.',
     mailedCodeEnded:
-      'Ce code ne fonctionne plus : il a été mal saisi cinq fois, ou 10 minutes se sont écoulées. Demandez-en un autre.',
+      'Ce code ne fonctionne plus. Un code expire après 10 minutes, après cinq essais incorrects et quand vous en demandez un autre.',
     wrongPassword:
-      'L’adresse ou le mot de passe est incorrect. Après de nombreux mots de passe incorrects, attendez 15 minutes ou choisissez un nouveau mot de passe.',
+      'L’adresse ou le mot de passe est incorrect. Après de nombreux mots de passe incorrects, patientez un peu ou choisissez un nouveau mot de passe.',
     passwordChanged: 'Votre mot de passe a été modifié. Connectez-vous avec celui-ci.',
-    accountExists: 'Vous avez déjà un compte avec cette adresse. Connectez-vous avec son mot de passe.',
-    noAccount: 'Aucun compte n’existe avec cette adresse.',
+    accountExists:
+      'Vous avez déjà un compte avec cette adresse. Saisissez son mot de passe ou choisissez-en un avec « Mot de passe oublié ? ».',
+    noAccount: 'Aucun compte avec cette adresse ne permet de choisir un mot de passe.',
     providerFailed:
       'Nous n’avons pas pu joindre GitHub, ou GitHub n’a pas confirmé votre identité. Réessayez dans un instant.',
     providerRefused:

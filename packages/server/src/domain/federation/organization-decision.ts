@@ -12,10 +12,10 @@ import { projectUserRoles, projectUsers } from '../memberships/membership.ts';
 import type { SignInCandidate } from './app-sign-in.ts';
 
 /**
- * For which organization a user signs in (openid §8): the one that the app names or that the user chose; else the only one
- * they have. Who uses the project by themselves as well has that as a further choice.
+ * For which organization a user signs in (openid §12): the one that the app names or that the user chose; else the only one
+ * they have. A user who also uses the project without an organization can choose that too.
  */
-export type SignInPlace =
+export type OrganizationDecision =
   | 'denied'
   | 'choose'
   | {
@@ -34,11 +34,15 @@ export interface SignInChoices {
 export async function choicesOf(tx: Run['tx'], app: LiveApp, userId: string): Promise<SignInChoices> {
   const organizations = await organizationsOf(tx, app, userId);
   const isMember = organizations.some(({ grantId }) => grantId === null);
-  return { organizations, alone: !isMember && (await usesAlone(tx, app, userId)) };
+  return { organizations, alone: !isMember && (await usesProjectDirectly(tx, app, userId)) };
 }
 
-/** A user of the project, or the owner of its account. */
-async function usesAlone(tx: Run['tx'], { tenantId, owner }: LiveApp, userId: string): Promise<boolean> {
+/** Whether they are a user of the project, or the owner of the account that owns it. */
+async function usesProjectDirectly(
+  tx: Run['tx'],
+  { tenantId, owner }: LiveApp,
+  userId: string,
+): Promise<boolean> {
   const [row] = await rowsOf<{ alone: boolean }>(
     tx,
     sql`select exists (select 1 from project_users p where p.tenant_id = ${tenantId}::uuid and p.user_id = ${userId}::uuid)
@@ -49,19 +53,19 @@ async function usesAlone(tx: Run['tx'], { tenantId, owner }: LiveApp, userId: st
 }
 
 /** Decides for which organization the candidate signs in. An unknown organization and a foreign one give the same. */
-export async function placeSignIn(
+export async function decideOrganization(
   { tx }: Pick<Run, 'tx'>,
   app: LiveApp,
   asked: AppRequest,
   candidate: SignInCandidate,
-): Promise<SignInPlace> {
+): Promise<OrganizationDecision> {
   const named = asked.organization;
   const choices = candidate.user && (await choicesOf(tx, app, candidate.user.id));
   const { organizations = [], alone = false } = choices ?? {};
   if (typeof named === 'string') {
     const organization =
       organizations.find(({ id }) => id === named) ?? organizations.find(({ slug }) => slug === named);
-    return organization ? placedIn(app, asked, candidate, organization) : 'denied';
+    return organization ? forOrganization(app, asked, candidate, organization) : 'denied';
   }
   const [only] = organizations;
   if (named === null || only === undefined) {
@@ -69,15 +73,15 @@ export async function placeSignIn(
     return { app, candidate, asked: { ...asked, organization: null } };
   }
   if (organizations.length > 1 || alone) return 'choose';
-  return placedIn(app, asked, candidate, only);
+  return forOrganization(app, asked, candidate, only);
 }
 
-const placedIn = (
+const forOrganization = (
   app: LiveApp,
   asked: AppRequest,
   candidate: SignInCandidate,
   organization: AppOrganization,
-): SignInPlace => ({
+): OrganizationDecision => ({
   app: appFor(app, organization),
   // A sign-in for an organization does not add the user to the project itself.
   candidate: { ...candidate, joins: false },
@@ -85,8 +89,8 @@ const placedIn = (
 });
 
 /**
- * Gives a member without a role in the slice the default role of the grant. Returns false if they cannot get it: it was
- * taken out of the grant meanwhile, or the grant allows no more users.
+ * Gives a member without a role in the slice the default role of the grant. Returns false if they cannot get it: the
+ * membership or the grant ended meanwhile, the role was taken out of the grant, or the grant allows no more users.
  */
 export async function admitToSlice(
   ctx: Run,
@@ -100,10 +104,12 @@ export async function admitToSlice(
   await tx.select({ id: nodes.id }).from(nodes).where(eq(nodes.id, sliceId)).for('no key update');
   const current = (await organizationsOf(tx, app, userId)).find(({ id }) => id === organization.id);
   if (!current || current.hasRole) return current !== undefined;
+  const { defaultRoleId } = current;
+  if (defaultRoleId === null) return false;
   const [role] = await tx
     .select({ id: roles.id, tenantId: roles.tenantId })
     .from(roles)
-    .where(and(eq(roles.id, current.defaultRoleId ?? userId), isNull(roles.deletedAt)))
+    .where(and(eq(roles.id, defaultRoleId), isNull(roles.deletedAt)))
     .for('share');
   if (!role) return false;
   const node = { id: sliceId, scope: app.scope };
