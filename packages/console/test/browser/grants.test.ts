@@ -46,7 +46,7 @@ test('a customer gets a project, and loses it', async () => {
   const form = page.getByRole('dialog');
   await form.getByLabel('Name', { exact: true }).fill('Acme Ltd');
   await form.getByLabel('E-mail address').fill(grace.email);
-  await form.getByLabel('Invoice reader').check();
+  await form.getByRole('checkbox', { name: 'Invoice reader' }).check();
   await form.getByLabel('User limit').fill('5');
   expect(await violations(page, 'dialog[open]')).toEqual([]);
   await form.getByRole('button', { name: 'Create', exact: true }).click();
