@@ -26,8 +26,9 @@ export default defineConfig({
       'test/recipes.test.ts',
       ...(process.env['TEST_DATABASE_URL'] ? sameOnPostgres : []),
     ],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Generous, because a machine with other work is several times slower; a test that hangs is found all the same.
+    testTimeout: 90_000,
+    hookTimeout: 180_000,
     maxWorkers: 2,
     // Loading the modules again would cost each file two seconds. State of a test lives in its app, not in modules.
     isolate: false,

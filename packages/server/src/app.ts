@@ -51,6 +51,7 @@ import { sealedColumns } from './features/sealed-columns.ts';
 import { rotateSystemKeyIfDue } from './features/signing-keys/system-rotation.ts';
 import { createWebhookDelivery, webhookPorts } from './domain/webhook-delivery/delivery.ts';
 import { createBackchannelLogout } from './domain/backchannel-logout/sender.ts';
+import { createIdentityProviders } from './domain/federation/providers/providers.ts';
 import { createFanOut } from './features/webhook-subscriptions/fan-out.ts';
 import { createTargetGuard } from './domain/webhook-targets/target-guard.ts';
 import { createIds } from './runtime/ids.ts';
@@ -131,6 +132,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     resolver,
     builtIns: rows,
     mail,
+    identityProviders: createIdentityProviders(config, ports.resolve, clock),
     assertUrlAllowed: (url, path) => guard.assertUrlAllowed(url, path),
     webhooksDue: () => void (config.jobs.enabled && webhooks.deliverDue()),
     purgeUrgent: () => purge.runUrgent(),

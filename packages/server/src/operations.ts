@@ -19,6 +19,7 @@ import * as installationUsers from './features/installation/user-operations.ts';
 import * as impersonation from './features/installation/impersonation-operations.ts';
 import * as installationUserActs from './features/installation/user-acts.ts';
 import * as operators from './features/installation/operator-operations.ts';
+import * as identityProviders from './features/project-sign-in/providers/operations.ts';
 import * as groups from './features/groups/operations.ts';
 import * as health from './features/health/operations.ts';
 import * as appGrants from './features/me/app-grant-operations.ts';
@@ -61,6 +62,7 @@ export const features = {
     ...auth,
     ...firstUser,
     ...federated,
+    ...identityProviders,
     ...projectAuthorization,
     ...projectOrganizations,
     ...projectLogout,

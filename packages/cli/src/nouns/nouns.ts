@@ -223,7 +223,8 @@ const apps = noun({
   ],
   fields: {
     ...{ name: 'text', logoUrl: 'text', homepageUrl: 'text', primaryColor: 'text', redirectUris: 'list' },
-    ...{ scopes: 'list', enabledProviders: 'list', allowSignUp: 'flag', signUpRoleId: 'text' },
+    ...{ scopes: 'list', enabledProviders: 'list', identityProviders: 'list' },
+    ...{ allowSignUp: 'flag', signUpRoleId: 'text' },
     ...{
       confidential: 'flag',
       firstParty: 'flag',

@@ -31,6 +31,9 @@ export interface How {
   readonly cwd?: string;
 }
 
+/** The spinner appears only when the service is slow, which is no matter of the tests. */
+const withoutSpinner = (text: string): string => text.replace(/(?:\r[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏])+\r\u001b\[K/g, '');
+
 /** The environment of a run: nothing of the shell that runs the tests. */
 const ownEnvironment = (): Record<string, string> => ({
   PATH: process.env['PATH'] ?? '',
@@ -66,7 +69,7 @@ export async function startDoorward(args: readonly string[], how: How = {}): Pro
   else if (how.columns === undefined) child.stdin.end();
   const ended = new Promise<Ended>((resolve) =>
     child.on('close', (code) => {
-      resolve({ code, stdout, stderr });
+      resolve({ code, stdout: withoutSpinner(stdout), stderr });
       waiting.forEach((look) => look());
     }),
   );

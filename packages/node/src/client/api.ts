@@ -58,6 +58,10 @@ export interface Api {
    *
    * Access: public. `POST /api/auth/cli-callback` */
   exchangeCliCode: Operation<'exchangeCliCode'>;
+  /** List the providers through which users can sign in.
+   *
+   * Access: public. `GET /api/auth/providers` */
+  signInProviders: Operation<'signInProviders'>;
   /** Read what the sign-in pages show about a project app.
    *
    * Access: public. `GET /api/auth/project/app-info` */
@@ -754,7 +758,7 @@ export interface Api {
   rotateProjectAppSecret: Operation<'rotateProjectAppSecret'>;
   /** Change an app; removed scopes restrict existing tokens too.
    *
-   * redirectUris, postLogoutRedirectUris, scopes, enabledProviders, allowedOrigins, resources and tagIds replace the whole list.
+   * redirectUris, postLogoutRedirectUris, scopes, enabledProviders, identityProviders, allowedOrigins, resources and tagIds replace the whole list.
    *
    * Access: `ProjectApp:Update` in the scope. `PATCH /api/project-apps/:id` */
   updateProjectApp: Operation<'updateProjectApp'>;

@@ -215,7 +215,7 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
-  '/api/auth/github/connect': {
+  '/api/auth/providers/connect': {
     parameters: {
       query?: never;
       header?: never;
@@ -225,12 +225,12 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Approve or deny to connect a GitHub account to your user
-     * @description The form of the page `/hosted/connect-github`, sent from the browser session that asked for it. Redirects to the `redirect` of the first request, with `error` if it failed.
+     * Approve or deny to connect an account at a provider to your user
+     * @description The form of the page `/hosted/connect-provider`, sent from the browser session that asked for it. Redirects to the `redirect` of the first request, with `error` if it failed.
      *
      *     Access: public.
      */
-    post: operations['confirmGithubConnection'];
+    post: operations['confirmProviderConnection'];
     delete?: never;
     options?: never;
     head?: never;
@@ -295,6 +295,90 @@ export interface paths {
      *     Access: public.
      */
     get: operations['startGithubSignIn'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/providers/{key}/callback': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Finish a sign-in through a provider: the URL to which it returns the browser
+     * @description Continues the sign-in to the app, or sets the refresh cookie and redirects to `redirect`.
+     *
+     *     Access: public.
+     */
+    get: operations['finishProviderSignIn'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/providers': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the providers through which users can sign in
+     * @description Access: public.
+     */
+    get: operations['signInProviders'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/project/providers/{key}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Sign in to a project app through a provider of OpenID Connect
+     * @description Access: public.
+     */
+    get: operations['startAppProvider'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/providers/{key}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Begin to sign in through a provider of OpenID Connect
+     * @description Redirects the browser to the provider. At the end it returns to `redirect`, with `error` if the sign-in failed.
+     *
+     *     Access: public.
+     */
+    get: operations['startProviderSignIn'];
     put?: never;
     post?: never;
     delete?: never;
@@ -3208,7 +3292,7 @@ export interface paths {
     head?: never;
     /**
      * Change an app; removed scopes restrict existing tokens too
-     * @description redirectUris, postLogoutRedirectUris, scopes, enabledProviders, allowedOrigins, resources and tagIds replace the whole list.
+     * @description redirectUris, postLogoutRedirectUris, scopes, enabledProviders, identityProviders, allowedOrigins, resources and tagIds replace the whole list.
      *
      *     Access: `ProjectApp:Update` in the scope.
      */
@@ -5228,10 +5312,10 @@ export interface webhooks {
 export interface components {
   schemas: {
     /**
-     * @description Provider that proves the identity of a user.
+     * @description Kind of provider that proves the identity of a user.
      * @enum {string}
      */
-    Provider: 'email' | 'github';
+    Provider: 'email' | 'github' | 'oidc';
     /**
      * @description personal: holds projects; organization: holds organizations too.
      * @enum {string}
@@ -5711,6 +5795,18 @@ export interface components {
        */
       verified: true;
     };
+    /** @description The providers of the installation. */
+    SignInProviders: {
+      /** @description The providers, in the order in which pages offer them. */
+      items: components['schemas']['SignInProvider'][];
+    };
+    /** @description A provider through which users can sign in. */
+    SignInProvider: {
+      /** @description The key of the provider in URLs, e.g. `github`. */
+      key: string;
+      /** @description Its name for people. */
+      name: string;
+    };
     /** @description The redirect to the app after the consent page. */
     ProjectConsentAnswer: {
       /** @description The address that the browser opens next. */
@@ -5728,6 +5824,8 @@ export interface components {
       primaryColor: string | null;
       /** @description Sign-in methods. */
       enabledProviders: ('email' | 'password' | 'github')[];
+      /** @description The OpenID Connect providers to which its pages lead. */
+      identityProviders: components['schemas']['SignInProvider'][];
       /** @description Scopes that the app requests. Null: the app is not restricted. */
       scopes: components['schemas']['NamedScope'][] | null;
     };
@@ -6384,6 +6482,8 @@ export interface components {
       createdAt: string;
       /** @description The provider that verifies the identity. */
       provider: components['schemas']['Provider'];
+      /** @description For `oidc` the key of the provider (`GET /auth/providers`); else null. */
+      providerKey: string | null;
       /** @description Id of the user at the provider: for `email` the address. */
       providerId: string;
       /** @description The address that the method proves. */
@@ -8585,6 +8685,8 @@ export interface components {
       scopes: string[] | null;
       /** @description Sign-in methods that its pages offer. */
       enabledProviders: components['schemas']['ProjectAppProvider'][];
+      /** @description Keys of the OpenID Connect providers that its pages offer (`GET /auth/providers`). */
+      identityProviders: string[];
       /** @description true: people who are not users of the project join it by signing in. */
       allowSignUp: boolean;
       /**
@@ -8667,6 +8769,8 @@ export interface components {
       scopes: string[] | null;
       /** @description Sign-in methods that its pages offer. */
       enabledProviders: components['schemas']['ProjectAppProvider'][];
+      /** @description Keys of the OpenID Connect providers that its pages offer (`GET /auth/providers`). */
+      identityProviders: string[];
       /** @description true: people who are not users of the project join it by signing in. */
       allowSignUp: boolean;
       /**
@@ -10100,6 +10204,7 @@ export interface components {
         /** @description The secret from which the challenge was computed. */
         codeVerifier: string;
       };
+      signInProviders: Record<string, never>;
       projectAppInfo: {
         /**
          * Format: uuid
@@ -12310,6 +12415,8 @@ export interface components {
         scopes?: string[] | null;
         /** @description Sign-in methods that its pages offer. */
         enabledProviders?: components['schemas']['ProjectAppProvider'][];
+        /** @description Keys of the OpenID Connect providers that its pages offer (`GET /auth/providers`). */
+        identityProviders?: string[];
         /**
          * @description true: people who are not users of the project join it by signing in.
          * @default false
@@ -12437,6 +12544,8 @@ export interface components {
         scopes?: string[] | null;
         /** @description Sign-in methods that its pages offer. */
         enabledProviders?: components['schemas']['ProjectAppProvider'][];
+        /** @description Keys of the OpenID Connect providers that its pages offer (`GET /auth/providers`). */
+        identityProviders?: string[];
         /** @description true: people who are not users of the project join it by signing in. */
         allowSignUp?: boolean;
         /**
@@ -13410,7 +13519,7 @@ export interface components {
         /** @enum {string} */
         change: 'added' | 'verified' | 'removed';
         /** @enum {string} */
-        provider: 'email' | 'github' | 'passkey';
+        provider: 'email' | 'github' | 'oidc' | 'passkey';
         label: string;
       };
       'user.mfa_changed': components['schemas']['User'];
@@ -13677,6 +13786,7 @@ export interface components {
       verifyEmail: components['schemas']['VerifyEmailResult'];
       createFirstUser: components['schemas']['SignIn'];
       exchangeCliCode: components['schemas']['SignIn'];
+      signInProviders: components['schemas']['SignInProviders'];
       projectAppInfo: components['schemas']['ProjectAppInfo'];
       projectConsentInfo: components['schemas']['ProjectConsentInfo'];
       introspectProjectToken: components['schemas']['TokenIntrospection'];
@@ -15232,14 +15342,30 @@ export interface components {
     'If-None-Match': string;
     /** @description Id of the account. */
     accountId: string;
+    /** @description Account type for a new user. */
+    accountType: components['schemas']['AccountType'];
+    /** @description `connect` links the account to the user of the refresh cookie, after they confirm it on a page. */
+    'action-login-register-connect': 'login' | 'register' | 'connect';
     /** @description Only what this user did, with any credential, or what this key did. */
     actorId: string;
     /** @description The `client_id` of the client. */
     client: string;
+    /** @description The code of the provider if the user agreed. */
+    code: string;
+    /** @description From a command line: base64url of the SHA-256 of `codeVerifier`. */
+    code_challenge: string;
+    /** @description From a command line: how the challenge was computed. */
+    code_challenge_method: 'S256';
     /** @description Continues a list: the `nextCursor` of the previous page. */
     cursor: string;
     /** @description true: change nothing, and answer whose permissions the change would affect (GraphQL: in `extensions.dryRun`). */
     dryRun: boolean;
+    /** @description The error of the provider if the user did not agree. */
+    error: string;
+    /** @description Text of the error. */
+    error_description: string;
+    /** @description URL at which the provider explains the error. */
+    error_uri: string;
     /** @description Only entries with this event: a name, or all events of a noun (`api_key.*`). */
     event: string;
     format: components['schemas']['AuditFormat'];
@@ -15253,6 +15379,10 @@ export interface components {
     includeProjects: boolean;
     /** @description true: only built-in ones; false: only your own. */
     isSystem: boolean;
+    /** @description The issuer of the answer; not every provider sends it. */
+    iss: string;
+    /** @description The key of the provider. */
+    key: string;
     /** @description The maximum number of rows on a page. */
     limit: number;
     /** @description X-Doorward-Revision of an earlier change. The answer is at least as new as that change. */
@@ -15267,6 +15397,8 @@ export interface components {
     page: number;
     /** @description Id of the project. */
     projectId: string;
+    /** @description URL to which the browser returns at the end. */
+    redirect: string;
     /** @description Related rows to load: groups, tags. */
     relations: ('groups' | 'tags')[];
     /** @description Id of the scope: one UUID (account, organization), or two joined by `:`. */
@@ -15275,7 +15407,7 @@ export interface components {
     search: string;
     sortField: components['schemas']['AuditLogEntrySortField'];
     sortOrder: components['schemas']['SortOrder'];
-    /** @description The state that was sent to GitHub. */
+    /** @description The state that was sent to the provider. */
     state: string;
     /** @description Only grants with this status. */
     status: components['schemas']['ProjectGrantStatus'];
@@ -15805,7 +15937,7 @@ export interface operations {
       503: components['responses']['UNAVAILABLE'];
     };
   };
-  confirmGithubConnection: {
+  confirmProviderConnection: {
     parameters: {
       query?: never;
       header?: never;
@@ -15884,18 +16016,18 @@ export interface operations {
   finishGithubSignIn: {
     parameters: {
       query: {
-        /** @description The code from GitHub if the user agreed. */
-        code?: string;
-        /** @description The state that was sent to GitHub. */
+        /** @description The code of the provider if the user agreed. */
+        code?: components['parameters']['code'];
+        /** @description The state that was sent to the provider. */
         state: components['parameters']['state'];
-        /** @description The error from GitHub if the user did not agree. */
-        error?: string;
+        /** @description The error of the provider if the user did not agree. */
+        error?: components['parameters']['error'];
         /** @description Text of the error. */
-        error_description?: string;
-        /** @description URL at which GitHub explains the error. */
-        error_uri?: string;
-        /** @description The issuer of the answer; GitHub does not always send it. */
-        iss?: string;
+        error_description?: components['parameters']['error_description'];
+        /** @description URL at which the provider explains the error. */
+        error_uri?: components['parameters']['error_uri'];
+        /** @description The issuer of the answer; not every provider sends it. */
+        iss?: components['parameters']['iss'];
       };
       header?: never;
       path?: never;
@@ -15924,20 +16056,163 @@ export interface operations {
     parameters: {
       query?: {
         /** @description URL to which the browser returns at the end. */
-        redirect?: string;
+        redirect?: components['parameters']['redirect'];
         /** @description `connect` links the account to the user of the refresh cookie, after they confirm it on a page. */
-        action?: 'login' | 'register' | 'connect';
+        action?: components['parameters']['action-login-register-connect'];
         /** @description Account type for a new user. */
-        accountType?: components['schemas']['AccountType'];
+        accountType?: components['parameters']['accountType'];
         /** @description From a command line: returned with the code. */
         state?: string;
         /** @description From a command line: base64url of the SHA-256 of `codeVerifier`. */
-        code_challenge?: string;
+        code_challenge?: components['parameters']['code_challenge'];
         /** @description From a command line: how the challenge was computed. */
-        code_challenge_method?: 'S256';
+        code_challenge_method?: components['parameters']['code_challenge_method'];
       };
       header?: never;
       path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Redirects the browser. */
+      302: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_REDIRECT_URI'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['PROVIDER_NOT_CONFIGURED'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  finishProviderSignIn: {
+    parameters: {
+      query: {
+        /** @description The code of the provider if the user agreed. */
+        code?: components['parameters']['code'];
+        /** @description The state that was sent to the provider. */
+        state: components['parameters']['state'];
+        /** @description The error of the provider if the user did not agree. */
+        error?: components['parameters']['error'];
+        /** @description Text of the error. */
+        error_description?: components['parameters']['error_description'];
+        /** @description URL at which the provider explains the error. */
+        error_uri?: components['parameters']['error_uri'];
+        /** @description The issuer of the answer; not every provider sends it. */
+        iss?: components['parameters']['iss'];
+      };
+      header?: never;
+      path: {
+        /** @description The key of the provider. */
+        key: components['parameters']['key'];
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['PROVIDER_NOT_CONFIGURED'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  signInProviders: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['SignInProviders'];
+          };
+        };
+      };
+      400: components['responses']['Invalid'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  startAppProvider: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The key of the provider. */
+        key: components['parameters']['key'];
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Redirects the browser. */
+      302: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['PROVIDER_NOT_CONFIGURED'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  startProviderSignIn: {
+    parameters: {
+      query?: {
+        /** @description URL to which the browser returns at the end. */
+        redirect?: components['parameters']['redirect'];
+        /** @description `connect` links the account to the user of the refresh cookie, after they confirm it on a page. */
+        action?: components['parameters']['action-login-register-connect'];
+        /** @description Account type for a new user. */
+        accountType?: components['parameters']['accountType'];
+        /** @description From a command line: returned with the code. */
+        state?: string;
+        /** @description From a command line: base64url of the SHA-256 of `codeVerifier`. */
+        code_challenge?: components['parameters']['code_challenge'];
+        /** @description From a command line: how the challenge was computed. */
+        code_challenge_method?: components['parameters']['code_challenge_method'];
+      };
+      header?: never;
+      path: {
+        /** @description The key of the provider. */
+        key: components['parameters']['key'];
+      };
       cookie?: never;
     };
     requestBody?: never;
@@ -16392,18 +16667,18 @@ export interface operations {
   finishProjectGithub: {
     parameters: {
       query: {
-        /** @description The code of GitHub, if the user agreed. */
-        code?: string;
-        /** @description The state that was sent to GitHub. */
+        /** @description The code of the provider if the user agreed. */
+        code?: components['parameters']['code'];
+        /** @description The state that was sent to the provider. */
         state: components['parameters']['state'];
-        /** @description The error of GitHub, if the user did not agree. */
-        error?: string;
-        /** @description The error as a text. */
-        error_description?: string;
-        /** @description Address where GitHub explains the error. */
-        error_uri?: string;
-        /** @description The issuer; GitHub sends it in some cases. */
-        iss?: string;
+        /** @description The error of the provider if the user did not agree. */
+        error?: components['parameters']['error'];
+        /** @description Text of the error. */
+        error_description?: components['parameters']['error_description'];
+        /** @description URL at which the provider explains the error. */
+        error_uri?: components['parameters']['error_uri'];
+        /** @description The issuer of the answer; not every provider sends it. */
+        iss?: components['parameters']['iss'];
       };
       header?: never;
       path?: never;
@@ -23618,6 +23893,8 @@ export interface operations {
           scopes?: string[] | null;
           /** @description Sign-in methods that its pages offer. */
           enabledProviders?: components['schemas']['ProjectAppProvider'][];
+          /** @description Keys of the OpenID Connect providers that its pages offer (`GET /auth/providers`). */
+          identityProviders?: string[];
           /**
            * @description true: people who are not users of the project join it by signing in.
            * @default false
@@ -23792,6 +24069,8 @@ export interface operations {
           scopes?: string[] | null;
           /** @description Sign-in methods that its pages offer. */
           enabledProviders?: components['schemas']['ProjectAppProvider'][];
+          /** @description Keys of the OpenID Connect providers that its pages offer (`GET /auth/providers`). */
+          identityProviders?: string[];
           /** @description true: people who are not users of the project join it by signing in. */
           allowSignUp?: boolean;
           /**
@@ -27055,7 +27334,7 @@ export interface operations {
             /** @enum {string} */
             change: 'added' | 'verified' | 'removed';
             /** @enum {string} */
-            provider: 'email' | 'github' | 'passkey';
+            provider: 'email' | 'github' | 'oidc' | 'passkey';
             label: string;
           };
         };

@@ -12,6 +12,7 @@ export const operationTable = {
   verifyEmail: 'POST /auth/verify-email wx',
   createFirstUser: 'POST /auth/first-user wx',
   exchangeCliCode: 'POST /auth/cli-callback wx',
+  signInProviders: 'GET /auth/providers x',
   projectAppInfo: 'GET /auth/project/app-info x',
   projectConsentInfo: 'GET /auth/project/consent-info x',
   introspectProjectToken: 'POST /auth/project/introspect wx',

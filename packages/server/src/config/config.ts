@@ -6,7 +6,8 @@
  * @example const config = loadConfig({ NODE_ENV: 'test', PORT: '0' });
  */
 import { join } from 'node:path';
-import { hostOf, isWithin, rpIdConflict } from './relying-party.ts';
+import { conflicts, textOf, type Environment } from './conflicts.ts';
+import { hostOf, isWithin } from './relying-party.ts';
 import { InvalidValue } from './values.ts';
 import { declarations } from './variables.ts';
 import type { Values, VariableName } from './variables.ts';
@@ -36,8 +37,6 @@ export const variables: readonly {
   default: rest.initial ?? rest.defaultText,
   meaning,
 }));
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
 
@@ -71,8 +70,6 @@ export const unreadVariables = (env: Environment): string[] =>
       : [];
   });
 
-const textOf = (env: Environment, name: VariableName): string => env[name]?.trim() ?? '';
-
 function read(env: Environment): { values: Values; problems: string[] } {
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
@@ -87,49 +84,6 @@ function read(env: Environment): { values: Values; problems: string[] } {
     }
   }
   return { values: values as Values, problems };
-}
-
-/** Checks variables that depend on each other. It uses the valid ones, so that one start reports every problem. */
-function conflicts(env: Environment, values: Values): string[] {
-  const problems: string[] = [];
-  const has = (name: VariableName): boolean => textOf(env, name) !== '';
-  if (has('GITHUB_CLIENT_ID') !== has('GITHUB_CLIENT_SECRET')) {
-    problems.push('GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET belong together: set both or none.');
-  }
-  if (values.MAIL_PROVIDER === 'smtp' && !has('SMTP_URL')) {
-    problems.push('SMTP_URL is required with MAIL_PROVIDER=smtp: set it to smtp(s)://user:pass@host:port.');
-  }
-  if (values.WORKERS > 1 && !has('DATABASE_URL')) {
-    problems.push('WORKERS above 1 needs DATABASE_URL: the embedded database belongs to one process.');
-  }
-  // An invalid APP_URL is a problem of its own.
-  if (values.WEBAUTHN_RP_ID !== undefined && (values.APP_URL !== undefined || !has('APP_URL'))) {
-    problems.push(...rpIdConflict(values.WEBAUTHN_RP_ID, hostOf(values.APP_URL)));
-  }
-  if (values.NODE_ENV !== 'production') return problems;
-  if (!has('APP_URL')) problems.push('APP_URL is required in production: set the public https URL.');
-  if (values.APP_URL?.startsWith('http:') && !values.APP_URL_ALLOW_HTTP) {
-    problems.push('APP_URL must be https in production: change it, or set APP_URL_ALLOW_HTTP=true.');
-  }
-  if (!has('ENCRYPTION_KEY')) {
-    problems.push('ENCRYPTION_KEY is required in production: make one with openssl rand -base64 32.');
-  }
-  if (values.WEBHOOKS_ALLOW_HTTP) {
-    problems.push('WEBHOOKS_ALLOW_HTTP is refused in production: remove it and use https targets.');
-  }
-  for (const name of ['GITHUB_WEB_URL', 'GITHUB_API_URL'] as const) {
-    // Over plain http, the client secret and tokens of users would cross the network unencrypted, except on this machine.
-    if (/^http:(?!\/\/(127\.0\.0\.1|\[::1\]|localhost)([:/]|$))/.test(values[name] ?? '')) {
-      problems.push(`${name} must be https in production: the client secret and tokens go there.`);
-    }
-  }
-  if (values.MAIL_PROVIDER === 'console' && !values.MAIL_CONSOLE_IN_PRODUCTION) {
-    problems.push(
-      'MAIL_PROVIDER=console is refused in production, where the log would contain the mails: set it to smtp, or set MAIL_CONSOLE_IN_PRODUCTION=true.',
-    );
-  }
-  if (values.DEV_SEED) problems.push('DEV_SEED is refused in production: remove it.');
-  return problems;
 }
 
 function toConfig(v: Values) {
@@ -215,6 +169,9 @@ function toConfig(v: Values) {
     },
     organizations: { maxPerAccount: v.ORGANIZATIONS_MAX_PER_ACCOUNT },
     projectGrants: { maxPerProject: v.PROJECT_GRANTS_MAX },
+    /** OpenID Connect providers through which users sign in. */
+    identityProviders: v.IDENTITY_PROVIDERS ?? v.IDENTITY_PROVIDERS_FILE ?? [],
+    federation: { allowedPrivateCidrs: v.FEDERATION_ALLOWED_PRIVATE_CIDRS ?? [] },
     github: {
       /** `undefined` = GitHub sign-in is not configured. */
       client:

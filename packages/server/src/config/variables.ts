@@ -20,6 +20,7 @@ import {
   integer,
   zeroOrInteger,
 } from './values.ts';
+import { identityProviders, identityProvidersFile } from './identity-providers.ts';
 import { optional, variable, type Fixed, type Optional } from './declaration.ts';
 
 const requestsPerWindow = (initial: string, what: string) =>
@@ -217,6 +218,15 @@ export const declarations = {
     'Base URL of the authorize and token endpoints of GitHub',
   ),
   GITHUB_API_URL: variable('https://api.github.com', baseUrl, 'Base URL of the API of GitHub'),
+  IDENTITY_PROVIDERS: optional(
+    identityProviders,
+    'OpenID Connect providers, a JSON array (docs/operating/identity-providers.md)',
+  ),
+  IDENTITY_PROVIDERS_FILE: optional(identityProvidersFile, 'The same as a file'),
+  FEDERATION_ALLOWED_PRIVATE_CIDRS: optional(
+    listOf(cidr),
+    'Private networks in which identity providers may be, comma-separated CIDRs',
+  ),
 
   // Edge
   SECURITY_FRONTEND_URL: optional(

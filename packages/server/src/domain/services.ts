@@ -14,6 +14,7 @@ import type { MailOutbox } from '../events/mail/mail-outbox.ts';
 import type { QueueState } from '../kernel/context.ts';
 import type { RateClass } from '../kernel/operation.ts';
 import type { Clock, Ids } from '../kernel/ports.ts';
+import type { IdentityProviders } from './federation/providers/providers.ts';
 import type { PolicySnapshots } from './policy-snapshot/policy-snapshots.ts';
 
 interface Readiness {
@@ -51,6 +52,7 @@ declare module '../kernel/context.ts' {
     readonly resolver: Resolver;
     readonly builtIns: BuiltIns;
     readonly mail: MailOutbox;
+    readonly identityProviders: IdentityProviders;
     /**
      * Resolves if webhooks may be sent to the URL.
      * @throws WEBHOOK_URL_NOT_ALLOWED

@@ -7,7 +7,7 @@ import { serveStylesheet } from './page.ts';
 import { registerProjectGrantPage } from './mailed-links/project-grant.ts';
 import { registerResetPasswordPage } from './mailed-links/reset-password.ts';
 import { registerCliSignInPage } from './sign-in/cli-sign-in.ts';
-import { registerConnectGithubPage } from './sign-in/connect-github.ts';
+import { registerConnectProviderPage } from './sign-in/connect-provider.ts';
 import { registerProjectSignInPages } from './sign-in/project-sign-in.ts';
 import { registerSignOutPages } from './sign-in/sign-out.ts';
 import { registerSignedInPage } from './sign-in/signed-in.ts';
@@ -18,7 +18,7 @@ import { registerVerifyEmailPage } from './mailed-links/verify-email.ts';
 export function registerHostedPages(
   app: FastifyInstance,
   options: Parameters<typeof registerCliSignInPage>[1] &
-    Parameters<typeof registerConnectGithubPage>[1] &
+    Parameters<typeof registerConnectProviderPage>[1] &
     Parameters<typeof registerProjectSignInPages>[1] &
     Parameters<typeof registerSignOutPages>[1] &
     StartPageOptions,
@@ -34,7 +34,7 @@ export function registerHostedPages(
   registerResetPasswordPage(app);
   registerSignedInPage(app);
   registerCliSignInPage(app, options);
-  registerConnectGithubPage(app, options);
+  registerConnectProviderPage(app, options);
   registerProjectSignInPages(app, options);
   registerSignOutPages(app, options);
   registerDevicePage(app);

@@ -145,7 +145,7 @@ test('an account is connected if the user approves, without a script', async () 
   await view.context.close();
   view = await open({ javaScriptEnabled: false });
   const { token, email } = await openConnection();
-  expect(view.page.url()).toBe(`${origin}/hosted/connect-github`);
+  expect(view.page.url()).toBe(`${origin}/hosted/connect-provider`);
   expect(await heading()).toBe('Connect this GitHub account?');
   const text = await view.page.getByRole('main').innerText();
   for (const shown of [github.account?.login ?? '', email, 'Grace Hopper']) expect(text).toContain(shown);
@@ -177,7 +177,7 @@ test('the pages fit a phone and the dark colour scheme', async () => {
     expect(wide, name).toBe(false);
     await photograph(view.page, `cli-question-${name}`);
     await openConnection();
-    expect(view.page.url(), name).toBe(`${origin}/hosted/connect-github`);
+    expect(view.page.url(), name).toBe(`${origin}/hosted/connect-provider`);
     expect(await violations(view.page), name).toEqual([]);
     expect(await view.page.evaluate('document.documentElement.scrollWidth > innerWidth'), name).toBe(false);
     await photograph(view.page, `connect-question-${name}`);

@@ -43,7 +43,7 @@ const publicRoutes = new Set([
   'GET /api/auth/github',
   'GET /api/auth/github/callback',
   'GET /api/auth/github/callback/project',
-  'POST /api/auth/github/connect',
+  'POST /api/auth/providers/connect',
   'POST /api/auth/cli/confirm',
   'POST /api/auth/cli-callback',
   'GET /api/auth/project/authorize',

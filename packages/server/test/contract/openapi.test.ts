@@ -16,6 +16,7 @@ import { codeShown } from '../support/authenticator.ts';
 import { unique, type Answer } from '../support/client.ts';
 import { challengeOf, consented, newVerifier } from '../support/project-code.ts';
 import { startGithub, type GithubDouble } from '../support/github.ts';
+import { startOpenidProvider, type OpenidDouble } from '../support/openid-provider.ts';
 import { visitor } from '../support/visitor.ts';
 import { sampleInput, schemas } from './sample.ts';
 import { dataFaults, faultsOf, type Document } from './schema-check.ts';
@@ -61,6 +62,7 @@ interface OpenApi extends Document {
 
 let app: TestApp;
 let github: GithubDouble;
+let provider: OpenidDouble;
 let raw: string;
 let document: OpenApi;
 let owner: House;
@@ -68,7 +70,14 @@ const described = new Map<string, { method: string; path: string; entry: Describ
 
 beforeAll(async () => {
   github = await startGithub();
-  app = await startApp({ ...github.env, ...operatorEnvironment, OIDC_DYNAMIC_REGISTRATION: 'true' });
+  provider = await startOpenidProvider();
+  app = await startApp({
+    ...github.env,
+    ...operatorEnvironment,
+    IDENTITY_PROVIDERS: JSON.stringify([provider.entry]),
+    FEDERATION_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
+    OIDC_DYNAMIC_REGISTRATION: 'true',
+  });
   owner = await house(app);
   raw = (await app.server.inject('/api-docs.json')).body;
   document = dereferenced(JSON.parse(raw) as OpenApi);
@@ -81,6 +90,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await app.close();
   await github.close();
+  await provider.close();
 });
 
 /** The list operation of a noun. */
@@ -645,6 +655,20 @@ describe('an answer over REST', () => {
     expect((await call('deleteMyPasskey', { id: passkey.id }, token)).ok).toBe(true);
   });
 
+  it('is as documented in signing in through a provider', async () => {
+    expect((await call('signInProviders', {})).data).toMatchObject({
+      items: [{ key: 'github' }, { key: 'acme' }],
+    });
+    provider.person = provider.newPerson();
+    const { headers, cookies } = await call('startProviderSignIn', { key: 'acme' });
+    const { searchParams } = new URL(await provider.visit(String(headers['location'])));
+    const back = { key: 'acme', ...Object.fromEntries(searchParams) };
+    const cookie = `doorward_flow=${cookies[0]?.value}`;
+    expect((await call('finishProviderSignIn', back)).code).toBe('INVALID_TOKEN');
+    expect((await call('finishProviderSignIn', back, undefined, { cookie })).status).toBe(303);
+    expect((await call('startProviderSignIn', { key: 'unknown' })).code).toBe('PROVIDER_NOT_CONFIGURED');
+  });
+
   it('is as documented in signing in with GitHub', async () => {
     github.account = github.newAccount();
     const begin = async (more = {}) => {
@@ -662,11 +686,11 @@ describe('an answer over REST', () => {
     browser.cookies.set('doorward_refresh', (await app.person()).refreshToken);
     github.account = github.newAccount();
     await browser.signIn(github, { action: 'connect' });
-    const { body } = await browser.get('/hosted/connect-github');
+    const { body } = await browser.get('/hosted/connect-provider');
     const confirm = { decision: 'approve', formToken: /name="formToken" value="([^"]+)"/.exec(body)?.[1] };
     const held = { cookie: [...browser.cookies].map((pair) => pair.join('=')).join('; ') };
     const connect = (headers: Record<string, string>) =>
-      call('confirmGithubConnection', confirm, undefined, headers);
+      call('confirmProviderConnection', confirm, undefined, headers);
     expect((await connect(held)).code).toBe('ORIGIN_NOT_ALLOWED');
     expect((await connect({})).code).toBe('INVALID_TOKEN');
     expect((await connect({ ...held, origin: 'http://localhost:4000' })).status).toBe(303);
@@ -1046,7 +1070,8 @@ describe('an answer over REST', () => {
     const asOwner = { token: owner.person.token };
     const enabledProviders: ('email' | 'github')[] = ['email', 'github'];
     const signUp = { allowSignUp: true, signUpRoleId: roleIdOf('Project Viewer') };
-    const fields = { scope, name: 'Stepwise', redirectUris: [redirectUri], enabledProviders, ...signUp };
+    const ways = { enabledProviders, identityProviders: ['acme'] };
+    const fields = { scope, name: 'Stepwise', redirectUris: [redirectUri], ...ways, ...signUp };
     const made = await app.must('createProjectApp', fields, asOwner);
     const { factor, secret } = await app.must('createMfaFactor', {}, { token });
     const sixDigits = codeShown(secret, app.clock.now());
@@ -1071,6 +1096,8 @@ describe('an answer over REST', () => {
 
     await call('startProjectGithub', {});
     await step('startProjectGithub', {});
+    await call('startAppProvider', { key: 'acme' });
+    await step('startAppProvider', { key: 'acme' });
     await step('finishProjectGithub', { state: 'x', code: 'x' });
     const state = await formToken('sign-in');
     expect((await step('finishProjectGithub', { state, error: 'access_denied' })).status).toBe(303);

@@ -26,6 +26,8 @@ export const initialState: PageState = {
   formToken: 'the-form-token',
   step: 'signIn',
   providers: ['email', 'github'],
+  identityProviders: [{ key: 'github', name: 'GitHub' }],
+  provider: null,
   notice: null,
   signIn: {
     form: null,

@@ -62,10 +62,10 @@ export function visitor(server: FastifyInstance): Visitor {
     },
     async connect(github, query = {}) {
       const back = await self.signIn(github, { ...query, action: 'connect' });
-      if (!String(back.headers.location).endsWith('/hosted/connect-github')) return back;
-      const page = await self.get('/hosted/connect-github');
+      if (!String(back.headers.location).endsWith('/hosted/connect-provider')) return back;
+      const page = await self.get('/hosted/connect-provider');
       const formToken = /name="formToken" value="([^"]+)"/.exec(page.body)?.[1] ?? '';
-      return self.post('/api/auth/github/connect', { decision: 'approve', formToken });
+      return self.post('/api/auth/providers/connect', { decision: 'approve', formToken });
     },
     async signIn(github, query) {
       return self.get(await self.toGithub(github, query));

@@ -1,6 +1,6 @@
 import type { components } from '@doorward/node/client';
 import { nameField } from '../../entities/fields.ts';
-import type { Choice, FormField, Values } from '../../entities/form-field.ts';
+import type { Choice, ChoiceSource, FormField, Values } from '../../entities/form-field.ts';
 import type { Common } from '../../i18n/common.ts';
 import { roleChoices } from '../access/choices.ts';
 import type { AppTexts } from './app-texts.ts';
@@ -8,11 +8,19 @@ import { profileField } from './token-profile.ts';
 
 type ProjectApp = components['schemas']['ProjectApp'];
 
-export const providerChoices = (t: AppTexts): readonly Choice[] => [
-  { id: 'email', name: t.email },
-  { id: 'password', name: t.password },
-  { id: 'github', name: t.github },
-];
+const ownWays = ['email', 'password', 'github'] as const;
+
+export const providerChoices = (t: AppTexts): readonly Choice[] =>
+  ownWays.map((way) => ({ id: way, name: t[way] }));
+
+/** The ways of our own pages and GitHub, and the providers of the installation. */
+const wayChoices =
+  (t: AppTexts): ChoiceSource =>
+  async (api) => {
+    const { items } = await api.signInProviders({});
+    const others = items.filter(({ key }) => key !== 'github').map(({ key, name }) => ({ id: key, name }));
+    return [...providerChoices(t), ...others];
+  };
 
 /** The form of an app. Whether it keeps a secret is decided when it is made. */
 export const appFields = (t: AppTexts, app: ProjectApp | null, c: Common): readonly FormField[] => [
@@ -30,9 +38,9 @@ export const appFields = (t: AppTexts, app: ProjectApp | null, c: Common): reado
     name: 'enabledProviders',
     label: t.providers,
     noun: 'ProjectAppProvider',
-    source: () => Promise.resolve(providerChoices(t)),
+    source: wayChoices(t),
     isRequired: true,
-    initial: app?.enabledProviders ?? ['email'],
+    initial: app ? [...app.enabledProviders, ...app.identityProviders] : ['email'],
   },
   ...(app === null
     ? [
@@ -132,9 +140,14 @@ export const appFields = (t: AppTexts, app: ProjectApp | null, c: Common): reado
   profileField(t, app?.accessTokenProfile),
 ];
 
+const isOwnWay = (way: string): boolean => ownWays.some((own) => own === way);
+const waysOf = ({ enabledProviders }: Values): readonly string[] => enabledProviders as readonly string[];
+
 /** What the form gives, as the operation takes it: null stands for an app that is not restricted. */
 export const appInput = <V extends Values>({ isRestricted, ...input }: V) => ({
   ...input,
+  enabledProviders: waysOf(input).filter(isOwnWay),
+  identityProviders: waysOf(input).filter((way) => !isOwnWay(way)),
   scopes: isRestricted === true ? input['scopes'] : null,
   signUpRoleId: input['allowSignUp'] === true ? input['signUpRoleId'] : null,
   // The service takes lower case only, and what people copy is often not.

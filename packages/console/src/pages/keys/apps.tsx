@@ -15,11 +15,13 @@ const apps: Entity<ProjectApp, AppTexts> = {
   columns: (t, c) => [
     nameColumn(c),
     chipsColumn('redirects', t.redirects, ({ redirectUris }) => redirectUris),
-    textColumn('providers', t.providers, ({ enabledProviders }) =>
-      providerChoices(t)
-        .filter(({ id }) => enabledProviders.some((provider) => provider === id))
-        .map(({ name }) => name)
-        .join(', '),
+    textColumn('providers', t.providers, ({ enabledProviders, identityProviders }) =>
+      [
+        ...providerChoices(t)
+          .filter(({ id }) => enabledProviders.some((provider) => provider === id))
+          .map(({ name }) => name),
+        ...identityProviders,
+      ].join(', '),
     ),
     textColumn('signUp', t.signUpColumn, ({ allowSignUp }) => (allowSignUp ? c.yes : c.no)),
     textColumn('confidential', t.confidentialColumn, ({ confidential }) => (confidential ? c.yes : c.no)),

@@ -9,7 +9,7 @@ import { Failure, Skeleton } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Confirmation } from './confirmation.tsx';
-import { GithubConnection } from './github-connection.tsx';
+import { ProviderConnections } from './provider-connections.tsx';
 import { ownTexts } from './own-texts.ts';
 import { providerNames } from './provider-names.ts';
 import { SendAgain } from './send-again.tsx';
@@ -112,9 +112,9 @@ export function SignInMethods() {
             {
               key: 'way',
               label: t.way,
-              cell: ({ provider, label }) => (
+              cell: ({ provider, providerKey, label }) => (
                 <>
-                  {providers[provider] ?? provider}: <bdi>{label}</bdi>
+                  {providerKey ?? providers[provider] ?? provider}: <bdi>{label}</bdi>
                 </>
               ),
             },
@@ -156,7 +156,7 @@ export function SignInMethods() {
         <button type="button" onClick={() => setAdding(true)}>
           {t.add}
         </button>
-        <GithubConnection />
+        <ProviderConnections />
       </div>
       {isAdding && (
         <EntityForm

@@ -7,6 +7,8 @@ import type { NodeRef } from '../../kernel/event.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { uuid } from '../../kernel/input/values.ts';
+import type { Services } from '../../kernel/context.ts';
+import type { IdentityProviders } from '../federation/providers/providers.ts';
 import { projectApps } from '../../features/project-apps/project-app.ts';
 
 /** An app to which users can sign in: app, project and owner all exist and are not deleted. */
@@ -62,6 +64,15 @@ export const nodeOfApp = ({ tenantId, sliceId, scope }: LiveApp): NodeRef => ({
   id: sliceId ?? tenantId,
   scope,
 });
+
+/** The providers to which its sign-in pages lead: GitHub, and those of OpenID Connect that the operator has configured. */
+export const offeredIdentityProviders = (
+  { identityProviders }: Pick<Services, 'identityProviders'>,
+  app: Pick<LiveApp, 'enabledProviders' | 'identityProviders'>,
+): IdentityProviders['offered'] =>
+  identityProviders.offered.filter(({ key }) =>
+    key === 'github' ? app.enabledProviders.includes('github') : app.identityProviders.includes(key),
+  );
 
 /** The providers that sign-in pages offer for the app. GitHub is among them only if the operator has configured it. */
 export const offeredProviders = (

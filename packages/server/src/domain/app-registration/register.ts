@@ -12,6 +12,7 @@ import { parseScopes } from '../app-access/openid-scopes.ts';
 import type { Run } from '../identity/sign-in.ts';
 import type { ClientMetadata } from './client-metadata.ts';
 import { invalidRegistrationToken } from './errors.ts';
+import { openidKeys } from '../federation/providers/providers.ts';
 import { appData, describeClient } from './registered-client.ts';
 
 /**
@@ -72,6 +73,7 @@ export async function registerClient(ctx: Run, node: NodeRef, metadata: ClientMe
       scopes: allowedScopes(project.registrableScopes, metadata.scope),
       resources: project.registrableResources,
       enabledProviders: [...appProviders],
+      identityProviders: openidKeys(services.identityProviders),
       allowSignUp: false,
       confidential: false,
       registrationHash: hashOneTimeToken(token),

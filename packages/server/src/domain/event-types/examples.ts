@@ -96,6 +96,7 @@ export const projectApp = {
   redirectUris: ['https://app.example.com/callback'],
   scopes: ['invoice:read'],
   enabledProviders: ['email' as const, 'github' as const],
+  identityProviders: [],
   allowedOrigins: ['https://app.example.com'],
   postLogoutRedirectUris: ['https://app.example.com/goodbye'],
   backchannelLogoutUri: null,

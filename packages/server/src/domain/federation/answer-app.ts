@@ -9,7 +9,7 @@ import { denyDevice } from '../device-sign-in/decide-device.ts';
 import type { AppRequest } from '../sign-in-flow/app-request.ts';
 import { beginFlow } from '../sign-in-flow/flow.ts';
 import type { ProjectSignIn } from '../sign-in-flow/flow-data.ts';
-import { newVerifier } from './github.ts';
+import { newVerifier } from './providers/github.ts';
 import type { Run } from '../identity/sign-in.ts';
 
 /** The addresses of the pages of a sign-in to an app, by step. */

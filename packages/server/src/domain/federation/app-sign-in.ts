@@ -12,6 +12,8 @@ import { addProjectUser } from '../memberships/project.ts';
 import { roles } from '../../features/roles/role.ts';
 import { lockSsoSession } from '../sso/lock.ts';
 import type { Proof } from '../sign-in-flow/flow-data.ts';
+import { methodOfIdentity, providerKeyOf, type Identity } from './providers/provider.ts';
+import type { Services } from '../../kernel/context.ts';
 import { admitToSlice } from './organization-decision.ts';
 import { lockSignInUser, createVerifiedUser, linkAccount, localPart, lockAccount } from './match-identity.ts';
 
@@ -29,14 +31,14 @@ export interface SignInCandidate {
   readonly address: string | null;
   /** The user will join the project with the app's sign-up role. */
   readonly joins: boolean;
-  /** The GitHub account will be linked to the user. */
+  /** The account at the provider will be linked to the user. */
   readonly links: boolean;
 }
 
 /** The address that the proof shows; null: none, or the proof names the user. */
 export function addressOf(proof: Proof): string | null {
-  if (proof.provider === 'sso' || proof.provider === 'password') return null;
-  return proof.provider === 'email' ? proof.address : proof.identity.address;
+  if ('identity' in proof) return proof.identity.address;
+  return proof.provider === 'email' ? proof.address : null;
 }
 
 /**
@@ -48,7 +50,8 @@ export async function resolveCandidate(
   app: LiveApp,
   proof: Proof,
 ): Promise<SignInCandidate | null> {
-  const linked = proof.provider === 'github' ? await lockAccount(ctx, proof.identity) : undefined;
+  const identity = 'identity' in proof ? proof.identity : undefined;
+  const linked = identity && (await lockAccount(ctx, identity));
   const address = addressOf(proof);
   if (!linked && address !== null) await lockClaimants(ctx, address);
   const ownerId = linked?.userId ?? ('userId' in proof ? proof.userId : undefined);
@@ -64,7 +67,8 @@ export async function resolveCandidate(
     return null;
   }
   const joins = user === null || !(await belongsToProject(ctx, app, user));
-  const allowsSignUp = app.allowSignUp && app.signUpRoleId !== null;
+  const allowsSignUp =
+    app.allowSignUp && app.signUpRoleId !== null && (user !== null || createsUsers(ctx.services, identity));
   const organizations = user && joins && !allowsSignUp ? await organizationsOf(ctx.tx, app, user.id) : [];
   const isAdmissible = !joins || allowsSignUp || organizations.length > 0;
   if (!isAdmissible || (user === null && address === null)) {
@@ -72,13 +76,17 @@ export async function resolveCandidate(
     return null;
   }
   const name = user?.name ?? statedName(proof) ?? localPart(address ?? '');
-  return { user, name, address, joins, links: proof.provider === 'github' && !linked };
+  return { user, name, address, joins, links: identity !== undefined && !linked };
 }
+
+/** Whether people who come from this provider may become users; without a provider they may. */
+const createsUsers = ({ identityProviders }: Services, identity: Identity | undefined): boolean =>
+  identity === undefined || identityProviders.at(providerKeyOf(identity), 'app').allowSignUp;
 
 /** The name of a new user, by themselves or by their provider. */
 export function statedName(proof: Proof): string | null {
   if (proof.provider === 'email') return proof.newUser?.name ?? null;
-  return proof.provider === 'github' ? proof.identity.name : null;
+  return 'identity' in proof ? proof.identity.name : null;
 }
 
 /** Apps of an organization that an operator suspended let no user sign in. */
@@ -116,7 +124,7 @@ export async function admitToApp(
     const { locale = null, passwordHash: hash = null } = (proof.provider === 'email' && proof.newUser) || {};
     const registrant = { address, name, locale, type: null };
     await createVerifiedUser(ctx, { registrant, node, userId: newId, hash }, method);
-  } else if (links && proof.provider === 'github') {
+  } else if (links && 'identity' in proof) {
     if (address === null || !(await linkAccount(ctx, user, proof.identity, address))) return false;
   } else if (method !== null) {
     await tx
@@ -126,6 +134,7 @@ export async function admitToApp(
         and(
           eq(authenticationMethods.userId, user.id),
           eq(authenticationMethods.provider, method.provider),
+          eq(authenticationMethods.issuer, method.issuer),
           eq(authenticationMethods.providerId, method.providerId),
         ),
       );
@@ -145,9 +154,9 @@ export async function admitToApp(
 /** The sign-in method that the proof uses; null: a former sign-in, which used one. */
 function methodOf(proof: Proof) {
   if (proof.provider === 'sso') return null;
-  return proof.provider === 'github'
-    ? ({ provider: 'github', providerId: proof.identity.id } as const)
-    : ({ provider: 'email', providerId: proof.address } as const);
+  return 'identity' in proof
+    ? methodOfIdentity(proof.identity)
+    : ({ provider: 'email', providerKey: null, issuer: '', providerId: proof.address } as const);
 }
 
 /** The sign-up role, share-locked so that it cannot be deleted as unassigned before it is assigned. */

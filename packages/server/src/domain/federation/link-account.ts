@@ -14,11 +14,11 @@ import { isEnrolled } from '../../features/mfa/mfa-factor.ts';
 import { users } from '../../features/users/user.ts';
 import { withQuery, type FlowError } from './destination.ts';
 import { beginFlow, clearFlowCookie, findFlowByCookie, consumeFlow } from '../sign-in-flow/flow.ts';
-import type { Identity } from './github.ts';
+import { providerKeyOf, type Identity } from './providers/provider.ts';
 import { hasMaximumMethods, linkAccount, lockAccount } from './match-identity.ts';
 
 /**
- * The signed-in user who connects a GitHub account (identity §8). A browser that is redirected here sends no access
+ * The signed-in user who connects an account at a provider (identity §8). A browser that is redirected here sends no access
  * token, so the refresh cookie identifies the user: the newest token of a live browser session. A new way to sign in
  * requires what adding any other requires: a recent sign-in, with the second factor if the user has one.
  */
@@ -96,11 +96,13 @@ export async function requestConnectConsent(
   if ('error' in check) return check;
   if (check.user === null) return withQuery(redirect, {});
   await beginFlow(ctx, 'connect', { identity, sessionId, redirect });
-  return `${ctx.services.config.appUrl}/hosted/connect-github`;
+  return `${ctx.services.config.appUrl}/hosted/connect-provider`;
 }
 
 /** The content of the page that asks; null when this browser has no such question pending. */
 export interface ConnectQuestion {
+  /** Name of the provider. */
+  readonly provider: string;
   /** Name of the account at the provider. */
   readonly account: string;
   readonly accountAddress: string;
@@ -124,7 +126,9 @@ export async function loadConnectQuestion(
     .where(eq(sessions.id, flow.sessionId));
   if (!row || !isLive(services, row.session) || !canSignIn(row.user)) return null;
   const { identity, handle, redirect } = flow;
+  const { name: provider } = services.identityProviders.at(providerKeyOf(identity), 'session');
   return {
+    provider,
     account: identity.login ?? identity.id,
     accountAddress: identity.address ?? '',
     name: row.user.name,

@@ -19,10 +19,10 @@ import {
 } from '../identity/verification.ts';
 import { users } from '../../features/users/user.ts';
 import type { FlowError } from './destination.ts';
-import type { Identity } from './github.ts';
+import { methodOfIdentity, providerKeyOf, type Identity } from './providers/provider.ts';
 
 /**
- * The user of a GitHub account (identity §8): the user to whom it is linked; else the owner of its address, to whom
+ * The user of an account at a provider (identity §8): the user to whom it is linked; else the owner of its address, to whom
  * it gets linked; else a new user. An unverified claim on the address does not count: it ends, as when another user
  * opens a verification mail, and is never merged.
  *
@@ -69,11 +69,13 @@ export function refuseSilently(ctx: Run, error: FlowError): { readonly error: Fl
 }
 
 /** The sign-in method of this account, if it is linked. Locks the account until commit. */
-export async function lockAccount(ctx: Run, { id }: Identity): Promise<MethodRow | undefined> {
-  await lockAddress(ctx, `github:${id}`);
+export async function lockAccount(ctx: Run, identity: Identity): Promise<MethodRow | undefined> {
+  const { provider, issuer, providerId } = methodOfIdentity(identity);
+  await lockAddress(ctx, provider === 'github' ? `github:${providerId}` : `oidc:${issuer} ${providerId}`);
   const isLink = and(
-    eq(authenticationMethods.provider, 'github'),
-    eq(authenticationMethods.providerId, id),
+    eq(authenticationMethods.provider, provider),
+    eq(authenticationMethods.issuer, issuer),
+    eq(authenticationMethods.providerId, providerId),
     eq(authenticationMethods.claims, true),
   );
   const [unlocked] = await ctx.tx.select().from(authenticationMethods).where(isLink);
@@ -105,9 +107,12 @@ async function registerUser(
   type: 'personal' | 'organization',
 ): Promise<MatchResult> {
   const { services } = ctx;
-  if (services.config.auth.registrationMode === 'closed') return refuseSilently(ctx, 'signUpDisabled');
+  const { allowSignUp } = services.identityProviders.at(providerKeyOf(identity), 'session');
+  if (!allowSignUp || services.config.auth.registrationMode === 'closed') {
+    return refuseSilently(ctx, 'signUpDisabled');
+  }
   const name = identity.name ?? localPart(address);
-  const method = { provider: 'github', providerId: identity.id } as const;
+  const method = methodOfIdentity(identity);
   const person = { address, name, locale: null, type };
   return { user: await createVerifiedUser(ctx, { registrant: person, userId: services.ids.next() }, method) };
 }
@@ -150,7 +155,7 @@ export async function hasMaximumMethods(tx: Executor, userId: string): Promise<b
 export async function linkAccount(
   ctx: Run,
   user: UserRow,
-  { id }: Identity,
+  identity: Identity,
   address: string,
 ): Promise<boolean> {
   const { tx, services } = ctx;
@@ -162,11 +167,10 @@ export async function linkAccount(
   const isPrimary = !own.some(({ isVerified }) => isVerified);
   if (isPrimary) await tx.update(authenticationMethods).set({ isPrimary: false }).where(isOwn);
   const methodId = services.ids.next();
-  const method = { id: methodId, provider: 'github', label: address, isVerified: true } as const;
+  const method = { ...methodOfIdentity(identity), id: methodId, label: address, isVerified: true };
   await tx.insert(authenticationMethods).values({
     ...method,
     userId: user.id,
-    providerId: id,
     isPrimary,
     claims: true,
     lastUsedAt: services.clock.now(),

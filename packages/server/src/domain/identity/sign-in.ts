@@ -100,7 +100,12 @@ interface SessionOptions {
     readonly organizationId: string | null;
   } | null;
   /** For a browser that signs in to all apps of a project, which gets no tokens by it (`domain/sso`). */
-  readonly sso?: { readonly projectId: string; readonly factorAt: Date | null } | null;
+  readonly sso?: {
+    readonly projectId: string;
+    readonly factorAt: Date | null;
+    /** The provider of OpenID Connect; null: none. */
+    readonly provider: string | null;
+  } | null;
 }
 
 /** A session that is not written yet. */
@@ -199,6 +204,7 @@ export async function writeSession(ctx: Run, session: PlannedSession, user: User
       ssoSessionId: session.app?.ssoSessionId ?? null,
       organizationId: session.app?.organizationId ?? null,
       ssoProjectId: session.sso?.projectId ?? null,
+      ssoProvider: session.sso?.provider ?? null,
       factorAt: session.sso?.factorAt ?? null,
       resources: [...(session.app?.resources ?? [])],
       acr: session.acr,

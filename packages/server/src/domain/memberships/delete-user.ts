@@ -82,7 +82,7 @@ export async function deleteUser(callerContext: Run, user: UserRow, actor?: Acto
 
 async function addressesOf({ tx }: Run, { id, email }: UserRow): Promise<string[]> {
   const methods = await tx
-    .select({ address: authenticationMethods.providerId })
+    .select({ address: authenticationMethods.label })
     .from(authenticationMethods)
     .where(eq(authenticationMethods.userId, id));
   return [...methods.map(({ address }) => address), ...(email === null ? [] : [email])];

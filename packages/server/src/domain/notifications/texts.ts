@@ -34,7 +34,7 @@ export interface TextParams {
   readonly password_changed: object;
   readonly sign_in_methods_changed: {
     readonly change: 'added' | 'verified' | 'removed';
-    readonly provider: 'email' | 'github' | 'passkey';
+    readonly provider: 'email' | 'github' | 'oidc' | 'passkey';
     /** The address of the method, or the name of the passkey. */
     readonly label: string;
   };
@@ -126,6 +126,7 @@ const en: Texts = {
     const way = {
       email: `The e-mail address ${label}`,
       github: `A GitHub account (${label})`,
+      oidc: `An account at another provider (${label})`,
       passkey: `A passkey (${label})`,
     }[provider];
     const what = {
@@ -211,6 +212,7 @@ const de: Texts = {
     const way = {
       email: `Die E-Mail-Adresse ${label}`,
       github: `Ein GitHub-Konto (${label})`,
+      oidc: `Ein Konto bei einem anderen Anbieter (${label})`,
       passkey: `Ein Passkey (${label})`,
     }[provider];
     const what = {
@@ -296,6 +298,7 @@ const es: Texts = {
     const way = {
       email: `La dirección de correo ${label}`,
       github: `Una cuenta de GitHub (${label})`,
+      oidc: `Una cuenta de otro proveedor (${label})`,
       passkey: `Una llave de acceso (${label})`,
     }[provider];
     const what = {
@@ -381,6 +384,7 @@ const fr: Texts = {
     const way = {
       email: `l’adresse e-mail ${label}`,
       github: `un compte GitHub (${label})`,
+      oidc: `un compte chez un autre fournisseur (${label})`,
       passkey: `une clé d’accès (${label})`,
     }[provider];
     const what = {

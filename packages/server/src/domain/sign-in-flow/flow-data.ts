@@ -2,7 +2,7 @@ import type { DetailCode } from '../../errors.ts';
 import type { UserRow } from '../identity/sign-in.ts';
 import type { LogoutQuestion } from '../sso/logout-question.ts';
 import type { AppRequest } from './app-request.ts';
-import type { Identity } from '../federation/github.ts';
+import type { Identity } from '../federation/providers/provider.ts';
 
 /** What a sign-in knows between its steps. It is stored sealed (`flow.ts`). */
 
@@ -28,7 +28,7 @@ export interface NewUser {
 export type Proof =
   | { readonly provider: 'email'; readonly address: string; readonly newUser?: NewUser }
   | { readonly provider: 'password'; readonly address: string; readonly userId: string }
-  | { readonly provider: 'github'; readonly identity: Identity }
+  | { readonly provider: 'github' | 'oidc'; readonly identity: Identity }
   | { readonly provider: 'sso'; readonly userId: string; readonly sessionId: string };
 
 /** A person who has proved their identity. Nothing is written before they consent. */
@@ -58,7 +58,12 @@ export type Notice =
 
 /** What a mailed code is for. A code for one purpose does nothing for another. */
 export type CodePurpose =
-  | { readonly name: 'signIn'; readonly newUser?: NewUser }
+  | {
+      readonly name: 'signIn';
+      readonly newUser?: NewUser;
+      /** The account at a provider that named the address without vouching for it. */
+      readonly identity?: Identity;
+    }
   /** Of a user whose password was right, and whose address is not verified yet. */
   | { readonly name: 'verification'; readonly userId: string }
   | { readonly name: 'reset' };
@@ -88,6 +93,8 @@ export interface SignInStep {
   /** The fields that were refused. */
   readonly problems?: readonly { readonly path: string; readonly code: DetailCode }[];
   readonly notice?: Notice;
+  /** The provider to which the person went last. */
+  readonly providerKey?: string;
   /** The address as the page shows it, whether a mail was sent or not; absent: the page asks for no code. */
   readonly mailedTo?: string;
   readonly mail?: MailedCode;
@@ -96,7 +103,7 @@ export interface SignInStep {
 /** A project sign-in and its current step. */
 export interface ProjectSignIn {
   readonly asked: AppRequest;
-  /** PKCE verifier for GitHub, if the user signs in there. */
+  /** PKCE verifier for the provider, if the user signs in through one. */
   readonly verifier: string;
   readonly step:
     | SignInStep
@@ -116,7 +123,9 @@ export interface ProjectSignIn {
 
 /** The data of each kind of flow. A state of one kind does not finish a flow of another. */
 export interface FlowData {
-  readonly github: {
+  readonly provider: {
+    /** The provider of OpenID Connect; absent: GitHub. */
+    readonly providerKey?: string;
     /** PKCE verifier (RFC 7636): a stolen code is useless without it. */
     readonly verifier: string;
     readonly accountType: 'personal' | 'organization';

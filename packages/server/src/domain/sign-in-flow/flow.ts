@@ -196,7 +196,9 @@ export async function lockFlow<K extends keyof FlowData>(
   return row && decryptFlow(services, kind, row);
 }
 
-const sealContext = (kind: keyof FlowData, hash: string): string => `sign_in_flows:${kind}:${hash}`;
+/** `provider` keeps its former name here, so that versions that run side by side read each other's flows. */
+const sealContext = (kind: keyof FlowData, hash: string): string =>
+  `sign_in_flows:${kind === 'provider' ? 'github' : kind}:${hash}`;
 
 /**
  * Decrypts a flow. Undefined for a flow of another kind, and when its encryption key was removed: the user starts

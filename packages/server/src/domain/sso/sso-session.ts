@@ -101,19 +101,21 @@ export async function keepSignIn(
     await tx.update(sessions).set(proved).where(eq(sessions.id, sessionId));
     return sessionId;
   }
+  const provider = 'identity' in person.proof ? (person.proof.identity.oidc?.key ?? null) : null;
   const former = await findSsoSession(tx, services, call.ssoCookie, projectId);
   const secret = newOneTimeToken();
   const id = former?.userId === user.id ? former.id : services.ids.next();
   if (id === former?.id) {
     await tx
       .update(sessions)
-      .set({ ...proved, refreshHash: hashOneTimeToken(secret) })
+      .set({ ...proved, ssoProvider: provider, refreshHash: hashOneTimeToken(secret) })
       .where(eq(sessions.id, id));
   } else {
     if (former) await endSessions(ctx, former.userId, eq(sessions.id, former.id), userAsActor(user));
     const { amr, acr, factorAt, expiresAt } = proved;
     const opened = { id, kind: 'browser', amr, acr, authenticatedAt, expiresAt, app: null } as const;
-    await writeSession(ctx, { ...opened, refreshToken: secret, sso: { projectId, factorAt } }, user);
+    const sso = { projectId, factorAt, provider };
+    await writeSession(ctx, { ...opened, refreshToken: secret, sso }, user);
   }
   const others = parseSsoCookie(call.ssoCookie).filter((entry) => entry.id !== id && entry.id !== former?.id);
   setSsoCookie(ctx, [{ id, secret }, ...others], services.config.auth.sso.maxDays * DAY_SECONDS);

@@ -102,7 +102,7 @@ async function readBeginning(response: http.IncomingMessage): Promise<Buffer> {
 }
 
 /** Resolves every name to the checked addresses, without a query. For a URL with an address, Node calls no lookup. */
-function fixedLookup(addresses: readonly string[]): LookupFunction {
+export function fixedLookup(addresses: readonly string[]): LookupFunction {
   const results = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
   return (_, options, callback) => {
     if (options.all) callback(null, results);

@@ -2,38 +2,22 @@ import { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { mutation } from '../../kernel/operation.ts';
 import { redirect } from '../../kernel/output/reply.ts';
-import { AccountType } from '../../domain/identity/account.ts';
 import { SignIn } from '../../domain/identity/sign-in.ts';
 import { decideCliSignIn, prepareCliExchange, redeemCliCode } from '../../domain/federation/cli.ts';
 import { decideConnect } from '../../domain/federation/link-account.ts';
 import {
-  beginGithubSignIn,
-  completeGithubSignIn,
+  beginProviderSignIn,
+  completeProviderSignIn,
   fetchIdentity,
-} from '../../domain/federation/github-sign-in.ts';
+} from '../../domain/federation/provider-sign-in.ts';
+import { beginning, providerAnswer } from '../../domain/federation/provider-input.ts';
 
 /**
  * Operations to sign in through another provider (identity §8). Browsers navigate to these URLs, so they answer with
  * redirects. The session is in the cookie, because URLs end up in histories and logs: no URL contains a token.
  */
 
-const fromCli = (description: string) => ({ description: `From a command line: ${description}` });
-
-const cliParameters = {
-  state: z
-    .string()
-    .min(8)
-    .max(256)
-    .regex(/^[!-~]+$/)
-    .optional()
-    .meta(fromCli('returned with the code.')),
-  code_challenge: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]{43,128}$/)
-    .optional()
-    .meta(fromCli('base64url of the SHA-256 of `codeVerifier`.')),
-  code_challenge_method: z.literal('S256').optional().meta(fromCli('how the challenge was computed.')),
-};
+const shortText = (max: number) => z.string().min(1).max(max);
 
 export const startGithubSignIn = mutation({
   rest: 'GET /auth/github',
@@ -45,22 +29,12 @@ export const startGithubSignIn = mutation({
   only: 'rest',
   forBrowsers: true,
   leavesPermissions: true,
-  input: {
-    redirect: z.string().max(2048).optional().describe('URL to which the browser returns at the end.'),
-    action: z.enum(['login', 'register', 'connect']).default('login').meta({
-      description:
-        '`connect` links the account to the user of the refresh cookie, after they confirm it on a page.',
-    }),
-    accountType: AccountType.default('personal').meta({ description: 'Account type for a new user.' }),
-    ...cliParameters,
-  },
+  input: beginning,
   output: z.null(),
   status: 302,
   codes: ['INVALID_REDIRECT_URI', 'PROVIDER_NOT_CONFIGURED'],
-  run: async (ctx) => redirect(await beginGithubSignIn(ctx, ctx.input), 302),
+  run: async (ctx) => redirect(await beginProviderSignIn(ctx, 'github', ctx.input), 302),
 });
-
-const shortText = (max: number) => z.string().min(1).max(max);
 
 export const finishGithubSignIn = mutation({
   rest: 'GET /auth/github/callback',
@@ -70,24 +44,14 @@ export const finishGithubSignIn = mutation({
   access: 'public',
   only: 'rest',
   forBrowsers: true,
-  input: {
-    code: shortText(512).optional().describe('The code from GitHub if the user agreed.'),
-    state: shortText(512).describe('The state that was sent to GitHub.'),
-    error: shortText(512).optional().describe('The error from GitHub if the user did not agree.'),
-    error_description: z.string().max(2048).optional().describe('Text of the error.'),
-    error_uri: z.string().max(2048).optional().describe('URL at which GitHub explains the error.'),
-    iss: z
-      .string()
-      .max(2048)
-      .optional()
-      .describe('The issuer of the answer; GitHub does not always send it.'),
-  },
+  input: providerAnswer,
   output: z.null(),
   status: 303,
   emits: 'session.created',
   codes: ['INVALID_TOKEN', 'PROVIDER_NOT_CONFIGURED'],
-  prepare: ({ tx, services, call, input }) => fetchIdentity(tx, services, call, input),
-  run: async (ctx) => redirect(await completeGithubSignIn(ctx, ctx.prepared)),
+  prepare: ({ tx, services, call, input }) =>
+    fetchIdentity(tx, services, call, { key: 'github', answer: input }),
+  run: async (ctx) => redirect(await completeProviderSignIn(ctx, ctx.prepared)),
 });
 
 export const confirmCliSignIn = mutation({
@@ -113,12 +77,12 @@ export const confirmCliSignIn = mutation({
   run: async (ctx) => redirect(await decideCliSignIn(ctx, ctx.input)),
 });
 
-export const confirmGithubConnection = mutation({
-  rest: 'POST /auth/github/connect',
+export const confirmProviderConnection = mutation({
+  rest: 'POST /auth/providers/connect',
   whileImpersonating: 'refused',
-  summary: 'Approve or deny to connect a GitHub account to your user',
+  summary: 'Approve or deny to connect an account at a provider to your user',
   description:
-    'The form of the page `/hosted/connect-github`, sent from the browser session that asked for it. Redirects to the `redirect` of the first request, with `error` if it failed.',
+    'The form of the page `/hosted/connect-provider`, sent from the browser session that asked for it. Redirects to the `redirect` of the first request, with `error` if it failed.',
   access: 'public',
   only: 'rest',
   takesForm: true,

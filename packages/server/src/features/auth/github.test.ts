@@ -10,7 +10,8 @@ import { rowsOf } from '../../db/query/rows.ts';
 import { auditLog, events } from '../../events/tables.ts';
 import { flowErrors } from '../../domain/federation/destination.ts';
 import { signInFlows } from '../../domain/sign-in-flow/sign-in-flow.ts';
-import { githubAt, newVerifier, ProviderFault } from '../../domain/federation/github.ts';
+import { githubAt, newVerifier } from '../../domain/federation/providers/github.ts';
+import { ProviderFault } from '../../domain/federation/providers/provider.ts';
 import { authenticationMethods } from '../me/authentication-method.ts';
 import { users } from '../users/user.ts';
 
@@ -396,7 +397,7 @@ describe('connecting', () => {
       .select()
       .from(auditLog)
       .where(
-        sql`${auditLog.actor} ->> 'id' = ${person.userId} and ${auditLog.operation} = 'confirmGithubConnection'`,
+        sql`${auditLog.actor} ->> 'id' = ${person.userId} and ${auditLog.operation} = 'confirmProviderConnection'`,
       );
     expect(more).toEqual([]);
     expect(entry).toMatchObject({ outcome: 'success', target: { type: 'AuthenticationMethod' } });
@@ -417,17 +418,17 @@ describe('connecting', () => {
       'sec-fetch-site': 'cross-site',
     });
     const back = await browser.get(await github.visit(String(start.headers.location)));
-    expect(back.headers.location).toBe('http://localhost:4000/hosted/connect-github');
+    expect(back.headers.location).toBe('http://localhost:4000/hosted/connect-provider');
     expect(await githubOf(person.userId)).toEqual([]);
-    const question = await browser.get('/hosted/connect-github');
+    const question = await browser.get('/hosted/connect-provider');
     for (const shown of [account.login, addressOf(account), person.email])
       expect(question.body).toContain(shown);
     expect(question.headers['content-security-policy']).toContain(`form-action 'self' ${frontend};`);
     const formToken = /name="formToken" value="([^"]+)"/.exec(question.body)?.[1] ?? '';
     const answer = (decision: string, headers = {}) =>
-      browser.post('/api/auth/github/connect', { decision, formToken }, headers);
+      browser.post('/api/auth/providers/connect', { decision, formToken }, headers);
     expect((await answer('approve', { origin: 'https://evil.example' })).statusCode).toBe(403);
-    const stranger = await visitor(app.server).post('/api/auth/github/connect', {
+    const stranger = await visitor(app.server).post('/api/auth/providers/connect', {
       decision: 'approve',
       formToken,
     });
@@ -435,7 +436,7 @@ describe('connecting', () => {
     expect((await answer('deny')).headers.location).toBe(`${page}?error=accessDenied`);
     expect((await answer('approve')).statusCode).toBe(400);
     expect(await githubOf(person.userId)).toEqual([]);
-    expect((await browser.get('/hosted/connect-github')).body).not.toContain('<form');
+    expect((await browser.get('/hosted/connect-provider')).body).not.toContain('<form');
   });
 
   test('links nothing for another session than the one that began it, nor for one that is no longer recent', async () => {
@@ -443,10 +444,10 @@ describe('connecting', () => {
     const other = await app.person();
     const refused = async (error: string, meanwhile: () => void) => {
       await browser.signIn(github, query);
-      const { body } = await browser.get('/hosted/connect-github');
+      const { body } = await browser.get('/hosted/connect-provider');
       const formToken = /name="formToken" value="([^"]+)"/.exec(body)?.[1] ?? '';
       meanwhile();
-      const end = await browser.post('/api/auth/github/connect', { decision: 'approve', formToken });
+      const end = await browser.post('/api/auth/providers/connect', { decision: 'approve', formToken });
       expect(end.headers.location).toBe(`${page}?error=${error}`);
     };
     await refused('invalidState', () => browser.cookies.set(REFRESH, other.refreshToken));
@@ -717,14 +718,16 @@ describe('a failure at GitHub', () => {
     await expectRefused('providerUnavailable', () => browser.signIn(github));
     expect(github.requests).not.toContain('GET /elsewhere');
     expect(app.logs.at(-1)).not.toContain('gho_');
-    expect(app.logs.at(-2)).toContain('GitHub sign-in failed');
+    expect(app.logs.at(-2)).toContain('Sign-in through GitHub failed');
   });
 
   test('that never ends is waited for a while', async () => {
     github.faults.set('/login/oauth/access_token', { hangs: true });
     const config = { client: { id: 'a', secret: 'b' }, webUrl: github.url, apiUrl: github.url };
     const provider = githubAt(config, 'http://localhost:4000/callback', 0.05);
-    await expect(provider.identify('code', newVerifier())).rejects.toBeInstanceOf(ProviderFault);
+    await expect(
+      provider.identify({ state: 's', code: 'code' }, { state: 's', verifier: newVerifier() }),
+    ).rejects.toBeInstanceOf(ProviderFault);
   });
 
   test('tells nothing secret in the log', async () => {

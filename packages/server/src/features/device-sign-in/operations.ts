@@ -5,7 +5,7 @@ import { beginDevice, DeviceCodes, deviceScopes } from '../../domain/device-sign
 import { requestOfDevice } from '../../domain/device-sign-in/enter-code.ts';
 import { pageOf } from '../../domain/federation/answer-app.ts';
 import { beginFlow } from '../../domain/sign-in-flow/flow.ts';
-import { newVerifier } from '../../domain/federation/github.ts';
+import { newVerifier } from '../../domain/federation/providers/github.ts';
 import { fail, type DoorwardError } from '../../errors.ts';
 import { mutation } from '../../kernel/operation.ts';
 import { redirect, type BareReply } from '../../kernel/output/reply.ts';

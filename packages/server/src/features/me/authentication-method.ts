@@ -14,8 +14,8 @@ import { iso } from '../../kernel/input/values.ts';
 import { users } from '../users/user.ts';
 
 export const Provider = z
-  .enum(['email', 'github'])
-  .meta({ id: 'Provider', description: 'Provider that proves the identity of a user.' });
+  .enum(['email', 'github', 'oidc'])
+  .meta({ id: 'Provider', description: 'Kind of provider that proves the identity of a user.' });
 
 /** Most sign-in methods of one user. */
 export const MAX_METHODS = 5;
@@ -28,7 +28,11 @@ export const authenticationMethods = pgTable(
     userId: uuidColumn('user_id')
       .notNull()
       .references(() => users.id),
-    provider: textColumn('provider', { enum: ['email', 'github'] }).notNull(),
+    provider: textColumn('provider', { enum: ['email', 'github', 'oidc'] }).notNull(),
+    /** For `oidc` the key of the provider in the configuration. */
+    providerKey: textColumn('provider_key'),
+    /** For `oidc` the issuer, within which the id is unique; else ''. */
+    issuer: textColumn('issuer').notNull().default(''),
     providerId: textColumn('provider_id').notNull(),
     /** The address that the method proves: verified by mail, or confirmed by the provider. */
     label: textColumn('label').notNull(),
@@ -42,7 +46,7 @@ export const authenticationMethods = pgTable(
     index('authentication_methods_user').on(table.userId),
     index('authentication_methods_label').on(table.label),
     uniqueIndex('authentication_methods_provider_id_taken')
-      .on(table.provider, table.providerId)
+      .on(table.provider, table.issuer, table.providerId)
       .where(sql`claims`),
   ],
 );
@@ -63,6 +67,9 @@ export const AuthenticationMethod = entity('AuthenticationMethod', {
   without: ['updatedAt', 'deletedAt'],
   fields: {
     provider: serverSet(Provider.describe('The provider that verifies the identity.')),
+    providerKey: serverSet(
+      z.string().nullable().describe('For `oidc` the key of the provider (`GET /auth/providers`); else null.'),
+    ),
     providerId: serverSet(z.string().describe('Id of the user at the provider: for `email` the address.')),
     label: serverSet(z.string().describe('The address that the method proves.')),
     isVerified: serverSet(

@@ -13,6 +13,7 @@ import type { MembershipRun } from '../../domain/memberships/role-assignment.ts'
 import { endSessionsOfApp } from '../../domain/memberships/app-sessions.ts';
 import { ProjectApp } from './project-app.ts';
 import { assertMaySkipConsent } from './first-party.ts';
+import { assertWaysToSignIn } from './sign-in-ways.ts';
 import { lockApp, signUpRoleToSet } from './store.ts';
 
 const tenants: readonly Tenant[] = ['accountProject', 'organizationProject'];
@@ -72,6 +73,7 @@ export const createProjectApp = mutation({
   run: async (ctx) => {
     const { db, input, services } = ctx;
     if (input.firstParty) assertMaySkipConsent(ctx);
+    assertWaysToSignIn(services, input);
     const scopes = input.scopes && (await scopesToSet(setterOf(ctx), input.scopes, []));
     const role = await signUpRoleToSet(ctx, input, { allowSignUp: false, signUpRoleId: null });
     if (input.allowedOrigins.length > 0) ctx.invalidate(appOriginsTopic);
@@ -116,7 +118,7 @@ export const updateProjectApp = mutation({
   access: 'ProjectApp:Update',
   summary: 'Change an app; removed scopes restrict existing tokens too',
   description:
-    'redirectUris, postLogoutRedirectUris, scopes, enabledProviders, allowedOrigins, resources and tagIds replace the whole list.',
+    'redirectUris, postLogoutRedirectUris, scopes, enabledProviders, identityProviders, allowedOrigins, resources and tagIds replace the whole list.',
   tenants,
   input: { scope: Scope, id: uuid, ...ProjectApp.patch },
   output: ProjectApp.schema,
@@ -135,6 +137,9 @@ export const updateProjectApp = mutation({
     const before = await lockApp(ctx, input.id);
     if (input.firstParty && before.registered) throw registeredItself();
     if (input.firstParty && !before.firstParty) assertMaySkipConsent(ctx);
+    const { enabledProviders = before.enabledProviders, identityProviders = before.identityProviders } =
+      input;
+    assertWaysToSignIn(ctx.services, { enabledProviders, identityProviders }, before);
     const { scopes, allowSignUp = before.allowSignUp, signUpRoleId = before.signUpRoleId } = input;
     const role = await signUpRoleToSet(ctx, { allowSignUp, signUpRoleId }, before);
     const patch = scopes

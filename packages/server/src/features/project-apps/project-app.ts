@@ -29,6 +29,8 @@ export const projectApps = pgTable(
     /** Null: not restricted. Empty: tokens of the app allow nothing. */
     scopes: textColumn('scopes').array(),
     enabledProviders: textColumn('enabled_providers', { enum: appProviders }).array().notNull(),
+    /** Keys of providers of OpenID Connect. */
+    identityProviders: textColumn('identity_providers').array().notNull().default([]),
     /** Where the browser may continue after a logout. */
     postLogoutRedirectUris: textColumn('post_logout_redirect_uris').array().notNull().default([]),
     backchannelLogoutUri: textColumn('backchannel_logout_uri'),
@@ -114,6 +116,8 @@ const resourcesText =
 const originsText = 'Origins of pages that may read the answers to this app.';
 const scopesText =
   'Permissions that it may use (slug:action or Noun:Action). null: not restricted; empty: none.';
+const identityProvidersText =
+  'Keys of the OpenID Connect providers that its pages offer (`GET /auth/providers`).';
 const providersText = 'Sign-in methods that its pages offer.';
 const confidentialText = 'true: the app can keep a secret, and sends it to the token endpoint.';
 
@@ -182,10 +186,19 @@ export const ProjectApp = entity('ProjectApp', {
       out: z.array(z.string()).nullable().describe(scopesText),
     },
     enabledProviders: {
-      ...optional(z.array(Provider).min(1).max(10).transform(withoutDuplicates).describe(providersText), [
-        'email',
-      ]),
+      ...optional(z.array(Provider).max(10).transform(withoutDuplicates).describe(providersText), ['email']),
       out: z.array(Provider).describe(providersText),
+    },
+    identityProviders: {
+      ...optional(
+        z
+          .array(text(2, 31))
+          .max(20)
+          .transform(withoutDuplicates)
+          .meta({ description: identityProvidersText, examples: [['google']] }),
+        [],
+      ),
+      out: z.array(z.string()).describe(identityProvidersText),
     },
     allowSignUp: optional(
       z.boolean().describe('true: people who are not users of the project join it by signing in.'),

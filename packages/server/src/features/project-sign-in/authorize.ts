@@ -5,14 +5,19 @@ import { Notice, redirect, type BareReply } from '../../kernel/output/reply.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { AppError } from '../../domain/app-access/authorization-response.ts';
-import { appByClientId, offeredProviders, type LiveApp } from '../../domain/app-access/app.ts';
+import {
+  appByClientId,
+  offeredIdentityProviders,
+  offeredProviders,
+  type LiveApp,
+} from '../../domain/app-access/app.ts';
 import { parseScopes } from '../../domain/app-access/openid-scopes.ts';
 import { mayName, namedResources } from '../../domain/app-access/resources.ts';
 import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
 import { answerApp, pageOf } from '../../domain/federation/answer-app.ts';
 import type { AppRequest } from '../../domain/sign-in-flow/app-request.ts';
 import { storeStep } from './sso/sign-in-state.ts';
-import { newVerifier } from '../../domain/federation/github.ts';
+import { newVerifier } from '../../domain/federation/providers/github.ts';
 import { readIdTokenHint } from '../../domain/app-tokens/id-token.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
 import { continueSession } from './sso/continue-session.ts';
@@ -83,8 +88,11 @@ class RequestError {
 export async function begin(ctx: Run, request: AuthorizationParameters, hint: Hint): Promise<BareReply> {
   const { config } = ctx.services;
   const app = await requestingApp(ctx.tx, request);
-  const authorization =
-    repetitionError(ctx.call.repeated) ?? parseParameters(app, request, offeredProviders(config, app), hint);
+  const offered = [
+    ...offeredProviders(config, app),
+    ...offeredIdentityProviders(ctx.services, app).map(({ key }) => key),
+  ];
+  const authorization = repetitionError(ctx.call.repeated) ?? parseParameters(app, request, offered, hint);
   if (authorization instanceof RequestError) {
     ctx.unchanged();
     const address = await answerApp(ctx, app, addresseeOf(app, request), {
@@ -102,8 +110,13 @@ export async function begin(ctx: Run, request: AuthorizationParameters, hint: Hi
   // Silent sign-in may redirect without a page (RFC 9700 §4.11.2), because it would be none otherwise.
   if (next !== null) return redirect(await answerApp(ctx, app, authorization, next));
   await storeStep(ctx, signIn, { name: 'signIn' });
-  const isGithub = request.provider === 'github';
-  return redirect(isGithub ? `${config.appUrl}/api/auth/project/github` : pageOf(config, 'signIn'));
+  return redirect(pageOfProvider(config, request.provider) ?? pageOf(config, 'signIn'));
+}
+
+/** The URL that leads to the provider which the app chose; undefined for a way to sign in on our own pages. */
+function pageOfProvider({ appUrl }: Config, provider: string | undefined): string | undefined {
+  if (!provider || provider === 'email' || provider === 'password') return undefined;
+  return `${appUrl}/api/auth/project/${provider === 'github' ? 'github' : `providers/${provider}`}`;
 }
 
 /** Where and how the app gets an error in a request that cannot be read further. */

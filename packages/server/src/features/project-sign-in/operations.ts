@@ -15,7 +15,8 @@ import {
 } from './browser-operation.ts';
 import { approve, deny, verifyFactor } from './consent.ts';
 import { appInfo, consentInfo } from './page-questions.ts';
-import { fromGithub, takeIdentity, toGithub } from './steps.ts';
+import { providerAnswer, SignInProvider } from '../../domain/federation/provider-input.ts';
+import { fromProvider, takeIdentity, toProvider } from './providers/provider-steps.ts';
 
 /**
  * Sign-in to an app of a project on pages of this service (identity §12): authorization code with PKCE (RFC 6749, 7636,
@@ -55,6 +56,9 @@ export const projectAppInfo = query({
     .object({
       ...appFields,
       enabledProviders: z.array(z.enum(appProviders)).describe('Sign-in methods.'),
+      identityProviders: z
+        .array(SignInProvider)
+        .describe('The OpenID Connect providers to which its pages lead.'),
       scopes: z
         .array(NamedScope)
         .nullable()
@@ -104,13 +108,8 @@ export const startProjectGithub = mutation({
   output: z.null(),
   status: 302,
   codes: ['INVALID_TOKEN', 'PROVIDER_NOT_CONFIGURED'],
-  run: async (ctx) => {
-    ctx.unchanged();
-    return redirect(await toGithub(ctx), 302);
-  },
+  run: async (ctx) => redirect(await toProvider(ctx, 'github'), 302),
 });
-
-const shortText = z.string().min(1).max(512);
 
 export const finishProjectGithub = mutation({
   ...browserOperation,
@@ -118,16 +117,10 @@ export const finishProjectGithub = mutation({
   rest: 'GET /auth/github/callback/project',
   whileImpersonating: 'refused',
   summary: 'Callback of GitHub in a sign-in to a project app',
-  input: {
-    code: shortText.optional().describe('The code of GitHub, if the user agreed.'),
-    state: shortText.describe('The state that was sent to GitHub.'),
-    error: shortText.optional().describe('The error of GitHub, if the user did not agree.'),
-    error_description: z.string().max(2048).optional().describe('The error as a text.'),
-    error_uri: z.string().max(2048).optional().describe('Address where GitHub explains the error.'),
-    iss: z.string().max(2048).optional().describe('The issuer; GitHub sends it in some cases.'),
-  },
+  input: providerAnswer,
   codes: ['INVALID_TOKEN', 'PROVIDER_NOT_CONFIGURED'],
-  prepare: ({ tx, services, call, input }) => fromGithub(tx, services, call, input),
+  prepare: ({ tx, services, call, input }) =>
+    fromProvider(tx, services, call, { key: 'github', answer: input }),
   run: async (ctx) => redirect(await takeIdentity(ctx, ctx.prepared)),
 });
 

@@ -3,7 +3,13 @@ import type { Config } from '../../config/config.ts';
 import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { appByClientId, appById, offeredProviders, type LiveApp } from '../../domain/app-access/app.ts';
+import {
+  appByClientId,
+  appById,
+  offeredIdentityProviders,
+  offeredProviders,
+  type LiveApp,
+} from '../../domain/app-access/app.ts';
 import { parseScopes, type OpenidScope } from '../../domain/app-access/openid-scopes.ts';
 import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
 import { namedScopes, type NamedScope } from '../../domain/app-access/scopes.ts';
@@ -19,6 +25,7 @@ import type {
   SignInForm,
   SignInStep,
 } from '../../domain/sign-in-flow/flow-data.ts';
+import type { IdentityProviders } from '../../domain/federation/providers/providers.ts';
 import { localPart } from '../../domain/federation/match-identity.ts';
 import { organizations } from '../organizations/organization.ts';
 import { projects } from '../projects/project.ts';
@@ -70,6 +77,10 @@ export interface PageState {
   readonly formToken: string;
   readonly step: StepName;
   readonly providers: LiveApp['enabledProviders'];
+  /** The sites through which people can sign in. */
+  readonly identityProviders: IdentityProviders['offered'];
+  /** The name of the site to which the person went last. */
+  readonly provider: string | null;
   readonly notice: Notice | null;
   /** The first page. */
   readonly signIn: FirstPage;
@@ -165,17 +176,22 @@ async function liveAppOf(db: Executor, { asked: request }: ProjectFlow): Promise
 
 async function pageStateAt(
   db: Executor,
-  { config }: Services,
+  services: Services,
   { asked: request, handle, step }: ProjectFlow,
   app: LiveApp,
 ): Promise<PageState> {
   const isConsent = step.name === 'consent';
+  const { config } = services;
+  const identityProviders = offeredIdentityProviders(services, app);
+  const providerKey = step.name === 'signIn' ? step.providerKey : undefined;
   return {
     app: profileOf(app),
     redirectUri: request.redirectUri,
     formToken: handle,
     step: step.name,
     providers: offeredProviders(config, app),
+    identityProviders,
+    provider: identityProviders.find(({ key }) => key === providerKey)?.name ?? null,
     notice: ('notice' in step && step.notice) || null,
     signIn: firstPageOf(config, app, step.name === 'signIn' ? step : undefined),
     user: isConsent ? await personOf(db, step.user) : null,
@@ -239,7 +255,7 @@ interface AppInfoInput {
 }
 
 /** The public data of an app. @throws NOT_FOUND, INVALID_REDIRECT_URI, VALIDATION_ERROR */
-export async function appInfo(db: Executor, { config }: Services, input: AppInfoInput) {
+export async function appInfo(db: Executor, services: Services, input: AppInfoInput) {
   const app = await appByClientId(db, input.client_id);
   if (!app) throw fail('NOT_FOUND');
   if (input.redirect_uri !== undefined && !matchesRedirect(app, input.redirect_uri)) throw unknownRedirect();
@@ -253,7 +269,8 @@ export async function appInfo(db: Executor, { config }: Services, input: AppInfo
   const scopes = permissionsOf(app, permissions) ?? app.scopes;
   return {
     ...profileOf(app),
-    enabledProviders: [...offeredProviders(config, app)],
+    enabledProviders: [...offeredProviders(services.config, app)],
+    identityProviders: offeredIdentityProviders(services, app).filter(({ key }) => key !== 'github'),
     scopes: scopes && (await namedScopes(db, app, scopes)),
   };
 }

@@ -2,7 +2,7 @@ import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { AppError } from '../../domain/app-access/authorization-response.ts';
-import { appById, offeredProviders, type LiveApp } from '../../domain/app-access/app.ts';
+import { appById, type LiveApp } from '../../domain/app-access/app.ts';
 import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
 import { resolveCandidate } from '../../domain/federation/app-sign-in.ts';
 import type { AppRequest } from '../../domain/sign-in-flow/app-request.ts';
@@ -16,11 +16,8 @@ import {
   type Flow,
 } from '../../domain/sign-in-flow/flow.ts';
 import type { Proof } from '../../domain/sign-in-flow/flow-data.ts';
-import { githubAt, ProviderFault, type Github, type Identity } from '../../domain/federation/github.ts';
-import { lockAccount } from '../../domain/federation/match-identity.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
 import { isEnrolled } from '../mfa/mfa-factor.ts';
-import { notOffered } from './methods/not-offered.ts';
 import { askConsent } from './ask-consent.ts';
 
 /**
@@ -113,65 +110,4 @@ export async function denyAccess(
   await consumeFlow(ctx.tx, ctx.services, ctx.call, 'project', handle);
   clearFlowCookie(ctx);
   return answerApp(ctx, app, request, { error });
-}
-
-/** @throws PROVIDER_NOT_CONFIGURED */
-const github = ({ config }: Services): Github =>
-  githubAt(config.github, `${config.appUrl}/api/auth/github/callback/project`);
-
-/** Address of the sign-in page of GitHub. @throws INVALID_TOKEN, PROVIDER_NOT_CONFIGURED */
-export async function toGithub({ tx, services, call }: Run): Promise<string> {
-  const flow = await flowAt(tx, services, call, 'signIn');
-  const app = await appOf(tx, flow.asked);
-  if (!offeredProviders(services.config, app).includes('github')) throw notOffered();
-  return github(services).signInPage(flow.handle, flow.verifier);
-}
-
-interface GithubAnswer {
-  readonly state: string;
-  readonly code?: string | undefined;
-  readonly error?: string | undefined;
-}
-
-export interface FromGithub {
-  readonly flow: ProjectFlow;
-  readonly outcome: Identity | 'providerRefused' | 'providerFailed';
-}
-
-/**
- * Asks GitHub for the identity. It waits for the network, so call it in `prepare`.
- * @throws INVALID_TOKEN without a flow of this browser
- */
-export async function fromGithub(
-  db: Executor,
-  services: Services,
-  call: Call,
-  { state, code, error }: GithubAnswer,
-): Promise<FromGithub> {
-  const provider = github(services);
-  const flow = await flowAt(db, services, call, 'signIn', state);
-  if (error !== undefined) {
-    return { flow, outcome: error === 'access_denied' ? 'providerRefused' : 'providerFailed' };
-  }
-  if (code === undefined) return { flow, outcome: 'providerFailed' };
-  try {
-    return { flow, outcome: await provider.identify(code, flow.verifier) };
-  } catch (fault) {
-    if (!(fault instanceof ProviderFault)) throw fault;
-    services.warn(fault, 'GitHub sign-in to an app failed');
-    return { flow, outcome: 'providerFailed' };
-  }
-}
-
-/** Continues with the identity from GitHub, or returns to the choice of a provider with a notice. */
-export async function takeIdentity(ctx: Run, { flow, outcome }: FromGithub): Promise<string> {
-  if (typeof outcome !== 'string') {
-    if (outcome.address !== null || (await lockAccount(ctx, outcome))) {
-      return continueWithProof(ctx, flow, { provider: 'github', identity: outcome }, ['fed']);
-    }
-  }
-  ctx.unchanged();
-  const notice = typeof outcome === 'string' ? outcome : 'emailNotVerified';
-  await advanceFlow(ctx, 'project', flow.handle, { ...commonPart(flow), step: { name: 'signIn', notice } });
-  return pageOf(ctx.services.config, 'signIn');
 }

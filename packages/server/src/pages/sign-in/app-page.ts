@@ -24,6 +24,10 @@ export interface PageState {
   readonly formToken: string;
   readonly step: 'signIn' | 'secondFactor' | 'organization' | 'consent' | 'respond';
   readonly providers: readonly ('email' | 'password' | 'github')[];
+  /** The sites through which people can sign in. */
+  readonly identityProviders: readonly { readonly key: string; readonly name: string }[];
+  /** The name of the site to which the person went last. */
+  readonly provider: string | null;
   /** The result of the last attempt. */
   readonly notice:
     | null

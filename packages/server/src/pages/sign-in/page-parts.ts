@@ -4,7 +4,7 @@ import { hiddenField, type PageState } from './app-page.ts';
 import { signInTexts } from './project-sign-in-texts.ts';
 
 /** The message about a failed attempt, to which a field refers as its description. */
-export const noticeParagraph = (text: string): Html =>
+export const noticeParagraph = (text: string | Html): Html =>
   html`<p role="alert" id="notice" class="bad">${text}</p>`;
 
 /** Every step can be cancelled, which denies the app access. */

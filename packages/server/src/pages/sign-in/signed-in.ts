@@ -21,13 +21,13 @@ const texts: Record<Language, Texts> = {
       accessDenied: 'You cancelled the request, or this user is currently not allowed to sign in.',
       invalidState: 'This sign-in has expired. Please start again.',
       emailNotVerified:
-        'Your GitHub account has no verified primary e-mail address. Verify one at GitHub, then start again.',
+        'The account has no verified e-mail address. Verify one at its provider, then start again.',
       alreadyLinked:
-        'This GitHub account cannot be connected: the account or its e-mail address already belongs to another user, or you have reached the maximum number of ways to sign in.',
-      signUpDisabled: 'No user has this GitHub account, and new users cannot register here.',
-      stepUpRequired: 'For your security, sign in again first. Then connect GitHub.',
+        'This account cannot be connected: it or its e-mail address already belongs to another user, or you have reached the maximum number of ways to sign in.',
+      signUpDisabled: 'No user has this account, and new users cannot register here.',
+      stepUpRequired: 'For your security, sign in again first. Then connect the account.',
       providerUnavailable:
-        'We could not reach GitHub, or GitHub did not confirm who you are. Please try again in a moment.',
+        'We could not reach the provider, or it did not confirm who you are. Please try again in a moment.',
     },
   },
   de: {
@@ -38,14 +38,14 @@ const texts: Record<Language, Texts> = {
         'Sie haben den Vorgang abgebrochen, oder dieser Benutzer darf sich zurzeit nicht anmelden.',
       invalidState: 'Diese Anmeldung ist abgelaufen. Bitte beginnen Sie noch einmal.',
       emailNotVerified:
-        'Ihr GitHub-Konto hat keine bestätigte primäre E-Mail-Adresse. Bestätigen Sie eine bei GitHub und beginnen Sie noch einmal.',
+        'Das Konto hat keine bestätigte E-Mail-Adresse. Bestätigen Sie eine bei seinem Anbieter und beginnen Sie noch einmal.',
       alreadyLinked:
-        'Dieses GitHub-Konto lässt sich nicht verbinden: Das Konto oder seine E-Mail-Adresse gehört schon zu einem anderen Benutzer, oder Sie haben die Höchstzahl an Anmeldewegen erreicht.',
+        'Dieses Konto lässt sich nicht verbinden: Es oder seine E-Mail-Adresse gehört schon zu einem anderen Benutzer, oder Sie haben die Höchstzahl an Anmeldewegen erreicht.',
       signUpDisabled:
-        'Zu diesem GitHub-Konto gibt es keinen Benutzer, und neue Benutzer können sich hier nicht registrieren.',
-      stepUpRequired: 'Melden Sie sich zu Ihrer Sicherheit zuerst erneut an. Verbinden Sie dann GitHub.',
+        'Zu diesem Konto gibt es keinen Benutzer, und neue Benutzer können sich hier nicht registrieren.',
+      stepUpRequired: 'Melden Sie sich zu Ihrer Sicherheit zuerst erneut an. Verbinden Sie dann das Konto.',
       providerUnavailable:
-        'Wir konnten GitHub nicht erreichen, oder GitHub hat nicht bestätigt, wer Sie sind. Bitte versuchen Sie es gleich noch einmal.',
+        'Wir konnten den Anbieter nicht erreichen, oder er hat nicht bestätigt, wer Sie sind. Bitte versuchen Sie es gleich noch einmal.',
     },
   },
   es: {
@@ -55,14 +55,13 @@ const texts: Record<Language, Texts> = {
       accessDenied: 'Ha cancelado la operación, o este usuario no puede iniciar sesión en este momento.',
       invalidState: 'Este inicio de sesión ha caducado. Empiece de nuevo.',
       emailNotVerified:
-        'Su cuenta de GitHub no tiene una dirección de correo principal verificada. Verifique una en GitHub y empiece de nuevo.',
+        'La cuenta no tiene una dirección de correo verificada. Verifique una en su proveedor y empiece de nuevo.',
       alreadyLinked:
-        'No se puede conectar esta cuenta de GitHub: la cuenta o su dirección de correo ya pertenece a otro usuario, o usted ha alcanzado el número máximo de formas de iniciar sesión.',
-      signUpDisabled:
-        'Ningún usuario tiene esta cuenta de GitHub, y aquí no se pueden registrar usuarios nuevos.',
-      stepUpRequired: 'Por su seguridad, inicie sesión de nuevo primero. Después conecte GitHub.',
+        'No se puede conectar esta cuenta: ella o su dirección de correo ya pertenece a otro usuario, o usted ha alcanzado el número máximo de formas de iniciar sesión.',
+      signUpDisabled: 'Ningún usuario tiene esta cuenta, y aquí no se pueden registrar usuarios nuevos.',
+      stepUpRequired: 'Por su seguridad, inicie sesión de nuevo primero. Después conecte la cuenta.',
       providerUnavailable:
-        'No hemos podido contactar con GitHub, o GitHub no ha confirmado quién es usted. Inténtelo de nuevo en un momento.',
+        'No hemos podido contactar con el proveedor, o este no ha confirmado quién es usted. Inténtelo de nuevo en un momento.',
     },
   },
   fr: {
@@ -73,14 +72,14 @@ const texts: Record<Language, Texts> = {
         'Vous avez annulé l’opération, ou cet utilisateur n’est pas autorisé à se connecter actuellement.',
       invalidState: 'Cette connexion a expiré. Veuillez recommencer.',
       emailNotVerified:
-        'Votre compte GitHub n’a pas d’adresse e-mail principale vérifiée. Vérifiez-en une sur GitHub, puis recommencez.',
+        'Le compte n’a pas d’adresse e-mail vérifiée. Vérifiez-en une chez son fournisseur, puis recommencez.',
       alreadyLinked:
-        'Ce compte GitHub ne peut pas être associé : le compte ou son adresse e-mail appartient déjà à un autre utilisateur, ou vous avez atteint le nombre maximal de moyens de connexion.',
+        'Ce compte ne peut pas être associé : lui ou son adresse e-mail appartient déjà à un autre utilisateur, ou vous avez atteint le nombre maximal de moyens de connexion.',
       signUpDisabled:
-        'Aucun utilisateur n’a ce compte GitHub, et les nouvelles inscriptions ne sont pas possibles ici.',
-      stepUpRequired: 'Pour votre sécurité, reconnectez-vous d’abord. Associez ensuite GitHub.',
+        'Aucun utilisateur n’a ce compte, et les nouvelles inscriptions ne sont pas possibles ici.',
+      stepUpRequired: 'Pour votre sécurité, reconnectez-vous d’abord. Associez ensuite le compte.',
       providerUnavailable:
-        'Nous n’avons pas pu joindre GitHub, ou GitHub n’a pas confirmé votre identité. Réessayez dans un instant.',
+        'Nous n’avons pas pu joindre le fournisseur, ou il n’a pas confirmé votre identité. Réessayez dans un instant.',
     },
   },
 };

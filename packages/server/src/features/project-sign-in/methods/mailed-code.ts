@@ -67,7 +67,12 @@ async function continueWithMail(ctx: Run, { flow, mail }: OpenedMail): Promise<s
     if (!(await ownAddress(ctx, userId, address))) throw startAgainError();
     return continueWithProof(ctx, flow, { provider: 'password', userId, address }, ['pwd']);
   }
-  const { newUser } = purpose.name === 'signIn' ? purpose : {};
+  const { newUser, identity } = purpose.name === 'signIn' ? purpose : {};
+  if (identity) {
+    const provider = identity.oidc ? 'oidc' : 'github';
+    const proved = { ...identity, address, unprovedAddress: null };
+    return continueWithProof(ctx, flow, { provider, identity: proved }, ['fed', 'mail']);
+  }
   const { enabledProviders } = await appOf(tx, flow.asked);
   const isMailOffered = enabledProviders.includes('email');
   if (!isMailOffered && (await findAddressOwner(tx, address))) {

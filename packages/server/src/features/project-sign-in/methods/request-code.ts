@@ -125,7 +125,7 @@ export async function mailCode(
     readonly app: LiveApp;
     readonly address: string;
     readonly purpose: CodePurpose;
-  } & Pick<SignInStep, 'form' | 'entered'>,
+  } & Pick<SignInStep, 'form' | 'entered' | 'providerKey'>,
 ): Promise<void> {
   const { tx, services, call } = ctx;
   const owner = await findAddressOwner(tx, address);
@@ -136,7 +136,11 @@ export async function mailCode(
   const secrets = isWithinLimits ? { token: newOneTimeToken(), code: newCode() } : undefined;
   const newMail = newMailedCode(services.clock, { address, purpose, code: secrets?.code ?? null });
   const former = await lockMail(ctx, flow.handle);
-  const isSame = former?.address === address && former.purpose.name === purpose.name;
+  const isSame =
+    former?.address === address &&
+    former.purpose.name === purpose.name &&
+    !hasIdentity(purpose) &&
+    !hasIdentity(former.purpose);
   const mail = secrets === undefined && isSame ? former : newMail;
   const step = { name: 'signIn', ...shown, mailedTo: address, mail } as const;
   const data = { ...commonPart(flow), step };
@@ -150,6 +154,10 @@ export async function mailCode(
   );
   flushMails(ctx);
 }
+
+/** Such a code links the account of a provider, so it does not stand for a mail without one. */
+const hasIdentity = (purpose: CodePurpose): boolean =>
+  purpose.name === 'signIn' && purpose.identity !== undefined;
 
 const quotas: Record<CodePurpose['name'], MailPurpose> = {
   signIn: 'signIn',

@@ -1,5 +1,6 @@
+import type { Services } from '../../../kernel/context.ts';
 import type { AppError } from '../../../domain/app-access/authorization-response.ts';
-import { offeredProviders, type LiveApp } from '../../../domain/app-access/app.ts';
+import { offeredIdentityProviders, offeredProviders, type LiveApp } from '../../../domain/app-access/app.ts';
 import { acrOf } from '../../../domain/app-tokens/acr.ts';
 import { pageOf } from '../../../domain/federation/answer-app.ts';
 import { resolveCandidate, type SignInCandidate } from '../../../domain/federation/app-sign-in.ts';
@@ -49,7 +50,7 @@ export async function continueSession(
   if (prompt.asksSignIn) return otherwise;
   const session = await findSsoSession(tx, services, call.ssoCookie, app.tenantId);
   if (!session || !isRecent(session, prompt, services.clock.now())) return otherwise;
-  if (!offeredProviders(services.config, app).includes(providerOf(session))) return otherwise;
+  if (!isTrusted(services, app, session)) return otherwise;
   const user = personOfSession(services, session);
   const candidate = await resolveCandidate(ctx, app, user.proof);
   if (!candidate?.user || !isExpected(candidate, state.asked)) return otherwise;
@@ -66,10 +67,13 @@ export async function continueSession(
   return next;
 }
 
-/** How the user signed in: an app that does not offer this way does not trust it either. */
-function providerOf({ amr }: SessionRow): LiveApp['enabledProviders'][number] {
-  if (amr.includes('fed')) return 'github';
-  return amr.includes('pwd') ? 'password' : 'email';
+/** Whether the app offers the way in which the user signed in: one that it does not offer, it does not trust either. */
+function isTrusted(services: Services, app: LiveApp, { amr, ssoProvider }: SessionRow): boolean {
+  if (amr.includes('fed')) {
+    const key = ssoProvider ?? 'github';
+    return offeredIdentityProviders(services, app).some((provider) => provider.key === key);
+  }
+  return offeredProviders(services.config, app).includes(amr.includes('pwd') ? 'password' : 'email');
 }
 
 const isRecent = ({ authenticatedAt }: SessionRow, { maxAgeSeconds }: Prompt, now: Date): boolean =>

@@ -1,3 +1,4 @@
+import { fillSentence } from '../../../html/fill-sentence.ts';
 import { html, type Html } from '../../../html/html.ts';
 import type { Language } from '../../../i18n/translate.ts';
 import type { PageWithForm } from '../../page.ts';
@@ -37,16 +38,16 @@ const withoutOutcome = (state: PageState): PageState => ({
 const atField = ['addressInvalid', 'wrongMailedCode', 'mailedCodeEnded'];
 
 /** The message about the last attempt, above the form. */
-function noticeAbove(language: Language, { notice }: PageState): Html | false {
+function noticeAbove(language: Language, { notice, provider }: PageState): Html | false {
   const notices = noticeTexts[language];
   if (notice === null || atField.includes(notice) || !(notice in notices)) return false;
-  const text = notices[notice as keyof typeof notices];
+  const text = fillSentence(notices[notice as keyof typeof notices], { provider: provider ?? 'GitHub' });
   return notice === 'passwordChanged'
     ? html`<p role="status" class="good">${text}</p>`
     : noticeParagraph(text);
 }
 
-/** The page that asks for the address, or for GitHub. An app without passwords mails the code at once. */
+/** The page that asks for the address, or leads to another site. An app without passwords mails the code at once. */
 function addressPage(language: Language, state: PageState): PageWithForm {
   const texts = methodTexts[language];
   const { providers, formToken, loginHint, signIn } = state;
@@ -63,10 +64,15 @@ function addressPage(language: Language, state: PageState): PageWithForm {
     })}
     <button>${takesPassword ? texts.next : texts.send}</button>
   </form>`;
-  const byGithub = html`<a class="button plain" href="/api/auth/project/github">${texts.github}</a>`;
+  const bySites = state.identityProviders.map(
+    ({ key, name }) =>
+      html`<a class="button plain" href="${providerPath(key)}"
+        >${fillSentence(texts.provider, { provider: name })}</a
+      >`,
+  );
   const ways = [
     (takesPassword || providers.includes('email')) && byAddress,
-    providers.includes('github') && byGithub,
+    bySites.length > 0 && bySites,
   ].filter((way) => way !== false);
   const body = html`${noticeAbove(language, state)}
   ${ways.map((way, index) => [index > 0 && html`<p class="or">${texts.or}</p>`, way])}
@@ -74,6 +80,9 @@ function addressPage(language: Language, state: PageState): PageWithForm {
   ${cancelForm(language, state)}`;
   return page(language, state, { title: texts.title, body });
 }
+
+const providerPath = (key: string): string =>
+  `/api/auth/project/${key === 'github' ? 'github' : `providers/${key}`}`;
 
 /** The ways to sign in with this address, the same for every address. */
 function methodPage(language: Language, state: PageState, address: string | null): PageWithForm {

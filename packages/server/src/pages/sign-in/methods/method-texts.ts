@@ -7,7 +7,7 @@ interface Texts {
   readonly addressHint: string;
   readonly send: string;
   readonly or: string;
-  readonly github: string;
+  readonly provider: string;
   readonly next: string;
   readonly password: string;
   readonly signIn: string;
@@ -60,7 +60,7 @@ export const methodTexts: Record<Language, Texts> = {
     addressHint: 'We will e-mail you a code to sign in. You do not need a password.',
     send: 'Send code',
     or: 'or',
-    github: 'Continue with GitHub',
+    provider: 'Continue with {provider}',
     next: 'Continue',
     password: 'Password',
     signIn: 'Sign in',
@@ -118,7 +118,7 @@ export const methodTexts: Record<Language, Texts> = {
     addressHint: 'Wir senden Ihnen per E-Mail einen Code zum Anmelden. Sie brauchen kein Passwort.',
     send: 'Code senden',
     or: 'oder',
-    github: 'Weiter mit GitHub',
+    provider: 'Weiter mit {provider}',
     next: 'Weiter',
     password: 'Passwort',
     signIn: 'Anmelden',
@@ -178,7 +178,7 @@ export const methodTexts: Record<Language, Texts> = {
     addressHint: 'Le enviaremos por correo un código para iniciar sesión. No necesita contraseña.',
     send: 'Enviar código',
     or: 'o',
-    github: 'Continuar con GitHub',
+    provider: 'Continuar con {provider}',
     next: 'Continuar',
     password: 'Contraseña',
     signIn: 'Iniciar sesión',
@@ -237,7 +237,7 @@ export const methodTexts: Record<Language, Texts> = {
       'Nous vous enverrons par e-mail un code pour vous connecter. Aucun mot de passe n’est nécessaire.',
     send: 'Envoyer le code',
     or: 'ou',
-    github: 'Continuer avec GitHub',
+    provider: 'Continuer avec {provider}',
     next: 'Continuer',
     password: 'Mot de passe',
     signIn: 'Se connecter',

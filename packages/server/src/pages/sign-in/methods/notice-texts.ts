@@ -1,6 +1,6 @@
 import type { Language } from '../../../i18n/translate.ts';
 
-/** What went wrong at the last attempt, or what has changed. */
+/** What went wrong at the last attempt, or what has changed. `{provider}`: the site to which the person went. */
 interface Texts {
   readonly addressInvalid: string;
   readonly wrongMailedCode: string;
@@ -27,10 +27,10 @@ export const noticeTexts: Record<Language, Texts> = {
       'You already have an account with this address. Enter its password, or choose one with “Forgot your password?”.',
     noAccount: 'There is no account with this address for which you can choose a password.',
     providerFailed:
-      'We could not reach GitHub, or GitHub did not confirm who you are. Please try again in a moment.',
-    providerRefused: 'You cancelled the sign-in at GitHub. Try again or choose another way to sign in.',
+      'We could not reach {provider}, or {provider} did not confirm who you are. Please try again in a moment.',
+    providerRefused: 'You cancelled the sign-in at {provider}. Try again or choose another way to sign in.',
     emailNotVerified:
-      'Your GitHub account has no verified primary e-mail address. Verify one at GitHub, then try again.',
+      'Your {provider} account has no verified e-mail address. Verify one at {provider}, then try again.',
   },
   de: {
     addressInvalid: 'Das ist keine gültige E-Mail-Adresse. Bitte prüfen Sie sie.',
@@ -45,11 +45,11 @@ export const noticeTexts: Record<Language, Texts> = {
       'Sie haben schon ein Konto mit dieser Adresse. Geben Sie sein Passwort ein, oder wählen Sie eines mit „Passwort vergessen?“.',
     noAccount: 'Es gibt kein Konto mit dieser Adresse, für das Sie ein Passwort wählen können.',
     providerFailed:
-      'Wir konnten GitHub nicht erreichen, oder GitHub hat nicht bestätigt, wer Sie sind. Bitte versuchen Sie es gleich noch einmal.',
+      'Wir konnten {provider} nicht erreichen, oder {provider} hat nicht bestätigt, wer Sie sind. Bitte versuchen Sie es gleich noch einmal.',
     providerRefused:
-      'Sie haben die Anmeldung bei GitHub abgebrochen. Versuchen Sie es noch einmal oder wählen Sie einen anderen Anmeldeweg.',
+      'Sie haben die Anmeldung bei {provider} abgebrochen. Versuchen Sie es noch einmal oder wählen Sie einen anderen Anmeldeweg.',
     emailNotVerified:
-      'Ihr GitHub-Konto hat keine bestätigte primäre E-Mail-Adresse. Bestätigen Sie eine bei GitHub und versuchen Sie es dann noch einmal.',
+      'Ihr Konto bei {provider} hat keine bestätigte E-Mail-Adresse. Bestätigen Sie dort eine und versuchen Sie es dann noch einmal.',
   },
   es: {
     addressInvalid: 'Esta dirección de correo no es válida. Compruébela.',
@@ -64,11 +64,11 @@ export const noticeTexts: Record<Language, Texts> = {
       'Ya tiene una cuenta con esta dirección. Introduzca su contraseña o elija una con «¿Ha olvidado su contraseña?».',
     noAccount: 'No hay ninguna cuenta con esta dirección para la que pueda elegir una contraseña.',
     providerFailed:
-      'No hemos podido contactar con GitHub, o GitHub no ha confirmado quién es usted. Inténtelo de nuevo en un momento.',
+      'No hemos podido contactar con {provider}, o {provider} no ha confirmado quién es usted. Inténtelo de nuevo en un momento.',
     providerRefused:
-      'Ha cancelado el inicio de sesión en GitHub. Inténtelo de nuevo o elija otra forma de iniciar sesión.',
+      'Ha cancelado el inicio de sesión en {provider}. Inténtelo de nuevo o elija otra forma de iniciar sesión.',
     emailNotVerified:
-      'Su cuenta de GitHub no tiene una dirección de correo principal verificada. Verifique una en GitHub e inténtelo de nuevo.',
+      'Su cuenta de {provider} no tiene una dirección de correo verificada. Verifique una en {provider} e inténtelo de nuevo.',
   },
   fr: {
     addressInvalid: 'Cette adresse e-mail n’est pas valide. Vérifiez-la.',
@@ -83,10 +83,10 @@ export const noticeTexts: Record<Language, Texts> = {
       'Vous avez déjà un compte avec cette adresse. Saisissez son mot de passe ou choisissez-en un avec « Mot de passe oublié ? ».',
     noAccount: 'Aucun compte avec cette adresse ne permet de choisir un mot de passe.',
     providerFailed:
-      'Nous n’avons pas pu joindre GitHub, ou GitHub n’a pas confirmé votre identité. Réessayez dans un instant.',
+      'Nous n’avons pas pu joindre {provider}, ou {provider} n’a pas confirmé votre identité. Réessayez dans un instant.',
     providerRefused:
-      'Vous avez annulé la connexion chez GitHub. Réessayez ou choisissez une autre façon de vous connecter.',
+      'Vous avez annulé la connexion chez {provider}. Réessayez ou choisissez une autre façon de vous connecter.',
     emailNotVerified:
-      'Votre compte GitHub n’a pas d’adresse e-mail principale vérifiée. Vérifiez-en une chez GitHub, puis réessayez.',
+      'Votre compte {provider} n’a pas d’adresse e-mail vérifiée. Vérifiez-en une chez {provider}, puis réessayez.',
   },
 };

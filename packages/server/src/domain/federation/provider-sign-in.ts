@@ -4,32 +4,36 @@ import { planSession, startSession, type Run } from '../identity/sign-in.ts';
 import { requestCliConsent, parseCliRequest, type CliParameters } from './cli.ts';
 import { requestConnectConsent, findConnectingUser } from './link-account.ts';
 import { assertOwnOrigin, defaultPage, withQuery, type FlowError } from './destination.ts';
-import { beginFlow, clearFlowCookie, consumeFlow, type Flow } from '../sign-in-flow/flow.ts';
-import { githubAt, newVerifier, ProviderFault, type Github, type Identity } from './github.ts';
+import { beginFlow, clearFlowCookie, consumeFlow, startAgainError, type Flow } from '../sign-in-flow/flow.ts';
+import { newVerifier } from './providers/github.ts';
+import { ProviderFault, type Identity, type ProviderAnswer } from './providers/provider.ts';
 import { refuseSilently, findOrCreateUser } from './match-identity.ts';
-
-/**
- * The configured GitHub client.
- * @throws PROVIDER_NOT_CONFIGURED
- */
-export const github = ({ config }: Services): Github =>
-  githubAt(config.github, `${config.appUrl}/api/auth/github/callback`);
 
 interface BeginParameters extends CliParameters {
   readonly accountType: 'personal' | 'organization';
+  /** false: the provider does not answer. Absent: it was not asked. */
+  readonly isReached?: boolean;
 }
 
 /**
  * Starts a flow, and returns the address to which the browser goes next.
- * @throws INVALID_REDIRECT_URI, VALIDATION_ERROR
+ * @throws INVALID_REDIRECT_URI, VALIDATION_ERROR, PROVIDER_NOT_CONFIGURED
  */
-export async function beginGithubSignIn(ctx: Run, parameters: BeginParameters): Promise<string> {
+export async function beginProviderSignIn(
+  ctx: Run,
+  key: string,
+  parameters: BeginParameters,
+): Promise<string> {
   const { tx, services, call } = ctx;
   const { redirect, action, accountType } = parameters;
-  const provider = github(services);
+  const provider = services.identityProviders.at(key, 'session');
   const cli = parseCliRequest(services.config, parameters);
   if (redirect !== undefined && !cli) assertOwnOrigin(services.config, redirect);
   ctx.unchanged();
+  if (parameters.isReached === false) {
+    const failed = { error: 'providerUnavailable', ...(cli && { state: cli.state }) };
+    return withQuery(redirect ?? defaultPage(services.config), failed);
+  }
   let connecting = null;
   if (action === 'connect') {
     const holder = await findConnectingUser(tx, services, call);
@@ -38,42 +42,41 @@ export async function beginGithubSignIn(ctx: Run, parameters: BeginParameters): 
   }
   const verifier = newVerifier();
   const flowData = { verifier, accountType, connecting, cli, redirect: redirect ?? null };
-  return provider.signInPage(await beginFlow(ctx, 'github', flowData), verifier);
-}
-
-interface CallbackParameters {
-  readonly state: string;
-  readonly code?: string | undefined;
-  readonly error?: string | undefined;
+  // A flow of GitHub does not say so, because it was the only provider once.
+  const ofProvider = key === 'github' ? {} : { providerKey: key };
+  return provider.signInPage(await beginFlow(ctx, 'provider', { ...flowData, ...ofProvider }), verifier);
 }
 
 export interface ProviderResult {
-  readonly flow: Flow<'github'>;
+  readonly flow: Flow<'provider'>;
   readonly outcome: Identity | FlowError;
 }
 
 /**
- * Consumes the flow, whatever the outcome, and asks GitHub for the identity. Waits for GitHub, so call it in
+ * Consumes the flow, whatever the outcome, and asks the provider for the identity. Waits for the provider, so call it in
  * `prepare`, outside of the transaction.
- * @throws INVALID_TOKEN when this browser has no such flow
+ * @throws INVALID_TOKEN when this browser has no such flow with this provider
  */
 export async function fetchIdentity(
   db: Executor,
   services: Services,
   call: Call,
-  { state, code, error }: CallbackParameters,
+  { key, answer }: { readonly key: string; readonly answer: ProviderAnswer },
 ): Promise<ProviderResult> {
-  const provider = github(services);
-  const flow = await consumeFlow(db, services, call, 'github', state);
+  const { state, code, error } = answer;
+  const provider = services.identityProviders.at(key, 'session');
+  const flow = await consumeFlow(db, services, call, 'provider', state);
+  // The answer of one provider must not finish a sign-in that began at another.
+  if ((flow.providerKey ?? 'github') !== key) throw startAgainError();
   if (error !== undefined) {
     return { flow, outcome: error === 'access_denied' ? 'accessDenied' : 'providerUnavailable' };
   }
   if (code === undefined) return { flow, outcome: 'invalidState' };
   try {
-    return { flow, outcome: await provider.identify(code, flow.verifier) };
+    return { flow, outcome: await provider.identify(answer, { state, verifier: flow.verifier }) };
   } catch (fault) {
     if (!(fault instanceof ProviderFault)) throw fault;
-    services.warn(fault, 'GitHub sign-in failed');
+    services.warn(fault, `Sign-in through ${provider.name} failed`);
     return { flow, outcome: 'providerUnavailable' };
   }
 }
@@ -82,7 +85,7 @@ export async function fetchIdentity(
  * Signs the user in, or asks a signed-in user whether to connect the account. Returns the next address of the
  * browser, which has its session then; on failure the address names the error.
  */
-export async function completeGithubSignIn(ctx: Run, { flow, outcome }: ProviderResult): Promise<string> {
+export async function completeProviderSignIn(ctx: Run, { flow, outcome }: ProviderResult): Promise<string> {
   const { services } = ctx;
   clearFlowCookie(ctx);
   const { cli, redirect } = flow;

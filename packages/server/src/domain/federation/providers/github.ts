@@ -1,41 +1,23 @@
 import * as oauth from 'openid-client';
 import { z } from 'zod';
-import type { Config } from '../../config/config.ts';
-import { fail } from '../../errors.ts';
-import { email, text } from '../../kernel/input/values.ts';
+import type { Config } from '../../../config/config.ts';
+import { fail } from '../../../errors.ts';
+import { email } from '../../../kernel/input/values.ts';
+import {
+  ProviderFault,
+  shownName,
+  TIMEOUT_SECONDS,
+  withProviderFault,
+  type IdentityProvider,
+} from './provider.ts';
 
 /**
  * GitHub as an OAuth 2.0 server. It has neither discovery nor id tokens, so its endpoints are built here and its API
  * identifies the user. Its answers are validated, and every failure there is a `ProviderFault`.
  */
 
-/** A GitHub account. Only the account id identifies the user: login names and addresses can be taken over. */
-export interface Identity {
-  readonly id: string;
-  /** The primary address, canonical, if it is verified; else null. */
-  readonly address: string | null;
-  readonly name: string | null;
-  /** The login name, for pages that ask about the account. */
-  readonly login: string | null;
-}
-
-/** Names the failed step and its error code, for the log: neither a token nor any part of the answer. */
-export class ProviderFault extends Error {
-  override readonly name = 'ProviderFault';
-  readonly code: string | undefined;
-
-  constructor(step: string, error?: unknown) {
-    super(`GitHub: ${step}`);
-    const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
-    this.code = typeof code === 'string' ? code : typeof name === 'string' ? name : undefined;
-  }
-}
-
 /** Limit for an answer, far above what GitHub sends. */
 const MAX_BYTES = 262_144;
-/** Limit for one call; GitHub usually answers in well under a second. */
-const TIMEOUT_SECONDS = 8;
-
 const Account = z.object({
   id: z.int().positive(),
   login: z.string().nullish().catch(null),
@@ -43,16 +25,7 @@ const Account = z.object({
 });
 const Addresses = z.array(z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }));
 
-export interface Github {
-  /** The address at which the user signs in. */
-  signInPage(state: string, verifier: string): Promise<string>;
-  /**
-   * Exchanges the code and reads the account.
-   * @throws ProviderFault
-   */
-  identify(code: string, verifier: string): Promise<Identity>;
-}
-
+/** A new secret of a flow (RFC 7636): a stolen code is useless without it. */
 export const newVerifier = (): string => oauth.randomPKCECodeVerifier();
 
 /**
@@ -63,7 +36,7 @@ export function githubAt(
   { client, webUrl, apiUrl }: Config['github'],
   callback: string,
   timeoutSeconds = TIMEOUT_SECONDS,
-): Github {
+): IdentityProvider {
   if (!client) {
     throw fail('PROVIDER_NOT_CONFIGURED', {
       fix: 'Sign in with e-mail address and password; the operator can set GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET.',
@@ -84,11 +57,15 @@ export function githubAt(
     const headers = new Headers({ accept: 'application/vnd.github+json', 'user-agent': 'Doorward' });
     const url = new URL(`${apiUrl}${path}`);
     const response = await oauth.fetchProtectedResource(config, token, url, 'GET', null, headers);
-    if (response.status !== 200) throw new ProviderFault(`${path} answered ${response.status}`);
+    if (response.status !== 200) throw new ProviderFault('GitHub', `${path} answered ${response.status}`);
     return response.json();
   }
 
   return {
+    key: 'github',
+    name: 'GitHub',
+    allowSignUp: true,
+    reach: () => Promise.resolve(),
     async signInPage(state, verifier) {
       const url = oauth.buildAuthorizationUrl(config, {
         redirect_uri: callback,
@@ -99,36 +76,30 @@ export function githubAt(
       });
       return url.href;
     },
-    async identify(code, verifier) {
-      const { access_token: token } = await withProviderFault('the code was not exchanged', () => {
+    async identify({ code = '' }, { verifier }) {
+      const { access_token: token } = await withProviderFault('GitHub', 'the code was not exchanged', () => {
         const url = new URL(callback);
         url.searchParams.set('code', code);
         return oauth.authorizationCodeGrant(config, url, { pkceCodeVerifier: verifier });
       });
-      const [account, addresses] = await withProviderFault('the user could not be read', async () => {
-        const answers = await Promise.all([callApi(token, '/user'), callApi(token, '/user/emails')]);
-        return [Account.parse(answers[0]), Addresses.parse(answers[1])] as const;
-      });
-      const primary = addresses.find((address) => address.primary && address.verified);
-      const [login, name] = [account.login, account.name].map(
-        (item) => text(1, 255).safeParse(item).data ?? null,
+      const [account, addresses] = await withProviderFault(
+        'GitHub',
+        'the user could not be read',
+        async () => {
+          const answers = await Promise.all([callApi(token, '/user'), callApi(token, '/user/emails')]);
+          return [Account.parse(answers[0]), Addresses.parse(answers[1])] as const;
+        },
       );
+      const primary = addresses.find((address) => address.primary && address.verified);
+      const [login, name] = [shownName(account.login), shownName(account.name)];
       return {
         id: String(account.id),
         address: email.safeParse(primary?.email).data ?? null,
-        name: name ?? login ?? null,
-        login: login ?? null,
+        name: name ?? login,
+        login,
       };
     },
   };
-}
-
-async function withProviderFault<T>(step: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw error instanceof ProviderFault ? error : new ProviderFault(step, error);
-  }
 }
 
 /** A fetch that follows no redirects, because only configured addresses are trusted, and reads at most `MAX_BYTES`. */
@@ -138,7 +109,7 @@ async function boundedFetch(url: string, options: oauth.CustomFetchOptions): Pro
   let size = 0;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    if (size > MAX_BYTES) throw new ProviderFault('the answer is too long');
+    if (size > MAX_BYTES) throw new ProviderFault('GitHub', 'the answer is too long');
     chunks.push(chunk);
   }
   const { status, headers } = response;

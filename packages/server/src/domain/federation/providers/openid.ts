@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { decodeProtectedHeader } from 'jose';
+import * as oauth from 'openid-client';
+import type { IdentityProviderConfig } from '../../../config/identity-providers.ts';
+import { email } from '../../../kernel/input/values.ts';
+import type { Clock } from '../../../kernel/ports.ts';
+import {
+  ProviderFault,
+  shownName,
+  TIMEOUT_SECONDS,
+  withProviderFault,
+  type Identity,
+  type IdentityProvider,
+} from './provider.ts';
+
+/**
+ * A provider of OpenID Connect, by its issuer alone. `openid-client` checks the answers; what it leaves to its callers is
+ * checked here: the signature of the id_token although it came over TLS, its algorithm and its age.
+ */
+
+/** Metadata and client of a provider; both change seldom, and the keys inside are read again when one is missing. */
+const METADATA_MS = 3_600_000;
+const ID_TOKEN_SECONDS = 300;
+const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
+
+interface Options {
+  readonly provider: IdentityProviderConfig;
+  /** The URL to which the provider sends the browser back. */
+  readonly callback: string;
+  readonly fetch: oauth.CustomFetch;
+  readonly clock: Clock;
+}
+
+export function openidProvider({ provider, callback, fetch, clock }: Options): IdentityProvider {
+  const { key, name, issuer, clientId, clientSecret, allowSignUp } = provider;
+  const faultless = <T>(step: string, work: () => Promise<T>) => withProviderFault(key, step, work);
+  let cached: { readonly client: Promise<oauth.Configuration>; readonly until: number } | undefined;
+
+  /** The client for this provider, by its metadata. A failure is not kept. */
+  function configuration(): Promise<oauth.Configuration> {
+    const now = clock.now().getTime();
+    if (cached && cached.until > now) return cached.client;
+    const client = faultless('its metadata could not be read', discover);
+    const entry = { client, until: now + METADATA_MS };
+    cached = entry;
+    client.catch(() => {
+      if (cached === entry) cached = undefined;
+    });
+    return client;
+  }
+
+  async function discover(): Promise<oauth.Configuration> {
+    const insecure = issuer.startsWith('http:') ? [oauth.allowInsecureRequests] : [];
+    const options = { timeout: TIMEOUT_SECONDS, [oauth.customFetch]: fetch };
+    const discovered = await oauth.discovery(new URL(issuer), clientId, undefined, oauth.None(), {
+      ...options,
+      execute: insecure,
+    });
+    const server = discovered.serverMetadata();
+    // The library compares the parsed URLs, in which a final slash may differ.
+    if (server.issuer !== issuer) throw new ProviderFault(key, 'its metadata names another issuer');
+    const offered = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    const isPost = !offered.includes('client_secret_basic') && offered.includes('client_secret_post');
+    const authentication = isPost
+      ? oauth.ClientSecretPost(clientSecret)
+      : oauth.ClientSecretBasic(clientSecret);
+    const client = new oauth.Configuration(server, clientId, undefined, authentication);
+    client.timeout = TIMEOUT_SECONDS;
+    client[oauth.customFetch] = fetch;
+    if (insecure.length > 0) oauth.allowInsecureRequests(client);
+    oauth.enableNonRepudiationChecks(client);
+    return client;
+  }
+
+  /** The claims of the id_token, and those of the user info that it lacks. */
+  async function claimsOf(
+    client: oauth.Configuration,
+    tokens: oauth.TokenEndpointResponse & oauth.TokenEndpointResponseHelpers,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    const claims = tokens.claims();
+    if (!claims || !tokens.id_token) throw new ProviderFault(key, 'it sent no id_token');
+    const { alg = '' } = decodeProtectedHeader(tokens.id_token);
+    if (!algorithms.includes(alg)) throw new ProviderFault(key, 'its id_token has an unsupported algorithm');
+    if (Math.abs(clock.now().getTime() / 1000 - claims.iat) > ID_TOKEN_SECONDS) {
+      throw new ProviderFault(key, 'its id_token was not issued just now');
+    }
+    const wanted = [provider.claims.email, provider.claims.name];
+    const isComplete = wanted.every((claim) => claims[claim] !== undefined);
+    if (isComplete || client.serverMetadata().userinfo_endpoint === undefined) return claims;
+    return { ...(await oauth.fetchUserInfo(client, tokens.access_token, claims.sub)), ...claims };
+  }
+
+  function identityOf(claims: Readonly<Record<string, unknown>>): Identity {
+    const names = provider.claims;
+    const id = claims[names.subject];
+    if (typeof id !== 'string' || id === '' || id.length > 255) {
+      throw new ProviderFault(key, 'it did not say who the user is');
+    }
+    const address = email.safeParse(claims[names.email]).data ?? null;
+    const isProved =
+      provider.trustEmail === 'always' ||
+      (provider.trustEmail === 'verified' && claims[names.emailVerified] === true);
+    const shown = shownName(claims[names.name]);
+    return {
+      id,
+      address: isProved ? address : null,
+      unprovedAddress: isProved ? null : address,
+      name: shown,
+      login: shown ?? address,
+      oidc: { key, issuer },
+    };
+  }
+
+  return {
+    key,
+    name,
+    allowSignUp,
+    reach: async () => void (await configuration()),
+    async signInPage(state, verifier) {
+      const client = await configuration();
+      const url = oauth.buildAuthorizationUrl(client, {
+        redirect_uri: callback,
+        scope: provider.scopes.join(' '),
+        state,
+        nonce: nonceOf(verifier),
+        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      });
+      return url.href;
+    },
+    async identify(answer, { state, verifier }) {
+      const client = await configuration();
+      const url = new URL(callback);
+      for (const name of ['state', 'code', 'iss'] as const) {
+        const sent = answer[name];
+        if (sent !== undefined) url.searchParams.set(name, sent);
+      }
+      const tokens = await faultless('the code was not exchanged', () =>
+        oauth.authorizationCodeGrant(client, url, {
+          pkceCodeVerifier: verifier,
+          expectedState: state,
+          expectedNonce: nonceOf(verifier),
+          idTokenExpected: true,
+        }),
+      );
+      const claims = await faultless('the user could not be read', () => claimsOf(client, tokens));
+      return identityOf(claims);
+    },
+  };
+}
+
+/** Binds the id_token to the flow. The verifier itself stays secret until the code is exchanged. */
+const nonceOf = (verifier: string): string =>
+  createHash('sha256').update(`nonce ${verifier}`).digest('base64url');

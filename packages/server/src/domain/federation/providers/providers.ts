@@ -1,0 +1,54 @@
+import type { Config } from '../../../config/config.ts';
+import { fail } from '../../../errors.ts';
+import type { Clock } from '../../../kernel/ports.ts';
+import { createTargetGuard, type Resolve } from '../../webhook-targets/target-guard.ts';
+import { githubAt } from './github.ts';
+import { guardedFetch } from './guarded-fetch.ts';
+import { openidProvider } from './openid.ts';
+import type { IdentityProvider } from './provider.ts';
+
+/** The end of a sign-in through a provider: a session of this service, or an answer to an app. */
+export type ProviderEnd = 'session' | 'app';
+
+/** The providers of the installation: GitHub, and those of OpenID Connect. */
+export interface IdentityProviders {
+  /** In the order in which pages offer them. */
+  readonly offered: readonly { readonly key: string; readonly name: string }[];
+  /** @throws PROVIDER_NOT_CONFIGURED */
+  at(key: string, end: ProviderEnd): IdentityProvider;
+}
+
+/** The keys of all providers of OpenID Connect. */
+export const openidKeys = ({ offered }: Pick<IdentityProviders, 'offered'>): string[] =>
+  offered.map(({ key }) => key).filter((key) => key !== 'github');
+
+export function createIdentityProviders(
+  config: Pick<Config, 'appUrl' | 'github' | 'identityProviders' | 'federation'>,
+  resolve: Resolve,
+  clock: Clock,
+): IdentityProviders {
+  const { appUrl, github } = config;
+  // Only the configuration may name an http issuer, and then one on this machine.
+  const guard = createTargetGuard({ allowHttp: true, ...config.federation }, resolve);
+  const fetch = guardedFetch(guard);
+  const ofOpenid = config.identityProviders.map((provider) => {
+    const callback = `${appUrl}/api/auth/providers/${provider.key}/callback`;
+    return openidProvider({ provider, callback, fetch, clock });
+  });
+  return {
+    offered: [
+      ...(github.client === undefined ? [] : [{ key: 'github', name: 'GitHub' }]),
+      ...ofOpenid.map(({ key, name }) => ({ key, name })),
+    ],
+    at(key, end) {
+      if (key === 'github') {
+        return githubAt(github, `${appUrl}/api/auth/github/callback${end === 'app' ? '/project' : ''}`);
+      }
+      const provider = ofOpenid.find((entry) => entry.key === key);
+      if (provider) return provider;
+      throw fail('PROVIDER_NOT_CONFIGURED', {
+        fix: 'Choose one of GET /api/auth/providers; the operator can add more with IDENTITY_PROVIDERS.',
+      });
+    },
+  };
+}
