@@ -27,6 +27,7 @@ export const initialState: PageState = {
   step: 'signIn',
   providers: ['email', 'github'],
   notice: null,
+  hasPasskey: false,
   signIn: {
     form: null,
     address: null,

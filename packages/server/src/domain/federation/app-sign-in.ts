@@ -35,8 +35,8 @@ export interface SignInCandidate {
 
 /** The address that the proof shows; null: none, or the proof names the user. */
 export function addressOf(proof: Proof): string | null {
-  if (proof.provider === 'sso' || proof.provider === 'password') return null;
-  return proof.provider === 'email' ? proof.address : proof.identity.address;
+  if (proof.provider === 'github') return proof.identity.address;
+  return proof.provider === 'email' ? proof.address : null;
 }
 
 /**
@@ -142,9 +142,9 @@ export async function admitToApp(
   return joined;
 }
 
-/** The sign-in method that the proof uses; null: a former sign-in, which used one. */
+/** The sign-in method that the proof uses; null: a passkey, which is none, or a former sign-in, which used one. */
 function methodOf(proof: Proof) {
-  if (proof.provider === 'sso') return null;
+  if (proof.provider === 'sso' || proof.provider === 'passkey') return null;
   return proof.provider === 'github'
     ? ({ provider: 'github', providerId: proof.identity.id } as const)
     : ({ provider: 'email', providerId: proof.address } as const);

@@ -1,12 +1,11 @@
 import { eq } from 'drizzle-orm';
-import { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { newSession, openSession, SignIn } from '../../domain/identity/sign-in.ts';
 import { nodeOfUser } from '../../domain/identity/user-node.ts';
 import { beginAssertion, checkAssertion, proofOf } from '../../domain/passkeys/assertion.ts';
 import { forSignIn } from '../../domain/passkeys/challenge.ts';
 import { AssertionCredential, passkeyChallengeId } from '../../domain/passkeys/credential.ts';
-import { RequestOptions } from '../../domain/passkeys/options.ts';
+import { PasskeyRequest } from '../../domain/passkeys/options.ts';
 import { acceptPasskey } from '../../domain/sign-in-protection/accept-passkey.ts';
 import { isOverdue, verificationRequired } from '../../domain/sign-in-protection/verification-deadline.ts';
 import { fail } from '../../errors.ts';
@@ -26,9 +25,7 @@ export const passkeyOptions = mutation({
   leavesPermissions: true,
   rate: 'network',
   input: {},
-  output: z
-    .object({ challengeId: passkeyChallengeId, publicKey: RequestOptions })
-    .meta({ id: 'PasskeyRequest', description: 'A challenge for any passkey of this service.' }),
+  output: PasskeyRequest,
   run: (ctx) => {
     // It is about no user, so there is nothing to audit.
     ctx.unchanged();

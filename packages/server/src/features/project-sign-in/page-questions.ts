@@ -21,6 +21,7 @@ import type {
 } from '../../domain/sign-in-flow/flow-data.ts';
 import { localPart } from '../../domain/federation/match-identity.ts';
 import { organizations } from '../organizations/organization.ts';
+import { hasPasskey } from '../passkeys/passkey.ts';
 import { projects } from '../projects/project.ts';
 import { users } from '../users/user.ts';
 import { permissionsOf, unknownRedirect, unknownScopes } from './authorize.ts';
@@ -71,6 +72,8 @@ export interface PageState {
   readonly step: StepName;
   readonly providers: LiveApp['enabledProviders'];
   readonly notice: Notice | null;
+  /** Whether the user has a passkey; only on the page of the second factor. */
+  readonly hasPasskey: boolean;
   /** The first page. */
   readonly signIn: FirstPage;
   /** Only on the consent page. */
@@ -177,6 +180,8 @@ async function pageStateAt(
     step: step.name,
     providers: offeredProviders(config, app),
     notice: ('notice' in step && step.notice) || null,
+    hasPasskey:
+      step.name === 'secondFactor' && step.user.userId !== null && (await hasPasskey(db, step.user.userId)),
     signIn: firstPageOf(config, app, step.name === 'signIn' ? step : undefined),
     user: isConsent ? await personOf(db, step.user) : null,
     maker: isConsent ? await ownerOfApp(db, app) : null,

@@ -23,7 +23,7 @@ export interface PageState {
   readonly redirectUri: string;
   readonly formToken: string;
   readonly step: 'signIn' | 'secondFactor' | 'organization' | 'consent' | 'respond';
-  readonly providers: readonly ('email' | 'password' | 'github')[];
+  readonly providers: readonly ('email' | 'password' | 'passkey' | 'github')[];
   /** The result of the last attempt. */
   readonly notice:
     | null
@@ -31,6 +31,7 @@ export interface PageState {
     | 'wrongMailedCode'
     | 'mailedCodeEnded'
     | 'wrongPassword'
+    | 'passkeyRefused'
     | 'passwordChanged'
     | 'accountExists'
     | 'noAccount'
@@ -38,6 +39,8 @@ export interface PageState {
     | 'providerRefused'
     | 'addressInvalid'
     | 'emailNotVerified';
+  /** Whether the user has a passkey; only at the second factor. */
+  readonly hasPasskey: boolean;
   /** The first page. */
   readonly signIn: {
     /** The form that was sent last. */

@@ -69,7 +69,9 @@ export async function continueSession(
 /** How the user signed in: an app that does not offer this way does not trust it either. */
 function providerOf({ amr }: SessionRow): LiveApp['enabledProviders'][number] {
   if (amr.includes('fed')) return 'github';
-  return amr.includes('pwd') ? 'password' : 'email';
+  if (amr.includes('pwd')) return 'password';
+  // After another way, the passkey was the second factor.
+  return amr.includes('pop') && !amr.includes('mail') ? 'passkey' : 'email';
 }
 
 const isRecent = ({ authenticatedAt }: SessionRow, { maxAgeSeconds }: Prompt, now: Date): boolean =>

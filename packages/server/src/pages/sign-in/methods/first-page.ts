@@ -8,6 +8,7 @@ import { mailedCodePage } from './code-page.ts';
 import { formAddress, scriptPath, type Form } from './form-address.ts';
 import { emailField, field, passwordField, problemAt, passwordRule } from './form-parts.ts';
 import { methodTexts } from './method-texts.ts';
+import { passkeyForm } from './passkey-form.ts';
 import { noticeTexts } from './notice-texts.ts';
 
 /**
@@ -51,6 +52,8 @@ function addressPage(language: Language, state: PageState): PageWithForm {
   const texts = methodTexts[language];
   const { providers, formToken, loginHint, signIn } = state;
   const takesPassword = providers.includes('password');
+  const takesAddress = takesPassword || providers.includes('email');
+  const takesPasskey = providers.includes('passkey');
   const byAddress = html`<form
     method="post"
     action="${takesPassword ? '/api/auth/flow/identifier' : '/api/auth/project/email/request'}"
@@ -59,20 +62,23 @@ function addressPage(language: Language, state: PageState): PageWithForm {
     ${emailField(language, {
       value: signIn.entered.email ?? loginHint ?? '',
       isInvalid: state.notice === 'addressInvalid',
-      ...(takesPassword ? { autocomplete: 'username' as const } : { hint: texts.addressHint }),
+      autocomplete: takesPasskey ? 'username webauthn' : takesPassword ? 'username' : 'email',
+      hint: takesPassword ? undefined : texts.addressHint,
     })}
     <button>${takesPassword ? texts.next : texts.send}</button>
   </form>`;
   const byGithub = html`<a class="button plain" href="/api/auth/project/github">${texts.github}</a>`;
   const ways = [
-    (takesPassword || providers.includes('email')) && byAddress,
+    takesAddress && [byAddress, takesPasskey && passkeyForm(language, state, { or: texts.or })],
+    !takesAddress && takesPasskey && passkeyForm(language, state),
     providers.includes('github') && byGithub,
   ].filter((way) => way !== false);
   const body = html`${noticeAbove(language, state)}
   ${ways.map((way, index) => [index > 0 && html`<p class="or">${texts.or}</p>`, way])}
   ${signIn.allowsSignUp && html`<p class="other"><a href="${formAddress('sign-up')}">${texts.noAccountYet}</a></p>`}
   ${cancelForm(language, state)}`;
-  return page(language, state, { title: texts.title, body });
+  const script = takesPasskey ? { script: scriptPath } : {};
+  return page(language, state, { title: texts.title, body, ...script });
 }
 
 /** The ways to sign in with this address, the same for every address. */
@@ -89,7 +95,7 @@ function methodPage(language: Language, state: PageState, address: string | null
       ${passwordField(language, {
         name: 'password',
         label: texts.password,
-        autocomplete: 'current-password',
+        autocomplete: providers.includes('passkey') ? 'current-password webauthn' : 'current-password',
         isFirst: true,
         problem: isWrong ? noticeTexts[language].wrongPassword : undefined,
       })}
@@ -102,6 +108,7 @@ function methodPage(language: Language, state: PageState, address: string | null
         <button class="plain">${texts.mailInstead}</button>
       </form>`
     }
+    ${providers.includes('passkey') && passkeyForm(language, state, { or: texts.or })}
     <p class="other"><a href="${formAddress('reset')}">${texts.forgot}</a></p>
     ${cancelForm(language, state)}`;
   return page(language, state, { title: texts.title, body, script: scriptPath });
