@@ -66,12 +66,6 @@ export interface Api {
    *
    * Access: public. `GET /api/auth/project/consent-info` */
   projectConsentInfo: Operation<'projectConsentInfo'>;
-  /** Begin to use a passkey in a sign-in to a project app: the options for `navigator.credentials.get`.
-   *
-   * Needs the flow cookie. The options are the same for everybody but for the challenge, which this browser can answer once, for 5 minutes: to sign in, or as second factor.
-   *
-   * Access: public. `POST /api/auth/flow/passkey/options` */
-  flowPasskeyOptions: Operation<'flowPasskeyOptions'>;
   /** Ask whether a token is valid now.
    *
    * Token introspection (RFC 7662). A confidential app asks about access tokens of the issuer of its project, and about its own refresh tokens; an API key that holds `Token:Introspect` about access tokens of its project, by its client id and secret or with its token as Bearer. Any other token is answered `active: false`, like one that has ended. A form gets the answer without envelope.

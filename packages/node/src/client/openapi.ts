@@ -10179,10 +10179,6 @@ export interface components {
         /** @description The token of the page, or of the link in the mail. */
         consent_token: string;
       };
-      flowPasskeyOptions: {
-        /** @description The token of the page; checked if sent. */
-        form_token?: string;
-      };
       introspectProjectToken: {
         /** @description An access token, or a refresh token of the app. */
         token: string;
@@ -13749,7 +13745,6 @@ export interface components {
       exchangeCliCode: components['schemas']['SignIn'];
       projectAppInfo: components['schemas']['ProjectAppInfo'];
       projectConsentInfo: components['schemas']['ProjectConsentInfo'];
-      flowPasskeyOptions: components['schemas']['PasskeyRequest'];
       introspectProjectToken: components['schemas']['TokenIntrospection'];
       projectToken: components['schemas']['AppTokens'];
       revokeProjectToken: components['schemas']['RevokedTokens'];

@@ -14,7 +14,6 @@ export const operationTable = {
   exchangeCliCode: 'POST /auth/cli-callback wx',
   projectAppInfo: 'GET /auth/project/app-info x',
   projectConsentInfo: 'GET /auth/project/consent-info x',
-  flowPasskeyOptions: 'POST /auth/flow/passkey/options wx',
   introspectProjectToken: 'POST /auth/project/introspect wx',
   projectToken: 'POST /auth/project/token wx',
   revokeProjectToken: 'POST /auth/project/revoke wx',

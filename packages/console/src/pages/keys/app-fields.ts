@@ -11,6 +11,7 @@ type ProjectApp = components['schemas']['ProjectApp'];
 export const providerChoices = (t: AppTexts): readonly Choice[] => [
   { id: 'email', name: t.email },
   { id: 'password', name: t.password },
+  { id: 'passkey', name: t.passkey },
   { id: 'github', name: t.github },
 ];
 
