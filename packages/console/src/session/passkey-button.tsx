@@ -23,7 +23,7 @@ export function PasskeyButton({ act, onDone }: { readonly act: Act; readonly onD
   return (
     <>
       {use.error && <ErrorBox error={use.error} />}
-      <button type="button" disabled={use.isPending} onClick={() => use.mutate()}>
+      <button type="button" className="passkey" disabled={use.isPending} onClick={() => use.mutate()}>
         {t[act]}
       </button>
     </>
