@@ -326,7 +326,7 @@ describe('refused at the first step, all alike,', () => {
     const disabled = await withPasskey();
     await app.database.pool
       .update(users)
-      .set({ status: 'inactive' })
+      .set({ status: 'disabled' })
       .where(eq(users.id, disabled.person.userId));
     await isRefused(browser, await answerIn(browser, disabled.device));
     const locked = await withPasskey();
