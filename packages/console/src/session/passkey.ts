@@ -8,23 +8,23 @@ import { language, type Texts } from '../i18n/language.ts';
 type Creation = components['schemas']['PasskeyCreation']['publicKey'];
 type Request = components['schemas']['PasskeyRequest']['publicKey'];
 
-const failures: Texts<{ readonly unused: string; readonly known: string }> = {
+const failures: Texts<{ readonly unused: string; readonly kept: string }> = {
   en: {
     unused: 'No passkey was used. Try again, or choose another way.',
-    known: 'This device or password manager already has a passkey of yours.',
+    kept: 'This device or password manager already has a passkey of yours.',
   },
   de: {
     unused:
       'Es wurde kein Passkey verwendet. Versuchen Sie es noch einmal, oder wählen Sie einen anderen Weg.',
-    known: 'Dieses Gerät oder dieser Passwortmanager hat schon einen Passkey von Ihnen.',
+    kept: 'Dieses Gerät oder dieser Passwortmanager hat schon einen Passkey von Ihnen.',
   },
   es: {
     unused: 'No se ha usado ninguna llave de acceso. Inténtelo de nuevo o elija otra forma.',
-    known: 'Este dispositivo o gestor de contraseñas ya tiene una llave de acceso suya.',
+    kept: 'Este dispositivo o gestor de contraseñas ya tiene una llave de acceso suya.',
   },
   fr: {
     unused: 'Aucune clé d’accès n’a été utilisée. Réessayez ou choisissez une autre façon.',
-    known: 'Cet appareil ou ce gestionnaire de mots de passe a déjà une clé d’accès à vous.',
+    kept: 'Cet appareil ou ce gestionnaire de mots de passe a déjà une clé d’accès à vous.',
   },
 };
 
@@ -37,7 +37,7 @@ export async function makePasskey({ challenge, user, excludeCredentials, ...rest
     ...rest,
     challenge: toBytes(challenge),
     user: { ...user, id: toBytes(user.id) },
-    excludeCredentials: excludeCredentials.map((known) => ({ ...known, id: toBytes(known.id) })),
+    excludeCredentials: excludeCredentials.map((passkey) => ({ ...passkey, id: toBytes(passkey.id) })),
   } as unknown as PublicKeyCredentialCreationOptions;
   const { id, response } = await asked(navigator.credentials.create({ publicKey }));
   const { clientDataJSON, attestationObject } = response as AuthenticatorAttestationResponse;
@@ -72,7 +72,7 @@ async function asked(answer: Promise<Credential | null>): Promise<PublicKeyCrede
     return (await answer) as PublicKeyCredential;
   } catch (error) {
     const isKnown = error instanceof DOMException && error.name === 'InvalidStateError';
-    throw new Error(isKnown ? texts.known : texts.unused, { cause: error });
+    throw new Error(isKnown ? texts.kept : texts.unused, { cause: error });
   }
 }
 

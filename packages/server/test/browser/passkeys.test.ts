@@ -155,7 +155,7 @@ class Device {
     return new Device(cdp, authenticatorId);
   }
 
-  /** Whether somebody is at the device: they also choose the passkey that a field offers. */
+  /** Whether a person is at the device: they also choose the passkey that a field offers. */
   async attend(enabled: boolean): Promise<void> {
     await this.cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId: this.id, enabled });
   }

@@ -20,7 +20,7 @@ export interface AcceptedPasskey {
 
 /**
  * The user whom the passkey signs in, locked until commit. Null if it does not count, or if the user may not sign in from here:
- * that is counted and recorded, and the answer takes as long for a passkey that nobody has. The challenge is used up, so commit.
+ * that is counted and recorded, and the answer takes as long for an unknown passkey. The challenge is used up, so commit.
  */
 export async function acceptPasskey(
   ctx: Run,

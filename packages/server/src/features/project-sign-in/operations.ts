@@ -6,7 +6,7 @@ import { mutation, query } from '../../kernel/operation.ts';
 import { redirect, Refusal } from '../../kernel/output/reply.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { pagePath } from '../../domain/federation/answer-app.ts';
-import { assertOneFactor } from '../mfa/second-factor.ts';
+import { assertOneFactor } from '../../domain/second-factor/one-factor.ts';
 import { appProviders } from '../project-apps/project-app.ts';
 import {
   browserOperation,

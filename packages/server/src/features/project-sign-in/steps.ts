@@ -64,7 +64,7 @@ export async function flowAt<S extends StepName>(
 
 type At<S extends StepName> = ProjectFlow & { readonly step: { readonly name: S } };
 const isAt = <S extends StepName>(flow: ProjectFlow, name: S | readonly S[]): flow is At<S> =>
-  [name].flat().some((one) => one === flow.step.name);
+  [name].flat().some((step) => step === flow.step.name);
 
 /** The part of a flow that every step keeps. */
 export const commonPart = ({ asked, verifier }: Pick<ProjectFlow, 'asked' | 'verifier'>) => ({
