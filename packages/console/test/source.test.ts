@@ -82,12 +82,6 @@ const notOffered: Readonly<Record<string, string>> = {
   resetPassword: 'the page of the mailed link does',
   registerProjectClient: 'clients do it themselves',
   deleteProjectClientRegistration: 'clients do it themselves; owners delete the app',
-  passkeyOptions: 'the console has no page of passkeys: callers of the API sign in with them',
-  signInWithPasskey: 'as passkeyOptions',
-  createPasskey: 'as passkeyOptions',
-  createPasskeyOptions: 'as passkeyOptions',
-  deleteMyPasskey: 'as passkeyOptions',
-  updateMyPasskey: 'as passkeyOptions',
 };
 
 describe('each change of the API', () => {

@@ -3,10 +3,11 @@ import { useMutation } from '@tanstack/react-query';
 import { useTexts } from '../i18n/language.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
 import { Field } from '../ui/field.tsx';
+import { PasskeyButton } from './passkey-button.tsx';
 import { acceptTokens, inTurn, isRefused, withProof } from './session.ts';
 import { sessionTexts } from './session-texts.ts';
 
-/** Asks for a code of the authenticator app, or a recovery code. */
+/** Asks for a code of the authenticator app, a recovery code, or a passkey. */
 export function SecondFactor({ onDone }: { readonly onDone: () => void }) {
   const t = useTexts(sessionTexts);
   const [code, setCode] = useState('');
@@ -41,6 +42,7 @@ export function SecondFactor({ onDone }: { readonly onDone: () => void }) {
       <button type="submit" className="main" disabled={verify.isPending}>
         {t.confirm}
       </button>
+      <PasskeyButton act="confirm" onDone={onDone} />
     </form>
   );
 }

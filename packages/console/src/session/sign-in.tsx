@@ -4,13 +4,14 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTexts } from '../i18n/language.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
 import { Field } from '../ui/field.tsx';
+import { PasskeyButton } from './passkey-button.tsx';
 import { acceptTokens, formerSession, inTurn, isRefused, noteSignIn, publicClient } from './session.ts';
 import { sessionTexts } from './session-texts.ts';
 
 type Mode = 'signIn' | 'register' | 'reset';
 
 /**
- * Sign-in with an address and a password; for the first time, and when the password is forgotten. `isAgain`: over a page
+ * Sign-in with an address and a password, or a passkey; for the first time, and when the password is forgotten. `isAgain`: over a page
  * that goes on afterwards.
  */
 export function SignIn({
@@ -119,6 +120,7 @@ export function SignIn({
       <button type="submit" className="main" disabled={act.isPending}>
         {mode === 'reset' ? t.sendLink : title}
       </button>
+      {mode === 'signIn' && <PasskeyButton act="signIn" {...(onDone && { onDone })} />}
       {!isAgain && (
         <p className="links">
           {mode !== 'signIn' && (

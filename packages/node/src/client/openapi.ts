@@ -547,6 +547,28 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/auth/flow/second-factor': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Continue a sign-in with the second factor: a code of the app, a passkey, or a recovery code
+     * @description Needs the flow cookie.
+     *
+     *     Access: public.
+     */
+    post: operations['giveFlowSecondFactor'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/auth/project/second-factor': {
     parameters: {
       query?: never;
@@ -663,6 +685,50 @@ export interface paths {
      *     Access: public.
      */
     post: operations['enterMailedCode'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/flow/passkey/options': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Begin to use a passkey in a sign-in to a project app: the options for `navigator.credentials.get`
+     * @description Needs the flow cookie. The options are the same for everybody but for the challenge, which this browser can answer once, for 5 minutes: to sign in, or as second factor.
+     *
+     *     Access: public.
+     */
+    post: operations['flowPasskeyOptions'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/flow/passkey': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Continue a sign-in with a passkey
+     * @description Needs the flow cookie. A passkey that verified its user is two factors. A user whose address is not verified gets a mailed code first.
+     *
+     *     Access: public.
+     */
+    post: operations['giveFlowPasskey'];
     delete?: never;
     options?: never;
     head?: never;
@@ -5602,7 +5668,7 @@ export interface components {
      * @description A sign-in method of an app.
      * @enum {string}
      */
-    ProjectAppProvider: 'email' | 'password' | 'github';
+    ProjectAppProvider: 'email' | 'password' | 'passkey' | 'github';
     /**
      * @description What the list is sorted by. Default: createdAt.
      * @enum {string}
@@ -5823,7 +5889,7 @@ export interface components {
       /** @description Colour of the pages. */
       primaryColor: string | null;
       /** @description Sign-in methods. */
-      enabledProviders: ('email' | 'password' | 'github')[];
+      enabledProviders: ('email' | 'password' | 'passkey' | 'github')[];
       /** @description The OpenID Connect providers to which its pages lead. */
       identityProviders: components['schemas']['SignInProvider'][];
       /** @description Scopes that the app requests. Null: the app is not restricted. */
@@ -5861,6 +5927,39 @@ export interface components {
         /** @description Address of their picture. */
         pictureUrl: string | null;
       } | null;
+    };
+    /** @description A challenge for any passkey of this service. */
+    PasskeyRequest: {
+      /**
+       * Format: uuid
+       * @description The `challengeId` of the options.
+       */
+      challengeId: string;
+      /** @description For `PublicKeyCredential.parseRequestOptionsFromJSON` (WebAuthn: PublicKeyCredentialRequestOptionsJSON). */
+      publicKey: {
+        /** @description 32 random bytes, in base64url. */
+        challenge: string;
+        /** @description The domain that passkeys belong to. */
+        rpId: string;
+        /** @description Milliseconds until the challenge ends. */
+        timeout: number;
+        /** @description Always empty: the user chooses a passkey. */
+        allowCredentials: {
+          /** @description Id of the credential, in base64url. */
+          id: string;
+          /**
+           * @description Always `public-key`.
+           * @constant
+           */
+          type: 'public-key';
+          /** @description How a browser reaches its authenticator. */
+          transports: string[];
+        }[];
+        /** @description Always `preferred`. */
+        userVerification: string;
+      } & {
+        [key: string]: unknown;
+      };
     };
     /** @description Whether a token is valid, and what it says (RFC 7662). */
     TokenIntrospection: {
@@ -7398,39 +7497,6 @@ export interface components {
       accessToken: string;
       /** @description Seconds until the access token expires. */
       expiresIn: number;
-    };
-    /** @description A challenge for any passkey of this service. */
-    PasskeyRequest: {
-      /**
-       * Format: uuid
-       * @description The `challengeId` of the options.
-       */
-      challengeId: string;
-      /** @description For `PublicKeyCredential.parseRequestOptionsFromJSON` (WebAuthn: PublicKeyCredentialRequestOptionsJSON). */
-      publicKey: {
-        /** @description 32 random bytes, in base64url. */
-        challenge: string;
-        /** @description The domain that passkeys belong to. */
-        rpId: string;
-        /** @description Milliseconds until the challenge ends. */
-        timeout: number;
-        /** @description Always empty: the user chooses a passkey. */
-        allowCredentials: {
-          /** @description Id of the credential, in base64url. */
-          id: string;
-          /**
-           * @description Always `public-key`.
-           * @constant
-           */
-          type: 'public-key';
-          /** @description How a browser reaches its authenticator. */
-          transports: string[];
-        }[];
-        /** @description Always `preferred`. */
-        userVerification: string;
-      } & {
-        [key: string]: unknown;
-      };
     };
     /** @description A new passkey. */
     CreatedPasskey: {
@@ -14206,6 +14272,22 @@ export interface components {
       };
     };
     /** @description Success. */
+    PasskeyRequestChanged: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        RateLimit: components['headers']['RateLimit'];
+        'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': {
+          /** @constant */
+          success: true;
+          data: components['schemas']['PasskeyRequest'];
+        };
+      };
+    };
+    /** @description Success. */
     ProjectAppChanged: {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
@@ -15050,6 +15132,17 @@ export interface components {
     };
     /** @description `NOT_FOUND` Not found. */
     NOT_FOUND: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description `NOT_FOUND` Not found. · `PROVIDER_NOT_CONFIGURED` This sign-in provider is not configured. */
+    'NOT_FOUND-PROVIDER_NOT_CONFIGURED': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
         'Content-Language': components['headers']['Content-Language'];
@@ -16703,6 +16796,123 @@ export interface operations {
       503: components['responses']['UNAVAILABLE'];
     };
   };
+  giveFlowSecondFactor: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        'application/json': {
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+          /** @description The current six-digit code of the authenticator app. */
+          code?: string;
+          /** @description A recovery code instead of `code`. Works once. */
+          recoveryCode?: string;
+          /** @description A passkey instead of `code`, for the options of this sign-in. In a form, as JSON text. */
+          passkey?: {
+            /**
+             * Format: uuid
+             * @description The `challengeId` of the options.
+             */
+            challengeId: string;
+            /** @description The answer of `navigator.credentials.get`, as `toJSON()` makes it (WebAuthn: AuthenticationResponseJSON); 16 KiB at most. */
+            credential: {
+              /** @description Id of the credential, in base64url. */
+              id: string;
+              /** @description Id of the credential, in base64url. */
+              rawId: string;
+              /**
+               * @description Always `public-key`.
+               * @constant
+               */
+              type: 'public-key';
+              /** @description The answer of the authenticator. */
+              response: {
+                /** @description What the browser had signed, in base64url. */
+                clientDataJSON: string;
+                /** @description What the authenticator says about itself, in base64url. */
+                authenticatorData: string;
+                /** @description The signature of both, in base64url. */
+                signature: string;
+                /** @description The user, as the authenticator stores them. */
+                userHandle?: string | null;
+              } & {
+                [key: string]: unknown;
+              };
+            } & {
+              [key: string]: unknown;
+            };
+          };
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+          /** @description The current six-digit code of the authenticator app. */
+          code?: string;
+          /** @description A recovery code instead of `code`. Works once. */
+          recoveryCode?: string;
+          /** @description A passkey instead of `code`, for the options of this sign-in. In a form, as JSON text. */
+          passkey?: {
+            /**
+             * Format: uuid
+             * @description The `challengeId` of the options.
+             */
+            challengeId: string;
+            /** @description The answer of `navigator.credentials.get`, as `toJSON()` makes it (WebAuthn: AuthenticationResponseJSON); 16 KiB at most. */
+            credential: {
+              /** @description Id of the credential, in base64url. */
+              id: string;
+              /** @description Id of the credential, in base64url. */
+              rawId: string;
+              /**
+               * @description Always `public-key`.
+               * @constant
+               */
+              type: 'public-key';
+              /** @description The answer of the authenticator. */
+              response: {
+                /** @description What the browser had signed, in base64url. */
+                clientDataJSON: string;
+                /** @description What the authenticator says about itself, in base64url. */
+                authenticatorData: string;
+                /** @description The signature of both, in base64url. */
+                signature: string;
+                /** @description The user, as the authenticator stores them. */
+                userHandle?: string | null;
+              } & {
+                [key: string]: unknown;
+              };
+            } & {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+    };
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
   giveProjectSecondFactor: {
     parameters: {
       query?: never;
@@ -16919,6 +17129,137 @@ export interface operations {
       400: components['responses']['Invalid-INVALID_TOKEN'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  flowPasskeyOptions: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        'application/json': {
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+      };
+    };
+    responses: {
+      200: components['responses']['PasskeyRequestChanged'];
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      404: components['responses']['PROVIDER_NOT_CONFIGURED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  giveFlowPasskey: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /**
+           * Format: uuid
+           * @description The `challengeId` of the options.
+           */
+          challengeId: string;
+          /** @description The answer of `navigator.credentials.get`, as `toJSON()` makes it. In a form, as JSON text. */
+          credential: {
+            /** @description Id of the credential, in base64url. */
+            id: string;
+            /** @description Id of the credential, in base64url. */
+            rawId: string;
+            /**
+             * @description Always `public-key`.
+             * @constant
+             */
+            type: 'public-key';
+            /** @description The answer of the authenticator. */
+            response: {
+              /** @description What the browser had signed, in base64url. */
+              clientDataJSON: string;
+              /** @description What the authenticator says about itself, in base64url. */
+              authenticatorData: string;
+              /** @description The signature of both, in base64url. */
+              signature: string;
+              /** @description The user, as the authenticator stores them. */
+              userHandle?: string | null;
+            } & {
+              [key: string]: unknown;
+            };
+          } & {
+            [key: string]: unknown;
+          };
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /**
+           * Format: uuid
+           * @description The `challengeId` of the options.
+           */
+          challengeId: string;
+          /** @description The answer of `navigator.credentials.get`, as `toJSON()` makes it. In a form, as JSON text. */
+          credential: {
+            /** @description Id of the credential, in base64url. */
+            id: string;
+            /** @description Id of the credential, in base64url. */
+            rawId: string;
+            /**
+             * @description Always `public-key`.
+             * @constant
+             */
+            type: 'public-key';
+            /** @description The answer of the authenticator. */
+            response: {
+              /** @description What the browser had signed, in base64url. */
+              clientDataJSON: string;
+              /** @description What the authenticator says about itself, in base64url. */
+              authenticatorData: string;
+              /** @description The signature of both, in base64url. */
+              signature: string;
+              /** @description The user, as the authenticator stores them. */
+              userHandle?: string | null;
+            } & {
+              [key: string]: unknown;
+            };
+          } & {
+            [key: string]: unknown;
+          };
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND-PROVIDER_NOT_CONFIGURED'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];
@@ -19566,22 +19907,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description Success. */
-      200: {
-        headers: {
-          'X-Request-Id': components['headers']['X-Request-Id'];
-          RateLimit: components['headers']['RateLimit'];
-          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
-          [name: string]: unknown;
-        };
-        content: {
-          'application/json': {
-            /** @constant */
-            success: true;
-            data: components['schemas']['PasskeyRequest'];
-          };
-        };
-      };
+      200: components['responses']['PasskeyRequestChanged'];
       400: components['responses']['Invalid'];
       403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];

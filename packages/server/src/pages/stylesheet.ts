@@ -60,6 +60,7 @@ details[open] > summary { margin: 0 0 1rem; }
 button.show { width: auto; margin: -.6rem 0 1.1rem; padding: .25rem 0; font-size: .9rem; }
 .other { margin: 1.25rem 0 0; color: var(--ink); }
 :is([role='status'], .other) + form { margin-top: 1.25rem; }
+h1 + #passkey { margin-top: 1.25rem; }
 .or { margin: 1rem 0; text-align: center; }
 .code { margin: 0 0 1.25rem; font-size: 1.75rem; letter-spacing: .15em; }
 .place { margin: 1.25rem 0 0; font-size: .9rem; }

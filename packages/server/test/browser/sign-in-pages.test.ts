@@ -57,6 +57,7 @@ const signIn = (more: Partial<PageState> = {}): State => ({
 });
 const address = 'ada@example.test';
 const allWays = { providers: ['email', 'password', 'github'] } as const;
+const withPasskey = { providers: ['email', 'password', 'passkey', 'github'] } as const;
 const first = (change: Partial<PageState['signIn']>) => ({ ...initialState.signIn, ...change });
 const maker = { project: 'Boards', organization: 'Acme & Daughters' };
 const factor = (more: Partial<PageState> = {}): State => ({
@@ -87,6 +88,10 @@ const states: Readonly<Record<string, State>> = {
     notice: 'wrongPassword',
     signIn: first({ form: 'signIn', address }),
   }),
+  passkey: signIn({ ...withPasskey, signIn: first({ allowsSignUp: true }) }),
+  'passkey-methods': signIn({ ...withPasskey, signIn: first({ form: 'signIn', address }) }),
+  'passkey-alone': signIn({ providers: ['passkey'] }),
+  'passkey-refused': signIn({ ...withPasskey, notice: 'passkeyRefused' }),
   'sign-up': signIn({ ...allWays, signIn: first({ form: 'signUp', allowsSignUp: true }) }),
   'sign-up-refused': signIn({
     ...allWays,
@@ -126,6 +131,8 @@ const states: Readonly<Record<string, State>> = {
   },
   'second-factor': factor(),
   'second-factor-wrong': { ...factor({ notice: 'wrongCode' }), unfold: true },
+  'second-factor-passkey': factor({ hasPasskey: true }),
+  'second-factor-passkey-refused': factor({ hasPasskey: true, notice: 'passkeyRefused' }),
   consent: consent(),
   'consent-to-all': consent({ scopes: null }),
   'consent-to-nothing': consent({ scopes: [], app: { ...branded, primaryColor: '#101010' } }),
@@ -161,7 +168,9 @@ const states: Readonly<Record<string, State>> = {
 async function opened(state: State, options: Parameters<typeof watched>[3] = {}): Promise<Watched> {
   pages.state = state.state ? { ...initialState, ...state.state } : null;
   pages.link = state.link ?? { state: 'invalid' };
-  const view = await watched(browser, origin, () => state === states['no-flow'], {
+  // These pages have no service that answers with a challenge.
+  const mayFail = (url: string) => state === states['no-flow'] || url.endsWith('/passkey/options');
+  const view = await watched(browser, origin, mayFail, {
     viewport: { width: 480, height: 800 },
     ...options,
   });

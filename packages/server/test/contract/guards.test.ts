@@ -60,6 +60,9 @@ const publicRoutes = new Set([
   // The ways to prove who one is, in the flow of a browser (identity §12).
   'POST /api/auth/flow/identifier',
   'POST /api/auth/flow/password',
+  'POST /api/auth/flow/passkey/options',
+  'POST /api/auth/flow/passkey',
+  'POST /api/auth/flow/second-factor',
   'POST /api/auth/flow/email/code',
   'POST /api/auth/flow/sign-up',
   'POST /api/auth/flow/reset/request',

@@ -139,7 +139,7 @@ describe('the document', () => {
     // Pages and protocols with an address of their own are not part of the API.
     const others = /^\/$|^\/(graphql|api-docs|hosted|explorer|assets|metrics)\b|\*/;
     const pages =
-      /^GET \/(device|api\/auth\/project\/(sign-in(\.js)?|email|second-factor|organization|consent|respond(\.js)?))$/;
+      /^GET \/(device|api\/auth\/project\/(sign-in(\.js)?|email|second-factor(\.js)?|organization|consent|respond(\.js)?))$/;
     const shape = (path: string) => path.replace(/\{[^}]+\}/g, '*');
     const documented = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method.toUpperCase()} ${shape(path)}`),
@@ -1008,7 +1008,12 @@ describe('an answer over REST', () => {
     const { scope } = owner.places.accountProject;
     const redirectUri = 'https://app.example/callback';
     const fields = {
-      ...{ scope, name: 'Every way', redirectUris: [redirectUri], enabledProviders: ['password', 'email'] },
+      ...{
+        scope,
+        name: 'Every way',
+        redirectUris: [redirectUri],
+        enabledProviders: ['password', 'email', 'passkey'],
+      },
       ...{ allowSignUp: true, signUpRoleId: roleIdOf('Project Viewer') },
     };
     const made = await app.must('createProjectApp', fields as never, { token: owner.person.token });
@@ -1022,8 +1027,33 @@ describe('an answer over REST', () => {
       return (name: string, input: object) =>
         call(name, input, undefined, { cookie, origin: 'http://localhost:4000' });
     };
-    const { email, password } = await app.person();
+    const { email, password, token } = await app.person();
     const newPassword = 'four green kettles sing';
+    const device = new PasskeyDevice();
+    const creation = await app.must('createPasskeyOptions', {}, { token });
+    const registered = { challengeId: creation.challengeId, credential: device.create(creation.publicKey) };
+    await app.must('createPasskey', registered, { token });
+    /** The answer of the device in this sign-in. */
+    const passkeyIn = async (flow: Awaited<ReturnType<typeof begin>>, userPresent = true) => {
+      const { challengeId, publicKey } = (await flow('flowPasskeyOptions', {})).data as {
+        challengeId: string;
+        publicKey: { challenge: string };
+      };
+      return { challengeId, credential: device.get(publicKey, { userPresent }) };
+    };
+    const byPasskey = await begin();
+    expect((await byPasskey('giveFlowPasskey', await passkeyIn(byPasskey, false))).code).toBe(
+      'UNAUTHENTICATED',
+    );
+    expect((await byPasskey('giveFlowPasskey', await passkeyIn(byPasskey))).status).toBe(303);
+    const { factor, secret } = await app.must('createMfaFactor', {}, { token });
+    const sixDigits = codeShown(secret, app.clock.now());
+    await app.must('verifyMfaFactor', { id: factor.id, code: sixDigits }, { token });
+    const atFactor = await begin();
+    await atFactor('giveFlowPassword', { email, password });
+    const passkey = await passkeyIn(atFactor);
+    expect((await atFactor('giveFlowSecondFactor', { code: '000000' })).code).toBe('UNAUTHENTICATED');
+    expect((await atFactor('giveFlowSecondFactor', { passkey })).status).toBe(303);
     const step = await begin();
     await step('identifyInFlow', { email: 'none' });
     expect((await step('identifyInFlow', { email })).status).toBe(303);

@@ -29,6 +29,7 @@ export const initialState: PageState = {
   identityProviders: [{ key: 'github', name: 'GitHub' }],
   provider: null,
   notice: null,
+  hasPasskey: false,
   signIn: {
     form: null,
     address: null,

@@ -8,7 +8,7 @@ import { profileField } from './token-profile.ts';
 
 type ProjectApp = components['schemas']['ProjectApp'];
 
-const ownWays = ['email', 'password', 'github'] as const;
+const ownWays = ['email', 'password', 'passkey', 'github'] as const;
 
 export const providerChoices = (t: AppTexts): readonly Choice[] =>
   ownWays.map((way) => ({ id: way, name: t[way] }));

@@ -10,6 +10,7 @@ export interface AppTexts extends EntityTexts, ProfileTexts {
   readonly providers: string;
   readonly email: string;
   readonly password: string;
+  readonly passkey: string;
   readonly github: string;
   readonly restrict: string;
   readonly restrictHint: string;
@@ -63,6 +64,7 @@ export const appTexts: Texts<AppTexts> = {
     providers: 'Ways to sign in',
     email: 'Code by e-mail',
     password: 'Password',
+    passkey: 'Passkey',
     github: 'GitHub',
     restrict: 'Restrict what the app may do',
     restrictHint: 'Otherwise it may do all that the person may do who signed in.',
@@ -118,6 +120,7 @@ export const appTexts: Texts<AppTexts> = {
     providers: 'Wege der Anmeldung',
     email: 'Code per E-Mail',
     password: 'Passwort',
+    passkey: 'Passkey',
     github: 'GitHub',
     restrict: 'Einschränken, was die App darf',
     restrictHint: 'Sonst darf sie alles, was die angemeldete Person darf.',
@@ -175,6 +178,7 @@ export const appTexts: Texts<AppTexts> = {
     providers: 'Formas de iniciar sesión',
     email: 'Código por correo',
     password: 'Contraseña',
+    passkey: 'Llave de acceso',
     github: 'GitHub',
     restrict: 'Limitar lo que la aplicación puede hacer',
     restrictHint: 'Si no, puede hacer todo lo que puede la persona que inició sesión.',
@@ -231,6 +235,7 @@ export const appTexts: Texts<AppTexts> = {
     providers: 'Moyens de connexion',
     email: 'Code par e-mail',
     password: 'Mot de passe',
+    passkey: 'Clé d’accès',
     github: 'GitHub',
     restrict: 'Limiter ce que l’application peut faire',
     restrictHint: 'Sinon, elle peut faire tout ce que peut la personne connectée.',

@@ -88,6 +88,8 @@ function FactorList({ status, onAct }: { readonly status: Status; readonly onAct
   const t = useTexts(secondFactorTexts);
   const own = useTexts(ownTexts);
   const { factors, enabled, recoveryCodesLeft } = status;
+  // Passkeys have them too.
+  const hasCodes = enabled || recoveryCodesLeft > 0;
   return (
     <>
       {factors.length > 0 && (
@@ -127,12 +129,12 @@ function FactorList({ status, onAct }: { readonly status: Status; readonly onAct
           ]}
         />
       )}
-      {enabled && <p className="table-foot">{plural(recoveryCodesLeft, t.codesLeft)}</p>}
+      {hasCodes && <p className="table-foot">{plural(recoveryCodesLeft, t.codesLeft)}</p>}
       <div className="buttons">
         <button type="button" className={enabled ? '' : 'main'} onClick={() => onAct({ kind: 'add' })}>
           {enabled ? t.another : t.setUp}
         </button>
-        {enabled && (
+        {hasCodes && (
           <button type="button" onClick={() => onAct({ kind: 'newCodes' })}>
             {t.newCodes}
           </button>

@@ -1,4 +1,5 @@
 import { useTexts, type Texts } from '../../i18n/language.ts';
+import { Passkeys } from './passkeys.tsx';
 import { PasswordChange } from './password-change.tsx';
 import { SecondFactors } from './second-factors.tsx';
 import { SignInMethods } from './sign-in-methods.tsx';
@@ -22,6 +23,7 @@ const Security = () => {
       </header>
       <SignInMethods />
       <PasswordChange />
+      <Passkeys />
       <SecondFactors />
     </div>
   );

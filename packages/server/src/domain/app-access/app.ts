@@ -1,5 +1,6 @@
 import { and, eq, isNull, type SQL } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
+import { isIP } from 'node:net';
 import type { Config } from '../../config/config.ts';
 import { projectIssuer } from '../../crypto/keys/keyring.ts';
 import { nodes } from '../../db/tenancy/nodes.ts';
@@ -74,9 +75,15 @@ export const offeredIdentityProviders = (
     key === 'github' ? app.enabledProviders.includes('github') : app.identityProviders.includes(key),
   );
 
-/** The providers that sign-in pages offer for the app. GitHub is among them only if the operator has configured it. */
+/**
+ * The providers that sign-in pages offer for the app. GitHub is among them only if the operator has configured it, passkeys
+ * only if they have a domain: browsers accept no IP address.
+ */
 export const offeredProviders = (
-  { github }: Config,
+  { github, passkeys }: Config,
   { enabledProviders }: Pick<LiveApp, 'enabledProviders'>,
 ): LiveApp['enabledProviders'] =>
-  enabledProviders.filter((provider) => provider !== 'github' || github.client !== undefined);
+  enabledProviders.filter((provider) => {
+    if (provider === 'github') return github.client !== undefined;
+    return provider !== 'passkey' || isIP(passkeys.rpId) === 0;
+  });

@@ -151,9 +151,9 @@ export async function admitToApp(
   return joined;
 }
 
-/** The sign-in method that the proof uses; null: a former sign-in, which used one. */
+/** The sign-in method that the proof uses; null: a passkey, which is none, or a former sign-in, which used one. */
 function methodOf(proof: Proof) {
-  if (proof.provider === 'sso') return null;
+  if (proof.provider === 'sso' || proof.provider === 'passkey') return null;
   return 'identity' in proof
     ? methodOfIdentity(proof.identity)
     : ({ provider: 'email', providerKey: null, issuer: '', providerId: proof.address } as const);

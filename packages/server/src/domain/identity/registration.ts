@@ -164,7 +164,10 @@ export async function createUser(
   { tx, services, record }: Run,
   { registrant, node, userId, hash, signsIn }: NewUser,
   verificationDeadline: Date | null,
-  method: Pick<Method, 'provider' | 'providerId'> & Partial<Pick<Method, 'providerKey' | 'issuer'>> = { provider: 'email', providerId: registrant.address },
+  method: Pick<Method, 'provider' | 'providerId'> & Partial<Pick<Method, 'providerKey' | 'issuer'>> = {
+    provider: 'email',
+    providerId: registrant.address,
+  },
 ): Promise<UserRow | undefined> {
   const { address, name, locale, type } = registrant;
   const isVerified = verificationDeadline === null;

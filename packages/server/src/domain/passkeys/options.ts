@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { passkeyChallengeId } from './credential.ts';
 
 /**
  * The options of WebAuthn as JSON. Loose, so that GraphQL types them as JSON, because a page passes them on as they are;
@@ -62,3 +63,7 @@ export const RequestOptions = z
     description:
       'For `PublicKeyCredential.parseRequestOptionsFromJSON` (WebAuthn: PublicKeyCredentialRequestOptionsJSON).',
   });
+
+export const PasskeyRequest = z
+  .object({ challengeId: passkeyChallengeId, publicKey: RequestOptions })
+  .meta({ id: 'PasskeyRequest', description: 'A challenge for any passkey of this service.' });

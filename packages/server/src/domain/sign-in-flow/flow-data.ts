@@ -22,12 +22,13 @@ export interface NewUser {
 }
 
 /**
- * How a person proved their identity: a mailed code or link, their password, a provider that vouches for the address, or a
- * former sign-in.
+ * How a person proved their identity: a mailed code or link, their password, a passkey, a provider that vouches for the
+ * address, or a former sign-in.
  */
 export type Proof =
   | { readonly provider: 'email'; readonly address: string; readonly newUser?: NewUser }
   | { readonly provider: 'password'; readonly address: string; readonly userId: string }
+  | { readonly provider: 'passkey'; readonly userId: string }
   | { readonly provider: 'github' | 'oidc'; readonly identity: Identity }
   | { readonly provider: 'sso'; readonly userId: string; readonly sessionId: string };
 
@@ -48,6 +49,7 @@ export type Notice =
   | 'wrongMailedCode'
   | 'mailedCodeEnded'
   | 'wrongPassword'
+  | 'passkeyRefused'
   | 'passwordChanged'
   | 'accountExists'
   | 'noAccount'
@@ -64,8 +66,13 @@ export type CodePurpose =
       /** The account at a provider that named the address without vouching for it. */
       readonly identity?: Identity;
     }
-  /** Of a user whose password was right, and whose address is not verified yet. */
-  | { readonly name: 'verification'; readonly userId: string }
+  /** Of a user whose password or passkey was right, and whose address is not verified yet. */
+  | {
+      readonly name: 'verification';
+      readonly userId: string;
+      /** How the passkey authenticated them; absent: they gave their password. */
+      readonly passkeyAmr?: readonly string[];
+    }
   | { readonly name: 'reset' };
 
 /** The newest mail that was requested, with a code and a link that prove the address. */

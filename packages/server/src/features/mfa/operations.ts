@@ -27,6 +27,7 @@ import {
   removeRecoveryCodes,
   replaceRecoveryCodes,
 } from '../../domain/second-factor/recovery-codes.ts';
+import { assertOneFactor } from '../../domain/second-factor/one-factor.ts';
 import { lockCaller, lockForChange } from '../../domain/second-factor/lock-for-change.ts';
 import * as secondFactor from './second-factor.ts';
 
@@ -247,7 +248,7 @@ export const verifyMfa = mutation({
   limit: { class: 'auth', key: secondFactor.codeBucket },
   prepare: async (ctx) => {
     const { input, services, tx } = ctx;
-    secondFactor.assertOneFactor(input);
+    assertOneFactor(input);
     const check = input.passkey && (await checkAssertion(tx, services, input.passkey, forSignIn));
     const methods = check ? (['pop', 'mfa'] as const) : ([input.code === undefined ? 'rc' : 'otp'] as const);
     return { check, methods, ...(await secondFactor.prepareRaise(tx, services, callerOf(ctx), ...methods)) };

@@ -80,18 +80,3 @@ export async function refuseCode(ctx: Run, user: UserRow): Promise<Refusal> {
     'Send the code that your authenticator app shows now, a passkey, or an unused recovery code; or wait 15 minutes.';
   return refuse(fail('UNAUTHENTICATED', { fix }));
 }
-
-/** @throws VALIDATION_ERROR unless exactly one is sent */
-export function assertOneFactor(
-  input: Readonly<Partial<Record<'code' | 'recoveryCode' | 'passkey', unknown>>>,
-): void {
-  const [first, second] = (['code', 'recoveryCode', 'passkey'] as const).filter(
-    (name) => input[name] !== undefined,
-  );
-  if (first !== undefined && second === undefined) return;
-  const detail =
-    second === undefined
-      ? ({ path: 'code', code: 'required' } as const)
-      : ({ path: second, code: 'excluded' } as const);
-  throw fail('VALIDATION_ERROR', { details: [detail] });
-}

@@ -1,21 +1,16 @@
 import { eq } from 'drizzle-orm';
-import { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { newSession, openSession, SignIn } from '../../domain/identity/sign-in.ts';
-import { canSignIn } from '../../domain/identity/password-sign-in.ts';
 import { nodeOfUser } from '../../domain/identity/user-node.ts';
-import { lockUser } from '../../domain/identity/verification.ts';
-import { beginAssertion, checkAssertion, proofOf, useAssertion } from '../../domain/passkeys/assertion.ts';
+import { beginAssertion, checkAssertion, proofOf } from '../../domain/passkeys/assertion.ts';
 import { forSignIn } from '../../domain/passkeys/challenge.ts';
 import { AssertionCredential, passkeyChallengeId } from '../../domain/passkeys/credential.ts';
-import { RequestOptions } from '../../domain/passkeys/options.ts';
-import { stopReset } from '../../domain/second-factor/reset.ts';
-import { delayToStep } from '../../domain/sign-in-protection/constant-time-answer.ts';
+import { PasskeyRequest } from '../../domain/passkeys/options.ts';
+import { acceptPasskey } from '../../domain/sign-in-protection/accept-passkey.ts';
 import { isOverdue, verificationRequired } from '../../domain/sign-in-protection/verification-deadline.ts';
 import { fail } from '../../errors.ts';
 import { mutation } from '../../kernel/operation.ts';
 import { refuse } from '../../kernel/output/reply.ts';
-import { countFailure, isLockedOut } from '../me/failed-attempts.ts';
 import { users } from '../users/user.ts';
 
 /** Signing in with a passkey, without a name (docs/passkeys.md). */
@@ -30,9 +25,7 @@ export const passkeyOptions = mutation({
   leavesPermissions: true,
   rate: 'network',
   input: {},
-  output: z
-    .object({ challengeId: passkeyChallengeId, publicKey: RequestOptions })
-    .meta({ id: 'PasskeyRequest', description: 'A challenge for any passkey of this service.' }),
+  output: PasskeyRequest,
   run: (ctx) => {
     // It is about no user, so there is nothing to audit.
     ctx.unchanged();
@@ -73,32 +66,16 @@ export const signInWithPasskey = mutation({
     return { check, checkedAt, session: user ? await newSession(services, user, { acr, amr }) : null };
   },
   run: async (ctx) => {
-    const { tx, services, call, prepared } = ctx;
-    const { check, checkedAt, session } = prepared;
-    const { userId } = check;
-    const user = userId === null ? undefined : await lockUser(ctx, userId);
-    const isLocked = userId !== null && (await isLockedOut(tx, services, userId, call.network));
-    const isAllowed = user !== undefined && canSignIn(user) && !isLocked;
-    const proof = await useAssertion(ctx, isAllowed ? user.id : null, check);
-    if (userId === null) {
-      ctx.unchanged();
-      delayToStep(ctx, checkedAt);
-      return refused();
-    }
-    const target = { type: 'User', id: userId };
-    const node = await nodeOfUser(tx, userId);
-    if (!session || !user || !proof) {
-      if (user && check.isAttempt && !isLocked) await countFailure(tx, services, user.id, call.network);
-      ctx.record({ outcome: 'failed', code: 'UNAUTHENTICATED', target, node });
-      delayToStep(ctx, checkedAt);
-      return refused();
-    }
-    if (isOverdue(user, services)) {
+    const { session, ...ended } = ctx.prepared;
+    const accepted = await acceptPasskey(ctx, ended);
+    if (!accepted || !session) return refused();
+    const { user } = accepted;
+    if (isOverdue(user, ctx.services)) {
+      const target = { type: 'User', id: user.id };
+      const node = await nodeOfUser(ctx.tx, user.id);
       ctx.record({ outcome: 'denied', code: 'EMAIL_VERIFICATION_REQUIRED', target, node });
       return refuse(verificationRequired());
     }
-    // Who still has a factor has not lost it.
-    if (proof.acr === 'aal2') await stopReset(tx, user.id);
     return openSession(ctx, session, user);
   },
 });

@@ -12,7 +12,7 @@ import { resourceUri } from '../../domain/app-access/resources.ts';
 import { Role, roles } from '../roles/role.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';
 
-export const appProviders = ['email', 'password', 'github'] as const;
+export const appProviders = ['email', 'password', 'passkey', 'github'] as const;
 
 /** Apps to which the users of a project sign in. `tenantId` is the project. */
 export const projectApps = pgTable(

@@ -13,6 +13,7 @@ import type { Run } from '../../domain/identity/sign-in.ts';
 import { nodeOfUser, userAsActor } from '../../domain/identity/user-node.ts';
 import { isEnrolled } from '../mfa/mfa-factor.ts';
 import { verifySecondFactor, type SecondFactorInput } from '../../domain/second-factor/codes.ts';
+import type { AssertionCheck } from '../../domain/passkeys/assertion.ts';
 import { askConsent } from './ask-consent.ts';
 import { appOf, assertOwnPage, denyAccess, flowAt } from './steps.ts';
 
@@ -20,7 +21,9 @@ import { appOf, assertOwnPage, denyAccess, flowAt } from './steps.ts';
 
 const codePattern = /^ *(?:[0-9] *){6}$/;
 
-interface SubmittedFactor extends SecondFactorInput {
+interface SubmittedFactor extends Omit<SecondFactorInput, 'passkey'> {
+  /** The checked passkey, instead of a code. */
+  readonly check?: AssertionCheck | undefined;
   readonly form_token?: string | undefined;
 }
 
@@ -39,8 +42,11 @@ export async function verifyFactor(ctx: Run, submitted: SubmittedFactor): Promis
   const node = await nodeOfUser(tx, user.id);
   // A malformed code is not a guess, so it does not count as a failed attempt.
   const isGuess = submitted.code === undefined || codePattern.test(submitted.code);
-  if (!isGuess || !(await verifySecondFactor(ctx, user.id, submitted))) {
-    const again = { name: 'secondFactor', user: step.user, notice: 'wrongCode' } as const;
+  const { check, code, recoveryCode } = submitted;
+  const given = check ? { passkey: { check, after: step.user.amr } } : { code, recoveryCode };
+  if (!isGuess || !(await verifySecondFactor(ctx, user.id, given))) {
+    const notice = check ? 'passkeyRefused' : 'wrongCode';
+    const again = { name: 'secondFactor', user: step.user, notice } as const;
     await updateFlow(ctx, 'project', {
       handle: flow.handle,
       data: { asked: request, verifier, step: again },
@@ -49,16 +55,17 @@ export async function verifyFactor(ctx: Run, submitted: SubmittedFactor): Promis
     else ctx.record({ outcome: 'failed', code: 'UNAUTHENTICATED', target, node });
     return refuse(wrongCode());
   }
-  const method = submitted.code === undefined ? 'rc' : 'otp';
-  ctx.record({ actor: userAsActor(user), target, node, metadata: { method } });
+  const methods = check ? (['pop', 'mfa'] as const) : ([code === undefined ? 'rc' : 'otp'] as const);
+  ctx.record({ actor: userAsActor(user), target, node, metadata: { method: methods[0] } });
   const factorAt = services.clock.now().toISOString();
-  const proved = { ...step.user, amr: [...step.user.amr, method], factorAt };
+  const amr = [...new Set([...step.user.amr, ...methods])];
+  const proved = { ...step.user, amr, factorAt };
   return askConsent(ctx, flow, app, { user: proved, candidate });
 }
 
 const wrongCode = () =>
   fail('UNAUTHENTICATED', {
-    fix: 'Send the current code of your authenticator app or an unused recovery code; or wait 15 minutes.',
+    fix: 'Send the current code of your authenticator app, a passkey, or an unused recovery code; or wait 15 minutes.',
   });
 
 /**

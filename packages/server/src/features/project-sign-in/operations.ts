@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { fail } from '../../errors.ts';
+import type { Call } from '../../kernel/context.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { redirect, Refusal } from '../../kernel/output/reply.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { pagePath } from '../../domain/federation/answer-app.ts';
+import { assertOneFactor } from '../../domain/second-factor/one-factor.ts';
 import { appProviders } from '../project-apps/project-app.ts';
 import {
   browserOperation,
@@ -17,6 +19,7 @@ import { approve, deny, verifyFactor } from './consent.ts';
 import { appInfo, consentInfo } from './page-questions.ts';
 import { providerAnswer, SignInProvider } from '../../domain/federation/provider-input.ts';
 import { fromProvider, takeIdentity, toProvider } from './providers/provider-steps.ts';
+import { flowPasskey, prepareSecondFactor } from './methods/passkey.ts';
 
 /**
  * Sign-in to an app of a project on pages of this service (identity §12): authorization code with PKCE (RFC 6749, 7636,
@@ -133,29 +136,35 @@ const field = z
   .optional()
   .transform((typed) => typed || undefined);
 
-export const giveProjectSecondFactor = mutation({
+const factorStep = {
   ...browserOperation,
   ...redirects,
-  rest: 'POST /auth/project/second-factor',
   whileImpersonating: 'refused',
-  summary: 'Submit the second factor in a sign-in to a project app',
   takesForm: {
     answer: () => redirect(pagePath('consent')),
     refusal: redirectOnError('secondFactor', 'VALIDATION_ERROR', 'UNAUTHENTICATED'),
   },
-  input: {
-    form_token: formToken,
-    code: field.meta({
-      description: 'The current six-digit code of the authenticator app.',
-      examples: ['123456'],
-    }),
-    recovery_code: field.describe('Instead of `code`. Works once.'),
-  },
   codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED', 'UNAUTHENTICATED'],
   limit: {
     class: 'auth',
-    key: (_input, { flowCookie, network }) =>
+    key: (_input: unknown, { flowCookie, network }: Call) =>
       `projectFactor ${hashOneTimeToken(flowCookie ?? '')} ${network}`,
+  },
+} as const;
+
+const factorCode = field.meta({
+  description: 'The current six-digit code of the authenticator app.',
+  examples: ['123456'],
+});
+
+export const giveProjectSecondFactor = mutation({
+  ...factorStep,
+  rest: 'POST /auth/project/second-factor',
+  summary: 'Submit the second factor in a sign-in to a project app',
+  input: {
+    form_token: formToken,
+    code: factorCode,
+    recovery_code: field.describe('Instead of `code`. Works once.'),
   },
   run: async (ctx) => {
     const { form_token, code, recovery_code: recoveryCode } = ctx.input;
@@ -166,6 +175,28 @@ export const giveProjectSecondFactor = mutation({
       });
     }
     const next = await verifyFactor(ctx, { form_token, code, recoveryCode });
+    return next instanceof Refusal ? next : redirect(next);
+  },
+});
+
+export const giveFlowSecondFactor = mutation({
+  ...factorStep,
+  rest: 'POST /auth/flow/second-factor',
+  summary: 'Continue a sign-in with the second factor: a code of the app, a passkey, or a recovery code',
+  description: 'Needs the flow cookie.',
+  input: {
+    form_token: formToken,
+    code: factorCode,
+    recoveryCode: field.describe('A recovery code instead of `code`. Works once.'),
+    passkey: flowPasskey,
+  },
+  prepare: async ({ tx, services, call, input: { passkey, form_token, ...codes } }) => {
+    assertOneFactor({ ...codes, passkey });
+    return passkey && prepareSecondFactor(tx, services, call, { ...passkey, form_token });
+  },
+  run: async (ctx) => {
+    const { form_token, code, recoveryCode } = ctx.input;
+    const next = await verifyFactor(ctx, { form_token, code, recoveryCode, check: ctx.prepared });
     return next instanceof Refusal ? next : redirect(next);
   },
 });

@@ -28,6 +28,7 @@ import type {
 import type { IdentityProviders } from '../../domain/federation/providers/providers.ts';
 import { localPart } from '../../domain/federation/match-identity.ts';
 import { organizations } from '../organizations/organization.ts';
+import { hasPasskey } from '../passkeys/passkey.ts';
 import { projects } from '../projects/project.ts';
 import { users } from '../users/user.ts';
 import { permissionsOf, unknownRedirect, unknownScopes } from './authorize.ts';
@@ -82,6 +83,8 @@ export interface PageState {
   /** The name of the site to which the person went last. */
   readonly provider: string | null;
   readonly notice: Notice | null;
+  /** Whether the user has a passkey; only on the page of the second factor. */
+  readonly hasPasskey: boolean;
   /** The first page. */
   readonly signIn: FirstPage;
   /** Only on the consent page. */
@@ -193,6 +196,8 @@ async function pageStateAt(
     identityProviders,
     provider: identityProviders.find(({ key }) => key === providerKey)?.name ?? null,
     notice: ('notice' in step && step.notice) || null,
+    hasPasskey:
+      step.name === 'secondFactor' && step.user.userId !== null && (await hasPasskey(db, step.user.userId)),
     signIn: firstPageOf(config, app, step.name === 'signIn' ? step : undefined),
     user: isConsent ? await personOf(db, step.user) : null,
     maker: isConsent ? await ownerOfApp(db, app) : null,

@@ -4,6 +4,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import type { AppError } from '../../domain/app-access/authorization-response.ts';
 import { appById, type LiveApp } from '../../domain/app-access/app.ts';
 import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
+import { acrOf } from '../../domain/app-tokens/acr.ts';
 import { resolveCandidate } from '../../domain/federation/app-sign-in.ts';
 import type { AppRequest } from '../../domain/sign-in-flow/app-request.ts';
 import { answerApp, pageOf, type StepName } from '../../domain/federation/answer-app.ts';
@@ -42,14 +43,14 @@ export async function appOf(db: Executor, { appId, redirectUri, device }: AppReq
 }
 
 /**
- * The flow of this browser, which must be at this step. `formToken` must match the flow if sent.
+ * The flow of this browser, which must be at this step, or at one of these. `formToken` must match the flow if sent.
  * @throws INVALID_TOKEN
  */
 export async function flowAt<S extends StepName>(
   db: Executor,
   services: Services,
   { flowCookie }: Call,
-  name: S,
+  name: S | readonly S[],
   formToken?: string,
 ) {
   const flow = flowCookie === null ? undefined : await findFlowByCookie(db, services, 'project', flowCookie);
@@ -59,7 +60,8 @@ export async function flowAt<S extends StepName>(
 }
 
 type At<S extends StepName> = ProjectFlow & { readonly step: { readonly name: S } };
-const isAt = <S extends StepName>(flow: ProjectFlow, name: S): flow is At<S> => flow.step.name === name;
+const isAt = <S extends StepName>(flow: ProjectFlow, name: S | readonly S[]): flow is At<S> =>
+  [name].flat().some((step) => step === flow.step.name);
 
 /** The part of a flow that every step keeps. */
 export const commonPart = ({ asked, verifier }: Pick<ProjectFlow, 'asked' | 'verifier'>) => ({
@@ -86,8 +88,10 @@ export async function continueWithProof(
     return denyAccess(ctx, flow, app, 'login_required');
   }
   const authenticatedAt = services.clock.now().toISOString();
-  const user = { proof, userId: candidate.user?.id ?? null, authenticatedAt, amr, factorAt: null };
-  if (user.userId !== null && (await isEnrolled(tx, user.userId))) {
+  const isTwoFactors = acrOf(amr) === 'aal2';
+  const factorAt = isTwoFactors ? authenticatedAt : null;
+  const user = { proof, userId: candidate.user?.id ?? null, authenticatedAt, amr, factorAt };
+  if (user.userId !== null && !isTwoFactors && (await isEnrolled(tx, user.userId))) {
     ctx.unchanged();
     await advanceFlow(ctx, 'project', flow.handle, {
       ...commonPart(flow),

@@ -23,7 +23,7 @@ export interface PageState {
   readonly redirectUri: string;
   readonly formToken: string;
   readonly step: 'signIn' | 'secondFactor' | 'organization' | 'consent' | 'respond';
-  readonly providers: readonly ('email' | 'password' | 'github')[];
+  readonly providers: readonly ('email' | 'password' | 'passkey' | 'github')[];
   /** The sites through which people can sign in. */
   readonly identityProviders: readonly { readonly key: string; readonly name: string }[];
   /** The name of the site to which the person went last. */
@@ -35,6 +35,7 @@ export interface PageState {
     | 'wrongMailedCode'
     | 'mailedCodeEnded'
     | 'wrongPassword'
+    | 'passkeyRefused'
     | 'passwordChanged'
     | 'accountExists'
     | 'noAccount'
@@ -42,6 +43,8 @@ export interface PageState {
     | 'providerRefused'
     | 'addressInvalid'
     | 'emailNotVerified';
+  /** Whether the user has a passkey; only at the second factor. */
+  readonly hasPasskey: boolean;
   /** The first page. */
   readonly signIn: {
     /** The form that was sent last. */

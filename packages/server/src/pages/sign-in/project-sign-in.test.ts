@@ -115,6 +115,27 @@ describe('a page', () => {
   });
 });
 
+describe('a passkey', () => {
+  test('has a form that only its script shows', async () => {
+    const offered = await show({ providers: ['email', 'passkey'] });
+    expect(offered.body).toContain('<div id="passkey" hidden>');
+    expect(offered.body).toContain('action="/api/auth/flow/passkey"');
+    expect(offered.body).not.toContain('id="no-passkey"');
+    expect(directive(offered, 'script-src')).toBe("script-src 'self'");
+    expect((await show({ providers: ['email'] })).body).not.toMatch(/passkey|<script/);
+    expect((await show({ providers: ['passkey'] })).body).toContain('id="no-passkey"');
+  });
+
+  test('is asked for as second factor only of who has one', async () => {
+    const step = 'secondFactor';
+    const asked = await show({ step, hasPasskey: true }, 'second-factor');
+    expect(asked.body).toContain('<script src="/api/auth/project/second-factor.js"></script>');
+    expect(asked.body).toContain('<input type="hidden" name="passkey" value="" />');
+    expect((await show({ step }, 'second-factor')).body).not.toMatch(/passkey|<script/);
+    expect((await at('second-factor.js')).body).not.toMatch(/innerHTML|eval/);
+  });
+});
+
 describe('what an app shows of itself', () => {
   const ownScript = '<script src="/api/auth/project/sign-in.js"></script>';
   const evil = `"><script>alert(1)</script>{place}<b onx='$&`;

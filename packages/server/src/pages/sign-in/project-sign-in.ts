@@ -9,6 +9,8 @@ import { linkPage, type Link } from './methods/code-page.ts';
 import { firstPage } from './methods/first-page.ts';
 import { formOf } from './methods/form-address.ts';
 import { showPasswordScript } from './methods/form-parts.ts';
+import { noticeTexts } from './methods/notice-texts.ts';
+import { passkeyForm, passkeyScript } from './methods/passkey-form.ts';
 import { methodTexts } from './methods/method-texts.ts';
 import { cancelForm, noticeParagraph } from './page-parts.ts';
 import { organizationPage } from './organization-choice.ts';
@@ -16,7 +18,7 @@ import { consentPage } from './project-consent.ts';
 import { signInTexts } from './project-sign-in-texts.ts';
 
 /**
- * The pages of a project sign-in (identity §12), by step. They are forms without script. They show what the flow of this
+ * The pages of a project sign-in (identity §12), by step. They are forms that need no script, passkeys excepted. They show what the flow of this
  * browser contains; the only value that they read from an address is the token of a mailed link, which is not visible.
  */
 const pages: Record<
@@ -43,7 +45,8 @@ const postAtOnce = 'document.forms[0].submit();';
 
 /** The scripts of the pages; a page says whether it has one. */
 const scripts: Partial<Record<PageState['step'], { readonly script: string }>> = {
-  signIn: { script: showPasswordScript },
+  signIn: { script: showPasswordScript + passkeyScript },
+  secondFactor: { script: passkeyScript },
   respond: { script: postAtOnce },
 };
 
@@ -92,13 +95,17 @@ function secondFactorPage(language: Language, state: PageState): PageWithForm {
       ${described}
     />`;
   const body = html`<p>${texts.text}</p>
-    ${isWrong && noticeParagraph(texts.wrong)} ${form(code, texts.confirm)}
+    ${isWrong && noticeParagraph(texts.wrong)}
+    ${state.notice === 'passkeyRefused' && noticeParagraph(noticeTexts[language].passkeyRefused)}
+    ${form(code, texts.confirm)}
+    ${state.hasPasskey && passkeyForm(language, state, { isSecond: true, or: methodTexts[language].or })}
     <details>
       <summary>${texts.noApp}</summary>
       ${form(recoveryCode, texts.recover)}
     </details>
     ${cancelForm(language, state)}`;
-  return appPage({ language, state, title: texts.title, body, place });
+  const script = state.hasPasskey ? { script: `${paths.secondFactor}.js` } : {};
+  return appPage({ language, state, title: texts.title, body, place, ...script });
 }
 
 const tokenOf = ({ query }: FastifyRequest): string => {

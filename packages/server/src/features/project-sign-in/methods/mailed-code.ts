@@ -61,10 +61,11 @@ async function continueWithMail(ctx: Run, { flow, mail }: OpenedMail): Promise<s
   const { tx, services } = ctx;
   const { address, purpose } = mail;
   if (purpose.name === 'verification') {
-    const { userId } = purpose;
+    const { userId, passkeyAmr } = purpose;
     await lockClaimants(ctx, address);
     // Another user may have proved the address meanwhile.
     if (!(await ownAddress(ctx, userId, address))) throw startAgainError();
+    if (passkeyAmr) return continueWithProof(ctx, flow, { provider: 'passkey', userId }, passkeyAmr);
     return continueWithProof(ctx, flow, { provider: 'password', userId, address }, ['pwd']);
   }
   const { newUser, identity } = purpose.name === 'signIn' ? purpose : {};

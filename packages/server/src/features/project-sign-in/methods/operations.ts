@@ -5,6 +5,8 @@ import { text } from '../../../kernel/input/values.ts';
 import { mutation } from '../../../kernel/operation.ts';
 import { redirect, Refusal } from '../../../kernel/output/reply.ts';
 import { canonicalAddress, password } from '../../../domain/identity/password-sign-in.ts';
+import { passkeyChallengeId } from '../../../domain/passkeys/credential.ts';
+import { PasskeyRequest } from '../../../domain/passkeys/options.ts';
 import { Accepted } from '../../../domain/identity/verification.ts';
 import { pagePath } from '../../../domain/federation/answer-app.ts';
 import { Locale } from '../../users/user.ts';
@@ -16,6 +18,7 @@ import {
   typedAddress,
 } from '../browser-operation.ts';
 import { enterCode, openMail } from './mailed-code.ts';
+import { beginPasskey, flowCredential, preparePasskey, takePasskey } from './passkey.ts';
 import { identify, preparePassword, takePassword } from './password.ts';
 import { requestResetCode, requestSignInCode } from './request-code.ts';
 import { preparePasswordReset, resetByCode } from './reset.ts';
@@ -125,6 +128,42 @@ export const giveFlowPassword = mutation({
   prepare: ({ tx, services, call, input }) => preparePassword(tx, services, call, input),
   run: async (ctx) => {
     const next = await takePassword(ctx, ctx.prepared, ctx.input);
+    return next instanceof Refusal ? next : redirect(next);
+  },
+});
+
+export const flowPasskeyOptions = mutation({
+  ...inFlow,
+  rest: 'POST /auth/flow/passkey/options',
+  summary:
+    'Begin to use a passkey in a sign-in to a project app: the options for `navigator.credentials.get`',
+  description: `${needsFlow} The options are the same for everybody but for the challenge, which this browser can answer once, for 5 minutes: to sign in, or as second factor.`,
+  rate: 'network',
+  input: { form_token: formToken },
+  output: PasskeyRequest,
+  codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED', 'PROVIDER_NOT_CONFIGURED'],
+  run: (ctx) => beginPasskey(ctx, ctx.input),
+});
+
+export const giveFlowPasskey = mutation({
+  ...inFlow,
+  ...redirects,
+  rest: 'POST /auth/flow/passkey',
+  summary: 'Continue a sign-in with a passkey',
+  description: `${needsFlow} A passkey that verified its user is two factors. A user whose address is not verified gets a mailed code first.`,
+  takesForm: {
+    answer: () => redirect(pagePath('signIn')),
+    refusal: redirectOnError('signIn', 'VALIDATION_ERROR', 'UNAUTHENTICATED'),
+  },
+  input: { challengeId: passkeyChallengeId, credential: flowCredential, form_token: formToken },
+  codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED', 'PROVIDER_NOT_CONFIGURED', 'UNAUTHENTICATED'],
+  limit: {
+    class: 'auth',
+    key: ({ credential }, { network }) => `giveFlowPasskey ${hashOneTimeToken(credential.id)} ${network}`,
+  },
+  prepare: ({ tx, services, call, input }) => preparePasskey(tx, services, call, input),
+  run: async (ctx) => {
+    const next = await takePasskey(ctx, ctx.prepared, ctx.input);
     return next instanceof Refusal ? next : redirect(next);
   },
 });

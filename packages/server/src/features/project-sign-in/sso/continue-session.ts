@@ -73,7 +73,13 @@ function isTrusted(services: Services, app: LiveApp, { amr, ssoProvider }: Sessi
     const key = ssoProvider ?? 'github';
     return offeredIdentityProviders(services, app).some((provider) => provider.key === key);
   }
-  return offeredProviders(services.config, app).includes(amr.includes('pwd') ? 'password' : 'email');
+  return offeredProviders(services.config, app).includes(wayOf(amr));
+}
+
+function wayOf(amr: readonly string[]): 'password' | 'passkey' | 'email' {
+  if (amr.includes('pwd')) return 'password';
+  // After another way, the passkey was the second factor.
+  return amr.includes('pop') && !amr.includes('mail') ? 'passkey' : 'email';
 }
 
 const isRecent = ({ authenticatedAt }: SessionRow, { maxAgeSeconds }: Prompt, now: Date): boolean =>

@@ -9,6 +9,7 @@ import { mailedCodePage } from './code-page.ts';
 import { formAddress, scriptPath, type Form } from './form-address.ts';
 import { emailField, field, passwordField, problemAt, passwordRule } from './form-parts.ts';
 import { methodTexts } from './method-texts.ts';
+import { passkeyForm } from './passkey-form.ts';
 import { noticeTexts } from './notice-texts.ts';
 
 /**
@@ -52,6 +53,8 @@ function addressPage(language: Language, state: PageState): PageWithForm {
   const texts = methodTexts[language];
   const { providers, formToken, loginHint, signIn } = state;
   const takesPassword = providers.includes('password');
+  const takesAddress = takesPassword || providers.includes('email');
+  const takesPasskey = providers.includes('passkey');
   const byAddress = html`<form
     method="post"
     action="${takesPassword ? '/api/auth/flow/identifier' : '/api/auth/project/email/request'}"
@@ -60,7 +63,8 @@ function addressPage(language: Language, state: PageState): PageWithForm {
     ${emailField(language, {
       value: signIn.entered.email ?? loginHint ?? '',
       isInvalid: state.notice === 'addressInvalid',
-      ...(takesPassword ? { autocomplete: 'username' as const } : { hint: texts.addressHint }),
+      autocomplete: takesPasskey ? 'username webauthn' : takesPassword ? 'username' : 'email',
+      hint: takesPassword ? undefined : texts.addressHint,
     })}
     <button>${takesPassword ? texts.next : texts.send}</button>
   </form>`;
@@ -71,14 +75,16 @@ function addressPage(language: Language, state: PageState): PageWithForm {
       >`,
   );
   const ways = [
-    (takesPassword || providers.includes('email')) && byAddress,
+    takesAddress && [byAddress, takesPasskey && passkeyForm(language, state, { or: texts.or })],
+    !takesAddress && takesPasskey && passkeyForm(language, state),
     bySites.length > 0 && bySites,
   ].filter((way) => way !== false);
   const body = html`${noticeAbove(language, state)}
   ${ways.map((way, index) => [index > 0 && html`<p class="or">${texts.or}</p>`, way])}
   ${signIn.allowsSignUp && html`<p class="other"><a href="${formAddress('sign-up')}">${texts.noAccountYet}</a></p>`}
   ${cancelForm(language, state)}`;
-  return page(language, state, { title: texts.title, body });
+  const script = takesPasskey ? { script: scriptPath } : {};
+  return page(language, state, { title: texts.title, body, ...script });
 }
 
 const providerPath = (key: string): string =>
@@ -98,7 +104,7 @@ function methodPage(language: Language, state: PageState, address: string | null
       ${passwordField(language, {
         name: 'password',
         label: texts.password,
-        autocomplete: 'current-password',
+        autocomplete: providers.includes('passkey') ? 'current-password webauthn' : 'current-password',
         isFirst: true,
         problem: isWrong ? noticeTexts[language].wrongPassword : undefined,
       })}
@@ -111,6 +117,7 @@ function methodPage(language: Language, state: PageState, address: string | null
         <button class="plain">${texts.mailInstead}</button>
       </form>`
     }
+    ${providers.includes('passkey') && passkeyForm(language, state, { or: texts.or })}
     <p class="other"><a href="${formAddress('reset')}">${texts.forgot}</a></p>
     ${cancelForm(language, state)}`;
   return page(language, state, { title: texts.title, body, script: scriptPath });

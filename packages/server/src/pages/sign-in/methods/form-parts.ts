@@ -36,7 +36,7 @@ export function field({ name, label, attributes, problem, hint }: Field): Html {
 export function passwordField(
   language: Language,
   options: Omit<Field, 'attributes'> & {
-    readonly autocomplete: 'current-password' | 'new-password';
+    readonly autocomplete: 'current-password' | 'current-password webauthn' | 'new-password';
     readonly minLength?: number;
     readonly isFirst?: boolean;
   },
@@ -71,9 +71,9 @@ export const emailField = (
   options: {
     readonly value: string;
     readonly isInvalid: boolean;
-    readonly hint?: string;
+    readonly hint?: string | undefined;
     readonly isFirst?: boolean;
-    readonly autocomplete?: 'username';
+    readonly autocomplete?: 'email' | 'username' | 'username webauthn';
   },
 ): Html => {
   const texts = methodTexts[language];

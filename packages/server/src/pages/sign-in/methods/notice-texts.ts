@@ -6,6 +6,7 @@ interface Texts {
   readonly wrongMailedCode: string;
   readonly mailedCodeEnded: string;
   readonly wrongPassword: string;
+  readonly passkeyRefused: string;
   readonly passwordChanged: string;
   readonly accountExists: string;
   readonly noAccount: string;
@@ -22,6 +23,7 @@ export const noticeTexts: Record<Language, Texts> = {
       'This code no longer works. Codes end after 10 minutes, after five wrong entries, and when you request another one.',
     wrongPassword:
       'Address or password is wrong. After many wrong passwords, wait a while or choose a new password.',
+    passkeyRefused: 'This passkey was not accepted. Try again, or choose another way.',
     passwordChanged: 'Your password has been changed. Sign in with it.',
     accountExists:
       'You already have an account with this address. Enter its password, or choose one with “Forgot your password?”.',
@@ -40,6 +42,8 @@ export const noticeTexts: Record<Language, Texts> = {
       'Dieser Code gilt nicht mehr. Codes enden nach 10 Minuten, nach fünf falschen Eingaben und wenn Sie einen neuen anfordern.',
     wrongPassword:
       'Adresse oder Passwort ist falsch. Nach vielen falschen Passwörtern warten Sie eine Weile oder wählen Sie ein neues Passwort.',
+    passkeyRefused:
+      'Dieser Passkey wurde nicht angenommen. Versuchen Sie es noch einmal, oder wählen Sie einen anderen Weg.',
     passwordChanged: 'Ihr Passwort wurde geändert. Melden Sie sich damit an.',
     accountExists:
       'Sie haben schon ein Konto mit dieser Adresse. Geben Sie sein Passwort ein, oder wählen Sie eines mit „Passwort vergessen?“.',
@@ -59,6 +63,7 @@ export const noticeTexts: Record<Language, Texts> = {
       'Este código ya no sirve. Los códigos caducan tras 10 minutos, tras cinco intentos incorrectos y cuando solicita otro.',
     wrongPassword:
       'La dirección o la contraseña no es correcta. Tras muchas contraseñas incorrectas, espere un rato o elija una contraseña nueva.',
+    passkeyRefused: 'No se ha aceptado esta llave de acceso. Inténtelo de nuevo o elija otra forma.',
     passwordChanged: 'Su contraseña se ha cambiado. Inicie sesión con ella.',
     accountExists:
       'Ya tiene una cuenta con esta dirección. Introduzca su contraseña o elija una con «¿Ha olvidado su contraseña?».',
@@ -78,6 +83,7 @@ export const noticeTexts: Record<Language, Texts> = {
       'Ce code ne fonctionne plus. Un code expire après 10 minutes, après cinq essais incorrects et quand vous en demandez un autre.',
     wrongPassword:
       'L’adresse ou le mot de passe est incorrect. Après de nombreux mots de passe incorrects, patientez un peu ou choisissez un nouveau mot de passe.',
+    passkeyRefused: 'Cette clé d’accès n’a pas été acceptée. Réessayez ou choisissez une autre façon.',
     passwordChanged: 'Votre mot de passe a été modifié. Connectez-vous avec celui-ci.',
     accountExists:
       'Vous avez déjà un compte avec cette adresse. Saisissez son mot de passe ou choisissez-en un avec « Mot de passe oublié ? ».',

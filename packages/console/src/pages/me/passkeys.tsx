@@ -1,0 +1,159 @@
+import { useState } from 'react';
+import type { Api, components } from '@doorward/node/client';
+import { useRead } from '../../api/use-api.ts';
+import { EntityForm } from '../../entities/entity-form.tsx';
+import { common } from '../../i18n/common.ts';
+import { useTexts } from '../../i18n/language.ts';
+import { hasPasskeys, makePasskey } from '../../session/passkey.ts';
+import { announce } from '../../ui/announcer.tsx';
+import { Chip } from '../../ui/chips.tsx';
+import { SecretDialog } from '../../ui/secret-dialog.tsx';
+import { Failure, Skeleton } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { Confirmation } from './confirmation.tsx';
+import { ownTexts } from './own-texts.ts';
+import { passkeyTexts } from './passkey-texts.ts';
+import { secondFactorTexts } from './second-factor-texts.ts';
+
+type Passkey = components['schemas']['Passkey'];
+
+type Act =
+  | { readonly kind: 'add' }
+  | { readonly kind: 'rename' | 'remove'; readonly passkey: Passkey }
+  | { readonly kind: 'codes'; readonly codes: readonly string[] };
+
+/** The browser makes the passkey between the two calls. */
+async function addPasskey(api: Api, name: string) {
+  const { challengeId, publicKey } = await api.createPasskeyOptions({});
+  return api.createPasskey({ challengeId, credential: await makePasskey(publicKey), name });
+}
+
+/** The passkeys of the user: at most ten. */
+export function Passkeys() {
+  const t = useTexts(passkeyTexts);
+  const f = useTexts(secondFactorTexts);
+  const c = useTexts(common);
+  const { data, error, refetch } = useRead(['Passkey', 'mine'], (api, signal) =>
+    api.myPasskeys({ limit: 100 }, { signal }).then(({ items }) => items),
+  );
+  const [act, setAct] = useState<Act | null>(null);
+  const close = (): void => setAct(null);
+  const name = (initial: string) =>
+    ({ kind: 'text', name: 'name', label: c.name, isRequired: true, initial }) as const;
+  return (
+    <section>
+      <h2>{t.title}</h2>
+      <p>{t.about}</p>
+      {error && <Failure error={error} onRetry={() => refetch()} />}
+      {!data && !error && <Skeleton rows={2} />}
+      {data && data.length > 0 && <PasskeyTable passkeys={data} onAct={setAct} />}
+      {hasPasskeys() ? (
+        <div className="buttons">
+          <button type="button" onClick={() => setAct({ kind: 'add' })}>
+            {t.add}
+          </button>
+        </div>
+      ) : (
+        <p>{t.unavailable}</p>
+      )}
+      {act?.kind === 'add' && (
+        <EntityForm
+          title={t.add}
+          about={t.addAbout}
+          submitLabel={t.next}
+          fields={[name(t.nameInitial)]}
+          save={(api, values) => addPasskey(api, String(values['name']))}
+          onDone={({ passkey, recoveryCodes }) => {
+            announce(t.addedNow(passkey.name));
+            setAct(recoveryCodes ? { kind: 'codes', codes: recoveryCodes } : null);
+          }}
+          onClose={close}
+        />
+      )}
+      {act?.kind === 'rename' && (
+        <EntityForm
+          title={t.renameLabel(act.passkey.name)}
+          submitLabel={c.save}
+          fields={[name(act.passkey.name)]}
+          save={(api: Api, values) =>
+            api.updateMyPasskey({ id: act.passkey.id, name: String(values['name']) })
+          }
+          onDone={close}
+          onClose={close}
+        />
+      )}
+      {act?.kind === 'remove' && (
+        <Confirmation
+          title={t.removeLabel(act.passkey.name)}
+          consequence={t.removal}
+          submitLabel={t.removeLabel(act.passkey.name)}
+          act={(api) => api.deleteMyPasskey({ id: act.passkey.id })}
+          onClose={close}
+        />
+      )}
+      {act?.kind === 'codes' && (
+        <SecretDialog title={f.codes} name={f.codes} secret={act.codes.join('\n')} onClose={close} />
+      )}
+    </section>
+  );
+}
+
+function PasskeyTable({
+  passkeys,
+  onAct,
+}: {
+  readonly passkeys: readonly Passkey[];
+  readonly onAct: (act: Act) => void;
+}) {
+  const t = useTexts(passkeyTexts);
+  const own = useTexts(ownTexts);
+  const c = useTexts(common);
+  return (
+    <Table
+      label={t.title}
+      rows={passkeys}
+      columns={[
+        {
+          key: 'name',
+          label: c.name,
+          cell: ({ name, backedUp }) => (
+            <>
+              <bdi>{name}</bdi> {backedUp && <Chip>{t.backedUp}</Chip>}
+            </>
+          ),
+        },
+        { key: 'createdAt', label: t.added, cell: ({ createdAt }) => <Time iso={createdAt} /> },
+        {
+          key: 'lastUsedAt',
+          label: own.lastUsed,
+          cell: ({ lastUsedAt }) => (lastUsedAt === null ? own.never : <Time iso={lastUsedAt} />),
+        },
+        {
+          key: 'acts',
+          label: c.actions,
+          cell: (passkey) => (
+            <>
+              <button
+                type="button"
+                className="quiet"
+                aria-label={t.renameLabel(passkey.name)}
+                onClick={() => onAct({ kind: 'rename', passkey })}
+              >
+                {t.rename}
+              </button>{' '}
+              <button
+                type="button"
+                className="quiet"
+                aria-label={t.removeLabel(passkey.name)}
+                onClick={() => onAct({ kind: 'remove', passkey })}
+              >
+                {own.remove}
+              </button>
+            </>
+          ),
+        },
+      ]}
+    />
+  );
+}

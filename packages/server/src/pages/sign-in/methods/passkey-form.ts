@@ -1,0 +1,135 @@
+import { html, type Html } from '../../../html/html.ts';
+import type { Language } from '../../../i18n/translate.ts';
+import { hiddenField, type PageState } from '../app-page.ts';
+
+/** The use of a passkey on a page. It needs the script below, which shows the form where the browser has passkeys. */
+interface Texts {
+  readonly signIn: string;
+  readonly confirm: string;
+  readonly unused: string;
+  readonly unavailable: string;
+}
+
+const passkeyTexts: Record<Language, Texts> = {
+  en: {
+    signIn: 'Sign in with a passkey',
+    confirm: 'Confirm with a passkey',
+    unused: 'No passkey was used. Try again, or choose another way.',
+    unavailable:
+      'This sign-in uses a passkey, but your browser does not support passkeys here, or runs no scripts.',
+  },
+  de: {
+    signIn: 'Mit einem Passkey anmelden',
+    confirm: 'Mit einem Passkey bestätigen',
+    unused:
+      'Es wurde kein Passkey verwendet. Versuchen Sie es noch einmal, oder wählen Sie einen anderen Weg.',
+    unavailable:
+      'Diese Anmeldung geschieht mit einem Passkey, aber Ihr Browser unterstützt hier keine Passkeys oder führt keine Skripte aus.',
+  },
+  es: {
+    signIn: 'Iniciar sesión con una llave de acceso',
+    confirm: 'Confirmar con una llave de acceso',
+    unused: 'No se ha usado ninguna llave de acceso. Inténtelo de nuevo o elija otra forma.',
+    unavailable:
+      'Se inicia sesión con una llave de acceso, pero su navegador no admite aquí llaves de acceso o no ejecuta scripts.',
+  },
+  fr: {
+    signIn: 'Se connecter avec une clé d’accès',
+    confirm: 'Confirmer avec une clé d’accès',
+    unused: 'Aucune clé d’accès n’a été utilisée. Réessayez ou choisissez une autre façon.',
+    unavailable:
+      'La connexion se fait avec une clé d’accès, mais votre navigateur ne prend pas en charge les clés d’accès ici, ou n’exécute pas de scripts.',
+  },
+};
+
+/** `or` separates it from the other ways of the page; where it is the only way, the page says when it does not work. */
+export function passkeyForm(
+  language: Language,
+  { formToken }: PageState,
+  { isSecond = false, or }: { readonly isSecond?: boolean; readonly or?: string | undefined } = {},
+): Html {
+  const texts = passkeyTexts[language];
+  const fields = isSecond ? ['passkey'] : ['challengeId', 'credential'];
+  const action = isSecond ? '/api/auth/flow/second-factor' : '/api/auth/flow/passkey';
+  const isOnly = !isSecond && or === undefined;
+  return html`${isOnly && html`<p id="no-passkey">${texts.unavailable}</p>`}
+    <div id="passkey" hidden>
+      ${or !== undefined && html`<p class="or">${or}</p>`}
+      <form method="post" action="${action}">
+        ${hiddenField('form_token', formToken)} ${fields.map((name) => hiddenField(name, ''))}
+        <button class="${isOnly ? '' : 'plain'}">${isSecond ? texts.confirm : texts.signIn}</button>
+        <p role="status" data-unused="${texts.unused}"></p>
+      </form>
+    </div>`;
+}
+
+/**
+ * Asks the browser for a passkey: when the button is pressed, and beside the field of the address, where browsers offer passkeys
+ * while it is filled in. The bytes are converted here, because not all browsers and password managers do it.
+ */
+export const passkeyScript = `(() => {
+  const part = document.getElementById('passkey');
+  if (!part || !window.PublicKeyCredential) return;
+  const form = part.querySelector('form');
+  const fields = form.elements;
+  const status = form.querySelector('[role=status]');
+  const toText = (buffer) =>
+    buffer && btoa(String.fromCharCode(...new Uint8Array(buffer))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  const toBytes = (text) =>
+    Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));
+  let waiting = new AbortController();
+  let isAsked = false;
+
+  async function use(mediation) {
+    waiting.abort();
+    waiting = new AbortController();
+    const { signal } = waiting;
+    const answer = await fetch('/api/auth/flow/passkey/options', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ form_token: fields.form_token.value }),
+      signal,
+    });
+    if (!answer.ok) throw new Error('no options: ' + answer.status);
+    const { challengeId, publicKey } = (await answer.json()).data;
+    const options = { ...publicKey, challenge: toBytes(publicKey.challenge) };
+    const { id, type, response } = await navigator.credentials.get({ publicKey: options, signal, mediation });
+    const { clientDataJSON, authenticatorData, signature, userHandle } = response;
+    const texts = { clientDataJSON, authenticatorData, signature, userHandle };
+    for (const name of Object.keys(texts)) texts[name] = toText(texts[name]);
+    const credential = { id, rawId: id, type, response: texts };
+    if (fields.passkey) fields.passkey.value = JSON.stringify({ challengeId, credential });
+    else {
+      fields.challengeId.value = challengeId;
+      fields.credential.value = JSON.stringify(credential);
+    }
+    form.submit();
+  }
+
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    if (isAsked) return;
+    isAsked = true;
+    status.textContent = '';
+    await use('optional').catch(() => {
+      status.textContent = status.dataset.unused;
+      isAsked = false;
+      void offer();
+    });
+  });
+
+  async function offer() {
+    const { isConditionalMediationAvailable: isAvailable } = PublicKeyCredential;
+    if (!document.querySelector('[autocomplete~=webauthn]')) return;
+    if (!isAvailable || !(await isAvailable.call(PublicKeyCredential)) || isAsked) return;
+    // Without an answer, the page works as before.
+    await use('conditional').catch(() => undefined);
+  }
+
+  part.hidden = false;
+  document.getElementById('no-passkey')?.remove();
+  void offer();
+  // A challenge works for 5 minutes.
+  setInterval(offer, 4 * 60_000);
+})();
+`;
