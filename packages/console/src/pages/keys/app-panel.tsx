@@ -4,7 +4,7 @@ import { common } from '../../i18n/common.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { serviceUrl } from '../../session/session.ts';
-import { Chips } from '../../ui/chips.tsx';
+import { Chip, Chips } from '../../ui/chips.tsx';
 import { Exact, Facts } from '../../ui/facts.tsx';
 import { Act } from './act.tsx';
 import { appTexts } from './app-texts.ts';
@@ -33,6 +33,11 @@ export function AppDetails({ app }: { readonly app: ProjectApp }) {
   });
   return (
     <>
+      {app.registered && (
+        <p>
+          <Chip>{t.registered}</Chip> {t.registeredAbout}
+        </p>
+      )}
       <Facts
         facts={[
           [t.clientId, <Exact text={app.clientId} />],
