@@ -1017,6 +1017,11 @@ describe('an answer over REST', () => {
     const code = await app.mailedCode(email);
     expect((await reset('resetFlowPassword', { code, newPassword })).status).toBe(303);
     expect((await reset('chooseProjectOrganization', {})).code).toBe('INVALID_TOKEN');
+    // Their success needs a user without a factor, and a page that shows its secret: enrolment.test.ts has it.
+    for (const name of ['addProjectSecondFactor', 'confirmProjectRecoveryCodes'] as const) {
+      expect((await reset(name, {})).code).toBe('INVALID_TOKEN');
+      seen.add(name);
+    }
     // Its success needs a user of several organizations: organization.test.ts has it.
     seen.add('chooseProjectOrganization');
   });

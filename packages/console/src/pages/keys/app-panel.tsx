@@ -4,7 +4,7 @@ import { common } from '../../i18n/common.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { serviceUrl } from '../../session/session.ts';
-import { Chip, Chips } from '../../ui/chips.tsx';
+import { Chips } from '../../ui/chips.tsx';
 import { Exact, Facts } from '../../ui/facts.tsx';
 import { Act } from './act.tsx';
 import { appTexts } from './app-texts.ts';
@@ -33,11 +33,7 @@ export function AppDetails({ app }: { readonly app: ProjectApp }) {
   });
   return (
     <>
-      {app.registered && (
-        <p>
-          <Chip>{t.registered}</Chip> {t.registeredAbout}
-        </p>
-      )}
+      {app.registered && <p>{t.registeredAbout}</p>}
       <Facts
         facts={[
           [t.clientId, <Exact text={app.clientId} />],

@@ -22,12 +22,13 @@ export interface PageState {
   readonly app: BrandedApp;
   readonly redirectUri: string;
   readonly formToken: string;
-  readonly step: 'signIn' | 'secondFactor' | 'organization' | 'consent' | 'respond';
+  readonly step: 'signIn' | 'secondFactor' | 'enrolment' | 'organization' | 'consent' | 'respond';
   readonly providers: readonly ('email' | 'password' | 'github')[];
   /** The result of the last attempt. */
   readonly notice:
     | null
     | 'wrongCode'
+    | 'codesNotKept'
     | 'wrongMailedCode'
     | 'mailedCodeEnded'
     | 'wrongPassword'
@@ -65,6 +66,11 @@ export interface PageState {
     readonly { readonly scope: string; readonly name: string; readonly description: string | null }[] | null;
   /** Permissions that the user does not hold yet; the app may use them when the user does. */
   readonly later: NonNullable<PageState['scopes']>;
+  /** What the user takes into their authenticator app, or the recovery codes that they keep; only where they add it. */
+  readonly enrolment:
+    | { readonly secret: string; readonly otpauthUrl: string }
+    | { readonly recoveryCodes: readonly string[] }
+    | null;
   /** The organizations of the user, and whether they may sign in for none; only at the choice of one. */
   readonly choices: {
     readonly organizations: readonly { readonly id: string; readonly name: string }[];
