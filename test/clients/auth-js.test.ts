@@ -16,13 +16,13 @@ const form = { 'content-type': 'application/x-www-form-urlencoded' };
  * (OpenID Connect Core §5.4), which it asks with `idToken: false`.
  */
 it.each([
-  { title: 'an id_token', more: {}, known: () => ({}) },
+  { title: 'an id_token', more: {}, expected: () => ({}) },
   {
     title: 'user info',
     more: { idToken: false },
-    known: () => ({ name: 'Ada Lovelace', email: provider.user.email }),
+    expected: () => ({ name: 'Ada Lovelace', email: provider.user.email }),
   },
-])('Auth.js signs in, and knows the user by $title', async ({ more, known }) => {
+])('Auth.js signs in, and knows the user by $title', async ({ more, expected }) => {
   const { Auth, skipCSRFCheck } = await clientModule<AuthJs>('@auth/core/index.js');
   const origin = 'https://web.example';
   const callback = `${origin}/auth/callback/doorward`;
@@ -67,5 +67,5 @@ it.each([
     subject: string;
   };
   expect(session.subject).toBe(provider.user.userId);
-  expect(session.user).toEqual(known());
+  expect(session.user).toEqual(expected());
 });
