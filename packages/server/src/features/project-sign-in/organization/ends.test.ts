@@ -57,7 +57,7 @@ async function signIn(person: Person, organization: string, browser = signInBrow
   expect(code, JSON.stringify(redirectParameters(next))).toBeDefined();
   const { accessToken, refreshToken } = await app.must('projectToken', {
     grant_type: 'authorization_code',
-    code: code as string,
+    code: code ?? '',
     redirect_uri: client.redirectUri,
     client_id: client.clientId,
     code_verifier: browser.verifier,
