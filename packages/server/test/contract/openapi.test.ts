@@ -129,7 +129,7 @@ describe('the document', () => {
     // Pages and protocols with an address of their own are not part of the API.
     const others = /^\/$|^\/(graphql|api-docs|hosted|explorer|assets|metrics)\b|\*/;
     const pages =
-      /^GET \/(device|api\/auth\/project\/(sign-in(\.js)?|email|second-factor|organization|consent|respond(\.js)?))$/;
+      /^GET \/(device|api\/auth\/project\/(sign-in(\.js)?|email|second-factor|enrolment|organization|consent|respond(\.js)?))$/;
     const shape = (path: string) => path.replace(/\{[^}]+\}/g, '*');
     const documented = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method.toUpperCase()} ${shape(path)}`),
