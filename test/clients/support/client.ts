@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll } from 'vitest';
@@ -17,11 +16,8 @@ const folder = join(import.meta.dirname, '..');
 export const clientModule = async <T>(path: string): Promise<T> =>
   (await import(pathToFileURL(join(folder, 'node_modules', path)).href)) as T;
 
-/** The same for a client that is no ES module. */
-export const commonModule = <T>(name: string): T => createRequire(join(folder, 'package.json'))(name) as T;
-
 /** A service that a client reaches over HTTP, and a user. */
-export interface Provider {
+interface Provider {
   readonly app: TestApp;
   readonly base: string;
   readonly user: Person;
