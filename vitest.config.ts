@@ -22,6 +22,7 @@ export default defineConfig({
     exclude: [
       'packages/*/test/browser/**',
       'packages/server/test/rls/**',
+      'test/clients/**',
       'test/packages/**',
       'test/recipes.test.ts',
       ...(process.env['TEST_DATABASE_URL'] ? sameOnPostgres : []),

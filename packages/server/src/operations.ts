@@ -39,6 +39,7 @@ import * as policySnapshots from './features/policy-snapshot/operations.ts';
 import * as projectApps from './features/project-apps/operations.ts';
 import * as projectMetadata from './features/project-sign-in/metadata-operations.ts';
 import * as projectAuthorization from './features/project-sign-in/authorize-operations.ts';
+import * as projectEnrolment from './features/project-sign-in/enrolment/operations.ts';
 import * as projectOrganizations from './features/project-sign-in/organization/operations.ts';
 import * as projectLogout from './features/project-sign-in/end-session/operations.ts';
 import * as projectRegistration from './features/project-sign-in/registration/operations.ts';
@@ -64,6 +65,7 @@ export const features = {
     ...federated,
     ...identityProviders,
     ...projectAuthorization,
+    ...projectEnrolment,
     ...projectOrganizations,
     ...projectLogout,
     ...projectSignIn,

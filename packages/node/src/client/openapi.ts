@@ -415,6 +415,50 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/auth/project/enrolment': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Add an authenticator app in a sign-in to a project app that asks for a second factor
+     * @description Needs the flow cookie of a sign-in with `acr_values=aal2` of a user without a second factor. The page shows the secret; its first correct code adds the app to the user.
+     *
+     *     Access: public.
+     */
+    post: operations['addProjectSecondFactor'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/project/enrolment/confirm': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Confirm in a sign-in to a project app that the recovery codes are kept
+     * @description Needs the flow cookie. The sign-in continues with the choice of an organization or the consent.
+     *
+     *     Access: public.
+     */
+    post: operations['confirmProjectRecoveryCodes'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/auth/project/organization': {
     parameters: {
       query?: never;
@@ -10370,7 +10414,7 @@ export interface components {
       authorizeProjectDevice: {
         /** @description Separated by spaces; absent: all of the app. As at the authorization endpoint. */
         scope?: string;
-        /** @description Id or slug of the organization for which the user signs in, as at the authorization endpoint. */
+        /** @description Id or slug of the organization for which the user signs in: `access_denied` unless they are a member of it and it owns the project or has an active grant of it. Absent: their only one, or they choose. */
         organization?: string;
         /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
         client_id: string;
@@ -16350,7 +16394,7 @@ export interface operations {
         prompt?: string;
         /** @description If the user signed in more than so many seconds ago, in another app of the project, they sign in again. */
         max_age?: string;
-        /** @description Ignored: a user who has a second factor always gives it; `acr` says what they gave. */
+        /** @description Separated by spaces, the preferred one first. `aal2`: a user who has no second factor adds one on the way. A user who has one always gives it; `acr` says what they gave. */
         acr_values?: string;
         /** @description The address with which the form begins; a user with another address is not signed in without it. */
         login_hint?: string;
@@ -16425,7 +16469,7 @@ export interface operations {
           prompt?: string;
           /** @description If the user signed in more than so many seconds ago, in another app of the project, they sign in again. */
           max_age?: string;
-          /** @description Ignored: a user who has a second factor always gives it; `acr` says what they gave. */
+          /** @description Separated by spaces, the preferred one first. `aal2`: a user who has no second factor adds one on the way. A user who has one always gives it; `acr` says what they gave. */
           acr_values?: string;
           /** @description The address with which the form begins; a user with another address is not signed in without it. */
           login_hint?: string;
@@ -16469,7 +16513,7 @@ export interface operations {
           prompt?: string;
           /** @description If the user signed in more than so many seconds ago, in another app of the project, they sign in again. */
           max_age?: string;
-          /** @description Ignored: a user who has a second factor always gives it; `acr` says what they gave. */
+          /** @description Separated by spaces, the preferred one first. `aal2`: a user who has no second factor adds one on the way. A user who has one always gives it; `acr` says what they gave. */
           acr_values?: string;
           /** @description The address with which the form begins; a user with another address is not signed in without it. */
           login_hint?: string;
@@ -16504,6 +16548,90 @@ export interface operations {
       };
       400: components['responses']['Invalid-INVALID_REDIRECT_URI'];
       403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  addProjectSecondFactor: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        'application/json': {
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+          /** @description The six digits that the authenticator app shows now. */
+          code?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+          /** @description The six digits that the authenticator app shows now. */
+          code?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  confirmProjectRecoveryCodes: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        'application/json': {
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+          /** @description `yes`: the user has kept the recovery codes. */
+          kept?: string;
+        };
+        'application/x-www-form-urlencoded': {
+          /** @description The token of the page; checked if sent. */
+          form_token?: string;
+          /** @description `yes`: the user has kept the recovery codes. */
+          kept?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];
@@ -17928,7 +18056,7 @@ export interface operations {
         'application/json': {
           /** @description Separated by spaces; absent: all of the app. As at the authorization endpoint. */
           scope?: string;
-          /** @description Id or slug of the organization for which the user signs in, as at the authorization endpoint. */
+          /** @description Id or slug of the organization for which the user signs in: `access_denied` unless they are a member of it and it owns the project or has an active grant of it. Absent: their only one, or they choose. */
           organization?: string;
           /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
           client_id: string;
@@ -17938,7 +18066,7 @@ export interface operations {
         'application/x-www-form-urlencoded': {
           /** @description Separated by spaces; absent: all of the app. As at the authorization endpoint. */
           scope?: string;
-          /** @description Id or slug of the organization for which the user signs in, as at the authorization endpoint. */
+          /** @description Id or slug of the organization for which the user signs in: `access_denied` unless they are a member of it and it owns the project or has an active grant of it. Absent: their only one, or they choose. */
           organization?: string;
           /** @description The `clientId` of the app or API key, here or with HTTP Basic. */
           client_id?: string;

@@ -56,6 +56,13 @@ details[open] > summary { margin: 0 0 1rem; }
 .scopes small { display: block; color: var(--soft); font-size: .9rem; }
 .links { margin: 0; padding: 0; list-style: none; }
 .links li + li { margin-top: .75rem; }
+.qr { display: block; width: 12rem; max-width: 100%; margin: 0 auto 1rem; border-radius: 6px; }
+code { font: .95em/1.4 ui-monospace, 'Cascadia Mono', 'DejaVu Sans Mono', monospace; overflow-wrap: anywhere; color: var(--ink); }
+.codes { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); gap: .35rem 1rem; margin: 0 0 1.25rem;
+  padding: 0; list-style: none; text-align: center; }
+.check { display: flex; align-items: start; gap: .6rem; margin: 0 0 1.1rem; font-weight: 400; }
+.check input { flex: none; width: 1.2rem; height: 1.2rem; margin: .1rem 0 0; accent-color: var(--button-edge); }
+form.after { margin-top: 1.25rem; }
 .hint { margin: -.6rem 0 1.1rem; font-size: .9rem; }
 button.show { width: auto; margin: -.6rem 0 1.1rem; padding: .25rem 0; font-size: .9rem; }
 .other { margin: 1.25rem 0 0; color: var(--ink); }

@@ -64,6 +64,16 @@ const factor = (more: Partial<PageState> = {}): State => ({
   path: 'second-factor',
   state: { app: branded, step: 'secondFactor', ...more },
 });
+const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
+const newApp = {
+  secret,
+  otpauthUrl: `otpauth://totp/Doorward:ada%40example.com?secret=${secret}&issuer=Doorward`,
+};
+const recoveryCodes = Array.from({ length: 10 }, (_, index) => `abcde${index}fghj`);
+const enrolment = (shown: PageState['enrolment'], more: Partial<PageState> = {}): State => ({
+  path: 'enrolment',
+  state: { app: branded, step: 'enrolment', enrolment: shown, ...more },
+});
 const consent = (more: Partial<PageState> = {}): State => ({
   path: 'consent',
   state: { app: branded, step: 'consent', user, maker, scopes, ...more },
@@ -129,6 +139,10 @@ const states: Readonly<Record<string, State>> = {
       },
     },
   },
+  enrolment: enrolment(newApp),
+  'enrolment-wrong': { ...enrolment(newApp, { notice: 'wrongCode' }), unfold: true },
+  'enrolment-codes': enrolment({ recoveryCodes }),
+  'enrolment-codes-not-kept': enrolment({ recoveryCodes }, { notice: 'codesNotKept' }),
   'second-factor': factor(),
   'second-factor-wrong': { ...factor({ notice: 'wrongCode' }), unfold: true },
   'second-factor-passkey': factor({ hasPasskey: true }),
@@ -269,6 +283,16 @@ describe('with the keyboard', () => {
     expect(reported).toContain('code is wrong');
     expect(await walk(view, 3)).toEqual(['Confirm', 'Use a recovery code instead', 'Cancel']);
     await view.context.close();
+  });
+
+  test('an authenticator app is added, and the recovery codes are confirmed', async () => {
+    const view = await opened(enrolment(newApp), { locale: 'en' });
+    await expect.poll(() => focused(view)).toBe('code');
+    expect(await walk(view, 2)).toEqual(['Add the app', 'Cancel']);
+    await view.context.close();
+    const codes = await opened(enrolment({ recoveryCodes }), { locale: 'en' });
+    expect(await walk(codes, 3)).toEqual(['', 'Continue', 'Cancel']);
+    await codes.context.close();
   });
 
   test('a code of a device is entered, and none is sent without a key', async () => {

@@ -69,6 +69,8 @@ const publicRoutes = new Set([
   'POST /api/auth/flow/reset',
   // A user with a second factor enters its code between the identity provider and consent (identity §12).
   'POST /api/auth/project/second-factor',
+  'POST /api/auth/project/enrolment',
+  'POST /api/auth/project/enrolment/confirm',
   'POST /api/auth/project/organization',
   'GET /api/auth/project/consent',
   'GET /api/auth/project/app-info',

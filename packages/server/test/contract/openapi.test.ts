@@ -139,7 +139,7 @@ describe('the document', () => {
     // Pages and protocols with an address of their own are not part of the API.
     const others = /^\/$|^\/(graphql|api-docs|hosted|explorer|assets|metrics)\b|\*/;
     const pages =
-      /^GET \/(device|api\/auth\/project\/(sign-in(\.js)?|email|second-factor(\.js)?|organization|consent|respond(\.js)?))$/;
+      /^GET \/(device|api\/auth\/project\/(sign-in(\.js)?|email|second-factor(\.js)?|enrolment|organization|consent|respond(\.js)?))$/;
     const shape = (path: string) => path.replace(/\{[^}]+\}/g, '*');
     const documented = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method.toUpperCase()} ${shape(path)}`),
@@ -1071,6 +1071,11 @@ describe('an answer over REST', () => {
     const code = await app.mailedCode(email);
     expect((await reset('resetFlowPassword', { code, newPassword })).status).toBe(303);
     expect((await reset('chooseProjectOrganization', {})).code).toBe('INVALID_TOKEN');
+    // Their success needs a user without a factor, and a page that shows its secret: enrolment.test.ts has it.
+    for (const name of ['addProjectSecondFactor', 'confirmProjectRecoveryCodes'] as const) {
+      expect((await reset(name, {})).code).toBe('INVALID_TOKEN');
+      seen.add(name);
+    }
     // Its success needs a user of several organizations: organization.test.ts has it.
     seen.add('chooseProjectOrganization');
   });

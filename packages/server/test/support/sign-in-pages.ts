@@ -41,6 +41,7 @@ export const initialState: PageState = {
   },
   user: null,
   maker: null,
+  enrolment: null,
   choices: null,
   organization: null,
   openid: [],

@@ -85,13 +85,18 @@ export const appFields = (t: AppTexts, app: ProjectApp | null, c: Common): reado
     isShown: ({ allowSignUp }) => allowSignUp === true,
     initial: app?.signUpRoleId ?? null,
   },
-  {
-    kind: 'switch',
-    name: 'firstParty',
-    label: t.firstParty,
-    hint: t.firstPartyHint,
-    initial: app?.firstParty ?? false,
-  },
+  // A registered app never skips consent.
+  ...(app?.registered
+    ? []
+    : [
+        {
+          kind: 'switch' as const,
+          name: 'firstParty',
+          label: t.firstParty,
+          hint: t.firstPartyHint,
+          initial: app?.firstParty ?? false,
+        },
+      ]),
   { kind: 'url', name: 'logoUrl', label: t.logo, isNullable: true, initial: app?.logoUrl ?? null },
   {
     kind: 'url',

@@ -33,6 +33,7 @@ export function AppDetails({ app }: { readonly app: ProjectApp }) {
   });
   return (
     <>
+      {app.registered && <p>{t.registeredAbout}</p>}
       <Facts
         facts={[
           [t.clientId, <Exact text={app.clientId} />],

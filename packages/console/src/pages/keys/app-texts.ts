@@ -39,6 +39,10 @@ export interface AppTexts extends EntityTexts, ProfileTexts {
   /** The same two as headings of columns. */
   readonly signUpColumn: string;
   readonly confidentialColumn: string;
+  /** A client made it by itself, by dynamic registration. */
+  readonly registered: string;
+  readonly registeredColumn: string;
+  readonly registeredAbout: string;
   readonly rotate: string;
   readonly rotateAbout: string;
   readonly openSignIn: string;
@@ -94,6 +98,10 @@ export const appTexts: Texts<AppTexts> = {
     confidentialHint: 'For apps on a server. Apps in a browser or on a phone cannot keep one.',
     signUpColumn: 'Sign-up',
     confidentialColumn: 'Secret',
+    registered: 'registered',
+    registeredColumn: 'Registration',
+    registeredAbout:
+      'A client made this app by itself, by dynamic registration. Its name comes from the client, and nobody has checked it.',
     rotate: 'New secret',
     rotateAbout:
       'The old secret ends at once: the app gets no tokens until it has the new one. Sessions go on.',
@@ -151,6 +159,10 @@ export const appTexts: Texts<AppTexts> = {
       'Für Apps auf einem Server. Apps im Browser oder auf dem Telefon können keines bewahren.',
     signUpColumn: 'Beitritt',
     confidentialColumn: 'Geheimnis',
+    registered: 'registriert',
+    registeredColumn: 'Registrierung',
+    registeredAbout:
+      'Ein Client hat diese App selbst angelegt, durch dynamische Registrierung. Ihr Name stammt vom Client; niemand hat ihn geprüft.',
     rotate: 'Neues Geheimnis',
     rotateAbout:
       'Das alte Geheimnis endet sofort: Die App erhält keine Tokens, bis sie das neue hat. Sitzungen laufen weiter.',
@@ -209,6 +221,10 @@ export const appTexts: Texts<AppTexts> = {
       'Para aplicaciones en un servidor. Las de un navegador o un teléfono no pueden guardarlo.',
     signUpColumn: 'Registro',
     confidentialColumn: 'Secreto',
+    registered: 'registrada',
+    registeredColumn: 'Registro',
+    registeredAbout:
+      'Un cliente creó esta aplicación por sí mismo, por registro dinámico. El nombre lo puso el cliente y nadie lo ha comprobado.',
     rotate: 'Nuevo secreto',
     rotateAbout:
       'El secreto anterior termina de inmediato: la aplicación no recibe tokens hasta tener el nuevo. Las sesiones siguen.',
@@ -266,6 +282,10 @@ export const appTexts: Texts<AppTexts> = {
       'Pour les applications sur un serveur. Dans un navigateur ou un téléphone, elles ne le peuvent pas.',
     signUpColumn: 'Inscription',
     confidentialColumn: 'Secret',
+    registered: 'enregistrée',
+    registeredColumn: 'Enregistrement',
+    registeredAbout:
+      'Un client a créé lui-même cette application, par enregistrement dynamique. Son nom vient du client et personne ne l’a vérifié.',
     rotate: 'Nouveau secret',
     rotateAbout:
       'L’ancien secret prend fin aussitôt : l’application n’obtient plus de jetons avant d’avoir le nouveau. Les sessions continuent.',

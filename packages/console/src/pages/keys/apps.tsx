@@ -2,6 +2,7 @@ import type { components } from '@doorward/node/client';
 import { chipsColumn, createdColumn, nameColumn, textColumn } from '../../entities/columns.tsx';
 import { EntityPage } from '../../entities/entity-page.tsx';
 import type { Entity } from '../../entities/entity.ts';
+import { Chip } from '../../ui/chips.tsx';
 import { appFields, appInput, providerChoices } from './app-fields.ts';
 import { AppActions, AppDetails } from './app-panel.tsx';
 import { appTexts, type AppTexts } from './app-texts.ts';
@@ -24,6 +25,9 @@ const apps: Entity<ProjectApp, AppTexts> = {
       ].join(', '),
     ),
     textColumn('signUp', t.signUpColumn, ({ allowSignUp }) => (allowSignUp ? c.yes : c.no)),
+    textColumn('registered', t.registeredColumn, ({ registered }) => (registered ? t.registered : null), {
+      cell: ({ registered }) => (registered ? <Chip>{t.registered}</Chip> : '–'),
+    }),
     textColumn('confidential', t.confidentialColumn, ({ confidential }) => (confidential ? c.yes : c.no)),
     createdColumn(c),
   ],

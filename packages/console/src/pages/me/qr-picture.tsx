@@ -1,15 +1,10 @@
-import { qrCode } from './qr-code.ts';
-
-const MARGIN = 4;
+import { qrPath } from '../../../../server/src/html/qr-code.ts';
 
 /** A text as a QR code, dark on light in every look, because readers expect it. */
 export function QrPicture({ text, label }: { readonly text: string; readonly label: string }) {
-  const rows = qrCode(text);
-  if (!rows) return null;
-  const size = rows.length + 2 * MARGIN;
-  const path = rows
-    .flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? `M${x + MARGIN} ${y + MARGIN}h1v1h-1z` : [])))
-    .join('');
+  const picture = qrPath(text);
+  if (!picture) return null;
+  const { size, path } = picture;
   return (
     <svg
       className="qr"

@@ -11,8 +11,9 @@ import { ownerOf, type Scope } from '../../scopes/scope.ts';
 import { useRights } from '../../scopes/use-scope.ts';
 import { slugField, slugTexts, typedSlugField } from '../tenants/slug-field.ts';
 import { projectTexts } from './project-texts.ts';
+import { registrationFields, registrationInput, registrationTexts } from './registration-fields.ts';
 
-/** The name, slug and description of a project, and its deletion. */
+/** The settings of a project, and its deletion. */
 export function ProjectActions({
   project,
   scope,
@@ -23,6 +24,7 @@ export function ProjectActions({
   const { id, name, slug, description } = project;
   const t = useTexts(projectTexts);
   const s = useTexts(slugTexts);
+  const r = useTexts(registrationTexts);
   const c = useTexts(common);
   const { can } = useRights(scope);
   const navigate = useNavigate();
@@ -54,8 +56,9 @@ export function ProjectActions({
           { ...nameField(c, name), isHarmless: true },
           slugField(s, slug),
           descriptionField(c, description),
+          ...registrationFields(r, project),
         ]}
-        save={(api, values) => api.updateProject({ ...values, ...target })}
+        save={(api, values) => api.updateProject({ ...registrationInput(project, values), ...target })}
         isOpen={act === 'edit'}
         onOpen={() => setAct('edit')}
         onClose={close}

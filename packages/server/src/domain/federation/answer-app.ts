@@ -18,6 +18,7 @@ export type StepName = ProjectSignIn['step']['name'];
 const pages: Record<StepName, string> = {
   signIn: '/api/auth/project/sign-in',
   secondFactor: '/api/auth/project/second-factor',
+  enrolment: '/api/auth/project/enrolment',
   organization: '/api/auth/project/organization',
   consent: '/api/auth/project/consent',
   respond: '/api/auth/project/respond',

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { z } from 'zod';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { LiveApp } from '../app-access/app.ts';
@@ -18,6 +19,17 @@ export interface AppOrganization {
   /** The role that a member without one gets by signing in; null: none, so they cannot sign in for the customer. */
   readonly defaultRoleId: string | null;
 }
+
+/** How an app names the organization, at the authorization endpoint and for a device. */
+export const organizationParameter = z
+  .string()
+  .max(255)
+  .optional()
+  .meta({
+    description:
+      'Id or slug of the organization for which the user signs in: `access_denied` unless they are a member of it and it owns the project or has an active grant of it. Absent: their only one, or they choose.',
+    examples: ['acme'],
+  });
 
 interface Row extends AppOrganization {
   /** Whether the grant allows one more user with roles. */

@@ -28,6 +28,8 @@ export interface AppRequest {
   readonly expectedUserId?: string;
   /** The page of consent appears, whatever the user consented to before. */
   readonly asksConsent?: true;
+  /** The user gives a second factor, and adds one if they have none (`acr_values`). */
+  readonly asksFactor?: true;
   /** The address with which the form begins. */
   readonly loginHint?: string;
   /**

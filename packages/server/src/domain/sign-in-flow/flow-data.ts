@@ -46,6 +46,7 @@ export interface IdentifiedPerson {
 /** The message that the page shows at this step. */
 export type Notice =
   | 'wrongCode'
+  | 'codesNotKept'
   | 'wrongMailedCode'
   | 'mailedCodeEnded'
   | 'wrongPassword'
@@ -107,6 +108,17 @@ export interface SignInStep {
   readonly mail?: MailedCode;
 }
 
+/** The person adds an authenticator app: first its code, then they keep the recovery codes. */
+export interface EnrolmentStep {
+  readonly name: 'enrolment';
+  readonly user: IdentifiedPerson;
+  /** Base64url; null: the app is added. */
+  readonly secret: string | null;
+  /** Once the app is added. */
+  readonly recoveryCodes?: readonly string[];
+  readonly notice?: Notice;
+}
+
 /** A project sign-in and its current step. */
 export interface ProjectSignIn {
   readonly asked: AppRequest;
@@ -115,6 +127,7 @@ export interface ProjectSignIn {
   readonly step:
     | SignInStep
     | { readonly name: 'secondFactor'; readonly user: IdentifiedPerson; readonly notice?: Notice }
+    | EnrolmentStep
     /** The user chooses for which organization they sign in. */
     | { readonly name: 'organization'; readonly user: IdentifiedPerson }
     /** `shown`: the scopes that the page lists; null: the app is not restricted. `later`: those not held yet. */

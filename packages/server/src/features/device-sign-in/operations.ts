@@ -4,6 +4,7 @@ import { documentAsOauth, errorAsOauth, OauthError } from '../../domain/app-toke
 import { beginDevice, DeviceCodes, deviceScopes } from '../../domain/device-sign-in/begin-device.ts';
 import { requestOfDevice } from '../../domain/device-sign-in/enter-code.ts';
 import { pageOf } from '../../domain/federation/answer-app.ts';
+import { organizationParameter } from '../../domain/federation/sign-in-organization.ts';
 import { beginFlow } from '../../domain/sign-in-flow/flow.ts';
 import { newVerifier } from '../../domain/federation/providers/github.ts';
 import { fail, type DoorwardError } from '../../errors.ts';
@@ -34,15 +35,7 @@ export const authorizeProjectDevice = mutation({
     scope: z.string().max(8192).optional().meta({
       description: 'Separated by spaces; absent: all of the app. As at the authorization endpoint.',
     }),
-    organization: z
-      .string()
-      .max(255)
-      .optional()
-      .meta({
-        description:
-          'Id or slug of the organization for which the user signs in, as at the authorization endpoint.',
-        examples: ['acme'],
-      }),
+    organization: organizationParameter,
     ...clientInput,
   },
   output: DeviceCodes,

@@ -7,6 +7,7 @@ import { decideOrganization } from '../../domain/federation/organization-decisio
 import type { AppRequest } from '../../domain/sign-in-flow/app-request.ts';
 import type { SignInCandidate } from '../../domain/federation/app-sign-in.ts';
 import type { IdentifiedPerson } from '../../domain/sign-in-flow/flow-data.ts';
+import { askFactor, missingFactor } from './enrolment/missing-factor.ts';
 import { storeStep, endSignIn, type SignInState } from './sso/sign-in-state.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -22,6 +23,8 @@ export async function askConsent(
   { user, candidate: admissible }: Identified,
 ): Promise<string> {
   const { tx, services } = ctx;
+  const missing = await missingFactor(tx, state.asked, user);
+  if (missing) return askFactor(ctx, state, user, missing);
   const place = await decideOrganization(ctx, ownApp, state.asked, admissible);
   if (place === 'denied') {
     ctx.unchanged();

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { mutation } from '../../kernel/operation.ts';
 import { resourceParameter } from '../../domain/app-access/resources.ts';
+import { organizationParameter } from '../../domain/federation/sign-in-organization.ts';
 import { begin, prepareHint } from './authorize.ts';
 import { browserOperation, optionalParameter, redirects } from './browser-operation.ts';
 
@@ -37,7 +38,7 @@ const input = {
     'If the user signed in more than so many seconds ago, in another app of the project, they sign in again.',
   ),
   acr_values: optionalParameter(
-    'Ignored: a user who has a second factor always gives it; `acr` says what they gave.',
+    'Separated by spaces, the preferred one first. `aal2`: a user who has no second factor adds one on the way. A user who has one always gives it; `acr` says what they gave.',
   ),
   login_hint: optionalParameter(
     'The address with which the form begins; a user with another address is not signed in without it.',
@@ -52,15 +53,7 @@ const input = {
   resource: resourceParameter.describe(
     'Up to five of the `resources` of the app, one in each parameter: its access tokens have them in `aud` (RFC 8707).',
   ),
-  organization: z
-    .string()
-    .max(255)
-    .optional()
-    .meta({
-      description:
-        'Id or slug of the organization for which the user signs in: `access_denied` unless they are a member of it and it owns the project or has an active grant of it. Absent: their only one, or they choose.',
-      examples: ['acme'],
-    }),
+  organization: organizationParameter,
   provider: optionalParameter('`email` or `github`: the provider, chosen in advance.'),
 };
 

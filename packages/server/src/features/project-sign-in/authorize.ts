@@ -20,6 +20,7 @@ import { storeStep } from './sso/sign-in-state.ts';
 import { newVerifier } from '../../domain/federation/providers/github.ts';
 import { readIdTokenHint } from '../../domain/app-tokens/id-token.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
+import { asksSecondFactor } from './enrolment/missing-factor.ts';
 import { continueSession } from './sso/continue-session.ts';
 import { parsePrompt, promptValuesOf, promptValues } from './sso/prompt.ts';
 
@@ -45,6 +46,7 @@ export interface AuthorizationParameters {
   readonly nonce?: string | undefined;
   readonly prompt?: string | undefined;
   readonly max_age?: string | undefined;
+  readonly acr_values?: string | undefined;
   readonly login_hint?: string | undefined;
   readonly ui_locales?: string | undefined;
   readonly id_token_hint?: string | undefined;
@@ -230,6 +232,7 @@ function parseParameters(
     ...(request.response_mode === 'form_post' && { responseMode: 'form_post' }),
     ...(hint && { expectedUserId: hint }),
     ...(promptValuesOf(request.prompt).includes('consent') && { asksConsent: true }),
+    ...(asksSecondFactor(request.acr_values) && { asksFactor: true }),
     ...(loginHint !== undefined && { loginHint }),
     ...(request.organization && { organization: request.organization.toLowerCase() }),
     ...(language !== undefined && { language }),

@@ -33,6 +33,7 @@ import { projects } from '../projects/project.ts';
 import { users } from '../users/user.ts';
 import { permissionsOf, unknownRedirect, unknownScopes } from './authorize.ts';
 import { chosenName, shownChoices, type ShownChoices } from './organization/shown-choices.ts';
+import { shownEnrolment, type ShownEnrolment } from './enrolment/shown-enrolment.ts';
 import { loadLogoutQuestion } from './end-session/end-session.ts';
 import { mailOfToken } from './methods/mailed-code.ts';
 import { allowsSignUp } from './methods/request-code.ts';
@@ -95,6 +96,8 @@ export interface PageState {
   readonly scopes: readonly NamedScope[] | null;
   /** Permissions that the user does not hold yet, and that the app may use when they do. */
   readonly later: readonly NamedScope[];
+  /** Only on the page that adds a second factor. */
+  readonly enrolment: ShownEnrolment | null;
   /** What the user chooses from; only on the page of the organization. */
   readonly choices: ShownChoices | null;
   /** The name of the organization for which the user signs in; only on the consent page. */
@@ -202,6 +205,7 @@ async function pageStateAt(
     user: isConsent ? await personOf(db, step.user) : null,
     maker: isConsent ? await ownerOfApp(db, app) : null,
     ...(isConsent ? await questionOf(db, app, step) : { scopes: [], later: [] }),
+    enrolment: step.name === 'enrolment' ? await shownEnrolment(db, config, step) : null,
     choices: step.name === 'organization' ? await shownChoices(db, app, step.user) : null,
     organization: isConsent ? await chosenName(db, request.organization) : null,
     openid: request.openid?.scopes ?? [],

@@ -22,7 +22,7 @@ export interface PageState {
   readonly app: BrandedApp;
   readonly redirectUri: string;
   readonly formToken: string;
-  readonly step: 'signIn' | 'secondFactor' | 'organization' | 'consent' | 'respond';
+  readonly step: 'signIn' | 'secondFactor' | 'enrolment' | 'organization' | 'consent' | 'respond';
   readonly providers: readonly ('email' | 'password' | 'passkey' | 'github')[];
   /** The sites through which people can sign in. */
   readonly identityProviders: readonly { readonly key: string; readonly name: string }[];
@@ -32,6 +32,7 @@ export interface PageState {
   readonly notice:
     | null
     | 'wrongCode'
+    | 'codesNotKept'
     | 'wrongMailedCode'
     | 'mailedCodeEnded'
     | 'wrongPassword'
@@ -72,6 +73,11 @@ export interface PageState {
     readonly { readonly scope: string; readonly name: string; readonly description: string | null }[] | null;
   /** Permissions that the user does not hold yet; the app may use them when the user does. */
   readonly later: NonNullable<PageState['scopes']>;
+  /** What the user takes into their authenticator app, or the recovery codes that they keep; only where they add it. */
+  readonly enrolment:
+    | { readonly secret: string; readonly otpauthUrl: string }
+    | { readonly recoveryCodes: readonly string[] }
+    | null;
   /** The organizations of the user, and whether they may sign in for none; only at the choice of one. */
   readonly choices: {
     readonly organizations: readonly { readonly id: string; readonly name: string }[];

@@ -5,6 +5,7 @@ import { readCookie } from '../../http/cookies.ts';
 import type { Language } from '../../i18n/translate.ts';
 import { servePage, type PageWithForm } from '../page.ts';
 import { appPage, hiddenField, type PageState } from './app-page.ts';
+import { enrolmentPage } from './enrolment/enrolment-page.ts';
 import { linkPage, type Link } from './methods/code-page.ts';
 import { firstPage } from './methods/first-page.ts';
 import { formOf } from './methods/form-address.ts';
@@ -27,6 +28,7 @@ const pages: Record<
 > = {
   signIn: (language, state, { query }) => firstPage(language, state, formOf(query)),
   secondFactor: secondFactorPage,
+  enrolment: enrolmentPage,
   organization: organizationPage,
   consent: (language, state, { host }) => consentPage(language, state, host),
   respond: respondPage,
@@ -35,6 +37,7 @@ const pages: Record<
 const paths: Record<PageState['step'], string> = {
   signIn: '/api/auth/project/sign-in',
   secondFactor: '/api/auth/project/second-factor',
+  enrolment: '/api/auth/project/enrolment',
   organization: '/api/auth/project/organization',
   consent: '/api/auth/project/consent',
   respond: '/api/auth/project/respond',
@@ -123,7 +126,7 @@ export function registerProjectSignInPages(
   },
 ): void {
   const flowOf = (request: FastifyRequest) => readCookie(request, 'flow', options.https);
-  for (const step of ['signIn', 'secondFactor', 'organization', 'consent', 'respond'] as const) {
+  for (const step of ['signIn', 'secondFactor', 'enrolment', 'organization', 'consent', 'respond'] as const) {
     servePage(app, {
       ...scripts[step],
       path: paths[step],

@@ -1,6 +1,8 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { permissionIdOf } from '../../../access/built-in.ts';
 import { startApp, type TestApp } from '../../../../test/support/app.ts';
+import { transports, type Person } from '../../../../test/support/client.ts';
 import {
   appInProject,
   projectViewer,
@@ -8,6 +10,7 @@ import {
   signInBrowser,
   type AppInProject,
 } from '../../../../test/support/project-app.ts';
+import { projectUserRoles, projectUsers } from '../../../domain/memberships/membership.ts';
 import { auditLog, events } from '../../../events/tables.ts';
 import type { ScopeRef } from '../../../kernel/scope.ts';
 import { projectApps } from '../../project-apps/project-app.ts';
@@ -70,6 +73,20 @@ async function registered(metadata: object = {}): Promise<Answer['body']> {
   const { status, body } = await post(await keyToken(host), metadata);
   expect(status, JSON.stringify(body)).toBe(201);
   return body;
+}
+
+/** The owner signs in to an app. */
+async function signIn(to: Pick<AppInProject, 'clientId' | 'redirectUri'>) {
+  const browser = signInBrowser(app, to);
+  await browser.authorize();
+  const { code = '' } = redirectParameters(await browser.finish(host.owner.email));
+  return app.must('projectToken', {
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: to.redirectUri,
+    client_id: to.clientId,
+    code_verifier: browser.verifier,
+  });
 }
 
 const apps = async ({ scope, owner }: AppInProject = host) =>
@@ -184,6 +201,74 @@ describe('a client', () => {
     expect(begun.statusCode).toBe(400);
   });
 
+  it("is answered as the standard says: 201, JSON, not to be stored, and nobody else's origin", async () => {
+    const { statusCode, headers } = await app.server.inject({
+      method: 'POST',
+      url: register,
+      headers: { authorization: `Bearer ${await keyToken(host)}`, origin: 'https://evil.example' },
+      payload: { redirect_uris: [redirect] },
+    });
+    expect(statusCode).toBe(201);
+    expect(headers).toMatchObject({
+      'content-type': expect.stringMatching(/^application\/json/) as string,
+      'cache-control': 'no-store',
+      pragma: 'no-cache',
+    });
+    expect(headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  it('gets an identifier and a token of its own each time, also for the same metadata', async () => {
+    const made = [await registered(), await registered()];
+    for (const member of ['client_id', 'registration_access_token'])
+      expect(new Set(made.map((body) => body[member])).size, member).toBe(2);
+  });
+
+  it('ignores a software statement, and registers what the request itself says', async () => {
+    const claims = { client_name: 'Stated', redirect_uris: ['https://stated.example/'], first_party: true };
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const software_statement = `${part({ alg: 'none' })}.${part(claims)}.`;
+    const body = await registered({ software_statement, jwks_uri: 'https://stated.example/keys' });
+    expect(body).toMatchObject({ client_name: 'Notes', redirect_uris: [redirect] });
+    expect(Object.keys(body)).not.toContain('software_statement');
+  });
+
+  it('cannot be changed by its client', async () => {
+    const { client_id = '', registration_access_token = '', ...facts } = await registered();
+    for (const method of ['PUT', 'PATCH'] as const) {
+      const { statusCode } = await app.server.inject({
+        method,
+        url: `${register}/${client_id}`,
+        headers: { authorization: `Bearer ${registration_access_token}` },
+        payload: { client_id, redirect_uris: ['https://evil.example/'] },
+      });
+      expect([404, 405], method).toContain(statusCode);
+    }
+    const { body } = await send('GET', `${register}/${client_id}`, registration_access_token);
+    expect(body).toMatchObject(facts);
+  });
+
+  it('loses its sessions and codes with its registration', async () => {
+    const { client_id: clientId = '', registration_access_token = '' } = await registered();
+    const to = { clientId, redirectUri: redirect };
+    const { accessToken, refreshToken } = await signIn(to);
+    const later = signInBrowser(app, to);
+    await later.authorize();
+    const { code = '' } = redirectParameters(await later.finish(host.owner.email));
+    expect(code).not.toBe('');
+    const info = async () => {
+      const headers = { authorization: `Bearer ${accessToken}` };
+      return (await app.server.inject({ url: '/api/auth/project/user-info', headers })).statusCode;
+    };
+    expect(await info()).toBe(200);
+    expect((await send('DELETE', `${register}/${clientId}`, registration_access_token)).status).toBe(204);
+    expect(await info()).toBe(401);
+    const refreshed = { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId };
+    expect((await app.raw('projectToken', refreshed)).ok).toBe(false);
+    const exchange = { grant_type: 'authorization_code', code, redirect_uri: redirect, client_id: clientId };
+    const late = await app.raw('projectToken', { ...exchange, code_verifier: later.verifier });
+    expect(late.ok).toBe(false);
+  });
+
   it('is deleted after 30 days without use, and a used one stays', async () => {
     const body = await registered();
     const used = await registered({ client_name: 'Used' });
@@ -208,6 +293,41 @@ describe('a client', () => {
     } finally {
       app.clock.advance(-31 * DAY_MS);
     }
+  });
+
+  it('is used when a user signs in and stays signed in, noted once a day; apps of people note nothing', async () => {
+    const { client_id: clientId = '' } = await registered();
+    const usedAt = async (id: string) => {
+      const [row] = await app.database.pool.select().from(projectApps).where(eq(projectApps.clientId, id));
+      return row?.lastUsedAt ?? null;
+    };
+    /** From a time on, which has just begun. */
+    const isSince = async (time: Date): Promise<void> => {
+      const at = (await usedAt(clientId))?.getTime() ?? 0;
+      expect(at).toBeGreaterThanOrEqual(time.getTime());
+      expect(at).toBeLessThanOrEqual(app.clock.now().getTime());
+    };
+    expect(await usedAt(clientId)).toBeNull();
+    const before = app.clock.now();
+    const { refreshToken } = await signIn({ clientId, redirectUri: redirect });
+    await isSince(before);
+    const first = await usedAt(clientId);
+    const refresh = (token: unknown) =>
+      app.must('projectToken', {
+        grant_type: 'refresh_token',
+        refresh_token: token as string,
+        client_id: clientId,
+      });
+    app.clock.advance(DAY_MS / 2);
+    const half = await refresh(refreshToken);
+    expect(await usedAt(clientId)).toEqual(first);
+    app.clock.advance(DAY_MS / 2);
+    const later = app.clock.now();
+    await refresh(half.refreshToken);
+    await isSince(later);
+    app.clock.advance(-DAY_MS);
+    await signIn(host);
+    expect(await usedAt(host.clientId)).toBeNull();
   });
 
   it('never skips consent', async () => {
@@ -334,12 +454,43 @@ describe('registration refuses', () => {
     expect(answers.filter(([status, error]) => status === 409 && error === 'access_denied')).toHaveLength(7);
   });
 
-  it('scopes of which the person who allows them has not all', async () => {
+  it.each(transports)('scopes of which the person who allows them has not all, over %s', async (via) => {
     const { scope, owner } = host;
-    const unknown = { scope, id: projectOf(scope), registrableScopes: ['board:nothing'] };
-    const refused = await app.raw('updateProject', unknown, { token: owner.token });
-    expect([refused.status, refused.details?.[0]?.path]).toEqual([400, 'registrableScopes.0']);
+    const id = projectOf(scope);
+    const change = (registrableScopes: string[], token = owner.token) =>
+      app.raw('updateProject', { scope, id, registrableScopes }, { token, via });
+    const unknown = await change(['board:nothing']);
+    expect([unknown.code, unknown.details?.[0]?.path]).toEqual(['VALIDATION_ERROR', 'registrableScopes.0']);
+
+    const keeper = await projectKeeper();
+    for (const foreign of ['board:edit', 'BOARD:EDIT', 'Role:Delete']) {
+      const refused = await change(['board:read', foreign], keeper.token);
+      expect(refused.code, foreign).toBe('PRIVILEGE_ESCALATION');
+    }
+    // What is open already may stay and be closed; open again it counts as new. Their own they may open.
+    const stays = await change(['board:read', 'Project:Update'], keeper.token);
+    expect(stays.data).toMatchObject({ registrableScopes: ['board:read', 'Project:Update'] });
+    expect((await change([], keeper.token)).ok).toBe(true);
+    expect((await change(['board:read'], keeper.token)).code).toBe('PRIVILEGE_ESCALATION');
+    expect((await app.must('project', { scope, id }, { token: owner.token })).registrableScopes).toEqual([]);
   });
+
+  /** A user of the project who may change it, and holds no permission of its own resources. */
+  async function projectKeeper(): Promise<Person> {
+    const { scope, owner } = host;
+    const as = { token: owner.token };
+    const permissionIds = ['Project:Query', 'Project:Update'].map(permissionIdOf);
+    const group = await app.must('createGroup', { scope, name: 'Settings', permissionIds }, as);
+    const role = await app.must('createRole', { scope, name: 'Keeper', groupIds: [group.id] }, as);
+    const person = await app.person();
+    const { userId } = person;
+    const tenantId = projectOf(scope);
+    await app.database.pool.insert(projectUsers).values({ tenantId, userId });
+    await app.database.pool
+      .insert(projectUserRoles)
+      .values({ tenantId, userId, roleId: role.id, roleTenantId: tenantId });
+    return person;
+  }
 });
 
 it('is named by the metadata where it is on', async () => {

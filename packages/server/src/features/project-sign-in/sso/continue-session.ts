@@ -11,6 +11,7 @@ import type { Run, SessionRow } from '../../../domain/identity/sign-in.ts';
 import { findSsoSession, personOfSession } from '../../../domain/sso/sso-session.ts';
 import { isEnrolled } from '../../mfa/mfa-factor.ts';
 import { askConsent, obstacleTo } from '../ask-consent.ts';
+import { mayAddFactor, missingFactor } from '../enrolment/missing-factor.ts';
 import type { Prompt } from './prompt.ts';
 
 /** Why a request with `prompt=none` cannot be answered with a code. */
@@ -60,6 +61,8 @@ export async function continueSession(
     await storeStep(ctx, state, { name: 'secondFactor', user });
     return pageOf(services.config, 'secondFactor');
   }
+  const missing = await missingFactor(tx, state.asked, user);
+  if (missing && (isSilent || !mayAddFactor(services, user))) return otherwise;
   const obstacle = isSilent ? await obstacleTo(ctx, state.asked, app, { user, candidate }) : null;
   if (obstacle !== null) return refusals[obstacle];
   const next = await askConsent(ctx, state, app, { user, candidate });

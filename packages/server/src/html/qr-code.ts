@@ -10,7 +10,7 @@ const blockCounts = [1, 1, 1, 2, 2, 4, 4, 4, 5, 5, 5, 8, 9, 9, 10, 10, 11, 13, 1
 const FORMAT = 0b101010000010010;
 
 /** Rows of dark and light modules; null if the text is too long. */
-export function qrCode(text: string): readonly (readonly boolean[])[] | null {
+function qrCode(text: string): readonly (readonly boolean[])[] | null {
   const bytes = new TextEncoder().encode(text);
   const version =
     blockCounts.findIndex((_, index) => bytes.length + headerBytes(index + 1) <= dataSize(index + 1)) + 1;
@@ -18,6 +18,19 @@ export function qrCode(text: string): readonly (readonly boolean[])[] | null {
   const grid = new Grid(version);
   grid.place(interleaved(padded(bytes, version), version));
   return grid.rows;
+}
+
+/** Light modules around a code, without which readers do not find it. */
+const MARGIN = 4;
+
+/** The dark modules as the path of a picture, and the length of its sides; null if the text is too long. */
+export function qrPath(text: string): { readonly size: number; readonly path: string } | null {
+  const rows = qrCode(text);
+  if (!rows) return null;
+  const path = rows
+    .flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? `M${x + MARGIN} ${y + MARGIN}h1v1h-1z` : [])))
+    .join('');
+  return { size: rows.length + 2 * MARGIN, path };
 }
 
 const headerBytes = (version: number): number => (version < 10 ? 2 : 3);

@@ -1,0 +1,43 @@
+import { and, eq } from 'drizzle-orm';
+import { mfaFactors } from '../../features/mfa/mfa-factor.ts';
+import { userData, type Run, type UserRow } from '../identity/sign-in.ts';
+import { nodeOfUser, userAsActor } from '../identity/user-node.ts';
+import { sealContextOf } from './codes.ts';
+import { replaceRecoveryCodes } from './recovery-codes.ts';
+
+/**
+ * Adds an authenticator app whose first code was correct, and returns the recovery codes. The caller holds the lock on the
+ * user, who has no factor.
+ */
+export async function addFirstFactor(
+  ctx: Run,
+  user: UserRow,
+  { secret, step }: { readonly secret: Buffer; readonly step: number },
+): Promise<string[]> {
+  const { tx, services } = ctx;
+  const { kek, ids, clock } = services;
+  const [id, now] = [ids.next(), clock.now()];
+  // Those that were begun elsewhere and never enabled would count towards the most that a user may have.
+  await tx.delete(mfaFactors).where(and(eq(mfaFactors.userId, user.id), eq(mfaFactors.isEnabled, false)));
+  await tx.insert(mfaFactors).values({
+    id,
+    userId: user.id,
+    type: 'totp',
+    name: 'Authenticator',
+    sealedSecret: kek.seal(secret, sealContextOf(id)),
+    isEnabled: true,
+    lastStep: step,
+    lastUsedAt: now,
+    createdAt: now,
+  });
+  ctx.invalidate(`user:${user.id}`);
+  ctx.record({
+    actor: userAsActor(user),
+    event: 'user.mfa_changed',
+    data: userData(user),
+    target: { type: 'User', id: user.id },
+    node: await nodeOfUser(tx, user.id),
+    metadata: { act: 'factorEnabled', factorId: id },
+  });
+  return replaceRecoveryCodes(ctx, user.id);
+}
