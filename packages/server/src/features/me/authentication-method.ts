@@ -68,7 +68,10 @@ export const AuthenticationMethod = entity('AuthenticationMethod', {
   fields: {
     provider: serverSet(Provider.describe('The provider that verifies the identity.')),
     providerKey: serverSet(
-      z.string().nullable().describe('For `oidc` the key of the provider (`GET /auth/providers`); else null.'),
+      z
+        .string()
+        .nullable()
+        .describe('For `oidc` the key of the provider (`GET /auth/providers`); else null.'),
     ),
     providerId: serverSet(z.string().describe('Id of the user at the provider: for `email` the address.')),
     label: serverSet(z.string().describe('The address that the method proves.')),
