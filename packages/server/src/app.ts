@@ -66,6 +66,7 @@ import { entities } from './entities.ts';
 import { createAdmission } from './http/admission/admission.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { registerHostedPages } from './pages/hosted.ts';
+import { pageSettings } from './features/project-sign-in/page-settings.ts';
 import { createHttp, type HttpOptions } from './http/server.ts';
 import { createRateLimiter, limitCalls } from './http/rate-limit.ts';
 import { serveOperations } from './transports.ts';
@@ -259,8 +260,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     ...every(60 * MINUTE_MS, rotateSystemKey, warnOfExpiry, deleteUnused),
     ...(config.encryption.oldKeys.length > 0 ? every(MINUTE_MS, () => reseal.run()) : []),
   ]);
-  const serves = { explorer: config.graphql.explorer, documentation: config.docs.enabled };
-  registerHostedPages(server, { https: config.security.https, serves, ...pageQuestions(pool, services) });
+  const pages = { ...pageSettings(config, options.consoleFolder), ...pageQuestions(pool, services) };
+  registerHostedPages(server, pages);
   await server.ready();
   if (config.jobs.enabled) await recordOperators();
   return {

@@ -23,8 +23,8 @@ const failures: Texts<{ readonly unused: string; readonly kept: string }> = {
     kept: 'Este dispositivo o gestor de contraseñas ya tiene una llave de acceso suya.',
   },
   fr: {
-    unused: 'Aucune clé d’accès n’a été utilisée. Réessayez ou choisissez une autre façon.',
-    kept: 'Cet appareil ou ce gestionnaire de mots de passe a déjà une clé d’accès à vous.',
+    unused: 'Aucune clé d’accès n’a été utilisée. Réessayez ou choisissez une autre méthode.',
+    kept: 'Cet appareil ou ce gestionnaire de mots de passe a déjà une de vos clés d’accès.',
   },
 };
 

@@ -5934,7 +5934,7 @@ export interface components {
       primaryColor: string | null;
       /** @description Sign-in methods. */
       enabledProviders: ('email' | 'password' | 'passkey' | 'github')[];
-      /** @description The OpenID Connect providers to which its pages lead. */
+      /** @description The OpenID Connect providers that its pages offer. */
       identityProviders: components['schemas']['SignInProvider'][];
       /** @description Scopes that the app requests. Null: the app is not restricted. */
       scopes: components['schemas']['NamedScope'][] | null;
@@ -16412,7 +16412,7 @@ export interface operations {
         resource?: string | string[];
         /** @description Id or slug of the organization for which the user signs in: `access_denied` unless they are a member of it and it owns the project or has an active grant of it. Absent: their only one, or they choose. */
         organization?: string;
-        /** @description `email` or `github`: the provider, chosen in advance. */
+        /** @description A way of `enabledProviders`, or a key of `identityProviders`, chosen in advance. */
         provider?: string;
       };
       header?: never;
@@ -16487,7 +16487,7 @@ export interface operations {
           resource?: string | string[];
           /** @description Id or slug of the organization for which the user signs in: `access_denied` unless they are a member of it and it owns the project or has an active grant of it. Absent: their only one, or they choose. */
           organization?: string;
-          /** @description `email` or `github`: the provider, chosen in advance. */
+          /** @description A way of `enabledProviders`, or a key of `identityProviders`, chosen in advance. */
           provider?: string;
         };
         'application/x-www-form-urlencoded': {
@@ -16531,7 +16531,7 @@ export interface operations {
           resource?: string | string[];
           /** @description Id or slug of the organization for which the user signs in: `access_denied` unless they are a member of it and it owns the project or has an active grant of it. Absent: their only one, or they choose. */
           organization?: string;
-          /** @description `email` or `github`: the provider, chosen in advance. */
+          /** @description A way of `enabledProviders`, or a key of `identityProviders`, chosen in advance. */
           provider?: string;
         };
       };

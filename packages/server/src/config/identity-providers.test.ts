@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ConfigError} from './config.ts';
+import type { ConfigError } from './config.ts';
 import { loadConfig } from './config.ts';
 
 const google = {

@@ -11,7 +11,8 @@ import { registerConnectProviderPage } from './sign-in/connect-provider.ts';
 import { registerProjectSignInPages } from './sign-in/project-sign-in.ts';
 import { registerSignOutPages } from './sign-in/sign-out.ts';
 import { registerSignedInPage } from './sign-in/signed-in.ts';
-import { registerStartPage, type StartPageOptions } from './start.ts';
+import type { PageSettings } from './page-settings.ts';
+import { registerStartPage } from './start.ts';
 import { registerVerifyEmailPage } from './mailed-links/verify-email.ts';
 
 /** Registers every page: the start page, the pages below `/hosted`, those of a project sign-in and those of errors. */
@@ -21,17 +22,17 @@ export function registerHostedPages(
     Parameters<typeof registerConnectProviderPage>[1] &
     Parameters<typeof registerProjectSignInPages>[1] &
     Parameters<typeof registerSignOutPages>[1] &
-    StartPageOptions,
+    PageSettings,
 ): void {
   app.decorate('errorPage', errorPage);
   app.decorate('notFoundPage', notFoundPage);
   serveStylesheet(app);
   serveColours(app);
   registerStartPage(app, options);
-  registerVerifyEmailPage(app);
+  registerVerifyEmailPage(app, options);
   registerInvitationPage(app);
   registerProjectGrantPage(app);
-  registerResetPasswordPage(app);
+  registerResetPasswordPage(app, options);
   registerSignedInPage(app);
   registerCliSignInPage(app, options);
   registerConnectProviderPage(app, options);

@@ -3,11 +3,13 @@ import { html, type Html } from '../html/html.ts';
 import { asksForHtml, languageOf } from '../http/send-error.ts';
 import type { Language } from '../i18n/translate.ts';
 import { hostedPage, setPageHeaders } from './page.ts';
+import type { PageSettings } from './page-settings.ts';
 
 /** The texts of the start page, which says what this service is and links to its documentation. */
 interface Texts {
   readonly title: string;
   readonly text: string;
+  readonly console: string;
   readonly explorer: string;
   readonly documentation: string;
   readonly health: string;
@@ -17,6 +19,7 @@ const texts: Record<Language, Texts> = {
   en: {
     title: 'Access management',
     text: 'This service manages who can do what in the apps that use it. To sign in, open one of these apps.',
+    console: 'Console',
     explorer: 'GraphQL explorer',
     documentation: 'API documentation',
     health: 'Service status',
@@ -24,6 +27,7 @@ const texts: Record<Language, Texts> = {
   de: {
     title: 'Zugriffsverwaltung',
     text: 'Dieser Dienst verwaltet, wer in den angeschlossenen Apps was tun darf. Um sich anzumelden, öffnen Sie eine dieser Apps.',
+    console: 'Konsole',
     explorer: 'GraphQL-Explorer',
     documentation: 'API-Dokumentation',
     health: 'Dienststatus',
@@ -31,6 +35,7 @@ const texts: Record<Language, Texts> = {
   es: {
     title: 'Gestión de accesos',
     text: 'Este servicio gestiona quién puede hacer qué en las aplicaciones que lo usan. Para iniciar sesión, abra una de ellas.',
+    console: 'Consola',
     explorer: 'Explorador de GraphQL',
     documentation: 'Documentación de la API',
     health: 'Estado del servicio',
@@ -38,24 +43,21 @@ const texts: Record<Language, Texts> = {
   fr: {
     title: 'Gestion des accès',
     text: 'Ce service gère qui peut faire quoi dans les applications qui l’utilisent. Pour vous connecter, ouvrez l’une d’elles.',
+    console: 'Console',
     explorer: 'Explorateur GraphQL',
     documentation: 'Documentation de l’API',
     health: 'État du service',
   },
 };
 
-export interface StartPageOptions {
-  /** Whether the service serves these pages; the start page links only to what exists. */
-  readonly serves: { readonly explorer: boolean; readonly documentation: boolean };
-}
-
-function page(language: Language, { serves }: StartPageOptions): Html {
-  const { title, text, explorer, documentation, health } = texts[language];
+function page(language: Language, { serves }: PageSettings): Html {
+  const { title, text, console, explorer, documentation, health } = texts[language];
   const link = (address: string, name: string) =>
     html`<li><a class="button plain" href="${address}">${name}</a></li>`;
   const body = html`<h1>${title}</h1>
     <p>${text}</p>
     <ul class="links">
+      ${serves.console && link('/console', console)}
       ${serves.documentation && link('/api-docs', documentation)}
       ${serves.explorer && link('/graphql', explorer)} ${link('/health', health)}
     </ul>`;
@@ -63,7 +65,7 @@ function page(language: Language, { serves }: StartPageOptions): Html {
 }
 
 /** Serves `/` to browsers. A request that does not ask for HTML gets 404. */
-export function registerStartPage(app: FastifyInstance, options: StartPageOptions): void {
+export function registerStartPage(app: FastifyInstance, options: PageSettings): void {
   app.get('/', (request, reply) => {
     if (!asksForHtml(request)) return reply.callNotFound();
     const language = languageOf(request);

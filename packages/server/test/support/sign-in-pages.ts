@@ -30,11 +30,13 @@ export const initialState: PageState = {
   provider: null,
   notice: null,
   hasPasskey: false,
+  hasAuthenticator: true,
   signIn: {
     form: null,
     address: null,
     entered: {},
     mailedTo: null,
+    connects: false,
     problems: [],
     allowsSignUp: false,
     passwordMinLength: 12,

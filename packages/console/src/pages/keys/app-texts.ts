@@ -224,7 +224,7 @@ export const appTexts: Texts<AppTexts> = {
     registered: 'registrada',
     registeredColumn: 'Registro',
     registeredAbout:
-      'Un cliente creó esta aplicación por sí mismo, por registro dinámico. El nombre lo puso el cliente y nadie lo ha comprobado.',
+      'Un cliente creó esta aplicación por sí mismo, mediante registro dinámico. El nombre lo puso el cliente y nadie lo ha comprobado.',
     rotate: 'Nuevo secreto',
     rotateAbout:
       'El secreto anterior termina de inmediato: la aplicación no recibe tokens hasta tener el nuevo. Las sesiones siguen.',

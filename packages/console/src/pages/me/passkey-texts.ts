@@ -21,7 +21,7 @@ export const passkeyTexts: Texts<PasskeyTexts> = {
   en: {
     title: 'Passkeys',
     about:
-      'A passkey on your device or in your password manager signs you in without a password. It works on our pages alone, so a forged page gets nothing.',
+      'A passkey on your device or in your password manager signs you in without a password. It works only on our pages, so a forged page gets nothing.',
     add: 'Add a passkey',
     addAbout: 'Your browser will then ask where to keep it, and for your PIN, fingerprint or face.',
     next: 'Continue',
@@ -57,13 +57,13 @@ export const passkeyTexts: Texts<PasskeyTexts> = {
   es: {
     title: 'Llaves de acceso',
     about:
-      'Una llave de acceso en su dispositivo o en su gestor de contraseñas inicia su sesión sin contraseña. Solo funciona en nuestras páginas: una página falsa no obtiene nada.',
+      'Una llave de acceso en su dispositivo o en su gestor de contraseñas le permite iniciar sesión sin contraseña. Solo funciona en nuestras páginas: una página falsa no obtiene nada.',
     add: 'Añadir una llave de acceso',
     addAbout: 'Su navegador le preguntará dónde guardarla, y le pedirá su PIN, su huella o su cara.',
     next: 'Continuar',
     nameInitial: 'Mi llave de acceso',
     unavailable: 'Su navegador no admite llaves de acceso en esta dirección.',
-    backedUp: 'con copia',
+    backedUp: 'con copia de seguridad',
     added: 'Añadida',
     addedNow: (name) => `Se ha añadido la llave de acceso ${name}.`,
     rename: 'Cambiar el nombre',
@@ -78,7 +78,7 @@ export const passkeyTexts: Texts<PasskeyTexts> = {
       'Une clé d’accès sur votre appareil ou dans votre gestionnaire de mots de passe vous connecte sans mot de passe. Elle ne fonctionne que sur nos pages : une page contrefaite n’obtient rien.',
     add: 'Ajouter une clé d’accès',
     addAbout:
-      'Votre navigateur vous demandera où la garder, et votre code PIN, votre empreinte ou votre visage.',
+      'Votre navigateur vous demandera où l’enregistrer, puis votre code PIN, votre empreinte ou votre visage.',
     next: 'Continuer',
     nameInitial: 'Ma clé d’accès',
     unavailable: 'Votre navigateur ne prend pas en charge les clés d’accès à cette adresse.',

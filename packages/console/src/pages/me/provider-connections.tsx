@@ -44,17 +44,17 @@ const texts: Texts<ProviderTexts> = {
     confirm: 'Confirmar que es usted',
   },
   fr: {
-    connect: (provider) => `Connecter ${provider}`,
-    failed: 'Le compte n’a pas été connecté. Réessayez plus tard.',
-    stepUp: 'Pour connecter un compte, confirmez d’abord que c’est vous.',
+    connect: (provider) => `Associer un compte ${provider}`,
+    failed: 'Le compte n’a pas été associé. Réessayez plus tard.',
+    stepUp: 'Pour associer un compte, confirmez d’abord que c’est vous.',
     linked: 'Le compte ou son adresse appartient ici à une autre personne.',
-    declined: 'Le compte n’a pas été connecté, car vous avez refusé.',
+    declined: 'Le compte n’a pas été associé, car vous avez refusé.',
     unverified: 'Le compte n’a pas d’adresse e-mail vérifiée.',
     confirm: 'Confirmer que c’est vous',
   },
 };
 
-/** Leaves for the provider, which leads back here. */
+/** Leaves for the provider, which returns the browser here. */
 function connect(key: string): void {
   const here = `${location.origin}${location.pathname}`;
   const start = `${serviceUrl}/api/auth/${key === 'github' ? 'github' : `providers/${key}`}`;

@@ -45,7 +45,7 @@ export const registrationTexts: Texts<RegistrationTexts> = {
   es: {
     registration: 'Clientes que se registran por sí mismos',
     registrationHint:
-      'Los programas pueden crear su propia aplicación, según RFC 7591. Solo vale si está activado en esta instalación.',
+      'Los programas pueden crear su propia aplicación, según RFC 7591. Solo funciona si está activado en esta instalación.',
     off: 'No permitido',
     token: 'Con el token de una clave de API que pueda crear aplicaciones',
     scopes: 'Permisos de las aplicaciones registradas',
@@ -58,7 +58,7 @@ export const registrationTexts: Texts<RegistrationTexts> = {
   fr: {
     registration: 'Clients qui s’enregistrent eux-mêmes',
     registrationHint:
-      'Des programmes peuvent créer leur propre application, selon la RFC 7591. Cela ne vaut que si l’installation le permet.',
+      'Des programmes peuvent créer leur propre application, selon la RFC 7591. Cela ne fonctionne que si l’opérateur l’a activé.',
     off: 'Non autorisé',
     token: 'Avec le jeton d’une clé d’API qui peut créer des applications',
     scopes: 'Permissions des applications enregistrées',

@@ -66,7 +66,7 @@ export const nodeOfApp = ({ tenantId, sliceId, scope }: LiveApp): NodeRef => ({
   scope,
 });
 
-/** The providers to which its sign-in pages lead: GitHub, and those of OpenID Connect that the operator has configured. */
+/** The sites through which people can sign in to the app: GitHub and OpenID Connect providers, as far as configured. */
 export const offeredIdentityProviders = (
   { identityProviders }: Pick<Services, 'identityProviders'>,
   app: Pick<LiveApp, 'enabledProviders' | 'identityProviders'>,
@@ -74,6 +74,12 @@ export const offeredIdentityProviders = (
   identityProviders.offered.filter(({ key }) =>
     key === 'github' ? app.enabledProviders.includes('github') : app.identityProviders.includes(key),
   );
+
+export const isOffered = (
+  services: Pick<Services, 'identityProviders'>,
+  app: Pick<LiveApp, 'enabledProviders' | 'identityProviders'>,
+  key: string,
+): boolean => offeredIdentityProviders(services, app).some((provider) => provider.key === key);
 
 /**
  * The providers that sign-in pages offer for the app. GitHub is among them only if the operator has configured it, passkeys

@@ -19,8 +19,8 @@ import { lockSignInUser, createVerifiedUser, linkAccount, localPart, lockAccount
 
 /**
  * A person who has proved their identity and may sign in to an app (identity §12): a user of its project, or any
- * person if the app allows sign-up. This is decided at sign-in and again at consent. Nothing is written before
- * consent, so a person who does not consent leaves no data.
+ * person if the app allows sign-up. This is decided at sign-in and again at consent. Before consent nothing is
+ * written but a second factor that they add, so a person who does not consent leaves no other data.
  *
  * As in `match-identity.ts`, only proof makes a person the owner of an address, and claims of others on it end.
  */

@@ -103,7 +103,7 @@ interface SessionOptions {
   readonly sso?: {
     readonly projectId: string;
     readonly factorAt: Date | null;
-    /** The provider of OpenID Connect; null: none. */
+    /** The issuer of the provider of OpenID Connect; null: none. */
     readonly provider: string | null;
   } | null;
 }

@@ -126,7 +126,7 @@ const en: Texts = {
     const way = {
       email: `The e-mail address ${label}`,
       github: `A GitHub account (${label})`,
-      oidc: `An account at another provider (${label})`,
+      oidc: `An account at a sign-in provider (${label})`,
       passkey: `A passkey (${label})`,
     }[provider];
     const what = {
@@ -212,7 +212,7 @@ const de: Texts = {
     const way = {
       email: `Die E-Mail-Adresse ${label}`,
       github: `Ein GitHub-Konto (${label})`,
-      oidc: `Ein Konto bei einem anderen Anbieter (${label})`,
+      oidc: `Ein Konto bei einem Anmeldedienst (${label})`,
       passkey: `Ein Passkey (${label})`,
     }[provider];
     const what = {
@@ -298,7 +298,7 @@ const es: Texts = {
     const way = {
       email: `La dirección de correo ${label}`,
       github: `Una cuenta de GitHub (${label})`,
-      oidc: `Una cuenta de otro proveedor (${label})`,
+      oidc: `Una cuenta de un proveedor de acceso (${label})`,
       passkey: `Una llave de acceso (${label})`,
     }[provider];
     const what = {
@@ -384,7 +384,7 @@ const fr: Texts = {
     const way = {
       email: `l’adresse e-mail ${label}`,
       github: `un compte GitHub (${label})`,
-      oidc: `un compte chez un autre fournisseur (${label})`,
+      oidc: `un compte chez un fournisseur de connexion (${label})`,
       passkey: `une clé d’accès (${label})`,
     }[provider];
     const what = {

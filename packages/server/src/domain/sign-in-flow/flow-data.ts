@@ -32,7 +32,7 @@ export type Proof =
   | { readonly provider: 'github' | 'oidc'; readonly identity: Identity }
   | { readonly provider: 'sso'; readonly userId: string; readonly sessionId: string };
 
-/** A person who has proved their identity. Nothing is written before they consent. */
+/** A person who has proved their identity. Before they consent nothing is written but a second factor that they add. */
 export interface IdentifiedPerson {
   readonly proof: Proof;
   /** Null: no user exists yet; the app's sign-up will create one. */
@@ -64,9 +64,9 @@ export type CodePurpose =
   | {
       readonly name: 'signIn';
       readonly newUser?: NewUser;
-      /** The account at a provider that named the address without vouching for it. */
-      readonly identity?: Identity;
     }
+  /** Connects the account at a provider that named the address without vouching for it. */
+  | { readonly name: 'connection'; readonly identity: Identity }
   /** Of a user whose password or passkey was right, and whose address is not verified yet. */
   | {
       readonly name: 'verification';
@@ -82,6 +82,8 @@ export interface MailedCode {
   /** Null: nothing was mailed, so no code fits; otherwise guesses would cost no mail. */
   readonly code: string | null;
   readonly purpose: CodePurpose;
+  /** Hash of the token in the link; absent: nothing was mailed. */
+  readonly tokenHash?: string;
   readonly wrongEntries: number;
   readonly expiresAt: string;
 }

@@ -36,7 +36,7 @@ export async function beginFlow<K extends keyof FlowData>(
   await tx.insert(signInFlows).values({
     hash,
     browserHash: hashOneTimeToken(browser),
-    sealed: services.kek.seal(JSON.stringify([state, data]), sealContext(kind, hash)),
+    sealed: sealFlow(services, kind, { handle: state, hash, data }),
     userId: provenUserId(data),
     expiresAt: new Date(services.clock.now().getTime() + FLOW_SECONDS * 1000),
   });
@@ -92,7 +92,7 @@ export async function advanceFlow<K extends keyof FlowData>(
     .update(signInFlows)
     .set({
       hash,
-      sealed: services.kek.seal(JSON.stringify([state, data]), sealContext(kind, hash)),
+      sealed: sealFlow(services, kind, { handle: state, hash, data }),
       userId: provenUserId(data),
       mailedHash: null,
     })
@@ -128,7 +128,7 @@ export async function updateFlow<K extends keyof FlowData>(
   const updated = await tx
     .update(signInFlows)
     .set({
-      sealed: services.kek.seal(JSON.stringify([handle, data]), sealContext(kind, hash)),
+      sealed: sealFlow(services, kind, { handle, hash, data }),
       ...(mailed === undefined ? {} : { mailedHash: mailed && hashOneTimeToken(mailed) }),
       ...(extend ? { expiresAt } : {}),
     })
@@ -200,6 +200,20 @@ export async function lockFlow<K extends keyof FlowData>(
 const sealContext = (kind: keyof FlowData, hash: string): string =>
   `sign_in_flows:${kind === 'provider' ? 'github' : kind}:${hash}`;
 
+/** Members that the version before does not know, and without which it would misread a flow. */
+const newMembers = /"(?:providerKey|oidc|identity|passkey|passkeyAmr|asksFactor|enrolment)"/;
+
+/** Seals the flow. One that the version before would misread gets a context of its own, so that it asks to start again. */
+function sealFlow<K extends keyof FlowData>(
+  { kek }: Pick<Services, 'kek'>,
+  kind: K,
+  { handle, hash, data }: { readonly handle: string; readonly hash: string; readonly data: FlowData[K] },
+): string {
+  const text = JSON.stringify([handle, data]);
+  const context = sealContext(kind, hash);
+  return kek.seal(text, newMembers.test(text) ? `${context}:2` : context);
+}
+
 /**
  * Decrypts a flow. Undefined for a flow of another kind, and when its encryption key was removed: the user starts
  * again.
@@ -209,16 +223,16 @@ function decryptFlow<K extends keyof FlowData>(
   kind: K,
   { hash, sealed }: typeof signInFlows.$inferSelect,
 ): Flow<K> | undefined {
-  try {
-    const [handle, data] = JSON.parse(kek.open(sealed, sealContext(kind, hash)).toString()) as [
-      string,
-      FlowData[K],
-    ];
-    return { ...data, handle };
-  } catch (error) {
-    if (error instanceof SealError) return undefined;
-    throw error;
+  const context = sealContext(kind, hash);
+  for (const each of [context, `${context}:2`]) {
+    try {
+      const [handle, data] = JSON.parse(kek.open(sealed, each).toString()) as [string, FlowData[K]];
+      return { ...data, handle };
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error;
+    }
   }
+  return undefined;
 }
 
 /** Removes the flow cookie after commit. */

@@ -1,4 +1,5 @@
 import { randomInt, timingSafeEqual } from 'node:crypto';
+import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import type { Clock } from '../../kernel/ports.ts';
 import { FLOW_SECONDS } from './flow.ts';
 import type { MailedCode } from './flow-data.ts';
@@ -15,11 +16,17 @@ export const newCode = (): string => String(randomInt(1_000_000)).padStart(6, '0
 
 export const newMailedCode = (
   clock: Clock,
-  { address, purpose, code }: Pick<MailedCode, 'address' | 'purpose' | 'code'>,
+  {
+    address,
+    purpose,
+    code,
+    token,
+  }: Pick<MailedCode, 'address' | 'purpose' | 'code'> & { readonly token?: string | undefined },
 ): MailedCode => ({
   address,
   purpose,
   code,
+  ...(token !== undefined && { tokenHash: hashOneTimeToken(token) }),
   wrongEntries: 0,
   expiresAt: new Date(clock.now().getTime() + FLOW_SECONDS * 1000).toISOString(),
 });
@@ -35,6 +42,10 @@ export function typedCode(typed: string): string | null {
   const code = typed.replaceAll(/[\s\u200B-]/g, '');
   return digits.test(code) ? code : null;
 }
+
+/** Whether the token is that of the link in this mail; mails of the version before do not say. */
+export const isLinkOf = ({ tokenHash }: MailedCode, token: string): boolean =>
+  tokenHash === undefined || tokenHash === hashOneTimeToken(token);
 
 export const isCodeOf = (mail: MailedCode, code: string): boolean =>
   mail.code !== null && timingSafeEqual(Buffer.from(mail.code), Buffer.from(code));

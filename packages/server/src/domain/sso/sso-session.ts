@@ -101,7 +101,7 @@ export async function keepSignIn(
     await tx.update(sessions).set(proved).where(eq(sessions.id, sessionId));
     return sessionId;
   }
-  const provider = 'identity' in person.proof ? (person.proof.identity.oidc?.key ?? null) : null;
+  const provider = 'identity' in person.proof ? (person.proof.identity.oidc?.issuer ?? null) : null;
   const former = await findSsoSession(tx, services, call.ssoCookie, projectId);
   const secret = newOneTimeToken();
   const id = former?.userId === user.id ? former.id : services.ids.next();

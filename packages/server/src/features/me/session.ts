@@ -29,7 +29,7 @@ export const sessions = pgTable(
     projectAppId: uuidColumn('project_app_id').references(() => projectApps.id, { onDelete: 'cascade' }),
     /** The project to whose apps the browser is signed in (`domain/sso`); null: any other session. */
     ssoProjectId: uuidColumn('sso_project_id'),
-    /** For such a session: the provider through which the user signed in; null: GitHub, or none. */
+    /** For such a session: the issuer of the provider through which the user signed in; null: GitHub, or none. */
     ssoProvider: textColumn('sso_provider'),
     /** For the session of an app: the session of the browser in which it began, and with which it ends. */
     ssoSessionId: uuidColumn('sso_session_id'),

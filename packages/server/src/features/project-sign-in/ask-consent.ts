@@ -24,13 +24,14 @@ export async function askConsent(
 ): Promise<string> {
   const { tx, services } = ctx;
   const missing = await missingFactor(tx, state.asked, user);
-  if (missing) return askFactor(ctx, state, user, missing);
   const place = await decideOrganization(ctx, ownApp, state.asked, admissible);
   if (place === 'denied') {
     ctx.unchanged();
     await endSignIn(ctx, state);
     return answerApp(ctx, ownApp, state.asked, { error: 'access_denied' });
   }
+  // Whom the app does not admit need not add a factor for it.
+  if (missing) return askFactor(ctx, state, user, missing);
   if (place === 'choose') {
     ctx.unchanged();
     await storeStep(ctx, state, { name: 'organization', user });

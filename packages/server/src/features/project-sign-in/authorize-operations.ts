@@ -54,7 +54,9 @@ const input = {
     'Up to five of the `resources` of the app, one in each parameter: its access tokens have them in `aud` (RFC 8707).',
   ),
   organization: organizationParameter,
-  provider: optionalParameter('`email` or `github`: the provider, chosen in advance.'),
+  provider: optionalParameter(
+    'A way of `enabledProviders`, or a key of `identityProviders`, chosen in advance.',
+  ),
 };
 
 const common = {

@@ -115,7 +115,7 @@ export async function begin(ctx: Run, request: AuthorizationParameters, hint: Hi
   return redirect(pageOfProvider(config, request.provider) ?? pageOf(config, 'signIn'));
 }
 
-/** The URL that leads to the provider which the app chose; undefined for a way to sign in on our own pages. */
+/** Where a sign-in through the provider begins that the app chose; undefined for a way to sign in on our own pages. */
 function pageOfProvider({ appUrl }: Config, provider: string | undefined): string | undefined {
   if (!provider || ['email', 'password', 'passkey'].includes(provider)) return undefined;
   return `${appUrl}/api/auth/project/${provider === 'github' ? 'github' : `providers/${provider}`}`;

@@ -61,7 +61,7 @@ export const projectAppInfo = query({
       enabledProviders: z.array(z.enum(appProviders)).describe('Sign-in methods.'),
       identityProviders: z
         .array(SignInProvider)
-        .describe('The OpenID Connect providers to which its pages lead.'),
+        .describe('The OpenID Connect providers that its pages offer.'),
       scopes: z
         .array(NamedScope)
         .nullable()

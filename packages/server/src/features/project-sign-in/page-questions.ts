@@ -1,5 +1,4 @@
 import { eq } from 'drizzle-orm';
-import type { Config } from '../../config/config.ts';
 import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -19,15 +18,11 @@ import { addressOf, statedName } from '../../domain/federation/app-sign-in.ts';
 import { loadCliQuestion, type CliQuestion } from '../../domain/federation/cli.ts';
 import { loadConnectQuestion, type ConnectQuestion } from '../../domain/federation/link-account.ts';
 import { findFlowByState, findFlowByCookie, startAgainError } from '../../domain/sign-in-flow/flow.ts';
-import type {
-  Notice,
-  IdentifiedPerson,
-  SignInForm,
-  SignInStep,
-} from '../../domain/sign-in-flow/flow-data.ts';
+import type { Notice, IdentifiedPerson } from '../../domain/sign-in-flow/flow-data.ts';
 import type { IdentityProviders } from '../../domain/federation/providers/providers.ts';
 import { localPart } from '../../domain/federation/match-identity.ts';
 import { organizations } from '../organizations/organization.ts';
+import { isEnrolled } from '../mfa/mfa-factor.ts';
 import { hasPasskey } from '../passkeys/passkey.ts';
 import { projects } from '../projects/project.ts';
 import { users } from '../users/user.ts';
@@ -36,7 +31,7 @@ import { chosenName, shownChoices, type ShownChoices } from './organization/show
 import { shownEnrolment, type ShownEnrolment } from './enrolment/shown-enrolment.ts';
 import { loadLogoutQuestion } from './end-session/end-session.ts';
 import { mailOfToken } from './methods/mailed-code.ts';
-import { allowsSignUp } from './methods/request-code.ts';
+import { firstPageOf, type FirstPage } from './first-page.ts';
 import { appOf, type ProjectFlow } from './steps.ts';
 
 /** Read-only data for the sign-in pages, for apps, and for pages that customers build themselves. */
@@ -61,17 +56,6 @@ interface AppOwner {
   readonly organization: string | null;
 }
 
-/** What the first page knows: the form that was sent last, and what was wrong with it. */
-interface FirstPage {
-  readonly form: SignInForm | null;
-  readonly address: string | null;
-  readonly entered: NonNullable<SignInStep['entered']>;
-  readonly mailedTo: string | null;
-  readonly problems: NonNullable<SignInStep['problems']>;
-  readonly allowsSignUp: boolean;
-  readonly passwordMinLength: number;
-}
-
 /** The current step of a browser's sign-in, as its page shows it. */
 export interface PageState {
   readonly app: AppProfile;
@@ -86,6 +70,8 @@ export interface PageState {
   readonly notice: Notice | null;
   /** Whether the user has a passkey; only on the page of the second factor. */
   readonly hasPasskey: boolean;
+  /** Whether the user has an authenticator app; only at the second factor. */
+  readonly hasAuthenticator: boolean;
   /** The first page. */
   readonly signIn: FirstPage;
   /** Only on the consent page. */
@@ -188,6 +174,7 @@ async function pageStateAt(
 ): Promise<PageState> {
   const isConsent = step.name === 'consent';
   const { config } = services;
+  const factorOf = step.name === 'secondFactor' ? step.user.userId : null;
   const identityProviders = offeredIdentityProviders(services, app);
   const providerKey = step.name === 'signIn' ? step.providerKey : undefined;
   return {
@@ -199,8 +186,8 @@ async function pageStateAt(
     identityProviders,
     provider: identityProviders.find(({ key }) => key === providerKey)?.name ?? null,
     notice: ('notice' in step && step.notice) || null,
-    hasPasskey:
-      step.name === 'secondFactor' && step.user.userId !== null && (await hasPasskey(db, step.user.userId)),
+    hasPasskey: factorOf !== null && (await hasPasskey(db, factorOf)),
+    hasAuthenticator: factorOf !== null && (await isEnrolled(db, factorOf)),
     signIn: firstPageOf(config, app, step.name === 'signIn' ? step : undefined),
     user: isConsent ? await personOf(db, step.user) : null,
     maker: isConsent ? await ownerOfApp(db, app) : null,
@@ -213,18 +200,6 @@ async function pageStateAt(
     language: request.language ?? null,
     device: request.device ?? null,
     fields: step.name === 'respond' ? step.fields : {},
-  };
-}
-
-function firstPageOf({ auth }: Config, app: LiveApp, step: SignInStep | undefined): FirstPage {
-  return {
-    form: step?.form ?? null,
-    address: step?.address ?? null,
-    entered: step?.entered ?? {},
-    mailedTo: step?.mailedTo ?? null,
-    problems: step?.problems ?? [],
-    allowsSignUp: allowsSignUp(app),
-    passwordMinLength: auth.passwordMinLength,
   };
 }
 
@@ -279,7 +254,9 @@ export async function appInfo(db: Executor, services: Services, input: AppInfoIn
   return {
     ...profileOf(app),
     enabledProviders: [...offeredProviders(services.config, app)],
-    identityProviders: offeredIdentityProviders(services, app).filter(({ key }) => key !== 'github'),
+    identityProviders: offeredIdentityProviders(services, app)
+      .filter(({ issuer }) => issuer !== null)
+      .map(({ key, name }) => ({ key, name })),
     scopes: scopes && (await namedScopes(db, app, scopes)),
   };
 }

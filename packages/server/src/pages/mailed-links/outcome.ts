@@ -7,3 +7,7 @@ export const outcomeParagraph = (texts: Readonly<Record<string, string>>): Html 
     role="status"
     ${Object.entries(texts).map(([name, text]) => html` data-${name}="${text}"`)}
   ></p>`;
+
+/** The link to where people go on, which the script shows after a success. */
+export const onward = (home: string | null, text: string): Html =>
+  home === null ? html`` : html`<p id="onward" hidden><a class="button" href="${home}">${text}</a></p>`;

@@ -1,20 +1,22 @@
 import type { FastifyInstance } from 'fastify';
 import { html, type Html } from '../../html/html.ts';
 import type { Language } from '../../i18n/translate.ts';
-import { outcomeParagraph } from './outcome.ts';
+import { onward, outcomeParagraph } from './outcome.ts';
 import { hostedPage, servePage } from '../page.ts';
+import type { PageSettings } from '../page-settings.ts';
+import { passwordField, passwordRule, showPasswordScript } from '../sign-in/methods/form-parts.ts';
+import { methodTexts } from '../sign-in/methods/method-texts.ts';
 
 interface Texts {
   readonly title: string;
   readonly ask: string;
   readonly password: string;
-  readonly again: string;
   readonly button: string;
+  readonly goOn: string;
   readonly noScript: string;
   readonly outcome: {
     readonly done: string;
     readonly invalid: string;
-    readonly differs: string;
     readonly later: string;
     readonly failed: string;
   };
@@ -25,13 +27,12 @@ const texts: Record<Language, Texts> = {
     title: 'Choose a new password',
     ask: 'When you change the password, you are signed out on all devices.',
     password: 'New password',
-    again: 'Repeat the new password',
     button: 'Change password',
+    goOn: 'Continue to the sign-in',
     noScript: 'This page needs JavaScript. Turn it on and reload the page.',
     outcome: {
-      done: 'Your password has been changed. You can close this page and sign in with the new password.',
+      done: 'Your password has been changed. Sign in with it now, or close this page.',
       invalid: 'This link is not valid or has expired. Request a new one.',
-      differs: 'The two passwords do not match.',
       later: 'Too many attempts. Please try again later.',
       failed: 'That did not work. Please try again in a moment.',
     },
@@ -40,13 +41,12 @@ const texts: Record<Language, Texts> = {
     title: 'Neues Passwort wählen',
     ask: 'Wenn Sie das Passwort ändern, werden Sie auf allen Geräten abgemeldet.',
     password: 'Neues Passwort',
-    again: 'Neues Passwort wiederholen',
     button: 'Passwort ändern',
+    goOn: 'Weiter zur Anmeldung',
     noScript: 'Diese Seite benötigt JavaScript. Schalten Sie es ein und laden Sie die Seite neu.',
     outcome: {
-      done: 'Ihr Passwort wurde geändert. Sie können diese Seite schließen und sich mit dem neuen Passwort anmelden.',
+      done: 'Ihr Passwort wurde geändert. Melden Sie sich jetzt damit an, oder schließen Sie diese Seite.',
       invalid: 'Dieser Link ist ungültig oder abgelaufen. Fordern Sie einen neuen an.',
-      differs: 'Die beiden Passwörter stimmen nicht überein.',
       later: 'Zu viele Versuche. Bitte versuchen Sie es später noch einmal.',
       failed: 'Das hat nicht funktioniert. Bitte versuchen Sie es gleich noch einmal.',
     },
@@ -55,13 +55,12 @@ const texts: Record<Language, Texts> = {
     title: 'Elija una contraseña nueva',
     ask: 'Al cambiar la contraseña se cerrará la sesión en todos sus dispositivos.',
     password: 'Contraseña nueva',
-    again: 'Repita la contraseña nueva',
     button: 'Cambiar la contraseña',
+    goOn: 'Continuar al inicio de sesión',
     noScript: 'Esta página necesita JavaScript. Actívelo y vuelva a cargar la página.',
     outcome: {
-      done: 'Su contraseña se ha cambiado. Puede cerrar esta página e iniciar sesión con la contraseña nueva.',
+      done: 'Su contraseña se ha cambiado. Inicie sesión con ella ahora o cierre esta página.',
       invalid: 'Este enlace no es válido o ha caducado. Solicite uno nuevo.',
-      differs: 'Las dos contraseñas no coinciden.',
       later: 'Demasiados intentos. Inténtelo más tarde.',
       failed: 'No ha funcionado. Inténtelo de nuevo en un momento.',
     },
@@ -70,13 +69,12 @@ const texts: Record<Language, Texts> = {
     title: 'Choisissez un nouveau mot de passe',
     ask: 'Si vous modifiez le mot de passe, vous serez déconnecté de tous vos appareils.',
     password: 'Nouveau mot de passe',
-    again: 'Répétez le nouveau mot de passe',
     button: 'Modifier le mot de passe',
+    goOn: 'Continuer vers la connexion',
     noScript: 'Cette page nécessite JavaScript. Activez-le et rechargez la page.',
     outcome: {
-      done: 'Votre mot de passe a été modifié. Vous pouvez fermer cette page et vous connecter avec le nouveau mot de passe.',
+      done: 'Votre mot de passe a été modifié. Connectez-vous maintenant avec celui-ci, ou fermez cette page.',
       invalid: 'Ce lien n’est pas valide ou a expiré. Demandez-en un nouveau.',
-      differs: 'Les deux mots de passe ne sont pas identiques.',
       later: 'Trop de tentatives. Réessayez plus tard.',
       failed: 'Cela n’a pas fonctionné. Réessayez dans un instant.',
     },
@@ -87,36 +85,48 @@ const texts: Record<Language, Texts> = {
  * The page to which a reset mail links, for installations without a frontend. Opening it changes nothing; the form posts
  * token and password to the API. Only the script reads the token from the address.
  */
-function page(language: Language): Html {
-  const { title, ask, password, again, button, noScript, outcome } = texts[language];
-  const field = (id: string, label: string) =>
-    html`<label for="${id}">${label}</label>
-      <input id="${id}" aria-describedby="outcome" type="password" autocomplete="new-password" required />`;
+function page(language: Language, { home, passwordMinLength }: PageSettings): Html {
+  const { title, ask, password, button, goOn, noScript, outcome } = texts[language];
+  const tooShort = methodTexts[language].tooShort.replace('{length}', String(passwordMinLength));
   // Only the script shows the form: without the script a browser would post the password to this page.
   const body = html`<h1>${title}</h1>
-    <form id="reset" method="post" hidden>
+    <form id="reset" method="post" hidden novalidate>
       <fieldset>
         <p>${ask}</p>
-        ${field('password', password)} ${field('again', again)}
+        ${passwordField(language, {
+          name: 'password',
+          label: password,
+          autocomplete: 'new-password',
+          minLength: passwordMinLength,
+          hint: passwordRule(language, passwordMinLength),
+        })}
+        <p role="alert" id="password-problem" class="bad hint"></p>
         <button type="submit">${button}</button>
       </fieldset>
     </form>
-    ${outcomeParagraph(outcome)}
+    ${outcomeParagraph({ ...outcome, short: tooShort })} ${onward(home, goOn)}
     <noscript><p>${noScript}</p></noscript>`;
   return hostedPage({ language, title, body, script: '/hosted/reset-password.js' });
 }
 
-const script = `const byId = (id) => document.getElementById(id);
+const script = `${showPasswordScript}const byId = (id) => document.getElementById(id);
 const form = byId('reset');
 const fields = form.querySelector('fieldset');
 const outcome = byId('outcome');
+const password = byId('password');
+const problem = byId('password-problem');
 const token = new URLSearchParams(location.search).get('token') || '';
 
-const showText = (text, tone) => {
-  outcome.textContent = text;
+const showOutcome = (name, tone = 'bad') => {
+  outcome.textContent = outcome.dataset[name];
   outcome.className = tone;
 };
-const showOutcome = (name, tone = 'bad') => showText(outcome.dataset[name], tone);
+/** '' takes the problem away. */
+const showProblem = (text) => {
+  problem.textContent = text;
+  password.setAttribute('aria-invalid', String(text !== ''));
+  password.setAttribute('aria-describedby', (text === '' ? '' : 'password-problem ') + 'password-hint');
+};
 const finish = (name, tone) => {
   form.hidden = true;
   showOutcome(name, tone);
@@ -133,31 +143,32 @@ async function reset(newPassword) {
   if (response.ok) {
     form.reset();
     finish('done', 'good');
+    byId('onward')?.removeAttribute('hidden');
     // The token is used up; it must not stay in the history all the same.
     history.replaceState(null, '', location.pathname);
     return;
   }
   const passwordProblems = details.filter(({ path }) => path === 'newPassword');
   if (code === 'INVALID_TOKEN' || details.some(({ path }) => path === 'token')) return finish('invalid', 'bad');
-  if (passwordProblems.length > 0) return showText(passwordProblems.map(({ message }) => message).join(' '), 'bad');
+  if (passwordProblems.length > 0) {
+    const texts = passwordProblems.map(({ code, message }) => (code === 'too_short' ? outcome.dataset.short : message));
+    return showProblem(texts.join(' '));
+  }
   showOutcome(code === 'RATE_LIMITED' ? 'later' : 'failed');
 }
 
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
   outcome.textContent = '';
-  if (byId('password').value !== byId('again').value) {
-    showOutcome('differs');
-    return byId('again').focus();
-  }
+  showProblem('');
   fields.disabled = true;
   try {
-    await reset(byId('password').value);
+    await reset(password.value);
   } catch {
     showOutcome('failed');
   }
   fields.disabled = false;
-  if (!form.hidden) byId('password').focus();
+  if (!form.hidden) password.focus();
 });
 
 if (token) form.hidden = false;
@@ -165,5 +176,5 @@ else finish('invalid', 'bad');
 `;
 
 /** Serves `/hosted/reset-password`. */
-export const registerResetPasswordPage = (app: FastifyInstance): void =>
-  servePage(app, { path: '/hosted/reset-password', page, script });
+export const registerResetPasswordPage = (app: FastifyInstance, settings: PageSettings): void =>
+  servePage(app, { path: '/hosted/reset-password', page: (language) => page(language, settings), script });

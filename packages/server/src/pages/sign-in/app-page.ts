@@ -46,6 +46,8 @@ export interface PageState {
     | 'emailNotVerified';
   /** Whether the user has a passkey; only at the second factor. */
   readonly hasPasskey: boolean;
+  /** Whether the user has an authenticator app; only at the second factor. */
+  readonly hasAuthenticator: boolean;
   /** The first page. */
   readonly signIn: {
     /** The form that was sent last. */
@@ -56,6 +58,8 @@ export interface PageState {
     readonly entered: { readonly email?: string; readonly name?: string };
     /** The address to which a mail went, or would have; null: the page asks for no code. */
     readonly mailedTo: string | null;
+    /** The mailed code connects an account at the provider to the address. */
+    readonly connects: boolean;
     readonly problems: readonly { readonly path: string; readonly code: DetailCode }[];
     readonly allowsSignUp: boolean;
     readonly passwordMinLength: number;

@@ -42,7 +42,7 @@ export const organizationTexts: Record<Language, Texts> = {
     text: 'Pour quelle organisation vous connectez-vous ? Vous pourrez en changer en vous reconnectant.',
     alone: 'Sans organisation',
     cancel: 'Annuler',
-    place: 'Après votre choix, vous revenez à {place}.',
+    place: 'Après votre choix, vous reviendrez à {place}.',
     signsInFor: 'Vous vous connectez pour l’organisation {organization}.',
   },
 };

@@ -5,6 +5,8 @@ interface Texts {
   readonly secondFactor: {
     readonly title: string;
     readonly text: string;
+    /** For a user who has passkeys and no authenticator app. */
+    readonly withPasskey: { readonly title: string; readonly text: string };
     readonly code: string;
     readonly confirm: string;
     readonly wrong: string;
@@ -21,6 +23,10 @@ export const signInTexts: Record<Language, Texts> = {
     secondFactor: {
       title: 'Enter your code',
       text: 'Your account is protected by a second factor. Open your authenticator app to see the code.',
+      withPasskey: {
+        title: 'Confirm with your passkey',
+        text: 'Your account is protected by a second factor. Use your passkey, or a recovery code.',
+      },
       code: 'Six-digit code',
       confirm: 'Confirm',
       wrong:
@@ -36,6 +42,10 @@ export const signInTexts: Record<Language, Texts> = {
     secondFactor: {
       title: 'Geben Sie Ihren Code ein',
       text: 'Ihr Konto ist durch einen zweiten Faktor geschützt. Öffnen Sie Ihre Authenticator-App, um den Code zu sehen.',
+      withPasskey: {
+        title: 'Bestätigen Sie mit Ihrem Passkey',
+        text: 'Ihr Konto ist durch einen zweiten Faktor geschützt. Verwenden Sie Ihren Passkey oder einen Wiederherstellungscode.',
+      },
       code: 'Sechsstelliger Code',
       confirm: 'Bestätigen',
       wrong:
@@ -51,6 +61,10 @@ export const signInTexts: Record<Language, Texts> = {
     secondFactor: {
       title: 'Escriba su código',
       text: 'Su cuenta está protegida con un segundo factor. Abra su aplicación de autenticación para ver el código.',
+      withPasskey: {
+        title: 'Confirme con su llave de acceso',
+        text: 'Su cuenta está protegida con un segundo factor. Use su llave de acceso o un código de recuperación.',
+      },
       code: 'Código de seis cifras',
       confirm: 'Confirmar',
       wrong:
@@ -66,6 +80,10 @@ export const signInTexts: Record<Language, Texts> = {
     secondFactor: {
       title: 'Saisissez votre code',
       text: 'Votre compte est protégé par un second facteur. Ouvrez votre application d’authentification pour voir le code.',
+      withPasskey: {
+        title: 'Confirmez avec votre clé d’accès',
+        text: 'Votre compte est protégé par un second facteur. Utilisez votre clé d’accès ou un code de récupération.',
+      },
       code: 'Code à six chiffres',
       confirm: 'Confirmer',
       wrong:

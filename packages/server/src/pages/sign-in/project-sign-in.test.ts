@@ -128,6 +128,9 @@ describe('a passkey', () => {
 
   test('is asked for as second factor only of who has one', async () => {
     const step = 'secondFactor';
+    const alone = await show({ step, hasPasskey: true, hasAuthenticator: false }, 'second-factor');
+    expect(alone.body).toContain('Confirm with your passkey');
+    expect(alone.body).not.toMatch(/name="code"|authenticator app/);
     const asked = await show({ step, hasPasskey: true }, 'second-factor');
     expect(asked.body).toContain('<script src="/api/auth/project/second-factor.js"></script>');
     expect(asked.body).toContain('<input type="hidden" name="passkey" value="" />');

@@ -97,18 +97,21 @@ function secondFactorPage(language: Language, state: PageState): PageWithForm {
       required
       ${described}
     />`;
-  const body = html`<p>${texts.text}</p>
+  const isPasskeyAlone = state.hasPasskey && !state.hasAuthenticator;
+  const { title, text } = isPasskeyAlone ? texts.withPasskey : texts;
+  const or = isPasskeyAlone ? undefined : methodTexts[language].or;
+  const body = html`<p>${text}</p>
     ${isWrong && noticeParagraph(texts.wrong)}
     ${state.notice === 'passkeyRefused' && noticeParagraph(noticeTexts[language].passkeyRefused)}
-    ${form(code, texts.confirm)}
-    ${state.hasPasskey && passkeyForm(language, state, { isSecond: true, or: methodTexts[language].or })}
-    <details>
+    ${!isPasskeyAlone && form(code, texts.confirm)}
+    ${state.hasPasskey && passkeyForm(language, state, { isSecond: true, or })}
+    <details${isPasskeyAlone && html` open`}>
       <summary>${texts.noApp}</summary>
       ${form(recoveryCode, texts.recover)}
     </details>
     ${cancelForm(language, state)}`;
   const script = state.hasPasskey ? { script: `${paths.secondFactor}.js` } : {};
-  return appPage({ language, state, title: texts.title, body, place, ...script });
+  return appPage({ language, state, title, body, place, ...script });
 }
 
 const tokenOf = ({ query }: FastifyRequest): string => {

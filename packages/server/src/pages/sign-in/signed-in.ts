@@ -38,9 +38,9 @@ const texts: Record<Language, Texts> = {
         'Sie haben den Vorgang abgebrochen, oder dieser Benutzer darf sich zurzeit nicht anmelden.',
       invalidState: 'Diese Anmeldung ist abgelaufen. Bitte beginnen Sie noch einmal.',
       emailNotVerified:
-        'Das Konto hat keine bestätigte E-Mail-Adresse. Bestätigen Sie eine bei seinem Anbieter und beginnen Sie noch einmal.',
+        'Das Konto hat keine bestätigte E-Mail-Adresse. Bestätigen Sie eine beim Anbieter des Kontos und beginnen Sie noch einmal.',
       alreadyLinked:
-        'Dieses Konto lässt sich nicht verbinden: Es oder seine E-Mail-Adresse gehört schon zu einem anderen Benutzer, oder Sie haben die Höchstzahl an Anmeldewegen erreicht.',
+        'Dieses Konto lässt sich nicht verbinden: Das Konto oder seine E-Mail-Adresse gehört schon zu einem anderen Benutzer, oder Sie haben die Höchstzahl an Anmeldewegen erreicht.',
       signUpDisabled:
         'Zu diesem Konto gibt es keinen Benutzer, und neue Benutzer können sich hier nicht registrieren.',
       stepUpRequired: 'Melden Sie sich zu Ihrer Sicherheit zuerst erneut an. Verbinden Sie dann das Konto.',
@@ -57,7 +57,7 @@ const texts: Record<Language, Texts> = {
       emailNotVerified:
         'La cuenta no tiene una dirección de correo verificada. Verifique una en su proveedor y empiece de nuevo.',
       alreadyLinked:
-        'No se puede conectar esta cuenta: ella o su dirección de correo ya pertenece a otro usuario, o usted ha alcanzado el número máximo de formas de iniciar sesión.',
+        'No se puede conectar esta cuenta: la cuenta o su dirección de correo ya pertenece a otro usuario, o usted ha alcanzado el número máximo de formas de iniciar sesión.',
       signUpDisabled: 'Ningún usuario tiene esta cuenta, y aquí no se pueden registrar usuarios nuevos.',
       stepUpRequired: 'Por su seguridad, inicie sesión de nuevo primero. Después conecte la cuenta.',
       providerUnavailable:
@@ -74,7 +74,7 @@ const texts: Record<Language, Texts> = {
       emailNotVerified:
         'Le compte n’a pas d’adresse e-mail vérifiée. Vérifiez-en une chez son fournisseur, puis recommencez.',
       alreadyLinked:
-        'Ce compte ne peut pas être associé : lui ou son adresse e-mail appartient déjà à un autre utilisateur, ou vous avez atteint le nombre maximal de moyens de connexion.',
+        'Ce compte ne peut pas être associé : ce compte ou son adresse e-mail appartient déjà à un autre utilisateur, ou vous avez atteint le nombre maximal de moyens de connexion.',
       signUpDisabled:
         'Aucun utilisateur n’a ce compte, et les nouvelles inscriptions ne sont pas possibles ici.',
       stepUpRequired: 'Pour votre sécurité, reconnectez-vous d’abord. Associez ensuite le compte.',

@@ -23,6 +23,8 @@ const METADATA_MS = 3_600_000;
 const ID_TOKEN_SECONDS = 300;
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
 
+type Claims = Readonly<Record<string, unknown>>;
+
 interface Options {
   readonly provider: IdentityProviderConfig;
   /** The URL to which the provider sends the browser back. */
@@ -33,6 +35,12 @@ interface Options {
 
 export function openidProvider({ provider, callback, fetch, clock }: Options): IdentityProvider {
   const { key, name, issuer, clientId, clientSecret, allowSignUp } = provider;
+  const wanted = [
+    provider.claims.subject,
+    provider.claims.email,
+    provider.claims.name,
+    ...(provider.trustEmail === 'verified' ? [provider.claims.emailVerified] : []),
+  ];
   const faultless = <T>(step: string, work: () => Promise<T>) => withProviderFault(key, step, work);
   let cached: { readonly client: Promise<oauth.Configuration>; readonly until: number } | undefined;
 
@@ -72,11 +80,11 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
     return client;
   }
 
-  /** The claims of the id_token, and those of the user info that it lacks. */
+  /** The claims of the id_token, and those of the user info if it lacks some. */
   async function claimsOf(
     client: oauth.Configuration,
     tokens: oauth.TokenEndpointResponse & oauth.TokenEndpointResponseHelpers,
-  ): Promise<Readonly<Record<string, unknown>>> {
+  ): Promise<readonly Claims[]> {
     const claims = tokens.claims();
     if (!claims || !tokens.id_token) throw new ProviderFault(key, 'it sent no id_token');
     const { alg = '' } = decodeProtectedHeader(tokens.id_token);
@@ -84,23 +92,27 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
     if (Math.abs(clock.now().getTime() / 1000 - claims.iat) > ID_TOKEN_SECONDS) {
       throw new ProviderFault(key, 'its id_token was not issued just now');
     }
-    const wanted = [provider.claims.email, provider.claims.name];
     const isComplete = wanted.every((claim) => claims[claim] !== undefined);
-    if (isComplete || client.serverMetadata().userinfo_endpoint === undefined) return claims;
-    return { ...(await oauth.fetchUserInfo(client, tokens.access_token, claims.sub)), ...claims };
+    if (isComplete || client.serverMetadata().userinfo_endpoint === undefined) return [claims];
+    return [claims, await oauth.fetchUserInfo(client, tokens.access_token, claims.sub)];
   }
 
-  function identityOf(claims: Readonly<Record<string, unknown>>): Identity {
+  function identityOf(sources: readonly Claims[]): Identity {
     const names = provider.claims;
-    const id = claims[names.subject];
+    const first = (name: string) =>
+      sources.map((claims) => claims[name]).find((value) => value !== undefined);
+    const id = first(names.subject);
     if (typeof id !== 'string' || id === '' || id.length > 255) {
       throw new ProviderFault(key, 'it did not say who the user is');
     }
-    const address = email.safeParse(claims[names.email]).data ?? null;
-    const isProved =
-      provider.trustEmail === 'always' ||
-      (provider.trustEmail === 'verified' && claims[names.emailVerified] === true);
-    const shown = shownName(claims[names.name]);
+    const stated = first(names.email);
+    const address = email.safeParse(stated).data ?? null;
+    // Only together in one source is it the address that the provider calls verified.
+    const isVerified = sources.some(
+      (claims) => claims[names.email] === stated && claims[names.emailVerified] === true,
+    );
+    const isProved = provider.trustEmail === 'always' || (provider.trustEmail === 'verified' && isVerified);
+    const shown = shownName(first(names.name));
     return {
       id,
       address: isProved ? address : null,
@@ -143,8 +155,7 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
           idTokenExpected: true,
         }),
       );
-      const claims = await faultless('the user could not be read', () => claimsOf(client, tokens));
-      return identityOf(claims);
+      return identityOf(await faultless('the user could not be read', () => claimsOf(client, tokens)));
     },
   };
 }

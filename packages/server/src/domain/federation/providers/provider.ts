@@ -7,7 +7,7 @@ export interface IdentityProvider {
   readonly name: string;
   /** false: only users who exist already sign in through it. */
   readonly allowSignUp: boolean;
-  /** Reads what it takes to begin; the next call of `signInPage` does not wait for the network then. @throws ProviderFault */
+  /** Loads the metadata, so that `signInPage` does not wait for the network. @throws ProviderFault */
   reach(): Promise<void>;
   /** The URL at which the person signs in. @throws ProviderFault */
   signInPage(state: string, verifier: string): Promise<string>;

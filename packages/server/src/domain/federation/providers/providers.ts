@@ -10,10 +10,17 @@ import type { IdentityProvider } from './provider.ts';
 /** The end of a sign-in through a provider: a session of this service, or an answer to an app. */
 export type ProviderEnd = 'session' | 'app';
 
+export interface OfferedProvider {
+  readonly key: string;
+  readonly name: string;
+  /** Null: GitHub. */
+  readonly issuer: string | null;
+}
+
 /** The providers of the installation: GitHub, and those of OpenID Connect. */
 export interface IdentityProviders {
   /** In the order in which pages offer them. */
-  readonly offered: readonly { readonly key: string; readonly name: string }[];
+  readonly offered: readonly OfferedProvider[];
   /** @throws PROVIDER_NOT_CONFIGURED */
   at(key: string, end: ProviderEnd): IdentityProvider;
 }
@@ -37,8 +44,8 @@ export function createIdentityProviders(
   });
   return {
     offered: [
-      ...(github.client === undefined ? [] : [{ key: 'github', name: 'GitHub' }]),
-      ...ofOpenid.map(({ key, name }) => ({ key, name })),
+      ...(github.client === undefined ? [] : [{ key: 'github', name: 'GitHub', issuer: null }]),
+      ...config.identityProviders.map(({ key, name, issuer }) => ({ key, name, issuer })),
     ],
     at(key, end) {
       if (key === 'github') {

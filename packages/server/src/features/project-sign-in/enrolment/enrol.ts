@@ -13,7 +13,7 @@ import { askConsent } from '../ask-consent.ts';
 import { appOf, assertOwnPage, commonPart, denyAccess, flowAt, type ProjectFlow } from '../steps.ts';
 import { mayAddFactor } from './missing-factor.ts';
 
-/** The first second factor of a user, added on the way to an app that asks for one. */
+/** The first second factor of a user, added during the sign-in to an app that asks for one. */
 
 const codePattern = /^ *(?:[0-9] *){6}$/;
 
@@ -24,7 +24,7 @@ interface FirstCode {
 
 /**
  * Adds the authenticator app with its first correct code, and continues with the page of the recovery codes. A wrong code
- * counts as no failed attempt: who sees the page knows the secret, so there is nothing to guess.
+ * does not count as a failed attempt: the page shows the secret, so there is nothing to guess.
  * @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
  */
 export async function enrolFactor(ctx: Run, { form_token, code = '' }: FirstCode): Promise<string | Refusal> {
@@ -44,7 +44,7 @@ export async function enrolFactor(ctx: Run, { form_token, code = '' }: FirstCode
   const now = services.clock.now();
   const typed = code.replaceAll(' ', '');
   const step = codePattern.test(code) ? matchingStep(secret, typed, now, null) : null;
-  if (step === null) return sayAgain(ctx, flow, { ...flow.step, notice: 'wrongCode' }, 'code');
+  if (step === null) return refuseEntry(ctx, flow, { ...flow.step, notice: 'wrongCode' }, 'code');
   const recoveryCodes = await addFirstFactor(ctx, user, { secret, step });
   const proved = { ...person, amr: [...person.amr, 'otp'], factorAt: now.toISOString() };
   await advanceFlow(ctx, 'project', flow.handle, {
@@ -70,7 +70,7 @@ export async function confirmCodes(ctx: Run, { form_token, kept }: KeptCodes): P
   const app = await appOf(tx, flow.asked);
   const { user } = flow.step;
   if (flow.step.secret !== null) throw startAgainError();
-  if (kept !== 'yes') return sayAgain(ctx, flow, { ...flow.step, notice: 'codesNotKept' }, 'kept');
+  if (kept !== 'yes') return refuseEntry(ctx, flow, { ...flow.step, notice: 'codesNotKept' }, 'kept');
   const candidate = await resolveCandidate(ctx, app, user.proof);
   if (!candidate) return denyAccess(ctx, flow, app);
   // The factor may have been removed elsewhere; then this sign-in would say more than is true.
@@ -80,7 +80,7 @@ export async function confirmCodes(ctx: Run, { form_token, kept }: KeptCodes): P
 }
 
 /** Shows the page again, with a message. */
-async function sayAgain(
+async function refuseEntry(
   ctx: Run,
   flow: ProjectFlow,
   step: EnrolmentStep,

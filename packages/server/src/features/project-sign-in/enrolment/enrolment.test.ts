@@ -119,7 +119,7 @@ describe('a user without a second factor', () => {
     for (const code of ['000000', 'abc', '', '12345678901234567890']) {
       await send(browser, { code });
       const { body } = await browser.page();
-      expect(body, code).toContain('This code does not fit.');
+      expect(body, code).toContain('This code is wrong.');
       expect(secretOn(body)).toEqual(secret);
     }
     expect(await factors()).toEqual([]);

@@ -13,7 +13,7 @@ interface Texts {
   readonly small: string;
 }
 
-/** The texts of the mail with a code and a link. `{app}` is a placeholder. */
+/** The texts of the mail with a code and a link. `{app}` and `{provider}` are placeholders. */
 export const codeMailTexts: Record<'en' | 'de' | 'es' | 'fr', Texts> = {
   en: {
     purposes: {
@@ -29,6 +29,13 @@ export const codeMailTexts: Record<'en' | 'de' | 'es' | 'fr', Texts> = {
         button: 'Continue to {app}',
         ignore:
           'If this was not you, ignore this e-mail, and do not share the code with anyone: without it, nobody gets further.',
+      },
+      connection: {
+        subject: 'Confirm your e-mail address for {app}',
+        line: 'Someone signed in to {app} with an account at {provider} that names this e-mail address. {provider} does not confirm that the address is yours. If it is, and the account is yours too, enter the code: you can then sign in with that account from now on.',
+        button: 'Continue to {app}',
+        ignore:
+          'If this was not you, do not share the code with anyone: whoever has it can sign in as you with their own account at {provider}.',
       },
       reset: {
         subject: 'Choose a new password',
@@ -58,6 +65,13 @@ export const codeMailTexts: Record<'en' | 'de' | 'es' | 'fr', Texts> = {
         ignore:
           'Wenn Sie das nicht waren, ignorieren Sie diese E-Mail und nennen Sie den Code niemandem: Ohne ihn kommt niemand weiter.',
       },
+      connection: {
+        subject: 'Bestätigen Sie Ihre E-Mail-Adresse für {app}',
+        line: 'Jemand hat sich bei {app} mit einem Konto bei {provider} angemeldet, das diese E-Mail-Adresse nennt. {provider} bestätigt nicht, dass die Adresse Ihnen gehört. Gehören Adresse und Konto Ihnen, geben Sie den Code ein: Dann können Sie sich künftig mit diesem Konto anmelden.',
+        button: 'Weiter zu {app}',
+        ignore:
+          'Wenn Sie das nicht waren, nennen Sie den Code niemandem: Wer ihn hat, kann sich mit dem eigenen Konto bei {provider} als Sie anmelden.',
+      },
       reset: {
         subject: 'Wählen Sie ein neues Passwort',
         line: 'Wir haben beim Anmelden bei {app} eine Anfrage nach einem neuen Passwort erhalten.',
@@ -84,6 +98,13 @@ export const codeMailTexts: Record<'en' | 'de' | 'es' | 'fr', Texts> = {
         button: 'Ir a {app}',
         ignore:
           'Si no ha sido usted, ignore este mensaje y no diga el código a nadie: sin él nadie puede continuar.',
+      },
+      connection: {
+        subject: 'Confirme su dirección de correo para {app}',
+        line: 'Alguien ha iniciado sesión en {app} con una cuenta de {provider} que indica esta dirección de correo. {provider} no confirma que la dirección sea suya. Si la dirección y la cuenta son suyas, introduzca el código: a partir de entonces podrá iniciar sesión con esa cuenta.',
+        button: 'Ir a {app}',
+        ignore:
+          'Si no ha sido usted, no diga el código a nadie: quien lo tenga podrá iniciar sesión como usted con su propia cuenta de {provider}.',
       },
       reset: {
         subject: 'Elija una contraseña nueva',
@@ -112,6 +133,13 @@ export const codeMailTexts: Record<'en' | 'de' | 'es' | 'fr', Texts> = {
         button: 'Continuer vers {app}',
         ignore:
           'Si ce n’était pas vous, ignorez cet e-mail et ne communiquez le code à personne : sans lui, personne ne va plus loin.',
+      },
+      connection: {
+        subject: 'Confirmez votre adresse e-mail pour {app}',
+        line: 'Quelqu’un s’est connecté à {app} avec un compte {provider} qui indique cette adresse e-mail. {provider} ne confirme pas que l’adresse est la vôtre. Si l’adresse et le compte sont à vous, saisissez le code : vous pourrez ensuite vous connecter avec ce compte.',
+        button: 'Continuer vers {app}',
+        ignore:
+          'Si ce n’était pas vous, ne communiquez le code à personne : toute personne qui l’a pourrait se connecter à votre place avec son propre compte {provider}.',
       },
       reset: {
         subject: 'Choisissez un nouveau mot de passe',

@@ -23,12 +23,17 @@ export function codeMail(
     readonly language: Language;
     readonly token: string;
     readonly code: string;
-    readonly purpose: CodePurpose;
+    readonly purpose: CodePurpose['name'];
+    /** The name of the provider whose account the code connects; else ''. */
+    readonly provider: string;
   },
 ): Mail {
   const { purposes, code, small } = codeMailTexts[mail.language];
-  const { subject, line, button, ignore } = purposes[mail.purpose.name];
-  const named = (text: string) => text.replaceAll('{app}', () => nameInMail(name));
+  const { subject, line, button, ignore } = purposes[mail.purpose];
+  const named = (text: string) =>
+    text
+      .replaceAll('{app}', () => nameInMail(name))
+      .replaceAll('{provider}', () => nameInMail(mail.provider));
   return composeMail({
     to: mail.to,
     language: mail.language,
@@ -36,6 +41,6 @@ export function codeMail(
     paragraphs: [named(line), code],
     code: `${mail.code.slice(0, 3)} ${mail.code.slice(3)}`,
     action: { label: named(button), url: `${appUrl}/api/auth/project/email?token=${mail.token}` },
-    footnotes: [small, ignore],
+    footnotes: [small, named(ignore)],
   });
 }

@@ -7,8 +7,11 @@ import type { Run } from '../../../domain/identity/sign-in.ts';
 import { lockClaimants, ownAddress } from '../../../domain/identity/verification.ts';
 import { advanceFlow, findFlowByMailedToken, startAgainError } from '../../../domain/sign-in-flow/flow.ts';
 import type { MailedCode, SignInStep } from '../../../domain/sign-in-flow/flow-data.ts';
-import { isLive } from '../../../domain/sign-in-flow/mailed-code.ts';
+import { isLinkOf, isLive } from '../../../domain/sign-in-flow/mailed-code.ts';
 import { appOf, assertOwnPage, commonPart, continueWithProof, type ProjectFlow } from '../steps.ts';
+import { providerKeyOf } from '../../../domain/federation/providers/provider.ts';
+import { isOffered } from '../../../domain/app-access/app.ts';
+import { notOffered } from './not-offered.ts';
 import { takeCode } from './take-code.ts';
 
 /** A mail proves its address by the code, or by the link in the browser that requested it: both continue the sign-in. */
@@ -23,7 +26,7 @@ export async function enterCode(
   ctx: Run,
   typed: { readonly code: string; readonly form_token?: string | undefined },
 ): Promise<string | Refusal> {
-  const taken = await takeCode(ctx, typed, ['signIn', 'verification']);
+  const taken = await takeCode(ctx, typed, ['signIn', 'connection', 'verification']);
   return taken instanceof Refusal ? taken : continueWithMail(ctx, taken);
 }
 
@@ -41,7 +44,8 @@ export async function mailOfToken(
   if (opened?.flow.step.name !== 'signIn') return undefined;
   const { flow, isSameBrowser } = opened;
   const { step } = opened.flow;
-  if (!step.mail || !isLive(step.mail, services.clock)) return undefined;
+  if (!step.mail || !isLive(step.mail, services.clock) || !isLinkOf(step.mail, mailed.token))
+    return undefined;
   return { flow: { ...flow, step }, mail: step.mail, isSameBrowser };
 }
 
@@ -68,12 +72,14 @@ async function continueWithMail(ctx: Run, { flow, mail }: OpenedMail): Promise<s
     if (passkeyAmr) return continueWithProof(ctx, flow, { provider: 'passkey', userId }, passkeyAmr);
     return continueWithProof(ctx, flow, { provider: 'password', userId, address }, ['pwd']);
   }
-  const { newUser, identity } = purpose.name === 'signIn' ? purpose : {};
-  if (identity) {
+  if (purpose.name === 'connection') {
+    const { identity } = purpose;
+    if (!isOffered(services, await appOf(tx, flow.asked), providerKeyOf(identity))) throw notOffered();
     const provider = identity.oidc ? 'oidc' : 'github';
     const proved = { ...identity, address, unprovedAddress: null };
     return continueWithProof(ctx, flow, { provider, identity: proved }, ['fed', 'mail']);
   }
+  const { newUser } = purpose.name === 'signIn' ? purpose : {};
   const { enabledProviders } = await appOf(tx, flow.asked);
   const isMailOffered = enabledProviders.includes('email');
   if (!isMailOffered && (await findAddressOwner(tx, address))) {

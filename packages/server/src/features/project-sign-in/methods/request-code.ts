@@ -8,6 +8,7 @@ import type { CodePurpose, MailedCode, NewUser, SignInStep } from '../../../doma
 import { newCode, newMailedCode } from '../../../domain/sign-in-flow/mailed-code.ts';
 import { findAddressOwner } from '../../../domain/identity/address.ts';
 import { flushMails } from '../../../domain/identity/flush-mails.ts';
+import { providerKeyOf, type Identity } from '../../../domain/federation/providers/provider.ts';
 import { canonicalAddress } from '../../../domain/identity/password-sign-in.ts';
 import { isReachable } from '../../../domain/identity/registration.ts';
 import type { Run } from '../../../domain/identity/sign-in.ts';
@@ -134,13 +135,16 @@ export async function mailCode(
     (!isStranger || (await consumeStrangerMailQuota(services, { appId: app.id, network: call.network }))) &&
     (await consumeMailQuota(services, quotas[purpose.name], address));
   const secrets = isWithinLimits ? { token: newOneTimeToken(), code: newCode() } : undefined;
-  const newMail = newMailedCode(services.clock, { address, purpose, code: secrets?.code ?? null });
+  const newMail = newMailedCode(services.clock, {
+    address,
+    purpose,
+    code: secrets?.code ?? null,
+    token: secrets?.token,
+  });
   const former = await lockMail(ctx, flow.handle);
+  // A code that connects an account stands for that account alone.
   const isSame =
-    former?.address === address &&
-    former.purpose.name === purpose.name &&
-    !hasIdentity(purpose) &&
-    !hasIdentity(former.purpose);
+    former?.address === address && former.purpose.name === purpose.name && purpose.name !== 'connection';
   const mail = secrets === undefined && isSame ? former : newMail;
   const step = { name: 'signIn', ...shown, mailedTo: address, mail } as const;
   const data = { ...commonPart(flow), step };
@@ -150,17 +154,23 @@ export async function mailCode(
   const language = owner?.locale ?? flow.asked.language ?? call.language;
   await services.mail.queue(
     tx,
-    codeMail(services.config.appUrl, app, { to: address, language, ...secrets, purpose }),
+    codeMail(services.config.appUrl, app, {
+      to: address,
+      language,
+      ...secrets,
+      purpose: purpose.name,
+      provider: purpose.name === 'connection' ? nameOfProvider(services, purpose.identity) : '',
+    }),
   );
   flushMails(ctx);
 }
 
-/** Such a code links the account of a provider, so it does not stand for a mail without one. */
-const hasIdentity = (purpose: CodePurpose): boolean =>
-  purpose.name === 'signIn' && purpose.identity !== undefined;
+const nameOfProvider = ({ identityProviders }: Services, identity: Identity): string =>
+  identityProviders.at(providerKeyOf(identity), 'app').name;
 
 const quotas: Record<CodePurpose['name'], MailPurpose> = {
   signIn: 'signIn',
+  connection: 'verification',
   verification: 'verification',
   reset: 'reset',
 };

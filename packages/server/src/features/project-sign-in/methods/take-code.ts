@@ -3,6 +3,7 @@ import { refuse, type Refusal } from '../../../kernel/output/reply.ts';
 import { countFailure, isLockedOut } from '../../me/failed-attempts.ts';
 import { findAddressOwner } from '../../../domain/identity/address.ts';
 import type { Run } from '../../../domain/identity/sign-in.ts';
+import { lockAccount } from '../../../domain/federation/match-identity.ts';
 import { nodeOfUser } from '../../../domain/identity/user-node.ts';
 import { lockClaimants } from '../../../domain/identity/verification.ts';
 import { delayToStep } from '../../../domain/sign-in-protection/constant-time-answer.ts';
@@ -24,7 +25,7 @@ interface TakenCode {
 
 /**
  * The mail of this code. A wrong code counts, for the mail and as a wrong secret of the user with that address, and answers
- * the same whether there is such a user or not. Locks address, users and flow, in this order, so that guesses at the same time count
+ * the same whether there is such a user or not. Locks account, address, users and flow, in this order, so that guesses at the same time count
  * one after the other. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
  */
 export async function takeCode(
@@ -36,13 +37,15 @@ export async function takeCode(
   delayToStep(ctx, performance.now());
   assertOwnPage(call);
   const seen = await flowAt(tx, services, call, 'signIn', typed.form_token);
-  if (seen.step.mail) await lockClaimants(ctx, seen.step.mail.address);
+  const { mail: expected } = seen.step;
+  if (expected?.purpose.name === 'connection') await lockAccount(ctx, expected.purpose.identity);
+  if (expected) await lockClaimants(ctx, expected.address);
   const flow = await lockFlow(tx, services, 'project', seen.handle);
   if (flow?.step.name !== 'signIn') throw startAgainError();
   const { step } = flow;
   const { mail } = step;
   const code = typedCode(typed.code);
-  const isExpected = mail !== undefined && mail.address === seen.step.mail?.address;
+  const isExpected = mail !== undefined && mail.address === expected?.address;
   if (!isExpected || !purposes.includes(mail.purpose.name) || !isLive(mail, services.clock)) {
     return refuseCode(ctx, { flow, step }, 'mailedCodeEnded');
   }

@@ -34,7 +34,8 @@ export const signInProviders = query({
       items: z.array(SignInProvider).describe('The providers, in the order in which pages offer them.'),
     })
     .meta({ id: 'SignInProviders', description: 'The providers of the installation.' }),
-  run: ({ services }) => Promise.resolve({ items: [...services.identityProviders.offered] }),
+  run: ({ services }) =>
+    Promise.resolve({ items: services.identityProviders.offered.map(({ key, name }) => ({ key, name })) }),
 });
 
 export const startProviderSignIn = mutation({

@@ -1,6 +1,6 @@
 import type { Call, Services } from '../../../kernel/context.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
-import { offeredIdentityProviders, type LiveApp } from '../../../domain/app-access/app.ts';
+import { isOffered } from '../../../domain/app-access/app.ts';
 import { pageOf } from '../../../domain/federation/answer-app.ts';
 import { lockAccount } from '../../../domain/federation/match-identity.ts';
 import {
@@ -9,31 +9,42 @@ import {
   type Identity,
   type ProviderAnswer,
 } from '../../../domain/federation/providers/provider.ts';
-import { advanceFlow, updateFlow } from '../../../domain/sign-in-flow/flow.ts';
+import { newVerifier } from '../../../domain/federation/providers/github.ts';
+import { advanceFlow, lockFlow, startAgainError } from '../../../domain/sign-in-flow/flow.ts';
 import type { Run } from '../../../domain/identity/sign-in.ts';
 import { mailCode, reachableAddress } from '../methods/request-code.ts';
 import { notOffered } from '../methods/not-offered.ts';
-import { appOf, commonPart, continueWithProof, flowAt } from '../steps.ts';
+import { appOf, commonPart, continueWithProof, flowAt, type ProjectFlow } from '../steps.ts';
 
 /** The way of a sign-in to an app through a provider: to its page, and back with who the person is (identity §12). */
-
-const isOffered = (services: Services, app: LiveApp, key: string): boolean =>
-  offeredIdentityProviders(services, app).some((provider) => provider.key === key);
 
 /**
  * The URL at which the person signs in, or of the page that says why they cannot. `isReached`: whether the provider answers.
  * @throws INVALID_TOKEN, PROVIDER_NOT_CONFIGURED
  */
 export async function toProvider(ctx: Run, key: string, isReached = true): Promise<string> {
-  const { tx, services, call } = ctx;
+  const { tx, services } = ctx;
   ctx.unchanged();
-  const { handle, ...flow } = await flowAt(tx, services, call, 'signIn');
+  const flow = await lockFirstStep(ctx);
   if (!isOffered(services, await appOf(tx, flow.asked), key)) throw notOffered();
-  const { notice: _, ...step } = flow.step;
-  const noted = { ...step, providerKey: key, ...(!isReached && { notice: 'providerFailed' as const }) };
-  await updateFlow(ctx, 'project', { handle, data: { ...commonPart(flow), step: noted } });
+  // What one provider learns from its URL must not fit the answer of another.
+  const verifier = newVerifier();
+  const step = { name: 'signIn', providerKey: key } as const;
+  const shown = isReached ? step : { ...step, notice: 'providerFailed' as const };
+  const data = { asked: flow.asked, verifier, step: shown };
+  const state = await advanceFlow(ctx, 'project', flow.handle, data);
   if (!isReached) return pageOf(services.config, 'signIn');
-  return services.identityProviders.at(key, 'app').signInPage(handle, flow.verifier);
+  return services.identityProviders.at(key, 'app').signInPage(state, verifier);
+}
+
+/** The flow of this browser, locked until commit. A request at the same time may have advanced it: then it is read again. */
+async function lockFirstStep({ tx, services, call }: Run): Promise<ProjectFlow> {
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
+    const { handle } = await flowAt(tx, services, call, 'signIn');
+    const flow = await lockFlow(tx, services, 'project', handle);
+    if (flow?.step.name === 'signIn') return flow;
+  }
+  throw startAgainError();
 }
 
 interface FromProvider {
@@ -91,14 +102,11 @@ export async function takeIdentity(ctx: Run, { flow, key, outcome }: FromProvide
     const address = reachableAddress(services, outcome.unprovedAddress ?? '');
     if (address !== null) {
       ctx.unchanged();
-      const purpose = { name: 'signIn', identity: outcome } as const;
-      await mailCode(ctx, flow, {
-        app,
-        address,
-        purpose,
-        form: 'signIn',
-        providerKey: providerKeyOf(outcome),
-      });
+      const step = { name: 'signIn', providerKey: providerKeyOf(outcome) } as const;
+      const handle = await advanceFlow(ctx, 'project', flow.handle, { ...commonPart(flow), step });
+      const purpose = { name: 'connection', identity: outcome } as const;
+      const shown = { form: 'signIn', providerKey: step.providerKey } as const;
+      await mailCode(ctx, { ...flow, handle, step }, { app, address, purpose, ...shown });
       return pageOf(services.config, 'signIn');
     }
   }

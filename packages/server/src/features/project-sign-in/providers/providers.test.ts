@@ -185,7 +185,17 @@ describe('a sign-in to this service', () => {
     expect(await usersAt(acme.userInfo['email'])).toEqual([]);
   });
 
-  test('a provider that signs nobody up lets in only users whom it knows', async () => {
+  test('takes "verified" only from where the address is', async () => {
+    const owner = await app.person();
+    acme.person = acme.newPerson({ email: owner.email, email_verified: undefined });
+    acme.userInfo = { email: acme.newPerson()['email'], email_verified: true };
+    expect(errorOf(await signIn(visitor(app.server)))).toBe('emailNotVerified');
+    acme.userInfo = { email: owner.email, email_verified: true };
+    expect(errorOf(await signIn(visitor(app.server)))).toBeNull();
+    expect(await methodsOf(owner.userId)).toHaveLength(2);
+  });
+
+  test('a provider without sign-up lets in only users whom it knows', async () => {
     const end = await signIn(visitor(app.server), other);
     expect(errorOf(end)).toBe('emailNotVerified');
   });
@@ -358,9 +368,14 @@ describe('a sign-in to an app', () => {
     other.person = other.newPerson({ email: owner.email });
     const browser = signInBrowser(app, shop);
     await toApp(browser, other);
-    expect((await browser.page()).body).toContain(owner.email);
+    const { body } = await browser.page();
+    expect(body).toContain(owner.email);
+    expect(body).toContain('<bdi>Other &amp; Co</bdi> does not confirm');
+    expect(body).not.toContain('action="/api/auth/project/email/request"');
     expect(await methodsOf(owner.userId)).toHaveLength(1);
     const code = await app.mailedCode(owner.email);
+    const mail = app.mails.findLast(({ to }) => to === owner.email);
+    expect(mail?.text).toContain('an account at Other & Co');
     await browser.post('/api/auth/flow/email/code', { code });
     expect(redirectParameters(await browser.answer('approve'))['code']).toBeDefined();
     expect((await methodsOf(owner.userId)).map(({ provider }) => provider)).toEqual(['email', 'oidc']);
@@ -401,9 +416,55 @@ describe('a sign-in to an app', () => {
     const browser = signInBrowser(app, shop);
     await browser.authorize();
     const back = await visit(browser, acme, '/api/auth/project/providers/acme');
-    await visit(browser, other, '/api/auth/project/providers/other');
-    await browser.get(back);
+    const next = await visit(browser, other, '/api/auth/project/providers/other');
+    expect((await browser.get(back)).statusCode).toBe(400);
+    const moved = new URL(next.replace('/providers/other/', '/providers/acme/'));
+    await browser.get(moved.href);
     expect((await browser.page()).body).toContain('could not reach <bdi>Acme ID</bdi>');
+  });
+
+  test('each way to a provider has secrets of its own, and ends the code that was mailed before', async () => {
+    const plain = await appInProject(app, {
+      enabledProviders: ['email'],
+      identityProviders: ['acme', 'other'],
+    });
+    const browser = signInBrowser(app, plain);
+    await browser.authorize();
+    const token = await browser.mail(plain.owner.email);
+    const secretsOf = async (key: string) => {
+      const answer = await browser.get(`/api/auth/project/providers/${key}`);
+      const { searchParams } = new URL(String(answer.headers.location));
+      return ['state', 'nonce', 'code_challenge'].map((name) => searchParams.get(name));
+    };
+    const secrets = [
+      ...(await secretsOf('acme')),
+      ...(await secretsOf('other')),
+      ...(await secretsOf('acme')),
+    ];
+    expect(new Set(secrets).size).toBe(9);
+    expect((await browser.open(token)).statusCode).toBe(400);
+    const code = await app.mailedCode(plain.owner.email);
+    const refused = await browser.post('/api/auth/flow/email/code', { code });
+    expect(String(refused.headers.location)).not.toContain('/consent');
+    expect((await browser.answer('approve')).statusCode).toBe(400);
+  });
+
+  test('a link belongs to its own mail, whatever else the browser does at the same time', async () => {
+    const plain = await appInProject(app, { enabledProviders: ['email'], identityProviders: ['acme'] });
+    const victim = plain.owner;
+    const attacker = await app.person();
+    for (let round = 0; round < 10; round += 1) {
+      const browser = signInBrowser(app, plain);
+      await browser.authorize();
+      const request = (email: string) => browser.post('/api/auth/project/email/request', { email });
+      const leave = () => browser.get('/api/auth/project/providers/acme');
+      await request(victim.email);
+      await Promise.all([leave(), request(attacker.email), leave(), leave()]);
+      // The request for the mail may have come too late, and then there is none.
+      const token = await app.mailedToken(attacker.email).catch(() => 'none');
+      const answer = await browser.open(token);
+      expect(String(answer.headers.location)).not.toContain('/consent');
+    }
   });
 
   test('a sign-in counts for another app of the project only if it offers the same provider', async () => {

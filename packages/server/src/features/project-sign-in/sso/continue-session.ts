@@ -73,8 +73,7 @@ export async function continueSession(
 /** Whether the app offers the way in which the user signed in: one that it does not offer, it does not trust either. */
 function isTrusted(services: Services, app: LiveApp, { amr, ssoProvider }: SessionRow): boolean {
   if (amr.includes('fed')) {
-    const key = ssoProvider ?? 'github';
-    return offeredIdentityProviders(services, app).some((provider) => provider.key === key);
+    return offeredIdentityProviders(services, app).some(({ issuer }) => issuer === ssoProvider);
   }
   return offeredProviders(services.config, app).includes(wayOf(amr));
 }

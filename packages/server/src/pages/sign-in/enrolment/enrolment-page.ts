@@ -6,7 +6,7 @@ import { appPage, hiddenField, type PageState } from '../app-page.ts';
 import { cancelForm, noticeParagraph } from '../page-parts.ts';
 import { enrolmentTexts } from './enrolment-texts.ts';
 
-/** The pages on which a user adds an authenticator app, and keeps the recovery codes (sign-in-methods §8). */
+/** The pages on which a user adds an authenticator app, and keeps the recovery codes (openid §3). */
 export function enrolmentPage(language: Language, state: PageState): PageWithForm {
   const texts = enrolmentTexts[language];
   const { enrolment } = state;

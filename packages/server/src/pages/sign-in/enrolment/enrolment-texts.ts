@@ -28,12 +28,12 @@ export const enrolmentTexts: Record<Language, Texts> = {
     scan: 'Scan this picture with the authenticator app on your phone, then enter the code that it shows.',
     picture: 'QR code for the authenticator app',
     byHand: 'Enter the key by hand instead',
-    secretHint: 'Choose a key that depends on time, and enter this one. Blanks make no difference.',
+    secretHint: 'Choose a time-based key, and enter this one. Spaces do not matter.',
     open: 'Open the authenticator app on this device',
     code: 'Six-digit code',
     add: 'Add the app',
     wrong:
-      'This code does not fit. Enter the code that the authenticator app shows now, and check the clock of your phone.',
+      'This code is wrong. Enter the code that the authenticator app shows now, and check the clock of your phone.',
     codesTitle: 'Keep your recovery codes',
     codesText:
       'If you lose your authenticator app, you sign in with one of these codes. Each works once, and they are not shown again.',
@@ -55,19 +55,19 @@ export const enrolmentTexts: Record<Language, Texts> = {
     code: 'Sechsstelliger Code',
     add: 'App hinzufügen',
     wrong:
-      'Dieser Code passt nicht. Geben Sie den Code ein, den die Authenticator-App jetzt anzeigt, und prüfen Sie die Uhr Ihres Telefons.',
+      'Dieser Code ist falsch. Geben Sie den Code ein, den die Authenticator-App jetzt anzeigt, und prüfen Sie die Uhr Ihres Telefons.',
     codesTitle: 'Bewahren Sie Ihre Wiederherstellungscodes auf',
     codesText:
-      'Wenn Sie Ihre Authenticator-App verlieren, melden Sie sich mit einem dieser Codes an. Jeder gilt einmal, und sie werden nicht wieder angezeigt.',
+      'Wenn Sie Ihre Authenticator-App verlieren, melden Sie sich mit einem dieser Codes an. Jeder Code gilt nur einmal, und sie werden nicht wieder angezeigt.',
     codes: 'Wiederherstellungscodes',
-    kept: 'Ich habe diese Codes sicher aufbewahrt.',
+    kept: 'Ich habe diese Codes an einem sicheren Ort abgelegt.',
     notKept: 'Bestätigen Sie, dass Sie die Codes aufbewahrt haben.',
     next: 'Weiter',
     place: 'Danach kehren Sie zu {place} zurück.',
   },
   es: {
     title: '{app} pide un segundo factor',
-    text: 'Añada una aplicación de autenticación a su cuenta. Desde ahora protege todos los inicios de sesión de su cuenta.',
+    text: 'Añada una aplicación de autenticación a su cuenta. A partir de ahora protegerá todos los inicios de sesión de su cuenta.',
     scan: 'Escanee esta imagen con la aplicación de autenticación de su teléfono y escriba después el código que muestre.',
     picture: 'Código QR para la aplicación de autenticación',
     byHand: 'Escribir la clave a mano',
@@ -79,7 +79,7 @@ export const enrolmentTexts: Record<Language, Texts> = {
       'Este código no coincide. Escriba el código que la aplicación de autenticación muestra ahora y compruebe la hora de su teléfono.',
     codesTitle: 'Guarde sus códigos de recuperación',
     codesText:
-      'Si pierde su aplicación de autenticación, inicie sesión con uno de estos códigos. Cada uno vale una vez y no se vuelven a mostrar.',
+      'Si pierde su aplicación de autenticación, podrá iniciar sesión con uno de estos códigos. Cada uno vale una vez y no se vuelven a mostrar.',
     codes: 'Códigos de recuperación',
     kept: 'He guardado estos códigos en un lugar seguro.',
     notKept: 'Confirme que ha guardado los códigos.',
@@ -88,7 +88,7 @@ export const enrolmentTexts: Record<Language, Texts> = {
   },
   fr: {
     title: '{app} demande un second facteur',
-    text: 'Ajoutez une application d’authentification à votre compte. Désormais, elle protège chaque connexion à votre compte.',
+    text: 'Ajoutez une application d’authentification à votre compte. Elle protégera désormais chaque connexion à votre compte.',
     scan: 'Scannez cette image avec l’application d’authentification de votre téléphone, puis saisissez le code qu’elle affiche.',
     picture: 'Code QR pour l’application d’authentification',
     byHand: 'Saisir la clé à la main',
@@ -101,11 +101,11 @@ export const enrolmentTexts: Record<Language, Texts> = {
       'Ce code ne correspond pas. Saisissez le code que l’application d’authentification affiche maintenant et vérifiez l’heure de votre téléphone.',
     codesTitle: 'Conservez vos codes de récupération',
     codesText:
-      'Si vous perdez votre application d’authentification, connectez-vous avec un de ces codes. Chacun vaut une seule fois, et ils ne seront plus affichés.',
+      'Si vous perdez votre application d’authentification, connectez-vous avec un de ces codes. Chacun ne fonctionne qu’une fois, et ils ne seront plus affichés.',
     codes: 'Codes de récupération',
     kept: 'J’ai conservé ces codes en lieu sûr.',
     notKept: 'Confirmez que vous avez conservé les codes.',
     next: 'Continuer',
-    place: 'Ensuite, vous revenez à {place}.',
+    place: 'Vous reviendrez ensuite à {place}.',
   },
 };

@@ -5,6 +5,7 @@ import { hostedPage, type Page, type PageWithForm } from '../../page.ts';
 import { appPage, hiddenField, type BrandedApp, type PageState } from '../app-page.ts';
 import { cancelForm } from '../page-parts.ts';
 import { signInTexts } from '../project-sign-in-texts.ts';
+import { connectionTexts } from './connection-texts.ts';
 import { formAddress, scriptPath } from './form-address.ts';
 import { field, passwordField, passwordRule, problemAt } from './form-parts.ts';
 import { methodTexts } from './method-texts.ts';
@@ -28,7 +29,9 @@ export function mailedCodePage(language: Language, state: PageState, address: st
     isReset &&
     html`${newPasswordField(language, signIn.passwordMinLength, problemAt(language, state, 'newPassword'))}
       <p class="hint">${reset.ends}</p>`;
-  const body = html`<p role="status">${fillSentence(code.text, { address })}</p>
+  const sentence = signIn.connects ? connectionTexts[language] : code.text;
+  const names = { address, provider: state.provider ?? '' };
+  const body = html`<p role="status">${fillSentence(sentence, names)}</p>
     <form method="post" action="${isReset ? '/api/auth/flow/reset' : '/api/auth/flow/email/code'}">
       ${hiddenField('form_token', formToken)} ${codeField} ${newPassword}
       <button>${isReset ? reset.save : code.button}</button>
@@ -44,7 +47,7 @@ export function mailedCodePage(language: Language, state: PageState, address: st
 function sendAgain(language: Language, { formToken, signIn, providers }: PageState, address: string): Html {
   const { code } = methodTexts[language];
   const isReset = signIn.form === 'reset';
-  const mayResend = signIn.form !== 'signUp' && (isReset || providers.includes('email'));
+  const mayResend = signIn.form !== 'signUp' && !signIn.connects && (isReset || providers.includes('email'));
   const action = isReset ? '/api/auth/flow/reset/request' : '/api/auth/project/email/request';
   return html`${
       mayResend &&

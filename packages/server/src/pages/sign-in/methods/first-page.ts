@@ -42,7 +42,7 @@ const atField = ['addressInvalid', 'wrongMailedCode', 'mailedCodeEnded'];
 function noticeAbove(language: Language, { notice, provider }: PageState): Html | false {
   const notices = noticeTexts[language];
   if (notice === null || atField.includes(notice) || !(notice in notices)) return false;
-  const text = fillSentence(notices[notice as keyof typeof notices], { provider: provider ?? 'GitHub' });
+  const text = fillSentence(notices[notice as keyof typeof notices], { provider: provider ?? '' });
   return notice === 'passwordChanged'
     ? html`<p role="status" class="good">${text}</p>`
     : noticeParagraph(text);

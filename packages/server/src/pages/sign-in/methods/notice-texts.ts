@@ -83,7 +83,7 @@ export const noticeTexts: Record<Language, Texts> = {
       'Ce code ne fonctionne plus. Un code expire après 10 minutes, après cinq essais incorrects et quand vous en demandez un autre.',
     wrongPassword:
       'L’adresse ou le mot de passe est incorrect. Après de nombreux mots de passe incorrects, patientez un peu ou choisissez un nouveau mot de passe.',
-    passkeyRefused: 'Cette clé d’accès n’a pas été acceptée. Réessayez ou choisissez une autre façon.',
+    passkeyRefused: 'Cette clé d’accès n’a pas été acceptée. Réessayez ou choisissez une autre méthode.',
     passwordChanged: 'Votre mot de passe a été modifié. Connectez-vous avec celui-ci.',
     accountExists:
       'Vous avez déjà un compte avec cette adresse. Saisissez son mot de passe ou choisissez-en un avec « Mot de passe oublié ? ».',

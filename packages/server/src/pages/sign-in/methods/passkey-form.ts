@@ -24,19 +24,19 @@ const passkeyTexts: Record<Language, Texts> = {
     unused:
       'Es wurde kein Passkey verwendet. Versuchen Sie es noch einmal, oder wählen Sie einen anderen Weg.',
     unavailable:
-      'Diese Anmeldung geschieht mit einem Passkey, aber Ihr Browser unterstützt hier keine Passkeys oder führt keine Skripte aus.',
+      'Für diese Anmeldung brauchen Sie einen Passkey, aber Ihr Browser unterstützt hier keine Passkeys oder führt keine Skripte aus.',
   },
   es: {
     signIn: 'Iniciar sesión con una llave de acceso',
     confirm: 'Confirmar con una llave de acceso',
     unused: 'No se ha usado ninguna llave de acceso. Inténtelo de nuevo o elija otra forma.',
     unavailable:
-      'Se inicia sesión con una llave de acceso, pero su navegador no admite aquí llaves de acceso o no ejecuta scripts.',
+      'Para iniciar sesión necesita una llave de acceso, pero su navegador no admite aquí llaves de acceso o no ejecuta scripts.',
   },
   fr: {
     signIn: 'Se connecter avec une clé d’accès',
     confirm: 'Confirmer avec une clé d’accès',
-    unused: 'Aucune clé d’accès n’a été utilisée. Réessayez ou choisissez une autre façon.',
+    unused: 'Aucune clé d’accès n’a été utilisée. Réessayez ou choisissez une autre méthode.',
     unavailable:
       'La connexion se fait avec une clé d’accès, mais votre navigateur ne prend pas en charge les clés d’accès ici, ou n’exécute pas de scripts.',
   },

@@ -1,0 +1,30 @@
+import type { Config } from '../../config/config.ts';
+import type { LiveApp } from '../../domain/app-access/app.ts';
+import type { SignInForm, SignInStep } from '../../domain/sign-in-flow/flow-data.ts';
+import { allowsSignUp } from './methods/request-code.ts';
+
+/** What the first page knows: the form that was sent last, and what was wrong with it. */
+export interface FirstPage {
+  readonly form: SignInForm | null;
+  readonly address: string | null;
+  readonly entered: NonNullable<SignInStep['entered']>;
+  readonly mailedTo: string | null;
+  /** The mailed code connects an account at the provider to the address. */
+  readonly connects: boolean;
+  readonly problems: NonNullable<SignInStep['problems']>;
+  readonly allowsSignUp: boolean;
+  readonly passwordMinLength: number;
+}
+
+export function firstPageOf({ auth }: Config, app: LiveApp, step: SignInStep | undefined): FirstPage {
+  return {
+    form: step?.form ?? null,
+    address: step?.address ?? null,
+    entered: step?.entered ?? {},
+    mailedTo: step?.mailedTo ?? null,
+    connects: step?.mail?.purpose.name === 'connection',
+    problems: step?.problems ?? [],
+    allowsSignUp: allowsSignUp(app),
+    passwordMinLength: auth.passwordMinLength,
+  };
+}

@@ -1,0 +1,9 @@
+/** What the pages need to know of the installation. */
+export interface PageSettings {
+  readonly https: boolean;
+  /** Whether the service serves these pages; pages link only to what exists. */
+  readonly serves: { readonly explorer: boolean; readonly documentation: boolean; readonly console: boolean };
+  /** Where people go on: the frontend, else the console; null: there is neither. */
+  readonly home: string | null;
+  readonly passwordMinLength: number;
+}
