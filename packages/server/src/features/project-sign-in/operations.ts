@@ -16,7 +16,7 @@ import {
   redirects,
 } from './browser-operation.ts';
 import { approve, deny, verifyFactor } from './consent.ts';
-import { appInfo, consentInfo } from './page-questions.ts';
+import { appInfo, consentInfo } from './page-state/page-questions.ts';
 import { providerAnswer, SignInProvider } from '../../domain/federation/provider-input.ts';
 import { fromProvider, takeIdentity, toProvider } from './providers/provider-steps.ts';
 import { flowPasskey, prepareSecondFactor } from './methods/passkey.ts';

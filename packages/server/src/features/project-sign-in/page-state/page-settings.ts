@@ -1,4 +1,4 @@
-import type { Config } from '../../config/config.ts';
+import type { Config } from '../../../config/config.ts';
 
 /** What the pages need to know of the installation. `consoleFolder`: the files of the console; undefined: they were not built. */
 export function pageSettings(config: Config, consoleFolder: string | undefined) {

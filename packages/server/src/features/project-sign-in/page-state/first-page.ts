@@ -1,7 +1,7 @@
-import type { Config } from '../../config/config.ts';
-import type { LiveApp } from '../../domain/app-access/app.ts';
-import type { SignInForm, SignInStep } from '../../domain/sign-in-flow/flow-data.ts';
-import { allowsSignUp } from './methods/request-code.ts';
+import type { Config } from '../../../config/config.ts';
+import type { LiveApp } from '../../../domain/app-access/app.ts';
+import type { SignInForm, SignInStep } from '../../../domain/sign-in-flow/flow-data.ts';
+import { allowsSignUp } from '../methods/request-code.ts';
 
 /** What the first page knows: the form that was sent last, and what was wrong with it. */
 export interface FirstPage {

@@ -1,38 +1,38 @@
 import { eq } from 'drizzle-orm';
-import { fail } from '../../errors.ts';
-import type { Call, Services } from '../../kernel/context.ts';
-import type { Executor } from '../../kernel/scoped-db.ts';
+import { fail } from '../../../errors.ts';
+import type { Call, Services } from '../../../kernel/context.ts';
+import type { Executor } from '../../../kernel/scoped-db.ts';
 import {
   appByClientId,
   appById,
   offeredIdentityProviders,
   offeredProviders,
   type LiveApp,
-} from '../../domain/app-access/app.ts';
-import { parseScopes, type OpenidScope } from '../../domain/app-access/openid-scopes.ts';
-import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
-import { namedScopes, type NamedScope } from '../../domain/app-access/scopes.ts';
-import type { WaitingDevice } from '../../domain/sign-in-flow/app-request.ts';
-import type { StepName } from '../../domain/federation/answer-app.ts';
-import { addressOf, statedName } from '../../domain/federation/app-sign-in.ts';
-import { loadCliQuestion, type CliQuestion } from '../../domain/federation/cli.ts';
-import { loadConnectQuestion, type ConnectQuestion } from '../../domain/federation/link-account.ts';
-import { findFlowByState, findFlowByCookie, startAgainError } from '../../domain/sign-in-flow/flow.ts';
-import type { Notice, IdentifiedPerson } from '../../domain/sign-in-flow/flow-data.ts';
-import type { IdentityProviders } from '../../domain/federation/providers/providers.ts';
-import { localPart } from '../../domain/federation/match-identity.ts';
-import { organizations } from '../organizations/organization.ts';
-import { isEnrolled } from '../mfa/mfa-factor.ts';
-import { hasPasskey } from '../passkeys/passkey.ts';
-import { projects } from '../projects/project.ts';
-import { users } from '../users/user.ts';
-import { permissionsOf, unknownRedirect, unknownScopes } from './authorize.ts';
-import { chosenName, shownChoices, type ShownChoices } from './organization/shown-choices.ts';
-import { shownEnrolment, type ShownEnrolment } from './enrolment/shown-enrolment.ts';
-import { loadLogoutQuestion } from './end-session/end-session.ts';
-import { mailOfToken } from './methods/mailed-code.ts';
+} from '../../../domain/app-access/app.ts';
+import { parseScopes, type OpenidScope } from '../../../domain/app-access/openid-scopes.ts';
+import { matchesRedirect } from '../../../domain/app-access/redirect-uri.ts';
+import { namedScopes, type NamedScope } from '../../../domain/app-access/scopes.ts';
+import type { WaitingDevice } from '../../../domain/sign-in-flow/app-request.ts';
+import type { StepName } from '../../../domain/federation/answer-app.ts';
+import { addressOf, statedName } from '../../../domain/federation/app-sign-in.ts';
+import { loadCliQuestion, type CliQuestion } from '../../../domain/federation/cli.ts';
+import { loadConnectQuestion, type ConnectQuestion } from '../../../domain/federation/link-account.ts';
+import { findFlowByState, findFlowByCookie, startAgainError } from '../../../domain/sign-in-flow/flow.ts';
+import type { Notice, IdentifiedPerson } from '../../../domain/sign-in-flow/flow-data.ts';
+import type { IdentityProviders } from '../../../domain/federation/providers/providers.ts';
+import { localPart } from '../../../domain/federation/match-identity.ts';
+import { organizations } from '../../organizations/organization.ts';
+import { isEnrolled } from '../../mfa/mfa-factor.ts';
+import { hasPasskey } from '../../passkeys/passkey.ts';
+import { projects } from '../../projects/project.ts';
+import { users } from '../../users/user.ts';
+import { permissionsOf, unknownRedirect, unknownScopes } from '../authorize.ts';
+import { chosenName, shownChoices, type ShownChoices } from '../organization/shown-choices.ts';
+import { shownEnrolment, type ShownEnrolment } from '../enrolment/shown-enrolment.ts';
+import { loadLogoutQuestion } from '../end-session/end-session.ts';
+import { mailOfToken } from '../methods/mailed-code.ts';
 import { firstPageOf, type FirstPage } from './first-page.ts';
-import { appOf, type ProjectFlow } from './steps.ts';
+import { appOf, type ProjectFlow } from '../steps.ts';
 
 /** Read-only data for the sign-in pages, for apps, and for pages that customers build themselves. */
 
