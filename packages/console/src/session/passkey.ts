@@ -39,7 +39,7 @@ export async function makePasskey({ challenge, user, excludeCredentials, ...rest
     user: { ...user, id: toBytes(user.id) },
     excludeCredentials: excludeCredentials.map((passkey) => ({ ...passkey, id: toBytes(passkey.id) })),
   } as unknown as PublicKeyCredentialCreationOptions;
-  const { id, response } = await asked(navigator.credentials.create({ publicKey }));
+  const { id, response } = await chosen(navigator.credentials.create({ publicKey }));
   const { clientDataJSON, attestationObject } = response as AuthenticatorAttestationResponse;
   // Some browsers do not say it.
   const transports = (response as Partial<AuthenticatorAttestationResponse>).getTransports?.() ?? [];
@@ -54,7 +54,7 @@ export async function makePasskey({ challenge, user, excludeCredentials, ...rest
 /** Has the user choose a passkey, and the browser use it. @throws an error with a text for people */
 export async function askForPasskey({ challenge, rpId, timeout }: Request) {
   const publicKey = { challenge: toBytes(challenge), rpId, timeout, userVerification: 'preferred' as const };
-  const { id, response } = await asked(navigator.credentials.get({ publicKey }));
+  const { id, response } = await chosen(navigator.credentials.get({ publicKey }));
   const { clientDataJSON, authenticatorData, signature, userHandle } =
     response as AuthenticatorAssertionResponse;
   const sent = {
@@ -66,7 +66,7 @@ export async function askForPasskey({ challenge, rpId, timeout }: Request) {
   return { id, rawId: id, type: 'public-key' as const, response: sent };
 }
 
-async function asked(answer: Promise<Credential | null>): Promise<PublicKeyCredential> {
+async function chosen(answer: Promise<Credential | null>): Promise<PublicKeyCredential> {
   const texts = failures[language()];
   try {
     return (await answer) as PublicKeyCredential;

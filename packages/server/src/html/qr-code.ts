@@ -111,14 +111,14 @@ function interleaved(data: readonly number[], version: number): number[] {
     const block = data.slice(from, (from += shortLength + (index < shortCount ? 0 : 1)));
     return { block, check: remainder(block, by) };
   });
-  const turns = (parts: readonly (readonly number[])[], length: number): number[] =>
+  const interleave = (parts: readonly (readonly number[])[], length: number): number[] =>
     Array.from({ length }, (_, index) => parts.flatMap((part) => part[index] ?? [])).flat();
   return [
-    ...turns(
+    ...interleave(
       blocks.map(({ block }) => block),
       shortLength + 1,
     ),
-    ...turns(
+    ...interleave(
       blocks.map(({ check }) => check),
       correction,
     ),

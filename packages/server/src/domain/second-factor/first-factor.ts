@@ -17,7 +17,7 @@ export async function addFirstFactor(
   const { tx, services } = ctx;
   const { kek, ids, clock } = services;
   const [id, now] = [ids.next(), clock.now()];
-  // Those that were begun elsewhere and never enabled would count towards the most that a user may have.
+  // Apps whose set-up was never finished would count towards the maximum.
   await tx.delete(mfaFactors).where(and(eq(mfaFactors.userId, user.id), eq(mfaFactors.isEnabled, false)));
   await tx.insert(mfaFactors).values({
     id,

@@ -19,7 +19,7 @@ import { consentPage } from './project-consent.ts';
 import { signInTexts } from './project-sign-in-texts.ts';
 
 /**
- * The pages of a project sign-in (identity §12), by step. They are forms that need no script, passkeys excepted. They show what the flow of this
+ * The pages of a project sign-in (identity §12), by step. They need no script, except for passkeys. They show what the flow of this
  * browser contains; the only value that they read from an address is the token of a mailed link, which is not visible.
  */
 const pages: Record<
