@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -77,6 +78,14 @@ async function add(browser: SignInBrowser): Promise<{ secret: Buffer; codes: str
 const confirm = (browser: SignInBrowser, fields = { kept: 'yes' }) => send(browser, fields, '/confirm');
 
 describe('a user without a second factor', () => {
+  it('is not asked to add one for an app that does not admit them', async () => {
+    await newUser();
+    const browser = signInBrowser(app, host);
+    await browser.authorize({ ...asked, organization: randomUUID() });
+    const answer = await browser.open(await browser.mail(owner.email));
+    expect(redirectParameters(answer)['error']).toBe('access_denied');
+  });
+
   it('adds an authenticator app, keeps the recovery codes, and signs in with two factors', async () => {
     await newUser();
     const browser = await toEnrolment();

@@ -18,6 +18,9 @@ import {
   type SignInBrowser,
 } from '../../../../test/support/project-app.ts';
 import { visitor, type Visitor } from '../../../../test/support/visitor.ts';
+import { createKek, SealError } from '../../../crypto/keys/kek.ts';
+import { hashOneTimeToken } from '../../../crypto/tokens/one-time-token.ts';
+import { signInFlows } from '../../../domain/sign-in-flow/sign-in-flow.ts';
 import { authenticationMethods } from '../../me/authentication-method.ts';
 import { users } from '../../users/user.ts';
 
@@ -447,6 +450,20 @@ describe('a sign-in to an app', () => {
     const refused = await browser.post('/api/auth/flow/email/code', { code });
     expect(String(refused.headers.location)).not.toContain('/consent');
     expect((await browser.answer('approve')).statusCode).toBe(400);
+  });
+
+  test('a flow that the version before would misread does not open there', async () => {
+    const kek = createKek({ current: Buffer.alloc(32, 7), old: [] });
+    const browser = signInBrowser(app, shop);
+    const openThere = async () => {
+      const isOwn = eq(signInFlows.browserHash, hashOneTimeToken(browser.cookies.get('doorward_flow') ?? ''));
+      const [row] = await pool().select().from(signInFlows).where(isOwn);
+      return kek.open(row?.sealed ?? '', `sign_in_flows:project:${row?.hash}`);
+    };
+    await browser.authorize();
+    expect((await openThere()).toString()).toContain(browser.request['redirect_uri']);
+    await browser.get('/api/auth/project/providers/acme');
+    await expect(openThere()).rejects.toBeInstanceOf(SealError);
   });
 
   test('a link belongs to its own mail, whatever else the browser does at the same time', async () => {
