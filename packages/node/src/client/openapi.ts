@@ -6627,7 +6627,7 @@ export interface components {
       provider: components['schemas']['Provider'];
       /** @description For `oidc` the key of the provider (`GET /auth/providers`); else null. */
       providerKey: string | null;
-      /** @description Id of the user at the provider: for `email` the address. */
+      /** @description Id of the user at the provider: for `email` the address, for `oidc` issuer and subject. */
       providerId: string;
       /** @description The address that the method proves. */
       label: string;

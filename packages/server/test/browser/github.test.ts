@@ -146,7 +146,7 @@ test('an account is connected if the user approves, without a script', async () 
   view = await open({ javaScriptEnabled: false });
   const { token, email } = await openConnection();
   expect(view.page.url()).toBe(`${origin}/hosted/connect-provider`);
-  expect(await heading()).toBe('Connect this GitHub account?');
+  expect(await heading()).toBe('Connect this account?');
   const text = await view.page.getByRole('main').innerText();
   for (const shown of [github.account?.login ?? '', email, 'Grace Hopper']) expect(text).toContain(shown);
   await photograph(view.page, 'connect-question');

@@ -134,7 +134,6 @@ export async function admitToApp(
         and(
           eq(authenticationMethods.userId, user.id),
           eq(authenticationMethods.provider, method.provider),
-          eq(authenticationMethods.issuer, method.issuer),
           eq(authenticationMethods.providerId, method.providerId),
         ),
       );
@@ -156,7 +155,7 @@ function methodOf(proof: Proof) {
   if (proof.provider === 'sso' || proof.provider === 'passkey') return null;
   return 'identity' in proof
     ? methodOfIdentity(proof.identity)
-    : ({ provider: 'email', providerKey: null, issuer: '', providerId: proof.address } as const);
+    : ({ provider: 'email', providerKey: null, providerId: proof.address } as const);
 }
 
 /** The sign-up role, share-locked so that it cannot be deleted as unassigned before it is assigned. */

@@ -70,11 +70,10 @@ export function refuseSilently(ctx: Run, error: FlowError): { readonly error: Fl
 
 /** The sign-in method of this account, if it is linked. Locks the account until commit. */
 export async function lockAccount(ctx: Run, identity: Identity): Promise<MethodRow | undefined> {
-  const { provider, issuer, providerId } = methodOfIdentity(identity);
-  await lockAddress(ctx, provider === 'github' ? `github:${providerId}` : `oidc:${issuer} ${providerId}`);
+  const { provider, providerId } = methodOfIdentity(identity);
+  await lockAddress(ctx, `${provider}:${providerId}`);
   const isLink = and(
     eq(authenticationMethods.provider, provider),
-    eq(authenticationMethods.issuer, issuer),
     eq(authenticationMethods.providerId, providerId),
     eq(authenticationMethods.claims, true),
   );

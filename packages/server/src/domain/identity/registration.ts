@@ -164,7 +164,7 @@ export async function createUser(
   { tx, services, record }: Run,
   { registrant, node, userId, hash, signsIn }: NewUser,
   verificationDeadline: Date | null,
-  method: Pick<Method, 'provider' | 'providerId'> & Partial<Pick<Method, 'providerKey' | 'issuer'>> = {
+  method: Pick<Method, 'provider' | 'providerId'> & Partial<Pick<Method, 'providerKey'>> = {
     provider: 'email',
     providerId: registrant.address,
   },

@@ -31,8 +31,6 @@ export const authenticationMethods = pgTable(
     provider: textColumn('provider', { enum: ['email', 'github', 'oidc'] }).notNull(),
     /** For `oidc` the key of the provider in the configuration. */
     providerKey: textColumn('provider_key'),
-    /** For `oidc` the issuer, within which the id is unique; else ''. */
-    issuer: textColumn('issuer').notNull().default(''),
     providerId: textColumn('provider_id').notNull(),
     /** The address that the method proves: verified by mail, or confirmed by the provider. */
     label: textColumn('label').notNull(),
@@ -46,7 +44,7 @@ export const authenticationMethods = pgTable(
     index('authentication_methods_user').on(table.userId),
     index('authentication_methods_label').on(table.label),
     uniqueIndex('authentication_methods_provider_id_taken')
-      .on(table.provider, table.issuer, table.providerId)
+      .on(table.provider, table.providerId)
       .where(sql`claims`),
   ],
 );
@@ -73,7 +71,11 @@ export const AuthenticationMethod = entity('AuthenticationMethod', {
         .nullable()
         .describe('For `oidc` the key of the provider (`GET /auth/providers`); else null.'),
     ),
-    providerId: serverSet(z.string().describe('Id of the user at the provider: for `email` the address.')),
+    providerId: serverSet(
+      z
+        .string()
+        .describe('Id of the user at the provider: for `email` the address, for `oidc` issuer and subject.'),
+    ),
     label: serverSet(z.string().describe('The address that the method proves.')),
     isVerified: serverSet(
       z.boolean().describe('Whether the address is verified, so that the method can sign in.'),

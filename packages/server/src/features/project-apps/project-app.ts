@@ -195,7 +195,7 @@ export const ProjectApp = entity('ProjectApp', {
           .array(text(2, 31))
           .max(20)
           .transform(withoutDuplicates)
-          .meta({ description: identityProvidersText, examples: [['google']] }),
+          .meta({ description: identityProvidersText, examples: [[]] }),
         [],
       ),
       out: z.array(z.string()).describe(identityProvidersText),

@@ -413,6 +413,7 @@ describe('app-info', () => {
       homepageUrl: null,
       primaryColor: null,
       enabledProviders: ['email'],
+      identityProviders: [],
       scopes: [
         { scope: 'board:read', name: expect.any(String) as string, description: null },
         { scope: 'board:edit', name: expect.any(String) as string, description: null },

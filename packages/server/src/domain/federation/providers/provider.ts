@@ -48,8 +48,8 @@ export const methodOfIdentity = ({ id, oidc }: Identity) =>
   ({
     provider: oidc ? 'oidc' : 'github',
     providerKey: oidc?.key ?? null,
-    issuer: oidc?.issuer ?? '',
-    providerId: id,
+    // A subject is unique within its issuer only.
+    providerId: oidc ? `${oidc.issuer} ${id}` : id,
   }) as const;
 
 /** The key of its provider. */

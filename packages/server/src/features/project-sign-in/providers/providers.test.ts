@@ -136,8 +136,7 @@ describe('a sign-in to this service', () => {
       {
         provider: 'oidc',
         providerKey: 'acme',
-        issuer: acme.issuer,
-        providerId: person?.sub,
+        providerId: `${acme.issuer} ${person?.sub}`,
         isPrimary: true,
       },
     ]);
@@ -226,7 +225,11 @@ describe('a sign-in to this service', () => {
     const methods = await app.call('myAuthenticationMethods', { limit: 10 }, { token: person.token });
     expect(methods.data).toMatchObject({
       items: expect.arrayContaining([
-        expect.objectContaining({ provider: 'oidc', providerKey: 'acme', providerId: acme.person?.sub }),
+        expect.objectContaining({
+          provider: 'oidc',
+          providerKey: 'acme',
+          providerId: `${acme.issuer} ${acme.person?.sub}`,
+        }),
       ]) as unknown[],
     });
   });
