@@ -57,7 +57,7 @@ interface AppOwner {
 }
 
 /** The current step of a browser's sign-in, as its page shows it. */
-export interface PageState {
+interface PageState {
   readonly app: AppProfile;
   readonly redirectUri: string;
   readonly formToken: string;
@@ -101,7 +101,7 @@ export interface PageState {
 }
 
 /** Whether a mailed link is valid in the browser that opened it. */
-export type LinkState =
+type LinkState =
   | {
       readonly state: 'ready';
       readonly app: AppProfile;
@@ -119,7 +119,7 @@ export type LinkState =
   | { readonly state: 'otherBrowser'; readonly code: string }
   | { readonly state: 'invalid' };
 
-export interface PageQuestions {
+interface PageQuestions {
   questionFor(flowCookie: string): Promise<CliQuestion | null>;
   connectQuestionFor(flowCookie: string): Promise<ConnectQuestion | null>;
   logoutQuestionFor(flowCookie: string): ReturnType<typeof loadLogoutQuestion>;
