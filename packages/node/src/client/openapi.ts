@@ -16394,7 +16394,7 @@ export interface operations {
         prompt?: string;
         /** @description If the user signed in more than so many seconds ago, in another app of the project, they sign in again. */
         max_age?: string;
-        /** @description Separated by spaces, the preferred one first. `aal2`: a user who has no second factor adds one on the way. A user who has one always gives it; `acr` says what they gave. */
+        /** @description Separated by spaces, the preferred one first. `aal2`: a user who has no second factor adds one during the sign-in. A user who has one always gives it; `acr` says what they gave. */
         acr_values?: string;
         /** @description The address with which the form begins; a user with another address is not signed in without it. */
         login_hint?: string;
@@ -16469,7 +16469,7 @@ export interface operations {
           prompt?: string;
           /** @description If the user signed in more than so many seconds ago, in another app of the project, they sign in again. */
           max_age?: string;
-          /** @description Separated by spaces, the preferred one first. `aal2`: a user who has no second factor adds one on the way. A user who has one always gives it; `acr` says what they gave. */
+          /** @description Separated by spaces, the preferred one first. `aal2`: a user who has no second factor adds one during the sign-in. A user who has one always gives it; `acr` says what they gave. */
           acr_values?: string;
           /** @description The address with which the form begins; a user with another address is not signed in without it. */
           login_hint?: string;
@@ -16513,7 +16513,7 @@ export interface operations {
           prompt?: string;
           /** @description If the user signed in more than so many seconds ago, in another app of the project, they sign in again. */
           max_age?: string;
-          /** @description Separated by spaces, the preferred one first. `aal2`: a user who has no second factor adds one on the way. A user who has one always gives it; `acr` says what they gave. */
+          /** @description Separated by spaces, the preferred one first. `aal2`: a user who has no second factor adds one during the sign-in. A user who has one always gives it; `acr` says what they gave. */
           acr_values?: string;
           /** @description The address with which the form begins; a user with another address is not signed in without it. */
           login_hint?: string;

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { closed, redirectOf } from './loopback.ts';
 
 /**
  * An OAuth server on loopback that behaves like GitHub: codes of one use that are bound to client, address and PKCE
@@ -76,17 +77,8 @@ export async function startGithub(): Promise<GithubDouble> {
       ];
       return { id, login: `octo-${id}`, name: `Octo ${count}`, emails, ...more };
     },
-    visit: async (address) => {
-      const response = await fetch(address, { redirect: 'manual' });
-      const location = response.headers.get('location');
-      if (response.status !== 302 || !location) throw new Error(`GitHub: ${await response.text()}`);
-      return location;
-    },
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
+    visit: (url) => redirectOf('GitHub', url),
+    close: () => closed(server),
   };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

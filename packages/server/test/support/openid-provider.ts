@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose';
+import { closed, redirectOf } from './loopback.ts';
 
 /**
  * A provider of OpenID Connect on loopback: discovery, codes of one use that are bound to client, URL and PKCE challenge,
@@ -71,17 +72,8 @@ export async function startOpenidProvider(key = 'acme', name = 'Acme ID'): Promi
       name: `Person ${count}`,
       ...more,
     }),
-    visit: async (url) => {
-      const response = await fetch(url, { redirect: 'manual' });
-      const location = response.headers.get('location');
-      if (response.status !== 302 || !location) throw new Error(`${name}: ${await response.text()}`);
-      return location;
-    },
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
+    visit: (url) => redirectOf(name, url),
+    close: () => closed(server),
   };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Texts } from '../../i18n/language.ts';
 
 /** Texts that several pages about the user share. */
-interface OwnTexts {
+export interface OwnTexts {
   readonly email: string;
   readonly password: string;
   readonly verified: string;

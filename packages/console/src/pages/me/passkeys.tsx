@@ -12,6 +12,7 @@ import { Failure, Skeleton } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Confirmation } from './confirmation.tsx';
+import { lastUsedColumn } from './last-used-column.tsx';
 import { ownTexts } from './own-texts.ts';
 import { passkeyTexts } from './passkey-texts.ts';
 import { secondFactorTexts } from './second-factor-texts.ts';
@@ -124,11 +125,7 @@ function PasskeyTable({
           ),
         },
         { key: 'createdAt', label: t.added, cell: ({ createdAt }) => <Time iso={createdAt} /> },
-        {
-          key: 'lastUsedAt',
-          label: own.lastUsed,
-          cell: ({ lastUsedAt }) => (lastUsedAt === null ? own.never : <Time iso={lastUsedAt} />),
-        },
+        lastUsedColumn(own),
         {
           key: 'acts',
           label: c.actions,

@@ -10,6 +10,7 @@ import { Failure, Skeleton } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Confirmation } from './confirmation.tsx';
+import { lastUsedColumn } from './last-used-column.tsx';
 import { ownTexts } from './own-texts.ts';
 import { secondFactorTexts } from './second-factor-texts.ts';
 import { FactorSetUp } from './factor-set-up.tsx';
@@ -107,11 +108,7 @@ function FactorList({ status, onAct }: { readonly status: Status; readonly onAct
               ),
             },
             { key: 'createdAt', label: t.added, cell: ({ createdAt }) => <Time iso={createdAt} /> },
-            {
-              key: 'lastUsedAt',
-              label: own.lastUsed,
-              cell: ({ lastUsedAt }) => (lastUsedAt === null ? own.never : <Time iso={lastUsedAt} />),
-            },
+            lastUsedColumn(own),
             {
               key: 'remove',
               label: own.remove,

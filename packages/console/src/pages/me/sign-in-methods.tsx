@@ -7,9 +7,9 @@ import { announce } from '../../ui/announcer.tsx';
 import { Chip } from '../../ui/chips.tsx';
 import { Failure, Skeleton } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
 import { Confirmation } from './confirmation.tsx';
 import { ProviderConnections } from './provider-connections.tsx';
+import { lastUsedColumn } from './last-used-column.tsx';
 import { ownTexts } from './own-texts.ts';
 import { providerNames } from './provider-names.ts';
 import { SendAgain } from './send-again.tsx';
@@ -129,11 +129,7 @@ export function SignInMethods() {
                 </>
               ),
             },
-            {
-              key: 'lastUsedAt',
-              label: own.lastUsed,
-              cell: ({ lastUsedAt }) => (lastUsedAt === null ? own.never : <Time iso={lastUsedAt} />),
-            },
+            lastUsedColumn(own),
             {
               key: 'remove',
               label: own.remove,

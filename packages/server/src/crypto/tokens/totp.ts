@@ -47,3 +47,6 @@ export function otpauthUrl(issuer: string, account: string, secret: string): str
   const [from, who] = [encodeURIComponent(issuer), encodeURIComponent(account)];
   return `otpauth://totp/${from}:${who}?secret=${secret}&issuer=${from}&algorithm=SHA1&digits=${DIGITS}&period=${STEP_SECONDS}`;
 }
+
+/** What people type: six digits, with spaces anywhere. */
+export const typedTotpCode = /^ *(?:[0-9] *){6}$/;

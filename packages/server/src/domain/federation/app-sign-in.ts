@@ -35,6 +35,12 @@ export interface SignInCandidate {
   readonly links: boolean;
 }
 
+/** The proof of an account at a provider. */
+export const proofOf = (identity: Identity): Proof => ({
+  provider: methodOfIdentity(identity).provider,
+  identity,
+});
+
 /** The address that the proof shows; null: none, or the proof names the user. */
 export function addressOf(proof: Proof): string | null {
   if ('identity' in proof) return proof.identity.address;

@@ -6,7 +6,13 @@ import { requestConnectConsent, findConnectingUser } from './link-account.ts';
 import { assertOwnOrigin, defaultPage, withQuery, type FlowError } from './destination.ts';
 import { beginFlow, clearFlowCookie, consumeFlow, startAgainError, type Flow } from '../sign-in-flow/flow.ts';
 import { newVerifier } from './providers/github.ts';
-import { ProviderFault, type Identity, type ProviderAnswer } from './providers/provider.ts';
+import {
+  keyInFlow,
+  keyOfFlow,
+  ProviderFault,
+  type Identity,
+  type ProviderAnswer,
+} from './providers/provider.ts';
 import { refuseSilently, findOrCreateUser } from './match-identity.ts';
 
 interface BeginParameters extends CliParameters {
@@ -42,9 +48,8 @@ export async function beginProviderSignIn(
   }
   const verifier = newVerifier();
   const flowData = { verifier, accountType, connecting, cli, redirect: redirect ?? null };
-  // A flow of GitHub does not say so, because it was the only provider once.
-  const ofProvider = key === 'github' ? {} : { providerKey: key };
-  return provider.signInPage(await beginFlow(ctx, 'provider', { ...flowData, ...ofProvider }), verifier);
+  const state = await beginFlow(ctx, 'provider', { ...flowData, ...keyInFlow(key) });
+  return provider.signInPage(state, verifier);
 }
 
 export interface ProviderResult {
@@ -67,7 +72,7 @@ export async function fetchIdentity(
   const provider = services.identityProviders.at(key, 'session');
   const flow = await consumeFlow(db, services, call, 'provider', state);
   // The answer of one provider must not finish a sign-in that began at another.
-  if ((flow.providerKey ?? 'github') !== key) throw startAgainError();
+  if (keyOfFlow(flow) !== key) throw startAgainError();
   if (error !== undefined) {
     return { flow, outcome: error === 'access_denied' ? 'accessDenied' : 'providerUnavailable' };
   }

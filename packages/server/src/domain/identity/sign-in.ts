@@ -104,7 +104,7 @@ interface SessionOptions {
     readonly projectId: string;
     readonly factorAt: Date | null;
     /** The issuer of the provider of OpenID Connect; null: none. */
-    readonly provider: string | null;
+    readonly issuer: string | null;
   } | null;
 }
 
@@ -204,7 +204,7 @@ export async function writeSession(ctx: Run, session: PlannedSession, user: User
       ssoSessionId: session.app?.ssoSessionId ?? null,
       organizationId: session.app?.organizationId ?? null,
       ssoProjectId: session.sso?.projectId ?? null,
-      ssoProvider: session.sso?.provider ?? null,
+      ssoIssuer: session.sso?.issuer ?? null,
       factorAt: session.sso?.factorAt ?? null,
       resources: [...(session.app?.resources ?? [])],
       acr: session.acr,

@@ -61,10 +61,7 @@ export type Notice =
 
 /** What a mailed code is for. A code for one purpose does nothing for another. */
 export type CodePurpose =
-  | {
-      readonly name: 'signIn';
-      readonly newUser?: NewUser;
-    }
+  | { readonly name: 'signIn'; readonly newUser?: NewUser }
   /** Connects the account at a provider that named the address without vouching for it. */
   | { readonly name: 'connection'; readonly identity: Identity }
   /** Of a user whose password or passkey was right, and whose address is not verified yet. */
@@ -103,7 +100,7 @@ export interface SignInStep {
   /** The fields that were refused. */
   readonly problems?: readonly { readonly path: string; readonly code: DetailCode }[];
   readonly notice?: Notice;
-  /** The provider to which the person went last. */
+  /** The provider of OpenID Connect to which the person went last; absent: GitHub, or none. */
   readonly providerKey?: string;
   /** The address as the page shows it, whether a mail was sent or not; absent: the page asks for no code. */
   readonly mailedTo?: string;

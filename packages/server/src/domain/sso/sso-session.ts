@@ -101,20 +101,20 @@ export async function keepSignIn(
     await tx.update(sessions).set(proved).where(eq(sessions.id, sessionId));
     return sessionId;
   }
-  const provider = 'identity' in person.proof ? (person.proof.identity.oidc?.issuer ?? null) : null;
+  const issuer = 'identity' in person.proof ? (person.proof.identity.oidc?.issuer ?? null) : null;
   const former = await findSsoSession(tx, services, call.ssoCookie, projectId);
   const secret = newOneTimeToken();
   const id = former?.userId === user.id ? former.id : services.ids.next();
   if (id === former?.id) {
     await tx
       .update(sessions)
-      .set({ ...proved, ssoProvider: provider, refreshHash: hashOneTimeToken(secret) })
+      .set({ ...proved, ssoIssuer: issuer, refreshHash: hashOneTimeToken(secret) })
       .where(eq(sessions.id, id));
   } else {
     if (former) await endSessions(ctx, former.userId, eq(sessions.id, former.id), userAsActor(user));
     const { amr, acr, factorAt, expiresAt } = proved;
     const opened = { id, kind: 'browser', amr, acr, authenticatedAt, expiresAt, app: null } as const;
-    const sso = { projectId, factorAt, provider };
+    const sso = { projectId, factorAt, issuer };
     await writeSession(ctx, { ...opened, refreshToken: secret, sso }, user);
   }
   const others = parseSsoCookie(call.ssoCookie).filter((entry) => entry.id !== id && entry.id !== former?.id);

@@ -30,7 +30,7 @@ export const sessions = pgTable(
     /** The project to whose apps the browser is signed in (`domain/sso`); null: any other session. */
     ssoProjectId: uuidColumn('sso_project_id'),
     /** For such a session: the issuer of the provider through which the user signed in; null: GitHub, or none. */
-    ssoProvider: textColumn('sso_provider'),
+    ssoIssuer: textColumn('sso_issuer'),
     /** For the session of an app: the session of the browser in which it began, and with which it ends. */
     ssoSessionId: uuidColumn('sso_session_id'),
     /** When the user last gave the second factor, in a session for the apps of a project. */

@@ -29,6 +29,7 @@ import {
 } from '../../domain/second-factor/recovery-codes.ts';
 import { assertOneFactor } from '../../domain/second-factor/one-factor.ts';
 import { lockCaller, lockForChange } from '../../domain/second-factor/lock-for-change.ts';
+import { typedTotpCode } from '../../crypto/tokens/totp.ts';
 import * as secondFactor from './second-factor.ts';
 
 /** Most factors of one user (identity §7). */
@@ -37,7 +38,7 @@ const MAX_FACTORS = 5;
 const code = z
   .string()
   .max(32)
-  .regex(/^ *(?:[0-9] *){6}$/)
+  .regex(typedTotpCode)
   .meta({
     description: 'The six digits that the authenticator app shows now; spaces are ignored.',
     examples: ['123456'],

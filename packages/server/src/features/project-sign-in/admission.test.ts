@@ -13,6 +13,8 @@ import {
   type SignInBrowser,
 } from '../../../test/support/project-app.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
+import { createKek } from '../../crypto/keys/kek.ts';
+import { signInFlows } from '../../domain/sign-in-flow/sign-in-flow.ts';
 import { auditLog } from '../../events/tables.ts';
 import { authenticationMethods } from '../me/authentication-method.ts';
 import { projectUsers } from '../../domain/memberships/membership.ts';
@@ -217,6 +219,16 @@ describe('a user who may not sign in', () => {
 });
 
 describe('GitHub', () => {
+  test('leaves a flow that the version before can read, which may run beside this one', async () => {
+    const kek = createKek({ current: Buffer.alloc(32, 7), old: [] });
+    const browser = signInBrowser(app, open);
+    await throughGithub(browser);
+    const isOwn = eq(signInFlows.browserHash, hashOneTimeToken(browser.cookies.get('doorward_flow') ?? ''));
+    const [row] = await pool().select().from(signInFlows).where(isOwn);
+    const flow = kek.open(row?.sealed ?? '', `sign_in_flows:project:${row?.hash}`).toString();
+    expect(flow).toContain(addressOf(github.account));
+  });
+
   test('creates a new user with the name from GitHub', async () => {
     const browser = signInBrowser(app, open);
     const back = await throughGithub(browser);

@@ -23,7 +23,6 @@ export async function askConsent(
   { user, candidate: admissible }: Identified,
 ): Promise<string> {
   const { tx, services } = ctx;
-  const missing = await missingFactor(tx, state.asked, user);
   const place = await decideOrganization(ctx, ownApp, state.asked, admissible);
   if (place === 'denied') {
     ctx.unchanged();
@@ -31,6 +30,7 @@ export async function askConsent(
     return answerApp(ctx, ownApp, state.asked, { error: 'access_denied' });
   }
   // Whom the app does not admit need not add a factor for it.
+  const missing = await missingFactor(tx, state.asked, user);
   if (missing) return askFactor(ctx, state, user, missing);
   if (place === 'choose') {
     ctx.unchanged();

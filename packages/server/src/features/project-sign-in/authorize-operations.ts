@@ -38,7 +38,7 @@ const input = {
     'If the user signed in more than so many seconds ago, in another app of the project, they sign in again.',
   ),
   acr_values: optionalParameter(
-    'Separated by spaces, the preferred one first. `aal2`: a user who has no second factor adds one on the way. A user who has one always gives it; `acr` says what they gave.',
+    'Separated by spaces, the preferred one first. `aal2`: a user who has no second factor adds one during the sign-in. A user who has one always gives it; `acr` says what they gave.',
   ),
   login_hint: optionalParameter(
     'The address with which the form begins; a user with another address is not signed in without it.',

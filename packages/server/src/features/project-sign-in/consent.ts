@@ -14,12 +14,11 @@ import { nodeOfUser, userAsActor } from '../../domain/identity/user-node.ts';
 import { isEnrolled } from '../mfa/mfa-factor.ts';
 import { verifySecondFactor, type SecondFactorInput } from '../../domain/second-factor/codes.ts';
 import type { AssertionCheck } from '../../domain/passkeys/assertion.ts';
+import { typedTotpCode } from '../../crypto/tokens/totp.ts';
 import { askConsent } from './ask-consent.ts';
 import { appOf, assertOwnPage, denyAccess, flowAt } from './steps.ts';
 
 /** The second half of a sign-in to an app: the user's second factor, if enabled, and their consent. */
-
-const codePattern = /^ *(?:[0-9] *){6}$/;
 
 interface SubmittedFactor extends Omit<SecondFactorInput, 'passkey'> {
   /** The checked passkey, instead of a code. */
@@ -41,7 +40,7 @@ export async function verifyFactor(ctx: Run, submitted: SubmittedFactor): Promis
   const target = { type: 'User', id: user.id } as const;
   const node = await nodeOfUser(tx, user.id);
   // A malformed code is not a guess, so it does not count as a failed attempt.
-  const isGuess = submitted.code === undefined || codePattern.test(submitted.code);
+  const isGuess = submitted.code === undefined || typedTotpCode.test(submitted.code);
   const { check, code, recoveryCode } = submitted;
   const given = check ? { passkey: { check, after: step.user.amr } } : { code, recoveryCode };
   if (!isGuess || !(await verifySecondFactor(ctx, user.id, given))) {

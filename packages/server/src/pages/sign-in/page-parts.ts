@@ -7,6 +7,20 @@ import { signInTexts } from './project-sign-in-texts.ts';
 export const noticeParagraph = (text: string | Html): Html =>
   html`<p role="alert" id="notice" class="bad">${text}</p>`;
 
+/** The field for the code of an authenticator app. */
+export const totpField = (label: string, isWrong: boolean): Html =>
+  html`<label for="code">${label}</label>
+    <input
+      id="code"
+      name="code"
+      inputmode="numeric"
+      autocomplete="one-time-code"
+      maxlength="16"
+      required
+      autofocus
+      ${isWrong && html`aria-describedby="notice" aria-invalid="true"`}
+    />`;
+
 /** Every step can be cancelled, which denies the app access. */
 export const cancelForm = (language: Language, { formToken }: Pick<PageState, 'formToken'>): Html =>
   html`<form method="post" action="/api/auth/project/consent/deny">

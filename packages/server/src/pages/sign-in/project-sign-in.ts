@@ -13,7 +13,7 @@ import { showPasswordScript } from './methods/form-parts.ts';
 import { noticeTexts } from './methods/notice-texts.ts';
 import { passkeyForm, passkeyScript } from './methods/passkey-form.ts';
 import { methodTexts } from './methods/method-texts.ts';
-import { cancelForm, noticeParagraph } from './page-parts.ts';
+import { cancelForm, noticeParagraph, totpField } from './page-parts.ts';
 import { organizationPage } from './organization-choice.ts';
 import { consentPage } from './project-consent.ts';
 import { signInTexts } from './project-sign-in-texts.ts';
@@ -74,18 +74,7 @@ function secondFactorPage(language: Language, state: PageState): PageWithForm {
       ${hiddenField('form_token', state.formToken)} ${fields}
       <button>${button}</button>
     </form>`;
-  const code = html`<label for="code">${texts.code}</label>
-    <input
-      id="code"
-      name="code"
-      inputmode="numeric"
-      autocomplete="one-time-code"
-      maxlength="16"
-      required
-      autofocus
-      ${described}
-      ${isWrong && html`aria-invalid="true"`}
-    />`;
+  const code = totpField(texts.code, isWrong);
   const recoveryCode = html`<label for="recovery">${texts.recoveryCode}</label>
     <input
       id="recovery"

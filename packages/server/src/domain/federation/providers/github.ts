@@ -5,6 +5,7 @@ import { fail } from '../../../errors.ts';
 import { email } from '../../../kernel/input/values.ts';
 import {
   ProviderFault,
+  readLimited,
   shownName,
   TIMEOUT_SECONDS,
   withProviderFault,
@@ -16,8 +17,6 @@ import {
  * identifies the user. Its answers are validated, and every failure there is a `ProviderFault`.
  */
 
-/** Limit for an answer, far above what GitHub sends. */
-const MAX_BYTES = 262_144;
 const Account = z.object({
   id: z.int().positive(),
   login: z.string().nullish().catch(null),
@@ -102,18 +101,12 @@ export function githubAt(
   };
 }
 
-/** A fetch that follows no redirects, because only configured addresses are trusted, and reads at most `MAX_BYTES`. */
+/** A fetch that follows no redirects, because only configured addresses are trusted, and limits the answer. */
 async function boundedFetch(url: string, options: oauth.CustomFetchOptions): Promise<Response> {
   const response = await fetch(url, { ...options, redirect: 'manual' } as RequestInit);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new ProviderFault('GitHub', 'the answer is too long');
-    chunks.push(chunk);
-  }
+  const content = await readLimited((response.body ?? []) as AsyncIterable<Uint8Array>);
   const { status, headers } = response;
-  return new Response(Buffer.concat(chunks), { status, headers: withoutContentCoding(headers) });
+  return new Response(new Uint8Array(content), { status, headers: withoutContentCoding(headers) });
 }
 
 /** `fetch` has decompressed the body already. */

@@ -2,13 +2,11 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { CustomFetch } from 'openid-client';
 import { fixedLookup } from '../../webhook-delivery/outgoing.ts';
+import { readLimited } from './provider.ts';
 import type { TargetGuard } from '../../webhook-targets/target-guard.ts';
 
-/** Limit for an answer, far above what providers send. */
-const MAX_BYTES = 262_144;
-
 /**
- * A fetch that connects only to addresses which the guard allows, follows no redirects and reads at most `MAX_BYTES`. A
+ * A fetch that connects only to addresses which the guard allows, follows no redirects and limits the answer. A
  * provider names further URLs in its metadata, which could point into the network of this service.
  */
 export const guardedFetch =
@@ -35,21 +33,10 @@ export const guardedFetch =
       sent.once('response', resolve);
       sent.end(bytes);
     });
-    const content = await read(response);
+    const content = await readLimited(response as AsyncIterable<Buffer>);
     const { statusCode: status = 500 } = response;
     return new Response([204, 205, 304].includes(status) ? null : new Uint8Array(content), {
       status,
       headers: { 'content-type': response.headers['content-type'] ?? '' },
     });
   };
-
-async function read(response: http.IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new Error('the answer is too long');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}

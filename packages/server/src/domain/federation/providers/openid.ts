@@ -20,6 +20,8 @@ import {
 
 /** Metadata and client of a provider; both change seldom, and the keys inside are read again when one is missing. */
 const METADATA_MS = 3_600_000;
+/** After a failure. */
+const RETRY_MS = 10_000;
 const ID_TOKEN_SECONDS = 300;
 const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
 
@@ -42,19 +44,35 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
     ...(provider.trustEmail === 'verified' ? [provider.claims.emailVerified] : []),
   ];
   const faultless = <T>(step: string, work: () => Promise<T>) => withProviderFault(key, step, work);
-  let cached: { readonly client: Promise<oauth.Configuration>; readonly until: number } | undefined;
+  let loaded: { readonly client: oauth.Configuration; readonly until: number } | undefined;
+  let loading: Promise<oauth.Configuration> | undefined;
+  let failed: { readonly fault: unknown; readonly until: number } | undefined;
 
-  /** The client for this provider, by its metadata. A failure is not kept. */
-  function configuration(): Promise<oauth.Configuration> {
+  /**
+   * The client for this provider, by its metadata. What was loaded once is used while it is loaded again, and stays when that
+   * fails: an outage of the metadata stops no sign-in. Who asks while a provider does not answer is not kept waiting each time.
+   */
+  async function configuration(): Promise<oauth.Configuration> {
     const now = clock.now().getTime();
-    if (cached && cached.until > now) return cached.client;
-    const client = faultless('its metadata could not be read', discover);
-    const entry = { client, until: now + METADATA_MS };
-    cached = entry;
-    client.catch(() => {
-      if (cached === entry) cached = undefined;
-    });
-    return client;
+    if (loaded && loaded.until > now) return loaded.client;
+    if (!failed || failed.until <= now) loading ??= load();
+    if (loaded) return loaded.client;
+    if (loading) return loading;
+    throw failed?.fault;
+  }
+
+  function load(): Promise<oauth.Configuration> {
+    const work = faultless('its metadata could not be read', discover);
+    work
+      .then(
+        (client) => {
+          failed = undefined;
+          loaded = { client, until: clock.now().getTime() + METADATA_MS };
+        },
+        (fault: unknown) => (failed = { fault, until: clock.now().getTime() + RETRY_MS }),
+      )
+      .finally(() => (loading = undefined));
+    return work;
   }
 
   async function discover(): Promise<oauth.Configuration> {

@@ -55,6 +55,30 @@ export const methodOfIdentity = ({ id, oidc }: Identity) =>
 /** The key of its provider. */
 export const providerKeyOf = ({ oidc }: Identity): string => oidc?.key ?? 'github';
 
+/** A flow of GitHub names no provider, because the version before knew no other, and reads such flows. */
+export const keyInFlow = (key: string): { readonly providerKey?: string } =>
+  key === 'github' ? {} : { providerKey: key };
+
+export const keyOfFlow = ({ providerKey = 'github' }: { readonly providerKey?: string }): string =>
+  providerKey;
+
+/** Limit for an answer, far above what providers send. */
+const MAX_BYTES = 262_144;
+
+/** @throws Error when the answer is too long */
+export async function readLimited(
+  content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of content) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new Error('the answer is too long');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
 /** Names the failed step and its error code, for the log: neither a token nor any part of the answer. */
 export class ProviderFault extends Error {
   override readonly name = 'ProviderFault';

@@ -1,4 +1,4 @@
-import { matchingStep } from '../../../crypto/tokens/totp.ts';
+import { matchingStep, typedTotpCode } from '../../../crypto/tokens/totp.ts';
 import { pageOf } from '../../../domain/federation/answer-app.ts';
 import { resolveCandidate } from '../../../domain/federation/app-sign-in.ts';
 import type { Run } from '../../../domain/identity/sign-in.ts';
@@ -14,8 +14,6 @@ import { appOf, assertOwnPage, commonPart, denyAccess, flowAt, type ProjectFlow 
 import { mayAddFactor } from './missing-factor.ts';
 
 /** The first second factor of a user, added during the sign-in to an app that asks for one. */
-
-const codePattern = /^ *(?:[0-9] *){6}$/;
 
 interface FirstCode {
   readonly form_token?: string | undefined;
@@ -43,7 +41,7 @@ export async function enrolFactor(ctx: Run, { form_token, code = '' }: FirstCode
   const secret = Buffer.from(stored, 'base64url');
   const now = services.clock.now();
   const typed = code.replaceAll(' ', '');
-  const step = codePattern.test(code) ? matchingStep(secret, typed, now, null) : null;
+  const step = typedTotpCode.test(code) ? matchingStep(secret, typed, now, null) : null;
   if (step === null) return refuseEntry(ctx, flow, { ...flow.step, notice: 'wrongCode' }, 'code');
   const recoveryCodes = await addFirstFactor(ctx, user, { secret, step });
   const proved = { ...person, amr: [...person.amr, 'otp'], factorAt: now.toISOString() };

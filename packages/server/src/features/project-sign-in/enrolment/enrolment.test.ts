@@ -15,7 +15,7 @@ import { stepAt, totpCode } from '../../../crypto/tokens/totp.ts';
 import { auditLog } from '../../../events/tables.ts';
 import { mfaFactors } from '../../mfa/mfa-factor.ts';
 
-/** An app that asks for a second factor (`acr_values`) of a user who has none: they add it on the way. */
+/** An app that asks for a second factor (`acr_values`) of a user who has none: they add it during the sign-in. */
 let app: TestApp;
 let owner: Person;
 let host: AppInProject;

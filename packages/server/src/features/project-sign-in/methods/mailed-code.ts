@@ -10,6 +10,7 @@ import type { MailedCode, SignInStep } from '../../../domain/sign-in-flow/flow-d
 import { isLinkOf, isLive } from '../../../domain/sign-in-flow/mailed-code.ts';
 import { appOf, assertOwnPage, commonPart, continueWithProof, type ProjectFlow } from '../steps.ts';
 import { providerKeyOf } from '../../../domain/federation/providers/provider.ts';
+import { proofOf } from '../../../domain/federation/app-sign-in.ts';
 import { isOffered } from '../../../domain/app-access/app.ts';
 import { notOffered } from './not-offered.ts';
 import { takeCode } from './take-code.ts';
@@ -75,9 +76,8 @@ async function continueWithMail(ctx: Run, { flow, mail }: OpenedMail): Promise<s
   if (purpose.name === 'connection') {
     const { identity } = purpose;
     if (!isOffered(services, await appOf(tx, flow.asked), providerKeyOf(identity))) throw notOffered();
-    const provider = identity.oidc ? 'oidc' : 'github';
     const proved = { ...identity, address, unprovedAddress: null };
-    return continueWithProof(ctx, flow, { provider, identity: proved }, ['fed', 'mail']);
+    return continueWithProof(ctx, flow, proofOf(proved), ['fed', 'mail']);
   }
   const { newUser } = purpose.name === 'signIn' ? purpose : {};
   const { enabledProviders } = await appOf(tx, flow.asked);

@@ -20,6 +20,7 @@ import { loadConnectQuestion, type ConnectQuestion } from '../../../domain/feder
 import { findFlowByState, findFlowByCookie, startAgainError } from '../../../domain/sign-in-flow/flow.ts';
 import type { Notice, IdentifiedPerson } from '../../../domain/sign-in-flow/flow-data.ts';
 import type { IdentityProviders } from '../../../domain/federation/providers/providers.ts';
+import { keyOfFlow } from '../../../domain/federation/providers/provider.ts';
 import { localPart } from '../../../domain/federation/match-identity.ts';
 import { organizations } from '../../organizations/organization.ts';
 import { isEnrolled } from '../../mfa/mfa-factor.ts';
@@ -176,7 +177,7 @@ async function pageStateAt(
   const { config } = services;
   const factorOf = step.name === 'secondFactor' ? step.user.userId : null;
   const identityProviders = offeredIdentityProviders(services, app);
-  const providerKey = step.name === 'signIn' ? step.providerKey : undefined;
+  const providerKey = step.name === 'signIn' ? keyOfFlow(step) : undefined;
   return {
     app: profileOf(app),
     redirectUri: request.redirectUri,

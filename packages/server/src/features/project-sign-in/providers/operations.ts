@@ -73,7 +73,9 @@ export const startAppProvider = mutation({
 });
 
 export const finishProviderSignIn = mutation({
-  ...browserOperation,
+  access: 'public',
+  only: 'rest',
+  forBrowsers: true,
   ...redirects,
   rest: 'GET /auth/providers/:key/callback',
   whileImpersonating: 'refused',

@@ -2,9 +2,11 @@ import type { Call, Services } from '../../../kernel/context.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import { isOffered } from '../../../domain/app-access/app.ts';
 import { pageOf } from '../../../domain/federation/answer-app.ts';
+import { proofOf } from '../../../domain/federation/app-sign-in.ts';
 import { lockAccount } from '../../../domain/federation/match-identity.ts';
 import {
-  providerKeyOf,
+  keyInFlow,
+  keyOfFlow,
   ProviderFault,
   type Identity,
   type ProviderAnswer,
@@ -29,7 +31,7 @@ export async function toProvider(ctx: Run, key: string, isReached = true): Promi
   if (!isOffered(services, await appOf(tx, flow.asked), key)) throw notOffered();
   // What one provider learns from its URL must not fit the answer of another.
   const verifier = newVerifier();
-  const step = { name: 'signIn', providerKey: key } as const;
+  const step = { name: 'signIn', ...keyInFlow(key) } as const;
   const shown = isReached ? step : { ...step, notice: 'providerFailed' as const };
   const data = { asked: flow.asked, verifier, step: shown };
   const state = await advanceFlow(ctx, 'project', flow.handle, data);
@@ -73,9 +75,7 @@ export async function fromProvider(
   if (error !== undefined) {
     return { flow, key, outcome: error === 'access_denied' ? 'providerRefused' : 'providerFailed' };
   }
-  // A version before several providers did not note where the person went.
-  const isExpected = flow.step.providerKey === undefined ? key === 'github' : flow.step.providerKey === key;
-  if (code === undefined || !isExpected) return { flow, key, outcome: 'providerFailed' };
+  if (code === undefined || keyOfFlow(flow.step) !== key) return { flow, key, outcome: 'providerFailed' };
   try {
     return { flow, key, outcome: await provider.identify(answer, { state, verifier: flow.verifier }) };
   } catch (fault) {
@@ -96,23 +96,22 @@ export async function takeIdentity(ctx: Run, { flow, key, outcome }: FromProvide
   if (!isOffered(services, app, key)) throw notOffered();
   if (typeof outcome !== 'string') {
     if (outcome.address !== null || (await lockAccount(ctx, outcome))) {
-      const provider = outcome.oidc ? 'oidc' : 'github';
-      return continueWithProof(ctx, flow, { provider, identity: outcome }, ['fed']);
+      return continueWithProof(ctx, flow, proofOf(outcome), ['fed']);
     }
     const address = reachableAddress(services, outcome.unprovedAddress ?? '');
     if (address !== null) {
       ctx.unchanged();
-      const step = { name: 'signIn', providerKey: providerKeyOf(outcome) } as const;
+      const step = { name: 'signIn', ...keyInFlow(key) } as const;
       const handle = await advanceFlow(ctx, 'project', flow.handle, { ...commonPart(flow), step });
       const purpose = { name: 'connection', identity: outcome } as const;
-      const shown = { form: 'signIn', providerKey: step.providerKey } as const;
+      const shown = { form: 'signIn', ...keyInFlow(key) } as const;
       await mailCode(ctx, { ...flow, handle, step }, { app, address, purpose, ...shown });
       return pageOf(services.config, 'signIn');
     }
   }
   ctx.unchanged();
   const notice = typeof outcome === 'string' ? outcome : 'emailNotVerified';
-  const step = { name: 'signIn', notice, providerKey: key } as const;
+  const step = { name: 'signIn', notice, ...keyInFlow(key) } as const;
   await advanceFlow(ctx, 'project', flow.handle, { ...commonPart(flow), step });
   return pageOf(services.config, 'signIn');
 }

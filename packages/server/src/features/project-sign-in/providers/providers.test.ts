@@ -328,9 +328,22 @@ describe('a provider that cannot be used', () => {
     down.faults.set('/.well-known/openid-configuration', { status: 503 });
     expect(await begin()).toBe('providerUnavailable');
     down.faults.clear();
+    // The next one does not wait for it.
+    const asked = down.requests.length;
+    expect(await begin()).toBe('providerUnavailable');
+    expect(down.requests).toHaveLength(asked);
+    broken.clock.advance(10_001);
     down.metadata = { issuer: `${down.issuer}/` };
     expect(await begin()).toBe('providerUnavailable');
     down.metadata = {};
+    broken.clock.advance(10_001);
+    expect(await begin()).toBeNull();
+  });
+
+  test('goes on with the metadata that it has when they cannot be read again', async () => {
+    broken.clock.advance(3_600_001);
+    down.faults.set('/.well-known/openid-configuration', { status: 503 });
+    expect(await begin()).toBeNull();
     expect(await begin()).toBeNull();
   });
 

@@ -71,9 +71,9 @@ export async function continueSession(
 }
 
 /** Whether the app offers the way in which the user signed in: one that it does not offer, it does not trust either. */
-function isTrusted(services: Services, app: LiveApp, { amr, ssoProvider }: SessionRow): boolean {
+function isTrusted(services: Services, app: LiveApp, { amr, ssoIssuer }: SessionRow): boolean {
   if (amr.includes('fed')) {
-    return offeredIdentityProviders(services, app).some(({ issuer }) => issuer === ssoProvider);
+    return offeredIdentityProviders(services, app).some(({ issuer }) => issuer === ssoIssuer);
   }
   return offeredProviders(services.config, app).includes(wayOf(amr));
 }

@@ -3,7 +3,7 @@ import { qrPath } from '../../../html/qr-code.ts';
 import type { Language } from '../../../i18n/translate.ts';
 import type { PageWithForm } from '../../page.ts';
 import { appPage, hiddenField, type PageState } from '../app-page.ts';
-import { cancelForm, noticeParagraph } from '../page-parts.ts';
+import { cancelForm, noticeParagraph, totpField } from '../page-parts.ts';
 import { enrolmentTexts } from './enrolment-texts.ts';
 
 /** The pages on which a user adds an authenticator app, and keeps the recovery codes (openid §3). */
@@ -38,18 +38,7 @@ function appBody(language: Language, state: PageState): Html {
     </details>
     ${isWrong && noticeParagraph(texts.wrong)}
     <form method="post" action="/api/auth/project/enrolment" class="after">
-      ${hiddenField('form_token', formToken)}
-      <label for="code">${texts.code}</label>
-      <input
-        id="code"
-        name="code"
-        inputmode="numeric"
-        autocomplete="one-time-code"
-        maxlength="16"
-        required
-        autofocus
-        ${isWrong && html`aria-describedby="notice" aria-invalid="true"`}
-      />
+      ${hiddenField('form_token', formToken)} ${totpField(texts.code, isWrong)}
       <button>${texts.add}</button>
     </form>
     ${cancelForm(language, state)}`;
