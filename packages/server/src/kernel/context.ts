@@ -115,6 +115,7 @@ export interface Effects {
   refreshCookie?: CookieEffect;
   flowCookie?: CookieEffect;
   ssoCookie?: CookieEffect;
+  accountCookie?: CookieEffect;
   readonly headers: Record<string, string>;
 }
 

@@ -1,0 +1,146 @@
+import { html } from '../../html/html.ts';
+import { languages, type Language } from '../../i18n/translate.ts';
+import { accountForm, problemOf, type AccountPage } from './account-page.ts';
+import { accountTexts } from './account-texts.ts';
+import { textField } from './fields.ts';
+
+interface Texts {
+  readonly name: string;
+  readonly language: string;
+  readonly ofBrowser: string;
+  readonly address: string;
+  readonly verified: string;
+  readonly unverified: string;
+  readonly picture: string;
+  readonly removePicture: string;
+  readonly account: string;
+  readonly accountAbout: string;
+  readonly createAccount: string;
+}
+
+const texts: Record<Language, Texts> = {
+  en: {
+    name: 'Name',
+    language: 'Language of your mails',
+    ofBrowser: 'That of the browser',
+    address: 'E-mail address',
+    verified: 'verified',
+    unverified: 'not verified',
+    picture: 'Your picture',
+    removePicture: 'Remove the picture',
+    account: 'Account for projects',
+    accountAbout: 'You have none, and need none to use apps. It holds projects of your own.',
+    createAccount: 'Create an account',
+  },
+  de: {
+    name: 'Name',
+    language: 'Sprache Ihrer Mails',
+    ofBrowser: 'Die des Browsers',
+    address: 'E-Mail-Adresse',
+    verified: 'bestätigt',
+    unverified: 'nicht bestätigt',
+    picture: 'Ihr Bild',
+    removePicture: 'Bild entfernen',
+    account: 'Konto für Projekte',
+    accountAbout: 'Sie haben keines und brauchen für Apps keines. Es enthält eigene Projekte.',
+    createAccount: 'Konto erstellen',
+  },
+  es: {
+    name: 'Nombre',
+    language: 'Idioma de sus correos',
+    ofBrowser: 'El del navegador',
+    address: 'Correo electrónico',
+    verified: 'verificado',
+    unverified: 'sin verificar',
+    picture: 'Su imagen',
+    removePicture: 'Quitar la imagen',
+    account: 'Cuenta para proyectos',
+    accountAbout: 'No tiene ninguna, y no la necesita para usar aplicaciones. Contiene proyectos propios.',
+    createAccount: 'Crear una cuenta',
+  },
+  fr: {
+    name: 'Nom',
+    language: 'Langue de vos e-mails',
+    ofBrowser: 'Celle du navigateur',
+    address: 'Adresse e-mail',
+    verified: 'vérifiée',
+    unverified: 'non vérifiée',
+    picture: 'Votre image',
+    removePicture: 'Retirer l’image',
+    account: 'Compte pour des projets',
+    accountAbout:
+      'Vous n’en avez pas, et n’en avez pas besoin pour utiliser des applications. Il contient vos propres projets.',
+    createAccount: 'Créer un compte',
+  },
+};
+
+const names: Record<Language, string> = { en: 'English', de: 'Deutsch', es: 'Español', fr: 'Français' };
+
+interface Me {
+  readonly user: {
+    readonly name: string;
+    readonly email: string | null;
+    readonly locale: Language | null;
+    readonly pictureUrl: string | null;
+  };
+  readonly emailVerified: boolean;
+  readonly accounts: readonly unknown[];
+}
+
+const section = 'profile';
+
+/** Name, language and picture of the user, and an account for projects. */
+export const profilePage: AccountPage = {
+  section,
+  lengths: { name: 255 },
+  async body(view) {
+    const { language, caller, entered } = view;
+    const words = texts[language];
+    const { user, emailVerified, accounts } = (await caller.call('me', {})) as Me;
+    const locale = entered['locale'] ?? user.locale ?? '';
+    const option = (value: string, label: string) =>
+      html`<option value="${value}" ${value === locale && html`selected`}>${label}</option>`;
+    const fields = html`${textField({
+        id: 'name',
+        label: words.name,
+        value: entered['name'] ?? user.name,
+        problem: problemOf(view, 'profile', 'name'),
+        attributes: html`autocomplete="name" maxlength="255"`,
+      })}
+      <label for="locale">${words.language}</label>
+      <select id="locale" name="locale">
+        ${option('', words.ofBrowser)} ${languages.map((each) => option(each, names[each]))}
+      </select>`;
+    return html`${
+      user.pictureUrl !== null &&
+      html`<img class="own-picture" src="${user.pictureUrl}" alt="${words.picture}" width="96" height="96" />
+        ${accountForm(view, { name: 'picture', section, button: words.removePicture, isQuiet: true })}
+        <h2>${words.name}</h2>`
+    }
+    ${
+      user.email !== null &&
+      html`<p>${words.address}: ${user.email} (${emailVerified ? words.verified : words.unverified})</p>`
+    }
+    ${accountForm(view, { name: 'profile', section, button: accountTexts[language].save, fields })}
+    ${
+      accounts.length === 0 &&
+      html`<h2>${words.account}</h2>
+        <p>${words.accountAbout}</p>
+        ${accountForm(view, { name: 'account', section, button: words.createAccount, isQuiet: true })}`
+    }`;
+  },
+  forms: {
+    async profile({ name = '', locale = '' }, { caller }) {
+      await caller.call('updateMe', { name, locale: locale === '' ? null : locale });
+      return 'saved';
+    },
+    async picture(_form, { caller }) {
+      await caller.call('updateMe', { pictureUrl: null });
+      return 'saved';
+    },
+    async account(_form, { caller }) {
+      await caller.call('createMyAccount', { type: 'personal' });
+      return 'saved';
+    },
+  },
+};
