@@ -7,7 +7,7 @@ import type { AnyEntity } from './kernel/entity.ts';
 import type { Invoke } from './kernel/invoke.ts';
 import { schemasOf, type Schemas } from './kernel/output/json-schema.ts';
 import type { NamedOperation } from './kernel/operation.ts';
-import { createAccountCalls, type AccountCalls } from './http/account-calls.ts';
+import { createAccountCalls, type AccountCalls } from './http/account/account-calls.ts';
 import { registerBodyParser } from './http/body/body-parser.ts';
 import { registerDocsPage } from './explorer/docs-page.ts';
 import { toDoorwardError } from './http/error-body.ts';

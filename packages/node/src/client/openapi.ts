@@ -16709,7 +16709,7 @@ export interface operations {
         /** @description URL to which the browser goes at the end; absent: `/account`. */
         redirect?: string;
         /** @description The form with which the pages begin. */
-        action?: 'login' | 'register';
+        action?: 'login' | 'register' | 'reset';
         /** @description The address with which the form begins. */
         login_hint?: string;
       };

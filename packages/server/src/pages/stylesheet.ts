@@ -84,6 +84,10 @@ h2 { margin: 2rem 0 .5rem; font-size: 1.1rem; line-height: 1.3; }
 .rows button, .narrow { width: auto; }
 .rows details { flex: 1 1 100%; margin: 0; }
 .own-picture { display: block; margin: 0 0 1rem; border-radius: 50%; object-fit: cover; }
+legend { padding: 0; font-weight: 600; }
+.wide fieldset { display: flex; flex-wrap: wrap; gap: 0 1.5rem; padding: 0 0 .25rem; }
+.wide legend { margin: 0 0 .4rem; }
+.wide form > button, .wide > .button { width: auto; max-width: 100%; }
 .end { margin: 2rem 0 0; padding: 1.25rem 0 0; border-top: 1px solid var(--line); }
 .place { margin: 1.25rem 0 0; font-size: .9rem; }
 [role='status'] { margin: 1.25rem 0 0; }

@@ -3,7 +3,7 @@ import type { TestApp } from './app.ts';
 import { visitor, type Visitor } from './visitor.ts';
 
 /** A browser without script on the account pages. */
-export interface AccountBrowser extends Omit<Visitor, 'signIn' | 'connect' | 'toGithub'> {
+interface AccountBrowser extends Omit<Visitor, 'signIn' | 'connect' | 'toGithub'> {
   /** Signs in with a mailed link, from the first address to the page at its end. */
   signIn(address: string, page?: string): Promise<LightMyRequestResponse>;
   /** The page, as text. */

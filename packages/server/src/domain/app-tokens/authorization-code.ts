@@ -5,7 +5,7 @@ import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
 import { consentFor, rememberConsent } from '../app-access/consent.ts';
 import { approveDevice } from '../device-sign-in/decide-device.ts';
-import { finishAtOwnEnd } from '../federation/finish-at-own-end.ts';
+import { finishAtOwnEnd } from '../own-end/finish-at-own-end.ts';
 import { answerApp } from '../federation/answer-app.ts';
 import type { AppRequest } from '../sign-in-flow/app-request.ts';
 import { admitToApp, type SignInCandidate } from '../federation/app-sign-in.ts';

@@ -1,7 +1,7 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { loadSubjects } from '../../access/grants/grants.ts';
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
-import { isOwnEnd } from '../app-access/own-end.ts';
+import { isOwnEnd } from '../own-end/own-end.ts';
 import { organizationsOf } from './sign-in-organization.ts';
 import { findAddressOwner } from '../identity/address.ts';
 import { userAsActor } from '../identity/user-node.ts';

@@ -3,7 +3,7 @@ import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { AppError } from '../../domain/app-access/authorization-response.ts';
 import { appById, type LiveApp } from '../../domain/app-access/app.ts';
-import { ownEndOf } from '../../domain/app-access/own-end.ts';
+import { ownEndOf } from '../../domain/own-end/own-end.ts';
 import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
 import { acrOf } from '../../domain/app-tokens/acr.ts';
 import { resolveCandidate } from '../../domain/federation/app-sign-in.ts';

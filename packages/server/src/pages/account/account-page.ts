@@ -1,7 +1,5 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Detail } from '../../errors.ts';
 import { html, type Html } from '../../html/html.ts';
-import type { AccountCaller, Bare } from '../../http/account-calls.ts';
+import type { AccountCaller, AccountCalls, Bare } from '../../http/account/account-calls.ts';
 import type { Language } from '../../i18n/translate.ts';
 import { hostedPage } from '../page.ts';
 import { hiddenField } from '../sign-in/app-page.ts';
@@ -27,6 +25,9 @@ export interface View {
   readonly entered: Form;
   readonly problems: readonly Problem[];
   readonly passwordMinLength: number;
+  readonly addresses: Pick<AccountCalls, 'signInAddress' | 'addressOf'>;
+  /** What the address of the page says of a sign-in at a provider that failed. */
+  readonly error?: string | undefined;
 }
 
 /** Refuses a form for a reason that the page words itself. */
@@ -59,12 +60,6 @@ export interface AccountPage {
 export const pathOf = (section: Section): string =>
   section === 'profile' ? '/account' : `/account/${section}`;
 
-export type Render = (
-  reply: FastifyReply,
-  request: FastifyRequest,
-  shown: { readonly title: string; readonly body: Html },
-) => FastifyReply;
-
 /** A form of a page. `isQuiet`: its button is not the main one. */
 export function accountForm(
   { caller }: Pick<View, 'caller'>,
@@ -76,10 +71,15 @@ export function accountForm(
     /** Tells buttons with the same text apart. */
     readonly label?: string;
     readonly isQuiet?: boolean;
+    readonly hasFile?: true;
   },
 ): Html {
-  const { name, section, button, fields, label, isQuiet = false } = options;
-  return html`<form method="post" action="${pathOf(section)}">
+  const { name, section, button, fields, label, isQuiet = false, hasFile } = options;
+  return html`<form
+    method="post"
+    action="${pathOf(section)}"
+    ${hasFile && html`enctype="multipart/form-data"`}
+  >
     ${hiddenField('form_token', caller.formToken)} ${hiddenField('form', name)} ${fields}
     <button class="${isQuiet ? 'plain' : ''}" ${label !== undefined && html`aria-label="${label}"`}>
       ${button}
@@ -141,5 +141,3 @@ export function shownTime(language: Language, iso: string): Html {
   });
   return html`<time datetime="${iso}">${format.format(new Date(iso))}</time>`;
 }
-
-export type Details = readonly Detail[];

@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { DoorwardError, type Detail } from '../../errors.ts';
+import { DoorwardError, fail, type Detail } from '../../errors.ts';
 import { html, type Html } from '../../html/html.ts';
-import type { AccountCaller, AccountCalls } from '../../http/account-calls.ts';
+import type { AccountCaller, AccountCalls } from '../../http/account/account-calls.ts';
+import { acceptFiles } from '../../http/body/files.ts';
 import { languageOf } from '../../http/send-error.ts';
 import { translateCode, translateDetail, type Language } from '../../i18n/translate.ts';
 import { pagePolicy, setPageHeaders, serveScript } from '../page.ts';
@@ -17,6 +18,13 @@ import {
 } from './account-page.ts';
 import { accountTexts } from './account-texts.ts';
 import { confirmationBody, namedPath, sectionOf } from './confirmation.ts';
+import { appsPage } from './apps.ts';
+import { dataPage } from './data.ts';
+import { notificationsPage } from './notifications.ts';
+import { passkeysPage } from './security/passkeys.ts';
+import { passwordPage } from './security/password.ts';
+import { providersPage } from './security/providers.ts';
+import { secondFactorPage } from './security/second-factor.ts';
 import { profilePage } from './profile.ts';
 import { sessionsPage } from './sessions.ts';
 
@@ -24,7 +32,17 @@ import { sessionsPage } from './sessions.ts';
  * The account pages: what a person sees and changes of themselves without an app or a console. Every form calls an operation, with
  * its guards, limits and records; the pages only translate.
  */
-const pages: readonly AccountPage[] = [profilePage, sessionsPage];
+const pages: readonly AccountPage[] = [
+  profilePage,
+  passwordPage,
+  passkeysPage,
+  secondFactorPage,
+  sessionsPage,
+  providersPage,
+  appsPage,
+  notificationsPage,
+  dataPage,
+];
 
 interface Options {
   readonly account: AccountCalls;
@@ -34,15 +52,38 @@ interface Options {
 /** A form sends texts; anything else is no field of ours. */
 const fieldsOf = ({ body }: FastifyRequest): Form =>
   Object.fromEntries(
-    Object.entries((body ?? {})).filter(
-      (entry): entry is [string, string] => typeof entry[1] === 'string',
-    ),
+    Object.entries(body ?? {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
+
+const errorIn = ({ query }: FastifyRequest): string | undefined => {
+  const { error } = query as { readonly error?: unknown };
+  return typeof error === 'string' ? error : undefined;
+};
 
 const asksProof = (error: unknown): boolean =>
   error instanceof DoorwardError && ['STEP_UP_REQUIRED', 'MFA_REQUIRED'].includes(error.code);
 
+/** Where to come back to after a sign-in: forms without a page of their own lead to the first. */
+const pageAt = (path: string | undefined): string =>
+  pages.map(({ section }) => pathOf(section)).find((each) => each === path) ?? '/account';
+
+/** A picture of 2 MiB, and the fields beside it. */
+const BODY_LIMIT_BYTES = 2 * 1024 * 1024 + 16 * 1024;
+
 export function registerAccountPages(app: FastifyInstance, options: Options): void {
+  void app.register(async (scope) => {
+    acceptFiles(scope, BODY_LIMIT_BYTES);
+    // The body of a person who is not signed in is not read.
+    scope.addHook('onRequest', async (request, reply) => {
+      const isPage = request.routeOptions.config.forBrowsers === true;
+      if (!isPage || (await options.account.open(request, reply))) return undefined;
+      return reply.redirect(options.account.signInAddress(pageAt(request.routeOptions.url)), 303);
+    });
+    servePages(scope, options);
+  });
+}
+
+function servePages(app: FastifyInstance, options: Options): void {
   const { account } = options;
   const config = { takesForm: true, forBrowsers: true } as const;
 
@@ -59,7 +100,7 @@ export function registerAccountPages(app: FastifyInstance, options: Options): vo
     app.post(path, { config }, async (request, reply) => {
       const form = fieldsOf(request);
       const caller = await account.open(request, reply);
-      if (!caller) return reply.redirect(account.signInAddress(path), 303);
+      if (!caller) return reply.redirect(account.signInAddress(pageAt(path)), 303);
       account.assertOwnForm(request, caller, form['form_token']);
       return answer(form, caller, request, reply);
     });
@@ -122,9 +163,11 @@ export function registerAccountPages(app: FastifyInstance, options: Options): vo
   ) {
     const language = languageOf(request);
     const view = viewOf(language, caller);
-    const act = page.forms[form['form'] ?? ''];
+    const name = form['form'] ?? '';
+    const act = Object.hasOwn(page.forms, name) ? page.forms[name] : undefined;
     try {
-      const outcome = act ? await act(form, view) : 'saved';
+      if (!act) throw fail('VALIDATION_ERROR', { details: [{ path: 'form', code: 'not_allowed' }] });
+      const outcome = await act(form, view);
       if (outcome === 'saved') return await reply.redirect(`${pathOf(page.section)}?saved`, 303);
       if ('redirectTo' in outcome) return await reply.redirect(outcome.redirectTo, 303);
       if ('bare' in outcome) return await reply.headers(outcome.bare.headers).send(outcome.bare.body);
@@ -166,7 +209,11 @@ export function registerAccountPages(app: FastifyInstance, options: Options): vo
     caller: AccountCaller,
     problems: readonly Problem[] = [],
     entered: Form = {},
-  ): View => ({ language, caller, problems, entered, passwordMinLength: options.passwordMinLength });
+  ): View => ({
+    ...{ language, caller, problems, entered },
+    passwordMinLength: options.passwordMinLength,
+    addresses: account,
+  });
 
   async function show(
     request: FastifyRequest,
@@ -184,7 +231,9 @@ export function registerAccountPages(app: FastifyInstance, options: Options): vo
     const { page, caller, problems = [], entered = {} } = shown;
     const { section, script } = page;
     try {
-      const body = shown.body ?? (await page.body(viewOf(language, caller, problems, entered)));
+      const body =
+        shown.body ??
+        (await page.body({ ...viewOf(language, caller, problems, entered), error: errorIn(request) }));
       const general = problems.filter(({ path }) => path === '').map(({ text }) => text);
       const note =
         general.length > 0

@@ -1,5 +1,5 @@
 import { html, type Html } from '../../html/html.ts';
-import type { AccountCaller } from '../../http/account-calls.ts';
+import type { AccountCaller } from '../../http/account/account-calls.ts';
 import type { Language } from '../../i18n/translate.ts';
 import { hiddenField } from '../sign-in/app-page.ts';
 import { field } from '../sign-in/methods/form-parts.ts';

@@ -12,16 +12,17 @@ export function textField(options: {
   readonly problem?: string | undefined;
   readonly hint?: string | undefined;
   readonly attributes?: Html;
+  readonly isOptional?: true;
 }): Html {
-  const { id, name = id, label, value = '', problem, hint, attributes } = options;
+  const { id, name = id, label, value = '', problem, hint, attributes, isOptional } = options;
   const parts = [problem !== undefined && `${id}-problem`, hint !== undefined && `${id}-hint`];
   const described = parts.filter((part) => part !== false).join(' ');
   return html`<label for="${id}">${label}</label>
     <input
       id="${id}"
       name="${name}"
-      value="${value}"
-      required
+      ${value !== '' && html`value="${value}"`}
+      ${!isOptional && html`required`}
       ${attributes}
       ${described !== '' && html`aria-describedby="${described}"`}
       ${problem !== undefined && html`aria-invalid="true"`}

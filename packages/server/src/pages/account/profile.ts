@@ -13,6 +13,8 @@ interface Texts {
   readonly unverified: string;
   readonly picture: string;
   readonly removePicture: string;
+  readonly newPicture: string;
+  readonly upload: string;
   readonly account: string;
   readonly accountAbout: string;
   readonly createAccount: string;
@@ -28,6 +30,8 @@ const texts: Record<Language, Texts> = {
     unverified: 'not verified',
     picture: 'Your picture',
     removePicture: 'Remove the picture',
+    newPicture: 'Picture: JPEG, PNG, WebP or GIF, at most 2 MiB',
+    upload: 'Upload the picture',
     account: 'Account for projects',
     accountAbout: 'You have none, and need none to use apps. It holds projects of your own.',
     createAccount: 'Create an account',
@@ -41,6 +45,8 @@ const texts: Record<Language, Texts> = {
     unverified: 'nicht bestätigt',
     picture: 'Ihr Bild',
     removePicture: 'Bild entfernen',
+    newPicture: 'Bild: JPEG, PNG, WebP oder GIF, höchstens 2 MiB',
+    upload: 'Bild hochladen',
     account: 'Konto für Projekte',
     accountAbout: 'Sie haben keines und brauchen für Apps keines. Es enthält eigene Projekte.',
     createAccount: 'Konto erstellen',
@@ -54,6 +60,8 @@ const texts: Record<Language, Texts> = {
     unverified: 'sin verificar',
     picture: 'Su imagen',
     removePicture: 'Quitar la imagen',
+    newPicture: 'Imagen: JPEG, PNG, WebP o GIF, como máximo 2 MiB',
+    upload: 'Subir la imagen',
     account: 'Cuenta para proyectos',
     accountAbout: 'No tiene ninguna, y no la necesita para usar aplicaciones. Contiene proyectos propios.',
     createAccount: 'Crear una cuenta',
@@ -67,6 +75,8 @@ const texts: Record<Language, Texts> = {
     unverified: 'non vérifiée',
     picture: 'Votre image',
     removePicture: 'Retirer l’image',
+    newPicture: 'Image : JPEG, PNG, WebP ou GIF, 2 Mio au plus',
+    upload: 'Envoyer l’image',
     account: 'Compte pour des projets',
     accountAbout:
       'Vous n’en avez pas, et n’en avez pas besoin pour utiliser des applications. Il contient vos propres projets.',
@@ -111,27 +121,48 @@ export const profilePage: AccountPage = {
       <select id="locale" name="locale">
         ${option('', words.ofBrowser)} ${languages.map((each) => option(each, names[each]))}
       </select>`;
-    return html`${
-      user.pictureUrl !== null &&
-      html`<img class="own-picture" src="${user.pictureUrl}" alt="${words.picture}" width="96" height="96" />
-        ${accountForm(view, { name: 'picture', section, button: words.removePicture, isQuiet: true })}
-        <h2>${words.name}</h2>`
-    }
-    ${
-      user.email !== null &&
-      html`<p>${words.address}: ${user.email} (${emailVerified ? words.verified : words.unverified})</p>`
-    }
-    ${accountForm(view, { name: 'profile', section, button: accountTexts[language].save, fields })}
-    ${
-      accounts.length === 0 &&
-      html`<h2>${words.account}</h2>
-        <p>${words.accountAbout}</p>
-        ${accountForm(view, { name: 'account', section, button: words.createAccount, isQuiet: true })}`
-    }`;
+    const picture = textField({
+      id: 'file',
+      label: words.newPicture,
+      problem: problemOf(view, 'upload', 'file'),
+      attributes: html`type="file" accept="image/jpeg,image/png,image/webp,image/gif"`,
+    });
+    const verified = emailVerified ? words.verified : words.unverified;
+    return html`${user.email !== null && html`<p>${words.address}: ${user.email} (${verified})</p>`}
+      ${accountForm(view, { name: 'profile', section, button: accountTexts[language].save, fields })}
+      <h2>${words.picture}</h2>
+      ${
+        user.pictureUrl !== null &&
+        html`<img
+          class="own-picture"
+          src="${user.pictureUrl}"
+          alt="${words.picture}"
+          width="96"
+          height="96"
+        />`
+      }
+      ${accountForm(view, {
+        ...{ name: 'upload', section, button: words.upload, fields: picture },
+        ...{ isQuiet: true, hasFile: true as const },
+      })}
+      ${
+        user.pictureUrl !== null &&
+        accountForm(view, { name: 'picture', section, button: words.removePicture, isQuiet: true })
+      }
+      ${
+        accounts.length === 0 &&
+        html`<h2>${words.account}</h2>
+          <p>${words.accountAbout}</p>
+          ${accountForm(view, { name: 'account', section, button: words.createAccount, isQuiet: true })}`
+      }`;
   },
   forms: {
     async profile({ name = '', locale = '' }, { caller }) {
       await caller.call('updateMe', { name, locale: locale === '' ? null : locale });
+      return 'saved';
+    },
+    async upload({ file = '' }, { caller }) {
+      await caller.call('uploadMyPicture', { file });
       return 'saved';
     },
     async picture(_form, { caller }) {

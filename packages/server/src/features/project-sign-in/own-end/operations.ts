@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { mutation } from '../../../kernel/operation.ts';
 import { redirect } from '../../../kernel/output/reply.ts';
-import { ownRequest } from '../../../domain/app-access/own-end.ts';
+import { ownRequest } from '../../../domain/own-end/own-end.ts';
 import { formPath, pageOf } from '../../../domain/federation/answer-app.ts';
 import { accountPage, assertOwnOrigin } from '../../../domain/federation/destination.ts';
 import { newVerifier } from '../../../domain/federation/providers/github.ts';
@@ -25,7 +25,10 @@ export const startSignIn = mutation({
       .max(2048)
       .optional()
       .describe('URL to which the browser goes at the end; absent: `/account`.'),
-    action: z.enum(['login', 'register']).default('login').describe('The form with which the pages begin.'),
+    action: z
+      .enum(['login', 'register', 'reset'])
+      .default('login')
+      .describe('The form with which the pages begin.'),
     login_hint: optionalParameter('The address with which the form begins.'),
   },
   codes: ['INVALID_REDIRECT_URI'],
@@ -39,6 +42,7 @@ export const startSignIn = mutation({
     const loginHint = loginHintOf(input.login_hint);
     const asked = { ...ownRequest(page, { allowsSignUp }), ...(loginHint !== undefined && { loginHint }) };
     await beginFlow(ctx, 'project', { asked, verifier: newVerifier(), step: { name: 'signIn' } });
+    if (input.action === 'reset') return redirect(config.appUrl + formPath('reset'));
     const isNew = input.action === 'register' && allowsSignUp;
     return redirect(isNew ? config.appUrl + formPath('signUp') : pageOf(config, 'signIn'));
   },

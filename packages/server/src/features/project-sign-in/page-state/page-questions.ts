@@ -10,7 +10,7 @@ import {
   type LiveApp,
 } from '../../../domain/app-access/app.ts';
 import { parseScopes, type OpenidScope } from '../../../domain/app-access/openid-scopes.ts';
-import { ownEndOf } from '../../../domain/app-access/own-end.ts';
+import { ownEndOf } from '../../../domain/own-end/own-end.ts';
 import { matchesRedirect } from '../../../domain/app-access/redirect-uri.ts';
 import { namedScopes, type NamedScope } from '../../../domain/app-access/scopes.ts';
 import type { WaitingDevice } from '../../../domain/sign-in-flow/app-request.ts';

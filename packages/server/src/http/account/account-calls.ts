@@ -1,19 +1,19 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Credentials } from '../access/credentials/credentials.ts';
-import type { Config } from '../config/config.ts';
-import type { Kek } from '../crypto/keys/kek.ts';
-import { isAuthentic, parseRefreshToken } from '../crypto/tokens/refresh-token.ts';
-import { fail } from '../errors.ts';
-import type { Authentication } from '../kernel/context.ts';
-import type { Invoke } from '../kernel/invoke.ts';
-import type { NamedOperation } from '../kernel/operation.ts';
-import { BareReply } from '../kernel/output/reply.ts';
-import type { Clock } from '../kernel/ports.ts';
-import { releaseSlot } from './admission/request-slot.ts';
-import { sessionPrincipal } from './authenticate.ts';
-import { readCookie, writeCookie } from './cookies.ts';
-import { applyEffects, callOf } from './server.ts';
+import type { Credentials } from '../../access/credentials/credentials.ts';
+import type { Config } from '../../config/config.ts';
+import type { Kek } from '../../crypto/keys/kek.ts';
+import { isAuthentic, parseRefreshToken } from '../../crypto/tokens/refresh-token.ts';
+import { fail } from '../../errors.ts';
+import type { Authentication } from '../../kernel/context.ts';
+import type { Invoke } from '../../kernel/invoke.ts';
+import type { NamedOperation } from '../../kernel/operation.ts';
+import { BareReply } from '../../kernel/output/reply.ts';
+import type { Clock } from '../../kernel/ports.ts';
+import { releaseSlot } from '../admission/request-slot.ts';
+import { sessionPrincipal } from '../authenticate.ts';
+import { readCookie, writeCookie } from '../cookies.ts';
+import { applyEffects, callOf } from '../server.ts';
 
 /**
  * Calls of operations by the account pages, for the user of their cookie. A call takes the same path as over REST and GraphQL;
@@ -53,7 +53,9 @@ export interface AccountCalls {
   /** Removes the cookie. */
   forget(reply: FastifyReply): void;
   /** Where the browser signs in to come back to this path. */
-  signInAddress(path: string): string;
+  signInAddress(path: string, parameters?: Readonly<Record<string, string>>): string;
+  /** The complete address of a path. */
+  addressOf(path: string): string;
 }
 
 const bareOf = ({ headers, body }: BareReply): Bare => ({ headers, body });
@@ -99,13 +101,16 @@ export function createAccountCalls(options: AccountCallsOptions): AccountCalls {
       bearer: null,
       idempotencyKey: null,
       refreshCookie: null,
+      accountSessionId: parseRefreshToken(cookie)?.sessionId ?? null,
     };
     try {
       const answer = await invoke(op, input, asked);
       return answer instanceof BareReply ? bareOf(answer) : (JSON.parse(JSON.stringify(answer)) as unknown);
     } finally {
       releaseSlot(asked);
-      applyEffects({ headers: asked.effects.headers }, reply, https);
+      // The cookies of other sessions stay as they are.
+      const { headers, flowCookie } = asked.effects;
+      applyEffects({ headers, ...(flowCookie && { flowCookie }) }, reply, https);
     }
   }
 
@@ -130,7 +135,10 @@ export function createAccountCalls(options: AccountCallsOptions): AccountCalls {
       throw fail('INVALID_TOKEN', { fix: 'Open the page again, and send its form from there.' });
     },
     forget: (reply) => writeCookie(reply, 'account', https, 'clear'),
-    signInAddress: (path) =>
-      `${config.appUrl}/api/auth/sign-in?${new URLSearchParams({ redirect: config.appUrl + path }).toString()}`,
+    signInAddress: (path, parameters = {}) => {
+      const query = new URLSearchParams({ redirect: config.appUrl + path, ...parameters });
+      return `${config.appUrl}/api/auth/sign-in?${query.toString()}`;
+    },
+    addressOf: (path) => config.appUrl + path,
   };
 }

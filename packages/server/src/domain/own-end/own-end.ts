@@ -1,6 +1,6 @@
 import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
 import type { AppRequest } from '../sign-in-flow/app-request.ts';
-import type { LiveApp } from './app.ts';
+import type { LiveApp } from '../app-access/app.ts';
 
 /**
  * This service itself as the end of a sign-in on the hosted pages (sign-in to the account pages). It has no row: it offers all
@@ -36,7 +36,7 @@ export const ownEndOf = ({ allowsSignUp }: NonNullable<AppRequest['ownEnd']>): L
   backchannelLogoutUri: null,
   allowedOrigins: [],
   allowSignUp: allowsSignUp,
-  // Nobody gets a role here, but only an app with a role has a form to sign up.
+  // No user gets a role here, but only an app with a role has a form to sign up.
   signUpRoleId: OWN_ID,
   signUpRoleTenantId: OWN_ID,
   confidential: true,

@@ -7,8 +7,8 @@ import { lockUser } from '../identity/verification.ts';
 import type { AppRequest } from '../sign-in-flow/app-request.ts';
 import { startAgainError } from '../sign-in-flow/flow.ts';
 import type { IdentifiedPerson } from '../sign-in-flow/flow-data.ts';
-import { admitToApp, type SignInCandidate } from './app-sign-in.ts';
-import { isAccountPage } from './destination.ts';
+import { admitToApp, type SignInCandidate } from '../federation/app-sign-in.ts';
+import { isAccountPage } from '../federation/destination.ts';
 
 const HOUR_MS = 3_600_000;
 
