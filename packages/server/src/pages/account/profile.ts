@@ -1,6 +1,7 @@
+import { DoorwardError } from '../../errors.ts';
 import { html } from '../../html/html.ts';
 import { languages, type Language } from '../../i18n/translate.ts';
-import { accountForm, problemOf, type AccountPage } from './account-page.ts';
+import { accountForm, FieldProblem, problemOf, type AccountPage } from './account-page.ts';
 import { accountTexts } from './account-texts.ts';
 import { textField } from './fields.ts';
 
@@ -161,8 +162,13 @@ export const profilePage: AccountPage = {
       await caller.call('updateMe', { name, locale: locale === '' ? null : locale });
       return 'saved';
     },
-    async upload({ file = '' }, { caller }) {
-      await caller.call('uploadMyPicture', { file });
+    async upload({ file = '' }, { caller, language }) {
+      try {
+        await caller.call('uploadMyPicture', { file });
+      } catch (error) {
+        const isNoPicture = error instanceof DoorwardError && [413, 415].includes(error.status);
+        throw isNoPicture ? new FieldProblem('file', texts[language].newPicture) : error;
+      }
       return 'saved';
     },
     async picture(_form, { caller }) {
