@@ -9,9 +9,9 @@ import { sendUsers, type Counts } from './send-users.ts';
 
 export const usersImport: Command = {
   path: ['users', 'import'],
-  summary: 'Import users of another service into the project, with the hashes of their passwords',
+  summary: 'Import users of another service with their passwords',
   description:
-    'From CSV or JSON lines. Wrong lines are named and left out, and the others are imported. Users whom the service has stay as they are, so after an interruption the same command goes on. With --dry-run it only checks. You need an Installation Operator who may create users in the project.',
+    'From CSV or JSON lines, with the hashes of their passwords. Wrong lines are named and left out, and the others are imported. Users whom the service has stay as they are, so after an interruption the same command goes on. With --dry-run it only checks. You need an Installation Operator who may create users in the project.',
   arguments: { '<file>': 'file with one user in each line' },
   options: { '--format <format>': 'csv or jsonl; without it as the file is called' },
   examples: ['doorward users import users.csv --dry-run', 'doorward users import users.jsonl'],
