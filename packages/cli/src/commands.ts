@@ -9,6 +9,7 @@ import type { Command } from './command.ts';
 import { doctor } from './installation/doctor.ts';
 import { migrate } from './installation/migrate.ts';
 import { start } from './installation/start.ts';
+import { domainCommands } from './nouns/domain-commands.ts';
 import { keyCommands } from './nouns/key-commands.ts';
 import { commandsOf } from './nouns/noun-commands.ts';
 import { allNouns } from './nouns/nouns.ts';
@@ -31,7 +32,7 @@ export const commands: readonly Command[] = [
   ...policyCommands,
   ...allNouns.flatMap((noun) => [
     ...commandsOf(noun),
-    ...[...keyCommands, ...userCommands, usersImport, ...webhookCommands].filter(
+    ...[...keyCommands, ...userCommands, usersImport, ...domainCommands, ...webhookCommands].filter(
       ({ path }) => path[0] === noun.word,
     ),
   ]),

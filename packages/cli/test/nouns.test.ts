@@ -135,6 +135,21 @@ test('members are listed, get another role, and go', async () => {
   expect((await world.run(['members', 'delete', guest.userId, '-y'], how)).code).toBe(5);
 });
 
+test('domains are named, proved, listed and deleted', async () => {
+  const { app } = world.service;
+  const how = { env: { ...organizationOwner, DOORWARD_SCOPE: `organization:${organization}` } };
+  const made = await world.json<Item>(['domains', 'create', '--set', 'domain=cli.example.test'], how);
+  const { name, value } = made['record'] as { readonly name: string; readonly value: string };
+  expect((await world.run(['domains', 'list'], how)).stdout).toContain(value);
+  const early = await world.run(['domains', 'verify', 'cli.example.test'], how);
+  expect([early.code, early.stderr]).toEqual([expect.any(Number), expect.stringContaining(value)]);
+  expect(early.code).not.toBe(0);
+  app.records.set(name, [value]);
+  expect((await world.json<Item>(['domains', 'verify', 'cli.example.test'], how))['status']).toBe('verified');
+  expect((await world.run(['domains', 'delete', made.id, '-y'], how)).code).toBe(0);
+  expect((await world.json<List>(['domains', 'list'], how)).items).toEqual([]);
+});
+
 test('organizations are created and changed in themselves', async () => {
   const env = organizationOwner;
   const made = await world.json<Item>(

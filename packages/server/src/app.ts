@@ -36,6 +36,7 @@ import { createTenantQueues } from './events/outbox/tenant-queues.ts';
 import { createRelay } from './events/outbox/relay.ts';
 import { createAuditRetention, declareAuditRetention } from './events/audit/retention.ts';
 import { createSystemActs } from './events/system-act.ts';
+import { recheckDomains } from './features/organization-domains/recheck.ts';
 import { issueFirstUserToken } from './features/auth/first-user-token.ts';
 import { warnOfExpiringKeys } from './features/api-keys/expiry.ts';
 import { eventData, isFixedMember } from './domain/event-types/catalogue.ts';
@@ -51,6 +52,7 @@ import { sealedColumns } from './features/sealed-columns.ts';
 import { rotateSystemKeyIfDue } from './features/signing-keys/system-rotation.ts';
 import { createWebhookDelivery, webhookPorts } from './domain/webhook-delivery/delivery.ts';
 import { createBackchannelLogout } from './domain/backchannel-logout/sender.ts';
+import { createDnsResolver } from './domain/organization-domains/dns-resolver.ts';
 import { createIdentityProviders } from './domain/federation/providers/providers.ts';
 import { createFanOut } from './features/webhook-subscriptions/fan-out.ts';
 import { createTargetGuard } from './domain/webhook-targets/target-guard.ts';
@@ -79,16 +81,8 @@ const realClock: Clock = { now: () => new Date() };
 
 /** The composition root: creates all parts and connects them. It is the only module that knows all of them. */
 export async function createApp(options: AppOptions): Promise<App> {
-  const {
-    config,
-    database,
-    migrations,
-    version,
-    log,
-    mailer,
-    clock = realClock,
-    ids = createIds(realClock),
-  } = options;
+  const { config, database, migrations, version, log, mailer } = options;
+  const { clock = realClock, ids = createIds(realClock), dns = createDnsResolver(config.dns) } = options;
   assertValidOperations(operations);
   const kek = createKek(await resolveEncryptionKeys(config));
   const keyPairs = options.keyPairs ?? createKeyPairStock({ bits: config.tokens.rsaBits, size: 4 });
@@ -122,6 +116,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     config,
     clock,
     ids,
+    dns,
     kek,
     cursors,
     revisions,
@@ -244,6 +239,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const recordOperators = () => recordConfiguredOperators(services, pool, actAsSystem, logError);
   const resetFactors = () => carryOutFactorResets(services, pool, actAsSystem, logError);
   const warnOfExpiry = () => warnOfExpiringKeys(services, pool, actAsSystem, logError);
+  const recheck = () => recheckDomains(services, pool, actAsSystem, logError);
   const deleteUnused = () => deleteUnusedApps(services, pool, actAsSystem, logError);
   const logResealed = (resealed: ResealCounts): void => log.info({ message: 'resealed', resealed });
   const reseal = createReseal({ pool, kek, columns: sealedColumns, log: logError, onResealed: logResealed });
@@ -257,7 +253,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       () => purge.run(),
       () => auditRetention.run(),
     ),
-    ...every(60 * MINUTE_MS, rotateSystemKey, warnOfExpiry, deleteUnused),
+    ...every(60 * MINUTE_MS, rotateSystemKey, warnOfExpiry, recheck, deleteUnused),
     ...(config.encryption.oldKeys.length > 0 ? every(MINUTE_MS, () => reseal.run()) : []),
   ]);
   const pages = { account, ...pageSettings(config, options.consoleFolder), ...pageQuestions(pool, services) };
@@ -277,6 +273,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     signAuditLogs: checkpoints.run,
     cutAuditLogs: auditRetention.run,
     warnOfExpiry,
+    recheckDomains: recheck,
     deleteUnusedApps: deleteUnused,
     recordOperators,
     resetFactors,

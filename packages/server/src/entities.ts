@@ -8,6 +8,7 @@ import {
 } from './features/installation/tenants.ts';
 import { InstallationUser } from './features/installation/user.ts';
 import { Invitation } from './features/organization-invitations/invitation.ts';
+import { OrganizationDomain } from './features/organization-domains/domain.ts';
 import { Member } from './features/organization-members/member.ts';
 import { Organization } from './features/organizations/organization.ts';
 import { Permission } from './features/permissions/permission.ts';
@@ -41,6 +42,7 @@ export const entities: readonly AnyEntity[] = [
   Organization,
   Invitation,
   Member,
+  OrganizationDomain,
   Project,
   ProjectGrant,
   OrganizationGrant,

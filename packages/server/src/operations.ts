@@ -26,6 +26,7 @@ import * as appGrants from './features/me/app-grant-operations.ts';
 import * as me from './features/me/operations.ts';
 import * as mfa from './features/mfa/operations.ts';
 import * as notifications from './features/me/notification-operations.ts';
+import * as organizationDomains from './features/organization-domains/operations.ts';
 import * as organizationMembers from './features/organization-members/operations.ts';
 import * as organizationInvitations from './features/organization-invitations/operations.ts';
 import * as organizations from './features/organizations/operations.ts';
@@ -89,6 +90,7 @@ export const features = {
   Organizations: organizations,
   'Organization Invitations': organizationInvitations,
   'Organization Members': organizationMembers,
+  'Organization Domains': organizationDomains,
   Projects: projects,
   'Project Grants': { ...projectGrants, ...organizationGrants },
   Users: { ...users, ...userImport },
@@ -128,6 +130,7 @@ export const tagDescriptions: Readonly<Record<keyof typeof features, string>> = 
   Organizations: 'Organizations: the customers of an account, with members and projects.',
   'Organization Invitations': 'Invitations by mail to join an organization.',
   'Organization Members': 'Who belongs to an organization, and in which role.',
+  'Organization Domains': 'Domains of mail addresses that an organization has proved to control.',
   'Project Grants':
     'A project for the organization of a customer: what the owner grants, and what the customer accepts.',
   Projects: 'Projects: the products or environments whose access is managed.',

@@ -8,7 +8,7 @@ import type { PurgeCounts } from './db/purge/purge.ts';
 import type { WebhookPorts } from './domain/webhook-delivery/delivery.ts';
 import type { ExampleIds } from './kernel/output/example-ids.ts';
 import type { QueueState } from './kernel/context.ts';
-import type { Clock, Ids, Mailer } from './kernel/ports.ts';
+import type { Clock, DnsResolver, Ids, Mailer } from './kernel/ports.ts';
 import type { Log } from './runtime/log.ts';
 
 /** The input of `createApp`. */
@@ -24,6 +24,7 @@ export interface AppOptions {
   readonly mailer: Mailer;
   readonly clock?: Clock;
   readonly ids?: Ids;
+  readonly dns?: DnsResolver;
   readonly keyPairs?: KeyPairStock;
   readonly webhooks?: WebhookPorts;
   /** Set in a worker process (`src/runtime/worker-link.ts`). */
@@ -68,6 +69,8 @@ export interface App {
   readonly resetFactors: () => Promise<void>;
   /** Warns about API keys that expire soon, as the job does. Answers their number. */
   readonly warnOfExpiry: () => Promise<number>;
+  /** Looks for the records of domains whose check is due, as the job does. Answers how many lapsed or came back. */
+  readonly recheckDomains: () => Promise<number>;
   /** Deletes registered apps that are not used, as the job does. Answers their number. */
   readonly deleteUnusedApps: () => Promise<number>;
   /** Encrypts again what is still encrypted with an old key, as the job does. */

@@ -138,6 +138,24 @@ const members = noun({
   idOf: (row) => String(member('user', 'id')(row)),
 });
 
+export const domains = noun({
+  word: 'domains',
+  singular: 'domain',
+  summary: 'Domains of mail addresses of an organization',
+  list: 'organizationDomains',
+  create: plain('createOrganizationDomain'),
+  delete: plain('deleteOrganizationDomain'),
+  columns: [
+    id,
+    { name: 'domain' },
+    { name: 'status' },
+    { name: 'record', of: member('record', 'name') },
+    { name: 'text', of: member('record', 'value') },
+  ],
+  fields: { domain: 'text' },
+  namedBy: 'domain',
+});
+
 const roles = noun({
   word: 'roles',
   singular: 'role',
@@ -240,5 +258,18 @@ const apps = noun({
 });
 
 export const allNouns: readonly Noun[] = [
-  ...[keys, users, organizations, projects, members, roles, groups, permissions, resources, apps, webhooks],
+  ...[
+    keys,
+    users,
+    organizations,
+    domains,
+    projects,
+    members,
+    roles,
+    groups,
+    permissions,
+    resources,
+    apps,
+    webhooks,
+  ],
 ];

@@ -68,6 +68,7 @@ export function typed(command: Command): string[] {
 /** A field that each of these has. */
 function fieldOf({ path: [word] }: Command): string {
   if (word === 'members') return `roleId=${id}`;
+  if (word === 'domains') return 'domain=example.com';
   if (word === 'webhooks') return 'url=https://example.com/hook';
   if (word === 'permissions') return 'description=x';
   return 'name=x';

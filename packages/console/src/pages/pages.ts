@@ -138,6 +138,14 @@ const pages: readonly Page[] = [
     'i',
   ),
   page(
+    'domains',
+    organizations,
+    'OrganizationDomain:Query',
+    { en: 'Domains', de: 'Domains', es: 'Dominios', fr: 'Domaines' },
+    () => import('./tenants/domains.tsx'),
+    'd',
+  ),
+  page(
     'service-users',
     ['account', 'organization'],
     'User:Query',

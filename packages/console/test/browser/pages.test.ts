@@ -216,7 +216,7 @@ test('every page has a heading, its data and no fault, in every look', () => {
 
 /** Words that two languages share, and names that people gave. */
 const shared = new Set(
-  'Webhooks Apps Tags Status Name Description Actions Action Permissions Condition Secret Sessions Notifications Invitations Installation Id Organisations Slug Roles Person Permission Demo Bookshop'.split(
+  'Webhooks Apps Tags Domains Status Name Description Actions Action Permissions Condition Secret Sessions Notifications Invitations Installation Id Organisations Slug Roles Person Permission Demo Bookshop'.split(
     ' ',
   ),
 ).add('Lantern Books');

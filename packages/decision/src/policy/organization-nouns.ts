@@ -4,6 +4,7 @@ import type { HeldPermission } from '../evaluate.ts';
 export const organizationNouns: ReadonlySet<string> = new Set([
   'Organization',
   'OrganizationInvitation',
+  'OrganizationDomain',
   'OrganizationMember',
 ]);
 

@@ -442,6 +442,24 @@ export interface Api {
    *
    * Access: `OrganizationMember:Update` in the scope. `PATCH /api/organization-members/:userId` */
   updateOrganizationMember: Operation<'updateOrganizationMember'>;
+  /** Name a domain of an organization; the answer has the record that proves it.
+   *
+   * Access: `OrganizationDomain:Create` in the scope; session token only; recent sign-in. `POST /api/organization-domains` */
+  createOrganizationDomain: Operation<'createOrganizationDomain'>;
+  /** Delete a domain; another organization may verify it then.
+   *
+   * Access: `OrganizationDomain:Delete` in the scope; session token only; recent sign-in. `DELETE /api/organization-domains/:id` */
+  deleteOrganizationDomain: Operation<'deleteOrganizationDomain'>;
+  /** List the domains of an organization.
+   *
+   * Access: `OrganizationDomain:Query` in the scope. `GET /api/organization-domains` */
+  organizationDomains: Pages<'organizationDomains'>;
+  /** Look for the record of a domain, which proves that the organization controls it.
+   *
+   * Keep the record: the service looks again every day. A domain whose record has been gone for three days lapses.
+   *
+   * Access: `OrganizationDomain:Verify` in the scope; session token only; recent sign-in. `POST /api/organization-domains/:id/verify` */
+  verifyOrganizationDomain: Operation<'verifyOrganizationDomain'>;
   /** Create a project, with its signing keys.
    *
    * Access: `Project:Create` in the scope. `POST /api/projects` */

@@ -2429,6 +2429,72 @@ export interface paths {
     patch: operations['updateOrganizationMember'];
     trace?: never;
   };
+  '/api/organization-domains': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the domains of an organization
+     * @description Access: `OrganizationDomain:Query` in the scope.
+     */
+    get: operations['organizationDomains'];
+    put?: never;
+    /**
+     * Name a domain of an organization; the answer has the record that proves it
+     * @description Access: `OrganizationDomain:Create` in the scope; session token only; recent sign-in.
+     */
+    post: operations['createOrganizationDomain'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/organization-domains/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Delete a domain; another organization may verify it then
+     * @description Access: `OrganizationDomain:Delete` in the scope; session token only; recent sign-in.
+     */
+    delete: operations['deleteOrganizationDomain'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/organization-domains/{id}/verify': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Look for the record of a domain, which proves that the organization controls it
+     * @description Keep the record: the service looks again every day. A domain whose record has been gone for three days lapses.
+     *
+     *     Access: `OrganizationDomain:Verify` in the scope; session token only; recent sign-in.
+     */
+    post: operations['verifyOrganizationDomain'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/projects': {
     parameters: {
       query?: never;
@@ -4561,6 +4627,57 @@ export interface webhooks {
     patch?: never;
     trace?: never;
   };
+  'organization_domain.verified': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** An organization proved that it controls a domain, or proved it again. */
+    post: operations['onOrganizationDomainVerified'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  'organization_domain.lapsed': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** The record of a verified domain has been gone for three days. */
+    post: operations['onOrganizationDomainLapsed'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  'organization_domain.deleted': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** A domain of an organization was deleted. */
+    post: operations['onOrganizationDomainDeleted'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   'invitation.created': {
     parameters: {
       query?: never;
@@ -5599,6 +5716,7 @@ export interface components {
       | 'api_key_expiring'
       | 'api_key_created'
       | 'project_grant_changed'
+      | 'domain_lapsed'
       | 'webhook_failing'
       | 'webhook_disabled'
       | 'new_sign_in'
@@ -5653,6 +5771,16 @@ export interface components {
      * @enum {string}
      */
     MemberSortField: 'createdAt' | 'name' | 'email';
+    /**
+     * @description What the list is sorted by. Default: domain.
+     * @enum {string}
+     */
+    OrganizationDomainSortField: 'domain' | 'createdAt' | 'status';
+    /**
+     * @description pending: not proved yet; verified: proved; lapsed: its record has been gone for three days. Only a verified domain has an effect.
+     * @enum {string}
+     */
+    OrganizationDomainStatus: 'pending' | 'verified' | 'lapsed';
     /**
      * @description What the list is sorted by. Default: createdAt.
      * @enum {string}
@@ -8078,6 +8206,67 @@ export interface components {
      * @enum {string}
      */
     AffectedSubjectType: 'user' | 'apiKey';
+    /** @description A domain of mail addresses, and whether the organization has proved that it controls it. */
+    OrganizationDomain: {
+      /**
+       * Format: uuid
+       * @description Id of the row; it never changes.
+       */
+      id: string;
+      /**
+       * Format: date-time
+       * @description When it was created.
+       */
+      createdAt: string;
+      /**
+       * Format: date-time
+       * @description When it was last changed.
+       */
+      updatedAt: string;
+      /**
+       * Format: date-time
+       * @description When it was deleted; null while it exists.
+       */
+      deletedAt: string | null;
+      /** @description The domain behind the @ of addresses; domains below it do not count. */
+      domain: string;
+      status: components['schemas']['OrganizationDomainStatus'];
+      /** @description The record that proves it, to be kept. */
+      record: components['schemas']['DomainRecord'];
+      /**
+       * Format: date-time
+       * @description When it was first proved; null if it was not.
+       */
+      verifiedAt: string | null;
+      /**
+       * Format: date-time
+       * @description When the name servers last answered; null if never.
+       */
+      checkedAt: string | null;
+    };
+    /** @description A DNS record that proves control of a domain. */
+    DomainRecord: {
+      /**
+       * @description Kind of the record.
+       * @constant
+       */
+      type: 'TXT';
+      /** @description Its name. */
+      name: string;
+      /** @description Its text. */
+      value: string;
+    };
+    /** @description A page of OrganizationDomain. */
+    OrganizationDomainPage: {
+      /** @description The rows of this page. */
+      items: components['schemas']['OrganizationDomain'][];
+      /** @description The number of rows on all pages together. */
+      totalCount: number;
+      /** @description Whether more rows follow. */
+      hasNextPage: boolean;
+      /** @description Send it as `cursor` for the next page; null on the last. */
+      nextCursor: string | null;
+    };
     /** @description A page of Project. */
     ProjectPage: {
       /** @description The rows of this page. */
@@ -11339,6 +11528,57 @@ export interface components {
         /** @description true: change nothing, and answer whose permissions the change would affect (GraphQL: in `extensions.dryRun`). */
         dryRun?: boolean;
       };
+      createOrganizationDomain: {
+        scope?: components['schemas']['OrganizationScope'];
+        /** @description The domain behind the @ of addresses; domains below it do not count. */
+        domain: string;
+      };
+      deleteOrganizationDomain: {
+        /**
+         * Format: uuid
+         * @description Id of the object of the call.
+         */
+        id: string;
+        /** @description Default: the scope of the client. */
+        scope?: {
+          /** @enum {string} */
+          tenant: 'organization';
+          id: string;
+        };
+      };
+      organizationDomains: {
+        /** @description Number of the page, from 1; excludes cursor. */
+        page?: number;
+        /**
+         * @description The maximum number of rows on a page.
+         * @default 50
+         */
+        limit?: number;
+        /** @description Continues a list: the `nextCursor` of the previous page. */
+        cursor?: string;
+        /** @description Only rows with this text, in any case, in: domain. */
+        search?: string;
+        sortField?: components['schemas']['OrganizationDomainSortField'];
+        sortOrder?: components['schemas']['SortOrder'];
+        /** @description Only rows with one of these ids, 100 at most. */
+        ids?: string[];
+        /** @description Only domains with this status. */
+        status?: components['schemas']['OrganizationDomainStatus'];
+        /** @description Default: the scope of the client. */
+        scope?: {
+          /** @enum {string} */
+          tenant: 'organization';
+          id: string;
+        };
+      };
+      verifyOrganizationDomain: {
+        /**
+         * Format: uuid
+         * @description Id of the object of the call.
+         */
+        id: string;
+        scope?: components['schemas']['OrganizationScope'];
+      };
       createProject: {
         scope?: components['schemas']['AccountOrOrganizationScope'];
         /** @description Name of the project. */
@@ -13551,6 +13791,9 @@ export interface components {
         /** Format: uuid */
         roleId: string;
       };
+      'organization_domain.verified': components['schemas']['OrganizationDomain'];
+      'organization_domain.lapsed': components['schemas']['OrganizationDomain'];
+      'organization_domain.deleted': components['schemas']['OrganizationDomain'];
       'invitation.created': components['schemas']['Invitation'];
       'invitation.accepted': components['schemas']['Invitation'];
       'invitation.revoked': components['schemas']['Invitation'];
@@ -14081,6 +14324,10 @@ export interface components {
       organizationMembers: components['schemas']['MemberPage'];
       removeOrganizationMember: components['schemas']['Member'];
       updateOrganizationMember: components['schemas']['Member'];
+      createOrganizationDomain: components['schemas']['OrganizationDomain'];
+      deleteOrganizationDomain: components['schemas']['OrganizationDomain'];
+      organizationDomains: components['schemas']['OrganizationDomainPage'];
+      verifyOrganizationDomain: components['schemas']['OrganizationDomain'];
       createProject: components['schemas']['Project'];
       deleteProject: components['schemas']['Project'];
       project: components['schemas']['Project'];
@@ -14390,6 +14637,22 @@ export interface components {
           /** @constant */
           success: true;
           data: components['schemas']['Organization'];
+        };
+      };
+    };
+    /** @description Success. */
+    OrganizationDomainChanged: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        RateLimit: components['headers']['RateLimit'];
+        'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': {
+          /** @constant */
+          success: true;
+          data: components['schemas']['OrganizationDomain'];
         };
       };
     };
@@ -21142,6 +21405,164 @@ export interface operations {
       503: components['responses']['UNAVAILABLE'];
     };
   };
+  organizationDomains: {
+    parameters: {
+      query: {
+        /** @description The kind of scope. */
+        tenant: components['parameters']['tenant-organization'];
+        /** @description Id of the scope: one UUID (account, organization), or two joined by `:`. */
+        scopeId: string;
+        /** @description Number of the page, from 1; excludes cursor. */
+        page?: components['parameters']['page'];
+        /** @description The maximum number of rows on a page. */
+        limit?: components['parameters']['limit'];
+        /** @description Continues a list: the `nextCursor` of the previous page. */
+        cursor?: components['parameters']['cursor'];
+        /** @description Only rows with this text, in any case, in: domain. */
+        search?: string;
+        sortField?: components['schemas']['OrganizationDomainSortField'];
+        sortOrder?: components['parameters']['sortOrder'];
+        /** @description Only rows with one of these ids, 100 at most. */
+        ids?: components['parameters']['ids'];
+        /** @description Only domains with this status. */
+        status?: components['schemas']['OrganizationDomainStatus'];
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['OrganizationDomainPage'];
+          };
+        };
+      };
+      400: components['responses']['InvalidInScope-INVALID_CURSOR'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenInScope'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  createOrganizationDomain: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description A request with the same key and the same input within 24 hours gets the stored answer. */
+        'Idempotency-Key'?: components['parameters']['Idempotency-Key'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          scope: components['schemas']['OrganizationScope'];
+          /** @description The domain behind the @ of addresses; domains below it do not count. */
+          domain: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          'Idempotency-Replayed': components['headers']['Idempotency-Replayed'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['OrganizationDomain'];
+          };
+        };
+      };
+      400: components['responses']['InvalidInScope'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      409: components['responses']['CONFLICT-IDEMPOTENCY_IN_PROGRESS'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      422: components['responses']['IDEMPOTENCY_KEY_REUSED'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  deleteOrganizationDomain: {
+    parameters: {
+      query: {
+        /** @description The kind of scope. */
+        tenant: components['parameters']['tenant-organization'];
+        /** @description Id of the scope: one UUID (account, organization), or two joined by `:`. */
+        scopeId: string;
+      };
+      header?: never;
+      path: {
+        /** @description Id of the object of the call. */
+        id: components['parameters']['id'];
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: components['responses']['OrganizationDomainChanged'];
+      400: components['responses']['InvalidInScope'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  verifyOrganizationDomain: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the object of the call. */
+        id: components['parameters']['id'];
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          scope: components['schemas']['OrganizationScope'];
+        };
+      };
+    };
+    responses: {
+      200: components['responses']['OrganizationDomainChanged'];
+      400: components['responses']['InvalidInScope'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND'];
+      409: components['responses']['CONFLICT-INVALID_STATE'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
   projects: {
     parameters: {
       query: {
@@ -27039,6 +27460,87 @@ export interface operations {
             /** Format: uuid */
             roleId: string;
           };
+        };
+      };
+    };
+    responses: {
+      '2XX': components['responses']['WebhookReceived'];
+    };
+  };
+  onOrganizationDomainVerified: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description Id of the event, the same on every attempt. */
+        'webhook-id': components['parameters']['webhook-id'];
+        /** @description Seconds since 1970 at this attempt. */
+        'webhook-timestamp': components['parameters']['webhook-timestamp'];
+        /** @description By Standard Webhooks: `v1,` and the HMAC-SHA256 of id, time and body; two while a secret is rotated. */
+        'webhook-signature': components['parameters']['webhook-signature'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['Event'] & {
+          /** @constant */
+          type?: 'organization_domain.verified';
+          data?: components['schemas']['OrganizationDomain'];
+        };
+      };
+    };
+    responses: {
+      '2XX': components['responses']['WebhookReceived'];
+    };
+  };
+  onOrganizationDomainLapsed: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description Id of the event, the same on every attempt. */
+        'webhook-id': components['parameters']['webhook-id'];
+        /** @description Seconds since 1970 at this attempt. */
+        'webhook-timestamp': components['parameters']['webhook-timestamp'];
+        /** @description By Standard Webhooks: `v1,` and the HMAC-SHA256 of id, time and body; two while a secret is rotated. */
+        'webhook-signature': components['parameters']['webhook-signature'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['Event'] & {
+          /** @constant */
+          type?: 'organization_domain.lapsed';
+          data?: components['schemas']['OrganizationDomain'];
+        };
+      };
+    };
+    responses: {
+      '2XX': components['responses']['WebhookReceived'];
+    };
+  };
+  onOrganizationDomainDeleted: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description Id of the event, the same on every attempt. */
+        'webhook-id': components['parameters']['webhook-id'];
+        /** @description Seconds since 1970 at this attempt. */
+        'webhook-timestamp': components['parameters']['webhook-timestamp'];
+        /** @description By Standard Webhooks: `v1,` and the HMAC-SHA256 of id, time and body; two while a secret is rotated. */
+        'webhook-signature': components['parameters']['webhook-signature'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['Event'] & {
+          /** @constant */
+          type?: 'organization_domain.deleted';
+          data?: components['schemas']['OrganizationDomain'];
         };
       };
     };

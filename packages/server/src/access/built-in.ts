@@ -53,6 +53,7 @@ const order = [
   'Create',
   'ResendEmail',
   'Renew',
+  'Verify',
   'Update',
   'Accept',
   'Leave',
@@ -77,6 +78,7 @@ const byRank = (a: string, b: string): number => rankOf(a) - rankOf(b) || (a < b
 const matrix: Readonly<Record<string, readonly Allotment[]>> = {
   Organization: [QC, part('own', 'Query', 'Update', 'Delete'), QU, Q, Q, none, none, QC],
   OrganizationInvitation: [none, all, all, Q, Q, none, none],
+  OrganizationDomain: [none, all, all, Q, Q, none, none],
   OrganizationMember: [none, all, all, Q, Q, none, none],
   Project: [all, all, all, QCU, Q, QU, Q, QC],
   ProjectGrant: [part('grant', 'Query', 'Create', 'Update', 'Revoke'), all, all, Q, Q, Q, Q],

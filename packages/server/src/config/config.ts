@@ -171,6 +171,8 @@ function toConfig(v: Values) {
     projectGrants: { maxPerProject: v.PROJECT_GRANTS_MAX },
     /** OpenID Connect providers through which users sign in. */
     identityProviders: v.IDENTITY_PROVIDERS ?? v.IDENTITY_PROVIDERS_FILE ?? [],
+    /** Empty: the name servers of the system. */
+    dns: { resolvers: v.DNS_RESOLVERS ?? [] },
     federation: { allowedPrivateCidrs: v.FEDERATION_ALLOWED_PRIVATE_CIDRS ?? [] },
     github: {
       /** `undefined` = GitHub sign-in is not configured. */

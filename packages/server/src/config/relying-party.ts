@@ -1,4 +1,5 @@
-import { parse } from 'tldts';
+import { isIP } from 'node:net';
+import { publicSuffix } from '../kernel/input/domain-name.ts';
 
 /** The host of APP_URL, or of its default. */
 export const hostOf = (appUrl: string | undefined): string =>
@@ -13,13 +14,12 @@ export const isWithin = (host: string, domain: string): boolean =>
  * customer of a public suffix (`com`, `github.io`) could use the passkeys of the others.
  */
 export function rpIdConflict(rpId: string, appHost: string): string[] {
-  const isBelow = rpId === appHost || (isWithin(appHost, rpId) && parse(appHost).isIp !== true);
+  const isBelow = rpId === appHost || (isWithin(appHost, rpId) && isIP(appHost) === 0);
   if (!isBelow) {
     return ['WEBAUTHN_RP_ID must be the host of APP_URL or a parent domain of it.'];
   }
-  const { publicSuffix, isIcann, isPrivate } = parse(rpId, { allowPrivateDomains: true });
-  const isListed = isIcann === true || isPrivate === true;
+  const suffix = publicSuffix(rpId);
   // A host without a dot, as localhost, has no customers and is on no list.
-  const isPublic = publicSuffix === rpId && (isListed || rpId !== appHost);
+  const isPublic = suffix === 'listed' || (suffix === 'default' && rpId !== appHost);
   return isPublic ? ['WEBAUTHN_RP_ID must not be a public suffix: name a domain of your own.'] : [];
 }

@@ -122,6 +122,12 @@ export const cidr: Parse<string> = (given) => {
   return `${address}/${length}`;
 };
 
+/** An address of IPv4 or IPv6, without port. */
+export const ipAddress: Parse<string> = (given) => {
+  if (isIP(given) === 0) throw new InvalidValue('must list addresses like 192.0.2.53 or 2001:db8::53');
+  return given;
+};
+
 /** A value of the `Host` header in lower case. */
 export const host: Parse<string> = (given) => {
   if (!/^([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:\d{1,5})?$/i.test(given)) {

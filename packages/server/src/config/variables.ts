@@ -4,6 +4,7 @@
  */
 import {
   address,
+  ipAddress,
   baseUrl,
   cidr,
   flag,
@@ -226,6 +227,11 @@ export const declarations = {
   FEDERATION_ALLOWED_PRIVATE_CIDRS: optional(
     listOf(cidr),
     'Private networks in which identity providers may be, comma-separated CIDRs',
+  ),
+
+  DNS_RESOLVERS: optional(
+    listOf(ipAddress),
+    'Name servers that are asked for the records of domains, comma-separated addresses; unset = those of the system',
   ),
 
   // Edge

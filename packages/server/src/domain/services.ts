@@ -13,7 +13,7 @@ import type { KeyPairStock } from '../crypto/keys/rsa.ts';
 import type { MailOutbox } from '../events/mail/mail-outbox.ts';
 import type { QueueState } from '../kernel/context.ts';
 import type { RateClass } from '../kernel/operation.ts';
-import type { Clock, Ids } from '../kernel/ports.ts';
+import type { Clock, DnsResolver, Ids } from '../kernel/ports.ts';
 import type { IdentityProviders } from './federation/providers/providers.ts';
 import type { PolicySnapshots } from './policy-snapshot/policy-snapshots.ts';
 
@@ -38,6 +38,7 @@ declare module '../kernel/context.ts' {
     readonly config: Config;
     readonly clock: Clock;
     readonly ids: Ids;
+    readonly dns: DnsResolver;
     readonly kek: Kek;
     /** Cursors for lists of the caller's own rows; the lists of a scope bring their own. */
     readonly cursors: Cursors;

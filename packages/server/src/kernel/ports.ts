@@ -1,4 +1,4 @@
-/** Ports to the outside: time, identifiers, mail. Tests replace only these. */
+/** Ports to the outside: time, identifiers, mail, names. Tests replace only these. */
 export interface Clock {
   now(): Date;
 }
@@ -20,4 +20,12 @@ export interface Mail {
 export interface Mailer {
   /** Resolves when the mail server accepted the mail; rejects if the send must be retried. */
   send(mail: Mail): Promise<void>;
+}
+
+export interface DnsResolver {
+  /**
+   * The texts of the TXT records with this name; none when there is no such record.
+   * Rejects when no name server answered, so that it is unknown whether there is one.
+   */
+  texts(name: string): Promise<readonly string[]>;
 }

@@ -214,6 +214,28 @@ it('memberships of organizations and projects emit their events', async () => {
   await expectEvents('updateUser', { scope, id: managed.id, name: 'Renamed' }, ['user.updated']);
 });
 
+it('domains of organizations emit their events', async () => {
+  const named = await expectEvents(
+    'createOrganizationDomain',
+    { scope: organization, domain: 'events.example.test' },
+    [],
+  );
+  const { id } = named;
+  const record = named['record'] as unknown as { readonly name: string; readonly value: string };
+  app.records.set(record.name, [record.value]);
+  const target = { scope: organization, id };
+  await expectEvents('verifyOrganizationDomain', target, ['organization_domain.verified']);
+  await expectEvents('verifyOrganizationDomain', target, []);
+  app.records.clear();
+  for (let day = 0; day < 4; day++) {
+    app.clock.advance(25 * 3_600_000);
+    await app.app.recheckDomains();
+  }
+  await expectNamed('recheckOrganizationDomain', ['organization_domain.lapsed']);
+  await signIn();
+  await expectEvents('deleteOrganizationDomain', target, ['organization_domain.deleted']);
+});
+
 it('accounts emit their events', async () => {
   const ada = await app.person();
   await news();

@@ -55,6 +55,7 @@ const named = [
   ...['created', 'updated', 'accepted', 'declined', 'suspended', 'resumed', 'revoked', 'user_changed'].map(
     (item) => `project_grant.${item}`,
   ),
+  ...['verified', 'lapsed', 'deleted'].map((item) => `organization_domain.${item}`),
   'signing_key.rotated',
   ...['failing', 'disabled', 'recovered', 'ping'].map((item) => `webhook.${item}`),
 ];

@@ -129,7 +129,8 @@ const sessionOnly = (op: NamedOperation): boolean =>
   (op.path.startsWith('/api/me') && op.name !== 'myPermissions') ||
   ['deleteOrganization', 'acceptInvitation', 'rotateSigningKey', 'leaveProjectGrant', 'importUsers'].includes(
     op.name,
-  );
+  ) ||
+  /^(create|verify|delete)OrganizationDomain$/.test(op.name);
 
 const closed = operations.filter(({ access }) => access !== 'public');
 const guarded = operations.filter(({ access }) => access.includes(':'));

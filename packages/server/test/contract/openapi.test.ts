@@ -519,6 +519,13 @@ describe('an answer over REST', () => {
     await call('auditLogs', { scope: owner.places.accountProject.scope }, token);
     await call('events', { scope: owner.places.organization.scope, includeProjects: true }, token);
     await call('events', { scope: owner.places.organization.scope, after: 'x' }, token);
+    const ours = owner.places.organization.scope;
+    const named = await call('createOrganizationDomain', { scope: ours, domain: 'api.example.test' }, token);
+    const { id, record } = named.data as { id: string; record: { name: string; value: string } };
+    const unproved = await call('verifyOrganizationDomain', { scope: ours, id }, token);
+    expect(unproved.code).toBe('INVALID_STATE');
+    app.records.set(record.name, [record.value]);
+    expect((await call('verifyOrganizationDomain', { scope: ours, id }, token)).ok).toBe(true);
     await call('rotateSigningKey', { scope: owner.places.accountProject.scope }, token);
     for (const name of ['health', 'healthLive', 'healthReady', 'systemJwks', 'auditJwks', 'systemMetadata'])
       await call(name, {});
@@ -901,6 +908,7 @@ describe('an answer over REST', () => {
       'impersonation.started',
       'organization.reactivated',
       'organization.suspended',
+      'organization_domain.lapsed',
       'project.user_roles_changed',
       'session.reuse_detected',
       'user.reactivated',

@@ -48,6 +48,7 @@ const byName: Readonly<Record<string, () => unknown>> = {
   resource: () => ({ type: 'Role', id: 'x' }),
   'authzenSubjectSearch.action': () => ({ name: 'Query' }),
   'authzenEvaluation.action': () => ({ name: 'Query' }),
+  domain: () => `${unique()}.example.test`,
   url: () => 'https://hooks.example.test/doorward',
   redirectUris: () => ['https://app.example.test/callback'],
   eventTypes: () => ['*'],

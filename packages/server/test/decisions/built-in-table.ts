@@ -7,6 +7,7 @@ import { v5 } from 'uuid';
 export const actions: Readonly<Record<string, string>> = {
   Organization: 'Query, Create, Update, Delete',
   OrganizationInvitation: 'Query, Create, ResendEmail, Renew, Revoke',
+  OrganizationDomain: 'Query, Create, Verify, Delete',
   OrganizationMember: 'Query, Update, Remove',
   Project: 'Query, Create, Update, Delete',
   ProjectGrant: 'Query, Create, Update, Accept, Leave, Revoke',
@@ -44,6 +45,7 @@ export const roles = [
 const table = `
   Organization           | Q C | Q U D | Q U | Q                     | Q | –   | – | Q C
   OrganizationInvitation | –   | ●     | ●   | Q                     | Q | –   | – | –
+  OrganizationDomain     | –   | ●     | ●   | Q                     | Q | –   | – | –
   OrganizationMember     | –   | ●     | ●   | Q                     | Q | –   | – | –
   Project                | ●   | ●     | ●   | Q C U                 | Q | Q U | Q | Q C
   ProjectGrant           | Q C U Revoke | ● | ● | Q                 | Q | Q   | Q | –

@@ -16,7 +16,12 @@ import {
 
 /** The graph of a world without a database: the permissions of a role, and the paths to them. */
 export const rows = builtIns(declaredPermissions(operations));
-const organizationNouns = ['Organization', 'OrganizationInvitation', 'OrganizationMember'];
+const organizationNouns = [
+  'Organization',
+  'OrganizationInvitation',
+  'OrganizationDomain',
+  'OrganizationMember',
+];
 
 /** A role with the place to which its row belongs; null for a built-in role. */
 export interface RoleRef {

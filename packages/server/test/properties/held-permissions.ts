@@ -22,7 +22,12 @@ interface Link {
   readonly b: string;
 }
 
-const organizationNouns = new Set(['Organization', 'OrganizationInvitation', 'OrganizationMember']);
+const organizationNouns = new Set([
+  'Organization',
+  'OrganizationInvitation',
+  'OrganizationDomain',
+  'OrganizationMember',
+]);
 
 export async function permissionsHeld(
   app: TestApp,

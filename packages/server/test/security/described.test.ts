@@ -41,7 +41,15 @@ describe.each(transports)('over %s', (via) => {
     });
     /** The permissions of a viewer of the organization, so that only the project can refuse. */
     const viewing = [
-      ...['Organization', 'OrganizationInvitation', 'OrganizationMember', 'Role', 'Group', 'Permission'],
+      ...[
+        'Organization',
+        'OrganizationInvitation',
+        'OrganizationDomain',
+        'OrganizationMember',
+        'Role',
+        'Group',
+        'Permission',
+      ],
       ...[
         'Policy',
         'ProjectGrant',

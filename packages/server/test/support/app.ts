@@ -26,6 +26,8 @@ export interface TestApp extends TestClient {
   readonly database: Database;
   readonly clock: TestClock;
   readonly mails: Mail[];
+  /** The texts of the TXT records that there are, by name. `null`: no name server answers. */
+  readonly records: Map<string, readonly string[] | null>;
   /** Lines that the service logged, as text. */
   readonly logs: string[];
   /** Every SQL statement, as text without values. */
@@ -97,6 +99,7 @@ export async function startApp(
   const mails: Mail[] = [];
   const mailer: Mailer = { send: async (mail) => void mails.push(mail) };
   const clock = movableClock();
+  const records = new Map<string, readonly string[] | null>();
   const app = await createApp({
     config,
     database,
@@ -105,6 +108,7 @@ export async function startApp(
     log: createLog('debug', { write: (text) => void logs.push(text) }),
     mailer,
     clock,
+    dns: { texts: async (name) => answered(records.get(name)) },
     keyPairs: keyPairsFrom(inject('keyPairs')),
     webhooks: { ...nowhere, ...webhooks },
   });
@@ -114,6 +118,7 @@ export async function startApp(
     database,
     clock,
     mails,
+    records,
     logs,
     statements,
     async spent(work) {
@@ -132,6 +137,11 @@ export async function startApp(
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+function answered(texts: readonly string[] | null = []): readonly string[] {
+  if (texts === null) throw Object.assign(new Error('no name server answers'), { code: 'ETIMEOUT' });
+  return texts;
 }
 
 const nowhere: WebhookPorts = {

@@ -48,6 +48,7 @@ export const softDeletedTables = [
   'tags',
   'api_keys',
   'organization_invitations',
+  'organization_domains',
   'webhook_subscriptions',
   'project_apps',
   'project_grants',

@@ -7,6 +7,7 @@ import { Group } from '../../features/groups/group.ts';
 import { Provider } from '../../features/me/authentication-method.ts';
 import { Session } from '../../features/me/session.ts';
 import { installationTypes } from './installation-types.ts';
+import { organizationTypes } from './organization-types.ts';
 import { Invitation } from '../../features/organization-invitations/invitation.ts';
 import { Organization } from '../../features/organizations/organization.ts';
 import { Permission } from '../../features/permissions/permission.ts';
@@ -116,6 +117,7 @@ const types: readonly EventType[] = [
     membership,
     example.membership,
   ),
+  ...organizationTypes,
   type('invitation.created', 'A person was invited to an organization.', invitation, example.invitation),
   type('invitation.accepted', 'An invitation was accepted.', invitation, example.acceptedInvitation),
   type('invitation.revoked', 'An invitation was revoked.', invitation, example.revokedInvitation),

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, gt, inArray, isNull, ne, sql } from 'drizzle-orm';
+import { and, asc, count, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
 import { ORGANIZATION_OWNER } from '../../access/built-in.ts';
 import { nodes } from '../../db/tenancy/nodes.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -7,6 +7,7 @@ import { findAddressOwner } from '../identity/address.ts';
 import { isMembership } from '../memberships/role-assignment.ts';
 import { organizationMembers, projectUsers } from '../memberships/membership.ts';
 import { invitations, inviterName } from '../../features/organization-invitations/invitation.ts';
+import { organizationDomains } from '../../features/organization-domains/domain.ts';
 import { organizations } from '../../features/organizations/organization.ts';
 import { projectGrants } from '../../features/project-grants/grant.ts';
 import { projects } from '../../features/projects/project.ts';
@@ -29,6 +30,19 @@ async function organizationOf({ tx, event }: RuleInput): Promise<string | undefi
     .from(organizations)
     .where(and(eq(organizations.id, event.tenantId), isNull(organizations.deletedAt)));
   return row?.name;
+}
+
+async function ownersOf(tx: Executor, organizationId: string): Promise<string[]> {
+  const owners = await tx
+    .select({ id: organizationMembers.userId })
+    .from(organizationMembers)
+    .where(
+      and(
+        eq(organizationMembers.tenantId, organizationId),
+        eq(organizationMembers.roleId, ORGANIZATION_OWNER),
+      ),
+    );
+  return owners.map(({ id }) => id);
 }
 
 async function projectOf({ tx, event }: RuleInput): Promise<string | undefined> {
@@ -89,19 +103,9 @@ async function onJoined(input: RuleInput): DraftResult {
     .innerJoin(roles, eq(roles.id, organizationMembers.roleId))
     .where(isMembership(organizationMembers, event.tenantId, userId));
   if (organization === undefined || !member) return undefined;
-  const owners = await tx
-    .select({ id: organizationMembers.userId })
-    .from(organizationMembers)
-    .where(
-      and(
-        eq(organizationMembers.tenantId, event.tenantId),
-        eq(organizationMembers.roleId, ORGANIZATION_OWNER),
-        ne(organizationMembers.userId, userId),
-      ),
-    );
   return {
     type: 'member_joined',
-    userIds: owners.map(({ id }) => id),
+    userIds: (await ownersOf(tx, event.tenantId)).filter((id) => id !== userId),
     words: { organization, ...member },
     target: { type: 'OrganizationMember', id: userId },
     namedUserId: userId,
@@ -227,20 +231,34 @@ async function onGrantChanged(input: RuleInput): DraftResult {
       ),
     );
   if (!grant) return undefined;
-  const owners = await tx
-    .select({ id: organizationMembers.userId })
-    .from(organizationMembers)
-    .where(
-      and(
-        eq(organizationMembers.tenantId, event.tenantId),
-        eq(organizationMembers.roleId, ORGANIZATION_OWNER),
-      ),
-    );
   return {
     type: 'project_grant_changed',
-    userIds: owners.map((owner) => owner.id),
+    userIds: await ownersOf(tx, event.tenantId),
     words: { organization, project: grant.project, change },
     target: { type: 'ProjectGrant', id },
+  };
+}
+
+async function onDomainLapsed(input: RuleInput): DraftResult {
+  const { tx, event } = input;
+  const id = idIn(event, 'id');
+  const organization = await organizationOf(input);
+  const [row] = await tx
+    .select({ domain: organizationDomains.domain })
+    .from(organizationDomains)
+    .where(
+      and(
+        eq(organizationDomains.id, id),
+        eq(organizationDomains.status, 'lapsed'),
+        isNull(organizationDomains.deletedAt),
+      ),
+    );
+  if (organization === undefined || !row) return undefined;
+  return {
+    type: 'domain_lapsed',
+    userIds: await ownersOf(tx, event.tenantId),
+    words: { organization, domain: row.domain },
+    target: { type: 'OrganizationDomain', id },
   };
 }
 
@@ -248,6 +266,7 @@ async function onGrantChanged(input: RuleInput): DraftResult {
 export const notificationRules: ReadonlyMap<string, (input: RuleInput) => DraftResult> = new Map([
   ['invitation.created', onInvited],
   ...[...grantChanges.keys()].map((type) => [type, onGrantChanged] as const),
+  ['organization_domain.lapsed', onDomainLapsed],
   ['organization.member_added', onJoined],
   [
     'organization.member_role_changed',

@@ -337,7 +337,7 @@ describe.each(transports)('notifications over %s', (via) => {
       {},
       as,
     );
-    expect([totalCount, hasNextPage, nextCursor]).toEqual([32, false, null]);
+    expect([totalCount, hasNextPage, nextCursor]).toEqual([34, false, null]);
     const shown = items.map(
       ({ type, channel, enabled, locked }) => `${type} ${channel} ${enabled}${locked ? ' locked' : ''}`,
     );
@@ -356,6 +356,8 @@ describe.each(transports)('notifications over %s', (via) => {
       'api_key_created email false',
       'project_grant_changed inApp true',
       'project_grant_changed email true',
+      'domain_lapsed inApp true',
+      'domain_lapsed email true',
       'webhook_failing inApp true',
       'webhook_failing email true',
       'webhook_disabled inApp true',

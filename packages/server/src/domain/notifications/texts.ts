@@ -1,6 +1,7 @@
 import { formatTime } from '../../events/mail/mail-layout.ts';
 import type { OperatorAct } from '../../features/installation/operator.ts';
 import { operatorTexts } from './operator-texts.ts';
+import { organizationTexts } from './organization-texts.ts';
 import type { NotificationType } from './notification.ts';
 
 export type Language = 'en' | 'de' | 'es' | 'fr';
@@ -28,6 +29,7 @@ export interface TextParams {
     readonly project: string;
     readonly change: 'granted' | 'changed' | 'suspended' | 'resumed' | 'revoked';
   };
+  readonly domain_lapsed: { readonly organization: string; readonly domain: string };
   readonly webhook_failing: { readonly project: string; readonly receiver: string; readonly since: Date };
   readonly webhook_disabled: { readonly project: string; readonly receiver: string; readonly gone: boolean };
   readonly new_sign_in: { readonly address: string; readonly device: string };
@@ -148,6 +150,7 @@ const en: Texts = {
     body: `On ${time}, a token of one of your sessions was used a second time. Someone may have copied it, so we ended the session. If you do not know why this happened, change your password.`,
   }),
   ...operatorTexts.en,
+  ...organizationTexts.en,
 };
 
 const de: Texts = {
@@ -234,6 +237,7 @@ const de: Texts = {
     body: `Am ${time} wurde ein Token einer Ihrer Sitzungen ein zweites Mal verwendet. Jemand könnte es kopiert haben, deshalb haben wir die Sitzung beendet. Wenn Sie den Grund nicht kennen, ändern Sie Ihr Passwort.`,
   }),
   ...operatorTexts.de,
+  ...organizationTexts.de,
 };
 
 const es: Texts = {
@@ -320,6 +324,7 @@ const es: Texts = {
     body: `El ${time} se usó por segunda vez un token de una de sus sesiones. Es posible que alguien lo haya copiado, por eso hemos cerrado la sesión. Si no sabe por qué ha ocurrido, cambie su contraseña.`,
   }),
   ...operatorTexts.es,
+  ...organizationTexts.es,
 };
 
 const fr: Texts = {
@@ -406,6 +411,7 @@ const fr: Texts = {
     body: `Le ${time}, un jeton de l’une de vos sessions a été utilisé une seconde fois. Quelqu’un l’a peut-être copié, nous avons donc fermé la session. Si vous ne savez pas pourquoi, changez votre mot de passe.`,
   }),
   ...operatorTexts.fr,
+  ...organizationTexts.fr,
 };
 
 const texts: Record<Language, Texts> = { en, de, es, fr };

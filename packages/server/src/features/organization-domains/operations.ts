@@ -1,0 +1,89 @@
+import { newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
+import { lookUp } from '../../domain/organization-domains/look-up.ts';
+import { equals } from '../../db/query/filters.ts';
+import { pageOf, paging } from '../../kernel/input/inputs.ts';
+import { uuid } from '../../kernel/input/values.ts';
+import { mutation, query } from '../../kernel/operation.ts';
+import { Scope, type Tenant } from '../../kernel/scope.ts';
+import { OrganizationDomain, OrganizationDomainStatus } from './domain.ts';
+import { assertWithinLimit, verify } from './verification.ts';
+
+const tenants: readonly Tenant[] = ['organization'];
+
+export const organizationDomains = query({
+  rest: 'GET /organization-domains',
+  access: 'OrganizationDomain:Query',
+  summary: 'List the domains of an organization',
+  tenants,
+  input: {
+    scope: Scope,
+    ...paging(OrganizationDomain),
+    status: OrganizationDomainStatus.optional().describe('Only domains with this status.'),
+  },
+  output: pageOf(OrganizationDomain),
+  run: ({ db, input }) =>
+    db.page(OrganizationDomain, input, [equals(OrganizationDomain, 'status', input.status)]),
+});
+
+export const createOrganizationDomain = mutation({
+  rest: 'POST /organization-domains',
+  whileImpersonating: 'refused',
+  access: 'OrganizationDomain:Create',
+  summary: 'Name a domain of an organization; the answer has the record that proves it',
+  sessionOnly: true,
+  stepUp: true,
+  leavesPermissions: true,
+  tenants,
+  input: { scope: Scope, ...OrganizationDomain.create },
+  output: OrganizationDomain.schema,
+  status: 201,
+  codes: ['CONFLICT'],
+  run: async (ctx) => {
+    const created = await ctx.db.insert(OrganizationDomain, { ...ctx.input, token: newOneTimeToken() });
+    await assertWithinLimit(ctx);
+    return created;
+  },
+});
+
+export const verifyOrganizationDomain = mutation({
+  rest: 'POST /organization-domains/:id/verify',
+  whileImpersonating: 'refused',
+  access: 'OrganizationDomain:Verify',
+  summary: 'Look for the record of a domain, which proves that the organization controls it',
+  description:
+    'Keep the record: the service looks again every day. A domain whose record has been gone for three days lapses.',
+  sessionOnly: true,
+  stepUp: true,
+  leavesPermissions: true,
+  tenants,
+  input: { scope: Scope, id: uuid },
+  output: OrganizationDomain.schema,
+  target: OrganizationDomain,
+  codes: ['INVALID_STATE', 'CONFLICT'],
+  emits: 'organization_domain.verified',
+  // Each call asks name servers that the caller has chosen.
+  limit: { class: 'auth', key: (input) => `verifyOrganizationDomain ${input.id}` },
+  prepare: ({ services, target }) => lookUp(services.dns, target),
+  run: async (ctx) => {
+    const { row, isNew } = await verify(ctx, ctx.target, ctx.prepared);
+    const target = { type: 'OrganizationDomain', id: row.id };
+    ctx.record(isNew ? { event: 'organization_domain.verified', data: row, target } : { target });
+    return row;
+  },
+});
+
+export const deleteOrganizationDomain = mutation({
+  rest: 'DELETE /organization-domains/:id',
+  whileImpersonating: 'refused',
+  access: 'OrganizationDomain:Delete',
+  summary: 'Delete a domain; another organization may verify it then',
+  sessionOnly: true,
+  stepUp: true,
+  leavesPermissions: true,
+  tenants,
+  input: { scope: Scope, id: uuid },
+  output: OrganizationDomain.schema,
+  target: OrganizationDomain,
+  emits: 'organization_domain.deleted',
+  run: ({ db, input }) => db.remove(OrganizationDomain, input.id),
+});
