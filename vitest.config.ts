@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /**
@@ -30,7 +31,8 @@ export default defineConfig({
     // Generous, because a machine with other work is several times slower; a test that hangs is found all the same.
     testTimeout: 90_000,
     hookTimeout: 180_000,
-    maxWorkers: 2,
+    // Answers to a sign-in wait for a quarter of a second, so that twice as many files run as there are cores.
+    maxWorkers: 2 * availableParallelism(),
     // Loading the modules again would cost each file two seconds. State of a test lives in its app, not in modules.
     isolate: false,
     reporters: ['default', './packages/server/test/support/left-out.ts'],

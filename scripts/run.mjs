@@ -45,6 +45,7 @@ const withLibraries = {
   external: [
     '@electric-sql/pglite',
     '@node-rs/argon2',
+    '@node-rs/bcrypt',
     'pg-native',
     '@zxcvbn-ts/language-common',
     'nodemailer',

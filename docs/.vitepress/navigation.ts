@@ -49,7 +49,7 @@ const sections: readonly (readonly [title: string, link: string, items: Item[]])
       ...pages(...'express fastify hono nestjs nextjs nginx'.split(' ').map((name) => `guides/${name}`)),
       ...pages('sign-in', 'passkeys', 'authzen'),
       ...pages(
-        ...'machine-onboarding webhooks policy-as-code harden support-runbook'
+        ...'machine-onboarding webhooks policy-as-code import-users harden support-runbook'
           .split(' ')
           .map((name) => `guides/${name}`),
       ),

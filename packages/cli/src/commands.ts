@@ -16,6 +16,7 @@ import { userCommands } from './nouns/user-commands.ts';
 import { webhookCommands } from './nouns/webhook-commands.ts';
 import { policyCommands } from './policy/policy-commands.ts';
 import { operatorCommands } from './operators/operator-commands.ts';
+import { usersImport } from './user-import/users-import.ts';
 import { login } from './session/login.ts';
 import { logout } from './session/logout.ts';
 import { profileCommands } from './session/profile-commands.ts';
@@ -30,7 +31,9 @@ export const commands: readonly Command[] = [
   ...policyCommands,
   ...allNouns.flatMap((noun) => [
     ...commandsOf(noun),
-    ...[...keyCommands, ...userCommands, ...webhookCommands].filter(({ path }) => path[0] === noun.word),
+    ...[...keyCommands, ...userCommands, usersImport, ...webhookCommands].filter(
+      ({ path }) => path[0] === noun.word,
+    ),
   ]),
   ...[start, migrate, doctor],
   ...operatorCommands,

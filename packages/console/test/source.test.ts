@@ -77,6 +77,7 @@ const notOffered: Readonly<Record<string, string>> = {
   isAuthorizedBatch: 'for programs; the page "Why?" explains one question at a time',
   introspectProjectToken: 'for the back end of an app',
   applyPolicy: 'documents stand in repositories: doorward policy apply; the page goes back to a version',
+  importUsers: 'files of many users: doorward users import',
   acceptInvitation: 'the page of the mailed link does',
   verifyEmail: 'the page of the mailed link does',
   resetPassword: 'the page of the mailed link does',

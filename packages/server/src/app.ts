@@ -129,7 +129,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     knownKeys: createApiKeyCache(pool, changes),
     credentials: createCredentials(pool, changes, config.operators),
     keyPairs,
-    passwords: createPasswords({ concurrency: 2 }),
+    passwords: createPasswords({ concurrency: 2, imitationKey: kek.derive('hash-imitation'), clock }),
     resolver,
     builtIns: rows,
     mail,

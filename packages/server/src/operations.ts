@@ -55,6 +55,7 @@ import * as projectGrants from './features/project-grants/operations.ts';
 import * as signingKeys from './features/signing-keys/operations.ts';
 import * as tags from './features/tags/operations.ts';
 import * as webhookSubscriptions from './features/webhook-subscriptions/operations.ts';
+import * as userImport from './features/users/import-operations.ts';
 import * as users from './features/users/operations.ts';
 
 /** The tags of the API, each with the modules of its operations. */
@@ -88,7 +89,7 @@ export const features = {
   'Organization Members': organizationMembers,
   Projects: projects,
   'Project Grants': { ...projectGrants, ...organizationGrants },
-  Users: users,
+  Users: { ...users, ...userImport },
   Pictures: { picture },
   Roles: roles,
   Groups: groups,

@@ -23,7 +23,15 @@ async function buildCommand(): Promise<string> {
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    external: ['commander', 'jose', 'openapi-fetch', 'standardwebhooks', 'yaml', '@doorward/server/*'],
+    external: [
+      'commander',
+      'csv-parse',
+      'jose',
+      'openapi-fetch',
+      'standardwebhooks',
+      'yaml',
+      '@doorward/server/*',
+    ],
     logLevel: 'warning',
   });
   await cp(join(root, 'packages/cli/package.json'), join(folder, 'package.json'));

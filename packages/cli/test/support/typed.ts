@@ -12,6 +12,7 @@ const valueOfArgument: Readonly<Record<string, string>> = {
   '<operation>': 'myPermissions',
   '<user>': id,
   '<delivery>': id,
+  '<file>': 'users.jsonl',
 };
 
 const flagsOf: Readonly<Record<string, readonly string[]>> = {

@@ -558,6 +558,12 @@ export interface Api {
    *
    * Access: `User:Query` in the scope. `GET /api/users` */
   users: Pages<'users'>;
+  /** Import users of another service into a project, with the hashes of their passwords.
+   *
+   * The caller has to be Installation Operator too. An address that a user of the installation has is left as it is, so the same call can be repeated. A hash is replaced by one of this service at the first sign-in.
+   *
+   * Access: `User:Create` in the scope; session token only; recent sign-in. `POST /api/users/import` */
+  importUsers: Operation<'importUsers'>;
   /** Read the picture of a user.
    *
    * The picture at an address never changes; the address stops working when the picture is replaced or its user is deleted.

@@ -2795,6 +2795,28 @@ export interface paths {
     patch: operations['updateUser'];
     trace?: never;
   };
+  '/api/users/import': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Import users of another service into a project, with the hashes of their passwords
+     * @description The caller has to be Installation Operator too. An address that a user of the installation has is left as it is, so the same call can be repeated. A hash is replaced by one of this service at the first sign-in.
+     *
+     *     Access: `User:Create` in the scope; session token only; recent sign-in.
+     */
+    post: operations['importUsers'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/pictures/{name}': {
     parameters: {
       query?: never;
@@ -5654,6 +5676,37 @@ export interface components {
      * @enum {string}
      */
     UserSortField: 'createdAt' | 'name' | 'email' | 'updatedAt';
+    /** @description A user of another service. */
+    ImportedUser: {
+      /**
+       * Format: email
+       * @description Their address.
+       */
+      email: string;
+      /**
+       * @description true: the address is known to be theirs. Else they prove it at their first sign-in.
+       * @default false
+       */
+      emailVerified?: boolean;
+      /** @description Their name; the part of the address before the @ if absent. */
+      name?: string;
+      /**
+       * @description Language of their mails; null: that of the browser.
+       * @default null
+       */
+      locale?: components['schemas']['UserLocale'] | null;
+      /** @description Hash of their password: bcrypt, argon2, scrypt or PBKDF2, as docs/guides/import-users.md says. Absent: none. */
+      passwordHash?: string;
+      /** @description Roles that they get in the project. */
+      roleIds?: string[];
+      /**
+       * @description JSON that the project keeps about them, such as `externalId`.
+       * @default {}
+       */
+      metadata?: {
+        [key: string]: unknown;
+      };
+    };
     /**
      * @description What the list is sorted by. Default: createdAt.
      * @enum {string}
@@ -8271,6 +8324,30 @@ export interface components {
       /** @description Send it as `cursor` for the next page; null on the last. */
       nextCursor: string | null;
     };
+    /** @description The result of an import of users. */
+    UserImport: {
+      /** @description How many users were created, or would be. */
+      created: number;
+      /** @description What became of each user, in the order of the call. */
+      users: components['schemas']['UserImportOutcome'][];
+    };
+    /** @description What became of one user of an import. */
+    UserImportOutcome: {
+      /** @description The address, in lower case. */
+      email: string;
+      /** @description What became of the user. */
+      status: components['schemas']['UserImportStatus'];
+      /**
+       * Format: uuid
+       * @description Id of the user; null with `validateOnly`, and for a claimed address.
+       */
+      id: string | null;
+    };
+    /**
+     * @description `exists`: a user has this address and stays as they are. `claimed`: a user registered with it and has not proved it.
+     * @enum {string}
+     */
+    UserImportStatus: 'created' | 'exists' | 'claimed';
     /** @description A page of Role. */
     RolePage: {
       /** @description The rows of this page. */
@@ -11682,6 +11759,16 @@ export interface components {
           id: string;
         };
       };
+      importUsers: {
+        scope?: components['schemas']['AccountProjectOrOrganizationProjectScope'];
+        /** @description The users; each address once. */
+        users: components['schemas']['ImportedUser'][];
+        /**
+         * @description true: check everything and change nothing.
+         * @default false
+         */
+        validateOnly?: boolean;
+      };
       picture: {
         /** @description The last part of the address of a picture. */
         name: string;
@@ -13997,6 +14084,7 @@ export interface components {
       updateUser: components['schemas']['User'];
       user: components['schemas']['User'];
       users: components['schemas']['UserPage'];
+      importUsers: components['schemas']['UserImport'];
       createRole: components['schemas']['Role'];
       deleteRole: components['schemas']['Role'];
       role: components['schemas']['Role'];
@@ -22148,6 +22236,56 @@ export interface operations {
       403: components['responses']['ForbiddenInScope-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['LAST_OWNER'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  importUsers: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          scope: components['schemas']['AccountProjectOrOrganizationProjectScope'];
+          /** @description The users; each address once. */
+          users: components['schemas']['ImportedUser'][];
+          /**
+           * @description true: check everything and change nothing.
+           * @default false
+           */
+          validateOnly?: boolean;
+        };
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['UserImport'];
+          };
+        };
+      };
+      400: components['responses']['InvalidInScope'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
+      404: components['responses']['NOT_FOUND'];
+      409: components['responses']['CONFLICT'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];

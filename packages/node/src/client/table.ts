@@ -123,6 +123,7 @@ export const operationTable = {
   updateUser: 'PATCH /users/:id sw',
   user: 'GET /users/:id s',
   users: 'GET /users sp',
+  importUsers: 'POST /users/import sw',
   picture: 'GET /pictures/:name rx',
   createRole: 'POST /roles siw',
   deleteRole: 'DELETE /roles/:id sw',

@@ -126,7 +126,9 @@ const publicRoutes = new Set([
 /** Authorization §9: these need a session; a key or an app token is refused. */
 const sessionOnly = (op: NamedOperation): boolean =>
   (op.path.startsWith('/api/me') && op.name !== 'myPermissions') ||
-  ['deleteOrganization', 'acceptInvitation', 'rotateSigningKey', 'leaveProjectGrant'].includes(op.name);
+  ['deleteOrganization', 'acceptInvitation', 'rotateSigningKey', 'leaveProjectGrant', 'importUsers'].includes(
+    op.name,
+  );
 
 const closed = operations.filter(({ access }) => access !== 'public');
 const guarded = operations.filter(({ access }) => access.includes(':'));

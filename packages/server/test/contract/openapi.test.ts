@@ -10,6 +10,7 @@ import type { NamedOperation } from '../../src/kernel/operation.ts';
 import { pascalTenant, type Tenant } from '../../src/kernel/scope.ts';
 import { operations } from '../../src/operations.ts';
 import { firstOperator, installation, operatorEnvironment } from '../support/operators.ts';
+import { appInProject } from '../support/project-app.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { PasskeyDevice } from '../support/passkey-device.ts';
 import { codeShown } from '../support/authenticator.ts';
@@ -1198,6 +1199,9 @@ describe('an answer over REST', () => {
       const answer = await call(name, { ...at, ...(ids[name] ? { id: ids[name] } : {}) }, token);
       expect(answer.ok, answer.body).toBe(true);
     }
+    const { scope: project } = await appInProject(app, {}, operator);
+    const users = [{ email: 'imported@example.test' }];
+    expect((await call('importUsers', { scope: project, users }, token)).ok).toBe(true);
     // A file, not JSON.
     expect((await app.raw('exportInstallationAuditLogs', at, { token })).status).toBe(200);
     seen.add('exportInstallationAuditLogs');

@@ -1,8 +1,11 @@
 import { hash } from '@node-rs/argon2';
+import { hash as bcrypt } from '@node-rs/bcrypt';
 import { describe, expect, it } from 'vitest';
 import { createPasswords } from './passwords.ts';
 
-const passwords = createPasswords({ concurrency: 2 });
+const made = (concurrency: number) =>
+  createPasswords({ concurrency, imitationKey: Buffer.alloc(32), clock: { now: () => new Date() } });
+const passwords = made(2);
 
 describe('hash and verify', () => {
   it('use argon2id with 19 MiB, t=2, p=1 and a fresh salt', async () => {
@@ -44,28 +47,57 @@ describe('hash and verify', () => {
   });
 });
 
+describe('a hash of another service', () => {
+  it('matches the password as it was typed there, and in its normal form', async () => {
+    for (const text of ['Å-ngstrom-lantern', '\u212b-ngstrom-lantern']) {
+      const stored = await bcrypt(text, { cost: 4 });
+      expect(await passwords.verify(stored, text)).toBe(true);
+      expect(await passwords.verify(stored, 'Angstrom-lantern')).toBe(false);
+    }
+    expect(await passwords.verify(await bcrypt('Å-ngstrom', { cost: 4 }), '\u212b-ngstrom')).toBe(true);
+  });
+
+  it('costs the same when it is imitated', async () => {
+    const stored = await bcrypt('correct horse', { cost: 11 });
+    const timed = async (given: string | null, imitated?: string) => {
+      const start = performance.now();
+      expect(await passwords.verify(given, 'wrong', imitated)).toBe(false);
+      return performance.now() - start;
+    };
+    let [imitated, real, own] = [Infinity, Infinity, Infinity];
+    for (let i = 0; i < 8; i += 1) {
+      imitated = Math.min(imitated, await timed(null, stored));
+      real = Math.min(real, await timed(stored));
+      own = Math.min(own, await timed(null));
+    }
+    expect(imitated / real).toBeGreaterThan(0.4);
+    expect(imitated / real).toBeLessThan(2.5);
+    expect(own / real).toBeLessThan(0.4);
+  });
+});
+
 describe('needsRehash', () => {
   it('is for weaker parameters and other algorithms only', async () => {
-    const made = (cost: object) => hash('x', { memoryCost: 19_456, timeCost: 2, parallelism: 1, ...cost });
+    const hashed = (cost: object) => hash('x', { memoryCost: 19_456, timeCost: 2, parallelism: 1, ...cost });
     expect(passwords.needsRehash(await passwords.hash('x'))).toBe(false);
-    expect(passwords.needsRehash(await made({ timeCost: 3 }))).toBe(false);
-    expect(passwords.needsRehash(await made({ memoryCost: 65_536 }))).toBe(false);
-    expect(passwords.needsRehash(await made({ memoryCost: 19_455 }))).toBe(true);
-    expect(passwords.needsRehash(await made({ timeCost: 1 }))).toBe(true);
-    expect(passwords.needsRehash(await made({ algorithm: 1 }))).toBe(true);
+    expect(passwords.needsRehash(await hashed({ timeCost: 3 }))).toBe(false);
+    expect(passwords.needsRehash(await hashed({ memoryCost: 65_536 }))).toBe(false);
+    expect(passwords.needsRehash(await hashed({ memoryCost: 19_455 }))).toBe(true);
+    expect(passwords.needsRehash(await hashed({ timeCost: 1 }))).toBe(true);
+    expect(passwords.needsRehash(await hashed({ algorithm: 1 }))).toBe(true);
     expect(passwords.needsRehash('$2b$10$bcrypt')).toBe(true);
   });
 });
 
 describe('the queue', () => {
   it('serves all waiting calls', async () => {
-    const small = createPasswords({ concurrency: 1 });
+    const small = made(1);
     const results = await Promise.all(Array.from({ length: 5 }, () => small.verify(null, 'x')));
     expect(results).toEqual([false, false, false, false, false]);
   });
 
   it('continues after a failure', async () => {
-    const small = createPasswords({ concurrency: 1 });
+    const small = made(1);
     await expect(small.verify('not a hash', 'x')).rejects.toThrow();
     expect(await small.verify(null, 'x')).toBe(false);
   });

@@ -3,8 +3,10 @@
  * of CPU time and 19 MiB, so the concurrency is limited. The queue of sign-ins bounds how many wait
  * (src/http/admission).
  */
-import { hash, verify } from '@node-rs/argon2';
-import { randomBytes } from 'node:crypto';
+import { hash } from '@node-rs/argon2';
+import type { Clock } from '../../kernel/ports.ts';
+import { createHashImitation, type HashImitation } from './hash-imitation.ts';
+import { readImportedHash } from './imported-hash.ts';
 
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
@@ -13,26 +15,45 @@ export interface Passwords {
   hash(password: string): Promise<string>;
   /**
    * Whether the password matches the hash. Without a hash the same work is done and the answer is false, so that the
-   * response time does not reveal whether a user exists.
+   * response time does not reveal whether a user exists: that of `imitated`, or that of a hash of this service.
    */
-  verify(hash: string | null, password: string): Promise<boolean>;
+  verify(hash: string | null, password: string, imitated?: string | null): Promise<boolean>;
+  readonly imitationFor: HashImitation;
   /** Whether the hash has weaker parameters than the current ones. */
   needsRehash(hash: string): boolean;
 }
 
 /** At most `concurrency` hashes run at once; the others wait. */
-export function createPasswords({ concurrency }: { readonly concurrency: number }): Passwords {
+export function createPasswords({
+  concurrency,
+  imitationKey,
+  clock,
+}: {
+  readonly concurrency: number;
+  readonly imitationKey: Buffer;
+  readonly clock: Clock;
+}): Passwords {
   const limited = createLimiter(concurrency);
-  // A well-formed hash with random salt and tag: costs the same to verify, and no password matches it.
-  const part = (bytes: number) => randomBytes(bytes).toString('base64').replaceAll('=', '');
-  const dummyHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${part(16)}$${part(32)}`;
+  const ownHash = readImportedHash(
+    `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`,
+  );
+  const hashLike = (imitated: string | null): string =>
+    ((imitated === null ? undefined : readImportedHash(imitated)) ?? ownHash)?.imitate() ?? '';
   // The same password has the same bytes on every keyboard.
   const normalize = (password: string) => password.normalize('NFKC');
 
   return {
     hash: (password) => limited(() => hash(normalize(password), cost)),
-    verify: (stored, password) =>
-      limited(async () => (await verify(stored ?? dummyHash, normalize(password))) && stored !== null),
+    verify: (stored, password, imitated = null) =>
+      limited(async () => {
+        const compared = readImportedHash(stored ?? hashLike(imitated));
+        if (!compared) throw new Error('the stored hash of a password is not readable');
+        // Another service may have hashed the password as it was typed.
+        for (const form of new Set([normalize(password), password]))
+          if (await compared.verify(form)) return stored !== null;
+        return false;
+      }),
+    imitationFor: createHashImitation(imitationKey, clock),
     needsRehash(stored) {
       const [, memory, time, lanes] = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$/.exec(stored) ?? [];
       return !(

@@ -1,5 +1,6 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { rowsOf } from '../../db/query/rows.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { email, normalizationFault, refusal } from '../../kernel/input/values.ts';
@@ -9,8 +10,8 @@ import { users } from '../../features/users/user.ts';
 import type { UserRow } from './sign-in.ts';
 
 /**
- * The result of a password check. Every check costs the same password hash, so that its duration does not reveal
- * which users exist.
+ * The result of a password check. Every check costs a password hash, as that of some user does, so that its duration
+ * does not reveal which users exist.
  */
 export interface PasswordCheck {
   /** The user who claims the address, whether the password matches or not; null for an unclaimed address. */
@@ -89,7 +90,9 @@ export async function checkPassword(
   const claim = address === null ? undefined : await findClaim(db, address);
   const lockedOut = claim !== undefined && (await isLockedOut(db, services, claim.user.id, network));
   const hash = claim && canSignIn(claim.user) && !lockedOut ? claim.hash : null;
-  const fits = await hashing.verify(hash, typedPassword);
+  const imitated =
+    claim?.hash ?? (await hashing.imitationFor(address ?? typedAddress, () => sampleOfHashes(db)));
+  const fits = await hashing.verify(hash, typedPassword, imitated);
   const matched = fits ? hash : null;
   return {
     user: claim?.user ?? null,
@@ -97,4 +100,20 @@ export async function checkPassword(
     matched,
     rehashed: matched !== null && hashing.needsRehash(matched) ? await hashing.hash(typedPassword) : null,
   };
+}
+
+const SAMPLE_SIZE = 2000;
+
+/** Some stored hashes, from all over a large table. */
+async function sampleOfHashes(db: Executor): Promise<string[]> {
+  const [size] = await rowsOf<{ rows: number }>(
+    db,
+    sql`select reltuples as rows from pg_class where oid = 'passwords'::regclass`,
+  );
+  const percent = Math.min(100, (100 * SAMPLE_SIZE) / Math.max(1, Number(size?.rows)));
+  const rows = await rowsOf<{ hash: string }>(
+    db,
+    sql`select hash from passwords tablesample system (${percent}::real) limit ${2 * SAMPLE_SIZE}`,
+  );
+  return rows.map(({ hash }) => hash);
 }

@@ -32,7 +32,7 @@ interface Joining {
 /** The project of a node that has users: the slice of a grant is a part of it. */
 const projectOf = ({ nodeId, projectId }: MembershipRun['scope']): string => projectId ?? nodeId;
 
-const projectUserData = (projectId: string, userId: string, roleIds: readonly string[]) => ({
+export const projectUserData = (projectId: string, userId: string, roleIds: readonly string[]) => ({
   id: userId,
   projectId,
   userId,

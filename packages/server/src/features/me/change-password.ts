@@ -52,7 +52,7 @@ export async function prepareChange(
   await assertPassword(services, newPassword, await loadPasswordOwner(db, stored.user), 'newPassword');
   const lockedOut = await isLockedOut(db, services, userId, network);
   const matchedHash = lockedOut ? null : stored.hash;
-  const isCorrect = await services.passwords.verify(matchedHash, currentPassword);
+  const isCorrect = await services.passwords.verify(matchedHash, currentPassword, stored.hash);
   if (matchedHash === null || !isCorrect) return null;
   return { matched: matchedHash, hash: await services.passwords.hash(newPassword) };
 }

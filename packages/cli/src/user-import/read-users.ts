@@ -1,0 +1,116 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { usageFault } from '../fault.ts';
+
+/** A line of a file of users: what it says, or why it cannot be read. */
+export type UserLine = {
+  readonly line: number;
+} & ({ readonly user: Readonly<Record<string, unknown>> } | { readonly problem: string });
+
+export type FileFormat = 'csv' | 'jsonl';
+
+/** The users of a file, one after the other, so that its size does not matter. @throws Fault for what is no such file */
+export async function* readUsers(path: string, format: FileFormat): AsyncGenerator<UserLine> {
+  try {
+    yield* format === 'csv' ? linesOfCsv(path) : linesOfJson(path);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code?.startsWith('CSV_')) throw usageFault(`${path} is no CSV: ${message}.`);
+    if (code?.startsWith('E')) throw usageFault(`${path} cannot be read (${code}).`);
+    throw error;
+  }
+}
+
+async function* linesOfJson(path: string): AsyncGenerator<UserLine> {
+  const lines = createInterface({ input: createReadStream(path), crlfDelay: Infinity });
+  // A file that cannot be opened ends the interface without an error.
+  let line = 0;
+  for await (const text of failing(lines)) {
+    line += 1;
+    if (text.trim() !== '') yield { line, ...parsedLine(text) };
+  }
+}
+
+function failing(lines: ReturnType<typeof createInterface>): AsyncIterable<string> {
+  const { input } = lines as unknown as { readonly input: NodeJS.ReadableStream };
+  const failure = new Promise<never>((_, reject) => input.once('error', reject));
+  failure.catch(() => undefined);
+  const iterator = lines[Symbol.asyncIterator]();
+  return {
+    [Symbol.asyncIterator]: () => ({ next: () => Promise.race([failure, iterator.next()]) }),
+  };
+}
+
+function parsedLine(text: string): { user: Record<string, unknown> } | { problem: string } {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return { user: value as Record<string, unknown> };
+  } catch {
+    // Said below.
+  }
+  return { problem: 'This is no JSON object.' };
+}
+
+async function* linesOfCsv(path: string): AsyncGenerator<UserLine> {
+  const { parse } = await import('csv-parse');
+  const input = createReadStream(path);
+  const parser = input.pipe(
+    parse({ bom: true, columns: membersOf, info: true, skip_empty_lines: true, trim: true }),
+  );
+  input.once('error', (error) => parser.destroy(error));
+  for await (const row of parser as AsyncIterable<{
+    info: { lines: number };
+    record: Record<string, string>;
+  }>)
+    yield { line: row.info.lines, user: userOf(row.record) };
+}
+
+/** The columns of a file, each in any case and with or without `_`; `metadata.plan` is the member `plan` of the metadata. */
+const columns: Readonly<Record<string, string>> = {
+  email: 'email',
+  emailverified: 'emailVerified',
+  name: 'name',
+  locale: 'locale',
+  passwordhash: 'passwordHash',
+  roles: 'roles',
+};
+
+function membersOf(header: readonly string[]): string[] {
+  const members = header.map((title) => {
+    if (/^metadata\../.test(title)) return title;
+    const member = columns[title.toLowerCase().replace(/[ _-]/g, '')];
+    if (member) return member;
+    throw usageFault(
+      `The column ${title} is not known.`,
+      `columns are ${Object.values(columns).join(', ')} and metadata.<name>`,
+    );
+  });
+  if (!members.includes('email')) throw usageFault('The first line names no column email.');
+  return members;
+}
+
+/** An empty cell says nothing about its member. */
+function userOf(row: Readonly<Record<string, string>>): Record<string, unknown> {
+  const user: Record<string, unknown> = {};
+  const metadata: Record<string, unknown> = {};
+  for (const [member, text] of Object.entries(row)) {
+    if (text === '') continue;
+    if (member.startsWith('metadata.')) metadata[member.slice('metadata.'.length)] = text;
+    else if (member === 'emailVerified') user[member] = flags[text.toLowerCase()] ?? text;
+    else if (member === 'roles') user[member] = text.split(';').map((role) => role.trim());
+    else user[member] = text;
+  }
+  return Object.keys(metadata).length > 0 ? { ...user, metadata } : user;
+}
+
+const flags: Readonly<Record<string, boolean>> = {
+  true: true,
+  t: true,
+  yes: true,
+  1: true,
+  false: false,
+  f: false,
+  no: false,
+  0: false,
+};

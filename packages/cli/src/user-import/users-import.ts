@@ -1,0 +1,59 @@
+import type { Command } from '../command.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { usageFault } from '../fault.ts';
+import type { Run } from '../run.ts';
+import { operationOf } from '../nouns/invoke.ts';
+import type { Doorward } from '@doorward/node';
+import { readUsers, type FileFormat } from './read-users.ts';
+import { sendUsers, type Counts } from './send-users.ts';
+
+export const usersImport: Command = {
+  path: ['users', 'import'],
+  summary: 'Import users of another service with their passwords',
+  description:
+    'From CSV or JSON lines, with the hashes of their passwords. Wrong lines are named and left out, and the others are imported. Users whom the service has stay as they are, so after an interruption the same command goes on. With --dry-run it only checks. You need an Installation Operator who may create users in the project.',
+  arguments: { '<file>': 'file with one user in each line' },
+  options: { '--format <format>': 'csv or jsonl; without it as the file is called' },
+  examples: ['doorward users import users.csv --dry-run', 'doorward users import users.jsonl'],
+  async run(run, [path = ''], options) {
+    const format = formatOf(path, options.text('format'));
+    const doorward = await run.connection.inScope();
+    const counts: Counts = { created: 0, existing: 0, claimed: 0, refused: [] };
+    const roles = await roleIds(run, doorward);
+    const sending = { run, doorward, counts, roleOf: (name: string) => roles.get(name.toLowerCase()) };
+    try {
+      await sendUsers(sending, readUsers(path, format));
+    } catch (error) {
+      if (counts.created > 0)
+        run.terminal.say(`${counts.created} users were imported; the same command goes on from there.`);
+      throw error;
+    }
+    run.terminal.answer(said(run, counts), counts);
+    return counts.refused.length > 0 ? exitCodes.no : exitCodes.done;
+  },
+};
+
+function formatOf(path: string, named: string | undefined): FileFormat {
+  const format = named ?? /\.(csv|jsonl|ndjson)$/i.exec(path)?.[1]?.toLowerCase();
+  if (format === 'csv') return 'csv';
+  if (format === 'jsonl' || format === 'ndjson') return 'jsonl';
+  throw usageFault('--format is csv or jsonl.');
+}
+
+async function roleIds(run: Run, doorward: Doorward): Promise<ReadonlyMap<string, string>> {
+  const ids = new Map<string, string>();
+  for await (const row of operationOf(doorward, 'roles').each?.({}, run) ?? [])
+    ids.set(String(row['name']).toLowerCase(), String(row['id']));
+  return ids;
+}
+
+function said({ flags }: Run, { created, existing, claimed, refused }: Counts): string {
+  const verb = flags.dryRun ? 'would be imported' : 'were imported';
+  const counted = [
+    `${created} ${verb}`,
+    `${existing} existed`,
+    ...(claimed > 0 ? [`${claimed} addresses belong to a registration that has not proved them`] : []),
+    `${refused.length} lines were refused`,
+  ];
+  return `${counted.join(', ')}.`;
+}

@@ -1,0 +1,151 @@
+import { hash } from '@node-rs/bcrypt';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate as nextTick } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { installationRoleIdOf } from '../../server/src/access/installation-roles.ts';
+import { rowsOf } from '../../server/src/db/query/rows.ts';
+import { firstOperator, installation, operatorEnvironment } from '../../server/test/support/operators.ts';
+import { emptyFolder, startDoorward } from './support/doorward.ts';
+import { startWorld, type World } from './support/world.ts';
+
+/** A file with the users of another service becomes users of a project, whatever happens on the way. */
+let world: World;
+let folder: string;
+const password = 'three lanterns in the harbour';
+
+beforeAll(async () => {
+  world = await startWorld(operatorEnvironment);
+  folder = await emptyFolder();
+  const { app } = world.service;
+  const grace = await firstOperator(app);
+  const operator = {
+    scope: installation,
+    userId: world.project.owner.userId,
+    roleId: installationRoleIdOf('Installation Operator'),
+    reason: 'They move the users here',
+  };
+  await app.must('createOperator', operator, { token: grace.token });
+});
+afterAll(() => world.service.close());
+
+async function file(name: string, text: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, text);
+  return path;
+}
+
+const usersAt = async (domain: string) =>
+  (
+    await rowsOf<{ email: string }>(
+      world.service.app.database.pool,
+      sql`select email from users where email like ${`%@${domain}`} order by email`,
+    )
+  ).map(({ email }) => email);
+
+const signIn = (email: string) =>
+  world.service.app.raw('login', { provider: 'email', providerId: email, providerData: { password } });
+
+describe('doorward users import', () => {
+  test('reads CSV, with roles by name and metadata', async () => {
+    const passwordHash = await hash(password, { cost: 4 });
+    const path = await file(
+      'users.csv',
+      `\ufeffEmail,email_verified,Name,Password Hash,roles,metadata.externalId\n` +
+        `ida@csv.test,true,"Ida, of Shop",${passwordHash},Project Viewer; project admin,u-1\n` +
+        `\nole@csv.test,,,,,\n`,
+    );
+    const checked = await world.run(['users', 'import', path, '--dry-run']);
+    expect(checked).toEqual({
+      code: 0,
+      stdout: '2 would be imported, 0 existed, 0 lines were refused.\n',
+      stderr: '',
+    });
+    expect(await usersAt('csv.test')).toEqual([]);
+
+    expect(await world.run(['users', 'import', path])).toEqual({
+      code: 0,
+      stdout: '2 were imported, 0 existed, 0 lines were refused.\n',
+      stderr: '',
+    });
+    expect((await signIn('ida@csv.test')).ok).toBe(true);
+    const ida = await world.json<Record<string, unknown>>(['users', 'get', 'ida@csv.test']);
+    expect(ida).toMatchObject({
+      name: 'Ida, of Shop',
+      emailVerified: true,
+      metadata: { externalId: 'u-1' },
+    });
+    expect(await world.json(['users', 'get', 'ole@csv.test'])).toMatchObject({
+      name: 'ole',
+      emailVerified: false,
+    });
+    const again = await world.json(['users', 'import', path]);
+    expect(again).toEqual({ created: 0, existing: 1, claimed: 1, refused: [] });
+  });
+
+  test('names wrong lines and imports the others', async () => {
+    const users = Array.from({ length: 300 }, (_, at) => JSON.stringify({ email: `user${at}@lines.test` }));
+    users[3] = '{"email": ';
+    users[4] = '[]';
+    users[10] = JSON.stringify({ email: 'nowhere' });
+    users[11] = JSON.stringify({ email: 'user11@lines.test', passwordHash: 'md5:5f4d' });
+    users[12] = JSON.stringify({ email: 'user12@lines.test', roles: ['Nobody\u001b[2J'] });
+    users[260] = JSON.stringify({ email: 'user260@lines.test', phone: '1' });
+    users[270] = JSON.stringify({ email: 'USER269@lines.test' });
+    const path = await file('users.jsonl', users.join('\n'));
+    const { code, stdout, stderr } = await world.run(['users', 'import', path]);
+    expect(stdout).toBe('293 were imported, 0 existed, 7 lines were refused.\n');
+    expect(code).toBe(1);
+    expect(stderr.trim().split('\n').sort()).toEqual([
+      'line 11: email: This has the wrong format.',
+      'line 12: passwordHash: This has the wrong format.',
+      'line 13: roles: There is no role Nobody\\u{1b}[2J.',
+      'line 261: phone: This field is not known.',
+      'line 271: email: This was given twice.',
+      'line 4: This is no JSON object.',
+      'line 5: This is no JSON object.',
+    ]);
+    expect(await usersAt('lines.test')).toHaveLength(293);
+  });
+
+  test('goes on after it was killed, and doubles no user', async () => {
+    const count = 3000;
+    const users = Array.from({ length: count }, (_, at) =>
+      JSON.stringify({ email: `user${at}@killed.test` }),
+    );
+    const path = await file('killed.jsonl', users.join('\n'));
+    const running = await startDoorward(['users', 'import', path], { env: world.owner });
+    while ((await usersAt('killed.test')).length === 0 && running.child.exitCode === null) await nextTick();
+    running.child.kill('SIGKILL');
+    await running.ended;
+    const before = (await usersAt('killed.test')).length;
+    expect(before).toBeGreaterThan(0);
+    expect(before).toBeLessThan(count);
+
+    const rest = await world.json<{ created: number; claimed: number }>(['users', 'import', path]);
+    expect(rest.created + rest.claimed).toBe(count);
+    expect(await usersAt('killed.test')).toHaveLength(count);
+  });
+
+  test('says what it cannot do before it sends anything', async () => {
+    const wrong = async (path: string, ...more: string[]) => {
+      const { code, stderr } = await world.run(['users', 'import', path, ...more]);
+      return `${code} ${stderr}`;
+    };
+    expect(await wrong(join(folder, 'missing.csv'))).toContain('2 error: ');
+    expect(await wrong(join(folder, 'missing.jsonl'))).toMatch(/^2 .*cannot be read \(ENOENT\)/);
+    expect(await wrong(await file('users.xls', ''))).toContain('--format is csv or jsonl.');
+    expect(await wrong(await file('phone.csv', 'email,phone\n'))).toContain('The column phone is not known.');
+    expect(await wrong(await file('nameless.csv', 'name\nIda\n'))).toContain(
+      'The first line names no column email.',
+    );
+    expect(await wrong(await file('broken.csv', 'email,name\na@b.test,"Ida\n'))).toMatch(/^2 .*is no CSV/);
+    const path = await file('one.csv', 'email\none@key.test\n');
+    const { code, stderr } = await world.run(['users', 'import', path], {
+      env: { ...world.key, DOORWARD_TOKEN: '' },
+    });
+    expect([code, stderr]).toEqual([4, expect.stringContaining('SESSION_REQUIRED')]);
+    expect(await usersAt('key.test')).toEqual([]);
+  });
+});

@@ -1,0 +1,176 @@
+import { verify as verifyArgon2 } from '@node-rs/argon2';
+import { verify as verifyBcrypt } from '@node-rs/bcrypt';
+import { pbkdf2, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+
+/**
+ * Password hashes that other services made, with which their users are imported. Each is read from the text that the
+ * service stored: bcrypt, argon2, scrypt and PBKDF2 in the PHC format or that of passlib, PBKDF2 also in that of Django.
+ */
+interface ImportedHash {
+  /** The same for two hashes that cost the same to verify. */
+  readonly cost: string;
+  readonly verify: (password: string) => Promise<boolean>;
+  /** A hash that costs the same to verify, and that no password matches. */
+  readonly imitate: () => string;
+}
+
+/** Verifying one hash must not take more than its share of time and memory: about half a second, and 128 MiB. */
+const limits = {
+  bcryptCost: [4, 13],
+  argonMemoryKib: [8, 131_072],
+  argonTime: [1, 10],
+  argonLanes: [1, 8],
+  scryptLogN: [10, 17],
+  scryptBlock: [1, 16],
+  scryptLanes: [1, 4],
+  scryptBytes: [0, 134_217_728],
+  pbkdf2Iterations: [1000, 1_500_000],
+  saltBytes: [4, 64],
+  digestBytes: [16, 64],
+} as const;
+
+const isWithin = (value: number, [min, max]: readonly [number, number]): boolean =>
+  value >= min && value <= max;
+
+type Reader = (parts: readonly string[], text: string) => ImportedHash | undefined;
+
+const derivePbkdf2 = promisify(pbkdf2);
+const deriveScrypt = promisify<string, Buffer, number, object, Buffer>(scrypt);
+
+/** Standard Base64 without padding, or passlib's, which has `.` for `+`. */
+const fromBase64 = (text: string): Buffer | undefined =>
+  /^[A-Za-z0-9+/.]{1,128}={0,2}$/.test(text) ? Buffer.from(text.replaceAll('.', '+'), 'base64') : undefined;
+
+const unpadded = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '');
+const base64 = (bytes: number): string => unpadded(randomBytes(bytes));
+
+/** `ln=15,r=8,p=1` as numbers; undefined unless it has exactly these names in this order. */
+function numbersOf(text: string, names: readonly string[]): readonly number[] | undefined {
+  const pairs = text.split(',').map((pair) => pair.split('='));
+  const fits = pairs.every(([name, value = ''], at) => name === names[at] && /^\d{1,9}$/.test(value));
+  return fits && pairs.length === names.length ? pairs.map(([, value]) => Number(value)) : undefined;
+}
+
+const bcrypt: Reader = ([, , cost = '', rest = ''], text) => {
+  if (!/^\d\d$/.test(cost) || !/^[./A-Za-z0-9]{53}$/.test(rest)) return undefined;
+  if (!isWithin(Number(cost), limits.bcryptCost)) return undefined;
+  return {
+    cost: `bcrypt ${cost}`,
+    verify: (password) => verifyBcrypt(password, text),
+    imitate: () => `$2b$${cost}$${bcryptPart(16, 22)}${bcryptPart(23, 31)}`,
+  };
+};
+
+/** Random bytes in the alphabet of bcrypt. The last character has spare bits, which are zero in `.`. */
+const bcryptPart = (bytes: number, length: number): string =>
+  `${base64(bytes)
+    .replaceAll('+', '.')
+    .slice(0, length - 1)}.`;
+
+const argon2: Reader = ([, variant = '', version = '', costs = '', saltText = '', digestText = '', more]) => {
+  const [memory = 0, time = 0, lanes = 0] = numbersOf(costs, ['m', 't', 'p']) ?? [];
+  const pair = sizedPair(fromBase64(saltText), fromBase64(digestText));
+  const isBounded =
+    isWithin(memory, limits.argonMemoryKib) &&
+    isWithin(time, limits.argonTime) &&
+    isWithin(lanes, limits.argonLanes) &&
+    memory >= 8 * lanes;
+  if (version !== 'v=19' || more !== undefined || !pair || !isBounded) return undefined;
+  const head = `$${variant}$${version}$${costs}`;
+  // The library reads no padding.
+  const text = `${head}$${unpadded(pair.salt)}$${unpadded(pair.digest)}`;
+  return {
+    cost: `${variant} ${costs}`,
+    verify: (password) => verifyArgon2(text, password),
+    imitate: () => `${head}$${base64(16)}$${base64(32)}`,
+  };
+};
+
+const scryptHash: Reader = ([, , costs = '', saltText = '', digestText = '', more]) => {
+  const [logN = 0, block = 0, lanes = 0] = numbersOf(costs, ['ln', 'r', 'p']) ?? [];
+  const pair = sizedPair(fromBase64(saltText), fromBase64(digestText));
+  const isBounded =
+    isWithin(logN, limits.scryptLogN) &&
+    isWithin(block, limits.scryptBlock) &&
+    isWithin(lanes, limits.scryptLanes) &&
+    isWithin(128 * 2 ** logN * block, limits.scryptBytes);
+  if (more !== undefined || !isBounded || !pair) return undefined;
+  const { salt, digest } = pair;
+  // Node counts some memory besides the blocks.
+  const options = { N: 2 ** logN, r: block, p: lanes, maxmem: 2 * limits.scryptBytes[1] };
+  return {
+    cost: `scrypt ${costs}`,
+    verify: async (password) =>
+      timingSafeEqual(await deriveScrypt(password, salt, digest.length, options), digest),
+    imitate: () => `$scrypt$${costs}$${base64(salt.length)}$${base64(digest.length)}`,
+  };
+};
+
+/** `$pbkdf2-sha256$i=600000$…` and passlib's `$pbkdf2-sha256$29000$…`, where the digest is SHA-1 if none is named. */
+const pbkdf2Hash: Reader = ([, name = '', costs = '', saltText = '', digestText = '', more]) => {
+  const [, iterations] = /^(?:i=)?(\d{1,8})$/.exec(costs) ?? [];
+  const pair = sizedPair(fromBase64(saltText), fromBase64(digestText));
+  if (more !== undefined || iterations === undefined || !pair) return undefined;
+  return readPbkdf2(name.slice('pbkdf2-'.length) || 'sha1', Number(iterations), pair);
+};
+
+/** Django's `pbkdf2_sha256$600000$salt$…`, whose salt is plain text. */
+const djangoHash: Reader = ([name = '', costs = '', salt = '', digestText = '', more]) => {
+  const pair = sizedPair(Buffer.from(salt), fromBase64(digestText));
+  if (more !== undefined || !/^\d{1,8}$/.test(costs) || !pair) return undefined;
+  return readPbkdf2(name.slice('pbkdf2_'.length), Number(costs), pair);
+};
+
+interface SaltAndDigest {
+  readonly salt: Buffer;
+  readonly digest: Buffer;
+}
+
+function readPbkdf2(
+  algorithm: string,
+  iterations: number,
+  { salt, digest }: SaltAndDigest,
+): ImportedHash | undefined {
+  if (!isWithin(iterations, limits.pbkdf2Iterations)) return undefined;
+  return {
+    cost: `${algorithm} ${iterations} ${digest.length}`,
+    verify: async (password) =>
+      timingSafeEqual(await derivePbkdf2(password, salt, iterations, digest.length, algorithm), digest),
+    imitate: () => `$pbkdf2-${algorithm}$i=${iterations}$${base64(salt.length)}$${base64(digest.length)}`,
+  };
+}
+
+const sizedPair = (salt?: Buffer, digest?: Buffer): SaltAndDigest | undefined =>
+  salt && digest && isWithin(salt.length, limits.saltBytes) && isWithin(digest.length, limits.digestBytes)
+    ? { salt, digest }
+    : undefined;
+
+/** By the first part of the text. bcrypt's `2x` marks hashes of a faulty implementation. */
+const readers: Readonly<Record<string, Reader>> = {
+  '2a': bcrypt,
+  '2b': bcrypt,
+  '2y': bcrypt,
+  argon2id: argon2,
+  argon2i: argon2,
+  argon2d: argon2,
+  scrypt: scryptHash,
+  pbkdf2: pbkdf2Hash,
+  'pbkdf2-sha1': pbkdf2Hash,
+  'pbkdf2-sha256': pbkdf2Hash,
+  'pbkdf2-sha512': pbkdf2Hash,
+  pbkdf2_sha1: djangoHash,
+  pbkdf2_sha256: djangoHash,
+  pbkdf2_sha512: djangoHash,
+};
+
+/** The longest text that is read. */
+export const MAX_HASH_LENGTH = 512;
+
+/** Undefined for a text that is no hash, or whose costs are out of bounds. */
+export function readImportedHash(text: string): ImportedHash | undefined {
+  if (text.length > MAX_HASH_LENGTH) return undefined;
+  const parts = text.split('$');
+  const name = parts[0] || (parts[1] ?? '');
+  return Object.hasOwn(readers, name) ? readers[name]?.(parts, text) : undefined;
+}
