@@ -33,6 +33,8 @@ const changing: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>'],
   [/\b[0-9a-f]{64}\b/g, '<hash>'],
   [/\b\d{10}\b/g, '0'],
+  // An editor removes spaces at the end of a line.
+  [/ +$/gm, ''],
   [/\b(?=[\w-]*\d)[\w-]{40,}/g, '<secret>'],
 ];
 
