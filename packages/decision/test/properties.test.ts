@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Attributes, Truth } from '../src/conditions-eval.ts';
 import { operators, parseCondition } from '../src/conditions-parse.ts';
 import { canonicalCondition, compileCondition } from '../src/conditions.ts';
+import { isNeverMet } from '../src/never-met.ts';
 import { evaluate, indexPermissions, type Grants, type HeldPermission } from '../src/evaluate.ts';
 
 /**
@@ -133,6 +134,20 @@ describe('conditions', () => {
       ),
       share(25, 24),
     );
+  });
+
+  it('that contradict themselves are met by nothing', () => {
+    let contradictions = 0;
+    fc.assert(
+      fc.property(few(condition), few(condition), few(attributes), (some, others, all) => {
+        const joined = some.flatMap((a) => others.map((b) => ({ And: [a, b] })));
+        const never = joined.filter(isNeverMet);
+        contradictions += never.length;
+        return never.every((raw) => all.every((given) => truthOf(raw)(given) !== 'true'));
+      }),
+      share(25, 16),
+    );
+    expect(contradictions).toBeGreaterThan(100);
   });
 
   it('obey the tables of And and Or', () => {

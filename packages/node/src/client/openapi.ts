@@ -8599,16 +8599,16 @@ export interface components {
     };
     /** @description Something that is allowed and looks wrong. */
     PolicyWarning: {
-      /** @description selfLockout: the caller could not apply another policy afterwards. */
+      /** @description `selfLockout`: the caller could not apply another policy afterwards. `conditionNeverMet`: a condition contradicts itself. */
       code: components['schemas']['PolicyWarningCode'];
-      /** @description The role; null for the document as a whole. */
+      /** @description The role or permission; null for the document as a whole. */
       key: string | null;
     };
     /**
      * @description What looks wrong in a policy document.
      * @enum {string}
      */
-    PolicyWarningCode: 'selfLockout' | 'roleGrantsNothing';
+    PolicyWarningCode: 'selfLockout' | 'roleGrantsNothing' | 'conditionNeverMet';
     /** @description The rows of a project as a policy document. */
     PolicyState: {
       /** @description The state of the rows. */

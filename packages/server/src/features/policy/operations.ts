@@ -117,6 +117,7 @@ export const planPolicy = mutation({
       warnings: [
         ...(plan.selfLockout ? [{ code: 'selfLockout' as const, key: null }] : []),
         ...plan.emptyRoles.map((key) => ({ code: 'roleGrantsNothing' as const, key })),
+        ...plan.neverMet.map((key) => ({ code: 'conditionNeverMet' as const, key })),
       ],
     };
   },

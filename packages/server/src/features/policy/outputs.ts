@@ -88,10 +88,12 @@ export const PolicyPlan = z
         z
           .object({
             code: z
-              .enum(['selfLockout', 'roleGrantsNothing'])
+              .enum(['selfLockout', 'roleGrantsNothing', 'conditionNeverMet'])
               .meta({ id: 'PolicyWarningCode', description: 'What looks wrong in a policy document.' })
-              .describe('selfLockout: the caller could not apply another policy afterwards.'),
-            key: z.string().nullable().describe('The role; null for the document as a whole.'),
+              .describe(
+                '`selfLockout`: the caller could not apply another policy afterwards. `conditionNeverMet`: a condition contradicts itself.',
+              ),
+            key: z.string().nullable().describe('The role or permission; null for the document as a whole.'),
           })
           .meta({ id: 'PolicyWarning', description: 'Something that is allowed and looks wrong.' }),
       )

@@ -1,5 +1,6 @@
 import { permissionsOfRole, runTests, type TestResult } from '@doorward/decision/document/decide-test';
 import type { DocumentKind, PolicyDocument } from '@doorward/decision/document/document';
+import { isNeverMet } from '@doorward/decision/never-met';
 import { createHash } from 'node:crypto';
 import { assignmentsOf } from '../../domain/assigned-roles/assigned-roles.ts';
 import { canonicalJson } from '../../kernel/output/canonical-json.ts';
@@ -43,6 +44,8 @@ export interface Plan {
   readonly drift: readonly Drift[];
   readonly selfLockout: boolean;
   readonly emptyRoles: readonly string[];
+  /** Permissions whose condition contradicts itself. */
+  readonly neverMet: readonly string[];
 }
 
 /** A managed row that was changed or deleted by hand since the last application. */
@@ -88,6 +91,9 @@ export async function planOf(ctx: PlanContext, proposal: Proposal): Promise<Plan
     drift: last ? driftOf(compare(state, builtIns, last.document)) : [],
     selfLockout: locksItselfOut(comparison, rights, builtIns),
     emptyRoles: Object.keys(document.roles).filter((role) => permissionsOfRole(document, role).length === 0),
+    neverMet: Object.entries(document.permissions).flatMap(([key, { condition }]) =>
+      isNeverMet(condition) ? key : [],
+    ),
   };
 }
 

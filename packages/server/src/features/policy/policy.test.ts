@@ -365,6 +365,25 @@ describe.each(transports)('over %s', (via) => {
     );
   });
 
+  it('warns of what is allowed and looks wrong', async () => {
+    const project = await newProject();
+    const amount = {
+      NumericGreaterThan: { 'resource.amount': 100 },
+      NumericLessThan: { 'resource.amount': 50 },
+    };
+    const policy = {
+      version: 1,
+      resources: { order: { actions: ['read'] } },
+      permissions: { 'order:read': { condition: amount } },
+      roles: { Idle: {} },
+    };
+    expect((await plan(project, policy)).warnings).toEqual([
+      { code: 'roleGrantsNothing', key: 'Idle' },
+      { code: 'conditionNeverMet', key: 'order:read' },
+    ]);
+    expect((await applied(project, policy)).ok).toBe(true);
+  });
+
   it('lets only a person who has just signed in take away their own right to apply', async () => {
     const project = await newProject();
     const { scope } = project;

@@ -1,0 +1,120 @@
+import { parseCondition } from './conditions-parse.ts';
+import type { Node, Operator, Scalar } from './conditions-parse.ts';
+import { compileCondition } from './conditions.ts';
+
+/**
+ * Whether a condition contradicts itself, so that no attributes meet it: a permission with it grants nothing, which is
+ * hardly ever meant. False does not mean that some attributes meet it: references to other attributes, for example, are not
+ * looked at.
+ *
+ * @example isNeverMet({ NumericGreaterThan: { 'resource.amount': 100 }, NumericLessThan: { 'resource.amount': 50 } })
+ */
+export function isNeverMet(condition: unknown): boolean {
+  const { root, problems } = parseCondition(condition, '');
+  if (root === null || problems.length > 0) return false;
+  return contradicts([{ node: root, wanted: true }], [], { left: MAX_CASES });
+}
+
+/** Each `Or` is a case for each of its alternatives. Beyond this number of cases the answer is false. */
+const MAX_CASES = 500;
+
+/** The node must be true, or must be false; unknown is neither. */
+interface Demand {
+  readonly node: Node;
+  readonly wanted: boolean;
+}
+
+/** A leaf about a literal, and what it must be. */
+interface Fact {
+  readonly path: string;
+  readonly operator: Operator;
+  readonly literal: Scalar | readonly Scalar[];
+  readonly wanted: boolean;
+}
+
+function contradicts(demands: readonly Demand[], facts: readonly Fact[], cases: { left: number }): boolean {
+  const [first, ...others] = demands;
+  if (!first) {
+    const paths = new Set(facts.map(({ path }) => path));
+    return [...paths].some((path) => isContradiction(facts.filter((fact) => fact.path === path)));
+  }
+  const { node, wanted } = first;
+  if (node.kind === 'not')
+    return contradicts([{ node: node.node, wanted: !wanted }, ...others], facts, cases);
+  if (node.kind === 'leaf') return contradicts(others, [...facts, ...factOf(node, wanted)], cases);
+  const alternatives = node.nodes.map((child) => ({ node: child, wanted }));
+  if ((node.kind === 'and') === wanted) return contradicts([...alternatives, ...others], facts, cases);
+  cases.left -= alternatives.length;
+  return cases.left >= 0 && alternatives.every((child) => contradicts([child, ...others], facts, cases));
+}
+
+/** Nothing for a leaf whose operand depends on other attributes. */
+function factOf({ operator, path, operand }: Node & { kind: 'leaf' }, wanted: boolean): Fact[] {
+  const items = 'items' in operand ? operand.items : [operand];
+  const literals = items.flatMap((item) => ('value' in item ? [item.value] : []));
+  if (literals.length < items.length) return [];
+  const literal = 'items' in operand ? literals : (literals[0] as Scalar);
+  return [{ path: path.text, operator, literal, wanted }];
+}
+
+/** Facts about one path that no value of it satisfies. */
+function isContradiction(facts: readonly Fact[]): boolean {
+  const values = facts.map(valuesOf).find((some) => some !== undefined);
+  if (values) return !values.some((value) => facts.every((fact) => isSatisfied(fact, value)));
+  return haveNoKindInCommon(facts) || haveEmptyRange(facts) || haveOtherEnds(facts);
+}
+
+/** The only values that satisfy the fact; undefined if there are others than literals. */
+function valuesOf({ operator, literal, wanted }: Fact): readonly Scalar[] | undefined {
+  const isNegated = operator.includes('Not');
+  const isOfList = /^(String)?(Not)?In$/.test(operator);
+  const isOfOne = /^(String|Numeric)?(Not)?Equals$/.test(operator);
+  if (isNegated === wanted || (!isOfList && !isOfOne)) return undefined;
+  return Array.isArray(literal) ? (literal as readonly Scalar[]) : [literal as Scalar];
+}
+
+/** By the evaluation itself, so that there is one meaning of an operator. */
+function isSatisfied({ operator, literal, wanted }: Fact, value: Scalar): boolean {
+  const condition = compileCondition({ [operator]: { 'resource.value': literal } });
+  return condition.evaluate({ resource: { value } }) === (wanted ? 'true' : 'false');
+}
+
+const scalars = ['string', 'number', 'boolean', 'null'];
+
+/** The kinds of values about which the operator says anything; about others its leaf is unknown. */
+function kindsFor(operator: Operator): readonly string[] {
+  if (operator === 'Contains') return ['array'];
+  if (operator.startsWith('Numeric')) return ['number'];
+  return /^(String|StartsWith|EndsWith)/.test(operator) ? ['string'] : scalars;
+}
+
+const haveNoKindInCommon = (facts: readonly Fact[]): boolean =>
+  ![...scalars, 'array'].some((kind) => facts.every(({ operator }) => kindsFor(operator).includes(kind)));
+
+function haveEmptyRange(facts: readonly Fact[]): boolean {
+  let [least, most] = [-Infinity, Infinity];
+  let [isAbove, isBelow] = [false, false];
+  for (const { operator, literal, wanted } of facts) {
+    if (!/^Numeric(Greater|Less)/.test(operator) || typeof literal !== 'number') continue;
+    const isLower = operator.includes('Greater') === wanted;
+    const isStrict = operator.endsWith('Equals') !== wanted;
+    if (isLower && (literal > least || (literal === least && isStrict)))
+      [least, isAbove] = [literal, isStrict];
+    if (!isLower && (literal < most || (literal === most && isStrict))) [most, isBelow] = [literal, isStrict];
+  }
+  return least > most || (least === most && (isAbove || isBelow));
+}
+
+/** Two beginnings, or two ends, of which neither continues the other. */
+function haveOtherEnds(facts: readonly Fact[]): boolean {
+  const differ = (operator: Operator, continues: (long: string, short: string) => boolean): boolean => {
+    const texts = facts.flatMap((fact) =>
+      fact.operator === operator && fact.wanted && typeof fact.literal === 'string' ? [fact.literal] : [],
+    );
+    return texts.some((a) => texts.some((b) => !continues(a, b) && !continues(b, a)));
+  };
+  return (
+    differ('StartsWith', (long, short) => long.startsWith(short)) ||
+    differ('EndsWith', (long, short) => long.endsWith(short))
+  );
+}
