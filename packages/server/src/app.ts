@@ -217,7 +217,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     logRequest: log.isLevelEnabled('info') ? (line) => log.info(line) : null,
   });
   const nested = { ...listing, notes: createNotes(), list: '' };
-  const { setExampleIds } = serveOperations(server, {
+  const { setExampleIds, account } = serveOperations(server, {
     ...{ config, operations, entities, invoke, limiter, services, database },
     built: options,
     related: ({ scope, related }, entity, relation, keys) =>
@@ -260,7 +260,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     ...every(60 * MINUTE_MS, rotateSystemKey, warnOfExpiry, deleteUnused),
     ...(config.encryption.oldKeys.length > 0 ? every(MINUTE_MS, () => reseal.run()) : []),
   ]);
-  const pages = { ...pageSettings(config, options.consoleFolder), ...pageQuestions(pool, services) };
+  const pages = { account, ...pageSettings(config, options.consoleFolder), ...pageQuestions(pool, services) };
   registerHostedPages(server, pages);
   await server.ready();
   if (config.jobs.enabled) await recordOperators();

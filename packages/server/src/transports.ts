@@ -7,6 +7,7 @@ import type { AnyEntity } from './kernel/entity.ts';
 import type { Invoke } from './kernel/invoke.ts';
 import { schemasOf, type Schemas } from './kernel/output/json-schema.ts';
 import type { NamedOperation } from './kernel/operation.ts';
+import { createAccountCalls, type AccountCalls } from './http/account/account-calls.ts';
 import { registerBodyParser } from './http/body/body-parser.ts';
 import { registerDocsPage } from './explorer/docs-page.ts';
 import { toDoorwardError } from './http/error-body.ts';
@@ -52,7 +53,7 @@ const schemasByOperations = new WeakMap<readonly NamedOperation[], Schemas>();
 export function serveOperations(
   server: FastifyInstance,
   options: TransportOptions,
-): Pick<DocumentText, 'setExampleIds'> {
+): Pick<DocumentText, 'setExampleIds'> & { readonly account: AccountCalls } {
   const { config, operations, entities, database, limiter, services, related, log, queues, worker } = options;
   const gauges = () => readGauges(database);
   const figures = { ...config.metrics, gauges, queues, worker };
@@ -92,5 +93,6 @@ export function serveOperations(
   const { consoleFolder, docsFolder } = options.built;
   if (config.console.enabled && consoleFolder !== undefined) registerConsole(server, consoleFolder);
   if (config.docs.enabled && docsFolder !== undefined) registerDocsSite(server, docsFolder);
-  return { setExampleIds: document.setExampleIds };
+  const account = createAccountCalls({ config, operations, invoke, services });
+  return { setExampleIds: document.setExampleIds, account };
 }

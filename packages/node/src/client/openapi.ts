@@ -481,6 +481,28 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/auth/sign-in': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Begin to sign in to this service on its own pages
+     * @description Redirects to the sign-in pages, and at the end to `redirect`. Below `/account` the browser gets a session of the account pages; elsewhere the refresh cookie. A sign-in that failed ends at `redirect` with `error`, or for the account pages at `/hosted/signed-in`.
+     *
+     *     Access: public.
+     */
+    get: operations['startSignIn'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/auth/project/end-session/confirm': {
     parameters: {
       query?: never;
@@ -16764,6 +16786,38 @@ export interface operations {
       403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  startSignIn: {
+    parameters: {
+      query?: {
+        /** @description URL to which the browser goes at the end; absent: `/account`. */
+        redirect?: string;
+        /** @description The form with which the pages begin. */
+        action?: 'login' | 'register' | 'reset';
+        /** @description The address with which the form begins. */
+        login_hint?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_REDIRECT_URI'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];

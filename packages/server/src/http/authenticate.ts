@@ -134,7 +134,10 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
 const mayBear = ({ type, tenantId }: Verified, { app }: SessionState): boolean =>
   app ? type === 'projectApp' && app.projectId === tenantId : type === 'session';
 
-const sessionPrincipal = (token: Verified, state: SessionState): Principal => ({
+export const sessionPrincipal = (
+  token: { readonly sub: string; readonly jti: string },
+  state: SessionState,
+): Principal => ({
   type: state.app ? 'projectApp' : 'session',
   userId: token.sub,
   credentialId: token.jti,

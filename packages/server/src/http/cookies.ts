@@ -3,10 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CookieEffect } from '../kernel/context.ts';
 
 /** The cookies of the service. They are parsed on demand, because few requests have one. */
-type CookieKind = 'refresh' | 'flow' | 'sso';
+type CookieKind = 'refresh' | 'flow' | 'sso' | 'account';
 
 /** `__Host-` binds a cookie to https, this host and the root path (RFC 6265bis §4.1.3.2). */
-const nameOf = (kind: CookieKind, https: boolean): string => `${https ? '__Host-' : ''}doorward_${kind}`;
+const nameOf = (kind: CookieKind, https: boolean): string => `${https ? prefixOf(kind) : ''}doorward_${kind}`;
+
+/** The cookie of the account pages goes to them alone, and `__Host-` allows no path but the root. */
+const prefixOf = (kind: CookieKind): string => (kind === 'account' ? '__Secure-' : '__Host-');
 
 export function readCookie(
   { headers }: Pick<FastifyRequest, 'headers'>,
@@ -32,7 +35,7 @@ export function writeCookie(
   const cookie = stringifySetCookie({
     name,
     value,
-    path: '/',
+    path: kind === 'account' ? '/account' : '/',
     httpOnly: true,
     sameSite: 'lax',
     secure: https,

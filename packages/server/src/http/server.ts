@@ -287,8 +287,9 @@ export function callOf(request: FastifyRequest, config: Config, transport: Call[
 /** Applies the headers and cookies that an operation set to the answer. */
 export function applyEffects(effects: Effects, reply: FastifyReply, https: boolean): void {
   reply.headers(effects.headers);
-  const { refreshCookie, flowCookie, ssoCookie } = effects;
+  const { refreshCookie, flowCookie, ssoCookie, accountCookie } = effects;
   if (refreshCookie) writeCookie(reply, 'refresh', https, refreshCookie);
   if (flowCookie) writeCookie(reply, 'flow', https, flowCookie);
   if (ssoCookie) writeCookie(reply, 'sso', https, ssoCookie);
+  if (accountCookie) writeCookie(reply, 'account', https, accountCookie);
 }

@@ -74,6 +74,8 @@ export interface Call {
   readonly flowCookie: string | null;
   /** The sign-ins of this browser at the issuers of projects. */
   readonly ssoCookie: string | null;
+  /** The session of the account pages, in a call of theirs; absent in every other. */
+  readonly accountSessionId?: string | null;
   /** Parameters of an authorization request that were sent more than once; they are not in the input. */
   readonly repeated: readonly string[];
   /** Whether the request's origin may use the cookie (conventions §5.5). */
@@ -115,6 +117,7 @@ export interface Effects {
   refreshCookie?: CookieEffect;
   flowCookie?: CookieEffect;
   ssoCookie?: CookieEffect;
+  accountCookie?: CookieEffect;
   readonly headers: Record<string, string>;
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { registerAccountPages } from './account/account-pages.ts';
 import { serveColours } from './colour.ts';
 import { registerDevicePage } from './device/device-page.ts';
 import { errorPage, notFoundPage } from './error.ts';
@@ -22,6 +23,7 @@ export function registerHostedPages(
     Parameters<typeof registerConnectProviderPage>[1] &
     Parameters<typeof registerProjectSignInPages>[1] &
     Parameters<typeof registerSignOutPages>[1] &
+    Parameters<typeof registerAccountPages>[1] &
     PageSettings,
 ): void {
   app.decorate('errorPage', errorPage);
@@ -39,4 +41,5 @@ export function registerHostedPages(
   registerProjectSignInPages(app, options);
   registerSignOutPages(app, options);
   registerDevicePage(app);
+  registerAccountPages(app, options);
 }

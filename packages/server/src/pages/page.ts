@@ -37,6 +37,8 @@ export const hostedPage = (options: {
   readonly script?: string;
   /** The name and picture at the top; those of Doorward by default. */
   readonly brand?: Html;
+  /** Whether its card is as wide as lists need. */
+  readonly isWide?: boolean;
   /** A style sheet beside the one that all pages share. */
   readonly style?: string | undefined;
 }): Html =>
@@ -53,7 +55,7 @@ export const hostedPage = (options: {
         ${options.style !== undefined && html`<link rel="stylesheet" href="${options.style}" />`}
       </head>
       <body>
-        <main class="card">${options.brand ?? ownBrand} ${options.body}</main>
+        <main class="card${options.isWide && ' wide'}">${options.brand ?? ownBrand} ${options.body}</main>
         ${options.script !== undefined && html`<script src="${options.script}"></script>`}
       </body>
     </html> `;
@@ -122,3 +124,7 @@ function serveFile(app: FastifyInstance, path: string, type: string, text: strin
     scope.get(path, (request, reply) => sendText(request, reply, `${type}; charset=utf-8`, text));
   });
 }
+
+/** Serves the script of a page. */
+export const serveScript = (app: FastifyInstance, path: string, script: string): void =>
+  serveFile(app, path, 'text/javascript', script);

@@ -29,7 +29,7 @@ h1 { margin: 0 0 .5rem; font-size: 1.35rem; line-height: 1.3; overflow-wrap: any
 p { margin: 0 0 1.25rem; color: var(--soft); overflow-wrap: anywhere; }
 .brand, .brand + * { color: var(--ink); }
 label { display: block; margin: 0 0 .35rem; font-size: .9rem; font-weight: 600; }
-input { width: 100%; margin: 0 0 1.1rem; padding: .65rem .75rem; border: 1px solid var(--soft); border-radius: 6px;
+input, select { width: 100%; margin: 0 0 1.1rem; padding: .65rem .75rem; border: 1px solid var(--soft); border-radius: 6px;
   background: var(--card); color: var(--ink); font: inherit; }
 input:read-only { border-color: var(--line); color: var(--soft); }
 input[aria-invalid] { border: 2px solid var(--bad); }
@@ -42,7 +42,7 @@ button.quiet { margin: .75rem 0 0; border-color: transparent; background: none; 
   text-decoration: underline; text-underline-offset: .25em; }
 :is(button, .button).plain { border-color: var(--soft); background: none; color: var(--ink); }
 form + .button, button + button, form + form > button { margin-top: .75rem; }
-:is(button, input, a, summary):focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
+:is(button, input, select, a, summary):focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
 button:disabled { opacity: .6; cursor: default; }
 a:not(.button) { color: inherit; text-underline-offset: .2em; }
 details { margin: 1.25rem 0 0; }
@@ -70,6 +70,25 @@ button.show { width: auto; margin: -.6rem 0 1.1rem; padding: .25rem 0; font-size
 h1 + #passkey { margin-top: 1.25rem; }
 .or { margin: 1rem 0; text-align: center; }
 .code { margin: 0 0 1.25rem; font-size: 1.75rem; letter-spacing: .15em; }
+.wide { max-width: 46rem; }
+h2 { margin: 2rem 0 .5rem; font-size: 1.1rem; line-height: 1.3; }
+.sections { display: flex; flex-wrap: wrap; gap: .15rem 1rem; margin: 0 0 1.5rem; padding: 0 0 1rem; border-bottom: 1px solid var(--line);
+  list-style: none; }
+.sections a { display: block; padding: .25rem 0; }
+.sections a[aria-current] { font-weight: 650; text-decoration-thickness: .15em; }
+.rows { margin: 0 0 1.25rem; padding: 0; list-style: none; }
+.rows > li { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .5rem 1.25rem; padding: .9rem 0;
+  border-bottom: 1px solid var(--line); }
+.rows > li > div { flex: 1 1 16rem; min-width: 0; overflow-wrap: anywhere; }
+.rows small { display: block; color: var(--soft); font-size: .9rem; }
+.rows button, .narrow { width: auto; }
+.rows details { flex: 1 1 100%; margin: 0; }
+.own-picture { display: block; margin: 0 0 1rem; border-radius: 50%; object-fit: cover; }
+legend { padding: 0; font-weight: 600; }
+.wide fieldset { display: flex; flex-wrap: wrap; gap: 0 1.5rem; padding: 0 0 .25rem; }
+.wide legend { margin: 0 0 .4rem; }
+.wide form > button, .wide > .button { width: auto; max-width: 100%; }
+.end { margin: 2rem 0 0; padding: 1.25rem 0 0; border-top: 1px solid var(--line); }
 .place { margin: 1.25rem 0 0; font-size: .9rem; }
 [role='status'] { margin: 1.25rem 0 0; }
 [role='status']:empty { margin: 0; }

@@ -40,6 +40,7 @@ const publicRoutes = new Set([
   'POST /api/auth/request-password-reset',
   'POST /api/auth/reset-password',
   'POST /api/auth/token',
+  'GET /api/auth/sign-in',
   'GET /api/auth/github',
   'GET /api/auth/github/callback',
   'GET /api/auth/github/callback/project',

@@ -138,7 +138,7 @@ describe('the document', () => {
 
   it('equals the served routes', () => {
     // Pages and protocols with an address of their own are not part of the API.
-    const others = /^\/$|^\/(graphql|api-docs|hosted|explorer|assets|metrics)\b|\*/;
+    const others = /^\/$|^\/(graphql|api-docs|hosted|account|explorer|assets|metrics)\b|\*/;
     const pages =
       /^GET \/(device|api\/auth\/project\/(sign-in(\.js)?|email|second-factor(\.js)?|enrolment|organization|consent|respond(\.js)?))$/;
     const shape = (path: string) => path.replace(/\{[^}]+\}/g, '*');
@@ -1114,6 +1114,8 @@ describe('an answer over REST', () => {
     const verified = await app.must('verifyMfaFactor', { id: factor.id, code: sixDigits }, { token });
 
     const client = { client_id: made.clientId, redirect_uri: redirectUri };
+    await call('startSignIn', {});
+    await call('startSignIn', { redirect: 'https://evil.test' });
     await call('projectAppInfo', client);
     await call('projectAppInfo', { ...client, redirect_uri: 'https://evil.test' });
     const pkce = { code_challenge: challengeOf(newVerifier()), code_challenge_method: 'S256' };

@@ -10,6 +10,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { IdentityProviders } from '../federation/providers/providers.ts';
+import { isOwnEnd } from '../own-end/own-end.ts';
 import { projectApps } from '../../features/project-apps/project-app.ts';
 
 /** An app to which users can sign in: app, project and owner all exist and are not deleted. */
@@ -69,15 +70,17 @@ export const nodeOfApp = ({ tenantId, sliceId, scope }: LiveApp): NodeRef => ({
 /** The sites through which people can sign in to the app: GitHub and OpenID Connect providers, as far as configured. */
 export const offeredIdentityProviders = (
   { identityProviders }: Pick<Services, 'identityProviders'>,
-  app: Pick<LiveApp, 'enabledProviders' | 'identityProviders'>,
+  app: Pick<LiveApp, 'id' | 'enabledProviders' | 'identityProviders'>,
 ): IdentityProviders['offered'] =>
-  identityProviders.offered.filter(({ key }) =>
-    key === 'github' ? app.enabledProviders.includes('github') : app.identityProviders.includes(key),
-  );
+  isOwnEnd(app)
+    ? identityProviders.offered
+    : identityProviders.offered.filter(({ key }) =>
+        key === 'github' ? app.enabledProviders.includes('github') : app.identityProviders.includes(key),
+      );
 
 export const isOffered = (
   services: Pick<Services, 'identityProviders'>,
-  app: Pick<LiveApp, 'enabledProviders' | 'identityProviders'>,
+  app: Pick<LiveApp, 'id' | 'enabledProviders' | 'identityProviders'>,
   key: string,
 ): boolean => offeredIdentityProviders(services, app).some((provider) => provider.key === key);
 

@@ -9,6 +9,7 @@ import { denyDevice } from '../device-sign-in/decide-device.ts';
 import type { AppRequest } from '../sign-in-flow/app-request.ts';
 import { beginFlow } from '../sign-in-flow/flow.ts';
 import type { ProjectSignIn } from '../sign-in-flow/flow-data.ts';
+import { failurePage } from './destination.ts';
 import { newVerifier } from './providers/github.ts';
 import type { Run } from '../identity/sign-in.ts';
 
@@ -41,6 +42,7 @@ export async function answerApp(
   result: AuthorizationResult,
 ): Promise<string> {
   const { config } = ctx.services;
+  if (asked.ownEnd) return failurePage(config, asked.redirectUri, 'accessDenied');
   if (asked.device) return denyDevice(ctx, asked.device.hash);
   const fields = responseParameters(config, app, asked, result);
   if (asked.responseMode !== 'form_post') return responseRedirect(asked.redirectUri, fields);

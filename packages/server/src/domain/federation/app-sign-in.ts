@@ -1,6 +1,7 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { loadSubjects } from '../../access/grants/grants.ts';
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
+import { isOwnEnd } from '../own-end/own-end.ts';
 import { organizationsOf } from './sign-in-organization.ts';
 import { findAddressOwner } from '../identity/address.ts';
 import { userAsActor } from '../identity/user-node.ts';
@@ -68,6 +69,7 @@ export async function resolveCandidate(
     ctx.unchanged();
     return null;
   }
+  if (isOwnEnd(app)) return resolveAtOwnEnd(ctx, app, { proof, user, links: !linked });
   if (await isSuspended(ctx, app)) {
     ctx.unchanged();
     return null;
@@ -83,6 +85,23 @@ export async function resolveCandidate(
   }
   const name = user?.name ?? statedName(proof) ?? localPart(address ?? '');
   return { user, name, address, joins, links: identity !== undefined && !linked };
+}
+
+/** At this service itself every user may sign in; who is none becomes one, where registration is open. */
+function resolveAtOwnEnd(
+  ctx: Run,
+  app: LiveApp,
+  { proof, user, links }: { readonly proof: Proof; readonly user: UserRow | null; readonly links: boolean },
+): SignInCandidate | null {
+  const identity = 'identity' in proof ? proof.identity : undefined;
+  const address = addressOf(proof);
+  const maySignUp = app.allowSignUp && address !== null && createsUsers(ctx.services, identity);
+  if (user === null && !maySignUp) {
+    ctx.unchanged();
+    return null;
+  }
+  const name = user?.name ?? statedName(proof) ?? localPart(address ?? '');
+  return { user, name, address, joins: false, links: identity !== undefined && links };
 }
 
 /** Whether people who come from this provider may become users; without a provider they may. */
@@ -128,8 +147,11 @@ export async function admitToApp(
   if (user === null) {
     if (address === null || method === null) return false;
     const { locale = null, passwordHash: hash = null } = (proof.provider === 'email' && proof.newUser) || {};
-    const registrant = { address, name, locale, type: null };
-    await createVerifiedUser(ctx, { registrant, node, userId: newId, hash }, method);
+    const user = { userId: newId, hash };
+    const person = isOwnEnd(app)
+      ? { ...user, registrant: { address, name, locale, type: 'personal' as const } }
+      : { ...user, node, registrant: { address, name, locale, type: null } };
+    await createVerifiedUser(ctx, person, method);
   } else if (links && 'identity' in proof) {
     if (address === null || !(await linkAccount(ctx, user, proof.identity, address))) return false;
   } else if (method !== null) {

@@ -56,3 +56,17 @@ export function withQuery(address: string, parameters: Readonly<Record<string, s
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   return url.href;
 }
+
+/** The first of the account pages. */
+export const accountPage = ({ appUrl }: Config): string => `${appUrl}/account`;
+
+/** Whether the address, which is on an own origin, is one of the account pages. */
+export function isAccountPage(config: Config, address: string): boolean {
+  const page = accountPage(config);
+  const { origin, pathname } = new URL(address);
+  return origin === new URL(page).origin && `${pathname}/`.startsWith(`${new URL(page).pathname}/`);
+}
+
+/** Where a sign-in to this service itself ends that failed. The account pages would begin the next at once. */
+export const failurePage = (config: Config, page: string, error: FlowError): string =>
+  withQuery(isAccountPage(config, page) ? `${config.appUrl}/hosted/signed-in` : page, { error });

@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, type SQL } from 'drizzle-orm';
 import { isRecent } from '../../access/guard.ts';
 import { hashRefreshToken, isAuthentic, parseRefreshToken } from '../../crypto/tokens/refresh-token.ts';
 import { fail } from '../../errors.ts';
@@ -31,16 +31,27 @@ interface SessionUser {
 export async function findConnectingUser(
   db: Executor,
   services: Services,
-  { refreshCookie }: Call,
+  { refreshCookie, accountSessionId }: Pick<Call, 'refreshCookie' | 'accountSessionId'>,
 ): Promise<SessionUser | undefined> {
+  if (accountSessionId) return sessionUser(db, services, eq(sessions.id, accountSessionId));
   const token = refreshCookie === null ? null : parseRefreshToken(refreshCookie);
   if (refreshCookie === null || !token || !isAuthentic(refreshKeys(services), refreshCookie))
     return undefined;
+  const hash = hashRefreshToken(refreshCookie);
+  const isCurrent = and(eq(sessions.id, token.sessionId), eq(sessions.refreshHash, hash));
+  return sessionUser(db, services, isCurrent);
+}
+
+async function sessionUser(
+  db: Executor,
+  services: Services,
+  which: SQL | undefined,
+): Promise<SessionUser | undefined> {
   const [row] = await db
     .select({ session: sessions, user: users })
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))
-    .where(and(eq(sessions.id, token.sessionId), eq(sessions.refreshHash, hashRefreshToken(refreshCookie))));
+    .where(which);
   if (!row || !isLive(services, row.session) || !canSignIn(row.user)) return undefined;
   const { session, user } = row;
   const { clock, config } = services;
@@ -49,6 +60,13 @@ export async function findConnectingUser(
     isRecent(session.authenticatedAt, config.auth.stepUpMaxAgeMinutes, clock.now()) &&
     (session.acr === 'aal2' || !(await isEnrolled(db, user.id)));
   return mayChange ? { sessionId: session.id, user } : undefined;
+}
+
+/** The session in which the connection began. */
+interface Connecting {
+  readonly sessionId: string;
+  /** Whether it is one of the account pages; absent: no. */
+  readonly ofAccountPages?: true;
 }
 
 type ConnectCheck =
@@ -60,12 +78,18 @@ type ConnectCheck =
  * Checks whether the account may be connected to the user of the session in which the flow began, and locks that
  * user until commit.
  */
-async function checkConnect(ctx: Run, identity: Identity, sessionId: string): Promise<ConnectCheck> {
+async function checkConnect(
+  ctx: Run,
+  identity: Identity,
+  { sessionId, ofAccountPages }: Connecting,
+): Promise<ConnectCheck> {
   const { tx, services, call } = ctx;
   const linked = await lockAccount(ctx, identity);
   const { address } = identity;
   if (address !== null) await lockClaimants(ctx, address);
-  const holder = await findConnectingUser(tx, services, call);
+  // The cookie of the account pages goes to them alone; the flow, which began there, belongs to this browser.
+  const cookies = ofAccountPages ? { refreshCookie: null, accountSessionId: sessionId } : call;
+  const holder = await findConnectingUser(tx, services, cookies);
   if (!holder) return { error: 'stepUpRequired' };
   // Another user signed in to this browser meanwhile, and must not get the account.
   if (holder.sessionId !== sessionId) return { error: 'invalidState' };
@@ -89,13 +113,13 @@ async function checkConnect(ctx: Run, identity: Identity, sessionId: string): Pr
 export async function requestConnectConsent(
   ctx: Run,
   identity: Identity,
-  { sessionId, redirect }: { readonly sessionId: string; readonly redirect: string },
+  { redirect, ...connecting }: Connecting & { readonly redirect: string },
 ): Promise<string | { readonly error: FlowError }> {
-  const check = await checkConnect(ctx, identity, sessionId);
+  const check = await checkConnect(ctx, identity, connecting);
   ctx.unchanged();
   if ('error' in check) return check;
   if (check.user === null) return withQuery(redirect, {});
-  await beginFlow(ctx, 'connect', { identity, sessionId, redirect });
+  await beginFlow(ctx, 'connect', { identity, redirect, ...connecting });
   return `${ctx.services.config.appUrl}/hosted/connect-provider`;
 }
 
@@ -152,8 +176,7 @@ export async function decideConnect(
   const flow =
     call.flowCookie === null ? undefined : await findFlowByCookie(tx, services, 'connect', call.flowCookie);
   // Lock order: users before flows, everywhere.
-  const check =
-    flow && decision === 'approve' ? await checkConnect(ctx, flow.identity, flow.sessionId) : null;
+  const check = flow && decision === 'approve' ? await checkConnect(ctx, flow.identity, flow) : null;
   const { identity, redirect } = await consumeFlow(tx, services, call, 'connect', formToken);
   clearFlowCookie(ctx);
   if (check === null || 'error' in check) {

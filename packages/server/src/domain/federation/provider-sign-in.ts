@@ -46,8 +46,9 @@ export async function beginProviderSignIn(
     if (!holder) return withQuery(redirect ?? defaultPage(services.config), { error: 'stepUpRequired' });
     connecting = holder.sessionId;
   }
+  const ofAccountPages = call.accountSessionId ? ({ ofAccountPages: true } as const) : {};
   const verifier = newVerifier();
-  const flowData = { verifier, accountType, connecting, cli, redirect: redirect ?? null };
+  const flowData = { verifier, accountType, connecting, cli, redirect: redirect ?? null, ...ofAccountPages };
   const state = await beginFlow(ctx, 'provider', { ...flowData, ...keyInFlow(key) });
   return provider.signInPage(state, verifier);
 }
@@ -99,7 +100,11 @@ export async function completeProviderSignIn(ctx: Run, { flow, outcome }: Provid
     withQuery(page, { error, ...(cli ? { state: cli.state } : {}) });
   if (typeof outcome === 'string') return failed(refuseSilently(ctx, outcome));
   if (flow.connecting !== null) {
-    const next = await requestConnectConsent(ctx, outcome, { sessionId: flow.connecting, redirect: page });
+    const next = await requestConnectConsent(ctx, outcome, {
+      sessionId: flow.connecting,
+      redirect: page,
+      ...(flow.ofAccountPages && { ofAccountPages: true }),
+    });
     return typeof next === 'string' ? next : failed(next);
   }
   const matched = await findOrCreateUser(ctx, outcome, flow.accountType);

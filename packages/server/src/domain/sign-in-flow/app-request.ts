@@ -39,6 +39,8 @@ export interface AppRequest {
   readonly organization?: string | null;
   /** The language that the app asked for; absent: that of the browser. */
   readonly language?: Call['language'];
+  /** The sign-in is to this service itself, and the redirect URI is the page at its end; absent: to an app. */
+  readonly ownEnd?: { readonly allowsSignUp: boolean };
   /** A device that waits for the user (RFC 8628); the answer goes to it, and not to a redirect URI. */
   readonly device?: WaitingDevice;
 }

@@ -150,6 +150,8 @@ export interface FlowData {
     readonly accountType: 'personal' | 'organization';
     /** The session to whose user the account will be linked; null: a sign-in. */
     readonly connecting: string | null;
+    /** That session is one of the account pages; absent: it is not. */
+    readonly ofAccountPages?: true;
     /** The address at the end; null: the default page. */
     readonly redirect: string | null;
     readonly cli: CliRequest | null;
@@ -160,6 +162,7 @@ export interface FlowData {
   readonly connect: {
     readonly identity: Identity;
     readonly sessionId: string;
+    readonly ofAccountPages?: true;
     readonly redirect: string;
   };
   readonly project: ProjectSignIn;

@@ -220,7 +220,7 @@ function parseParameters(
   const fault = openidFault(request, hint);
   if (fault) return fault;
   const language = languageOfLocales(request.ui_locales);
-  const loginHint = addressPattern.exec(request.login_hint ?? '')?.[0];
+  const loginHint = loginHintOf(request.login_hint);
   return {
     appId: app.id,
     redirectUri: request.redirect_uri,
@@ -240,7 +240,8 @@ function parseParameters(
 }
 
 /** A hint that looks like an address; any other is ignored. */
-const addressPattern = /^[^\s@]{1,64}@[^\s@]{1,189}$/;
+export const loginHintOf = (sent: string | undefined): string | undefined =>
+  /^[^\s@]{1,64}@[^\s@]{1,189}$/.exec(sent ?? '')?.[0];
 
 /** What is wrong with the parameters of OpenID Connect. */
 function openidFault(request: AuthorizationParameters, hint: Hint): RequestError | undefined {

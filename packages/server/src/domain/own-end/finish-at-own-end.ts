@@ -1,0 +1,51 @@
+import { firstRefreshToken } from '../../crypto/tokens/refresh-token.ts';
+import { acrOf } from '../app-tokens/acr.ts';
+import type { LiveApp } from '../app-access/app.ts';
+import { rememberNetwork } from '../../features/me/failed-attempts.ts';
+import { planSession, startSession, writeSession, type Run } from '../identity/sign-in.ts';
+import { lockUser } from '../identity/verification.ts';
+import type { AppRequest } from '../sign-in-flow/app-request.ts';
+import { startAgainError } from '../sign-in-flow/flow.ts';
+import type { IdentifiedPerson } from '../sign-in-flow/flow-data.ts';
+import { admitToApp, type SignInCandidate } from '../federation/app-sign-in.ts';
+import { isAccountPage } from '../federation/destination.ts';
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * The end of a sign-in to this service itself: a session, and the browser goes on to the page that it asked for. A session of the
+ * account pages is of use there alone, because only they get its cookie; it gets no tokens, and ends after SSO_IDLE_HOURS.
+ * @throws INVALID_TOKEN
+ */
+export async function finishAtOwnEnd(
+  ctx: Run,
+  app: LiveApp,
+  sent: {
+    readonly request: AppRequest;
+    readonly candidate: SignInCandidate;
+    readonly user: IdentifiedPerson;
+  },
+): Promise<string> {
+  const { tx, services, call } = ctx;
+  const { request, candidate, user: person } = sent;
+  const userId = candidate.user?.id ?? services.ids.next();
+  if (!(await admitToApp(ctx, app, person.proof, candidate, userId))) throw startAgainError();
+  const user = await lockUser(ctx, userId);
+  if (!user) throw startAgainError();
+  const { amr } = person;
+  const authenticatedAt = new Date(person.authenticatedAt);
+  const planned = planSession(services, { amr, acr: acrOf(amr), authenticatedAt });
+  if (!isAccountPage(services.config, request.redirectUri)) {
+    await startSession(ctx, planned, user);
+    return request.redirectUri;
+  }
+  const now = services.clock.now().getTime();
+  const lifetimeMs = services.config.auth.sso.idleHours * HOUR_MS;
+  await writeSession(ctx, { ...planned, expiresAt: new Date(now + lifetimeMs) }, user);
+  await rememberNetwork(tx, services, user.id, call.network);
+  const value = firstRefreshToken(services.kek.deriveAll('account-pages'), planned.id);
+  ctx.afterCommit(() => {
+    call.effects.accountCookie = { value, maxAgeSeconds: lifetimeMs / 1000 };
+  });
+  return request.redirectUri;
+}

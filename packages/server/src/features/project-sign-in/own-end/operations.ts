@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { mutation } from '../../../kernel/operation.ts';
+import { redirect } from '../../../kernel/output/reply.ts';
+import { ownRequest } from '../../../domain/own-end/own-end.ts';
+import { formPath, pageOf } from '../../../domain/federation/answer-app.ts';
+import { accountPage, assertOwnOrigin } from '../../../domain/federation/destination.ts';
+import { newVerifier } from '../../../domain/federation/providers/github.ts';
+import { beginFlow } from '../../../domain/sign-in-flow/flow.ts';
+import { loginHintOf } from '../authorize.ts';
+import { browserOperation, optionalParameter, redirects } from '../browser-operation.ts';
+
+/** The second end of the sign-in pages: this service itself, whose account pages need no app. */
+
+export const startSignIn = mutation({
+  ...browserOperation,
+  ...redirects,
+  rest: 'GET /auth/sign-in',
+  whileImpersonating: 'refused',
+  summary: 'Begin to sign in to this service on its own pages',
+  description:
+    'Redirects to the sign-in pages, and at the end to `redirect`. Below `/account` the browser gets a session of the account pages; elsewhere the refresh cookie. A sign-in that failed ends at `redirect` with `error`, or for the account pages at `/hosted/signed-in`.',
+  input: {
+    redirect: z
+      .string()
+      .max(2048)
+      .optional()
+      .describe('URL to which the browser goes at the end; absent: `/account`.'),
+    action: z
+      .enum(['login', 'register', 'reset'])
+      .default('login')
+      .describe('The form with which the pages begin.'),
+    login_hint: optionalParameter('The address with which the form begins.'),
+  },
+  codes: ['INVALID_REDIRECT_URI'],
+  run: async (ctx) => {
+    const { services, input } = ctx;
+    const { config } = services;
+    const page = input.redirect ?? accountPage(config);
+    assertOwnOrigin(config, page);
+    ctx.unchanged();
+    const allowsSignUp = config.auth.registrationMode !== 'closed';
+    const loginHint = loginHintOf(input.login_hint);
+    const asked = { ...ownRequest(page, { allowsSignUp }), ...(loginHint !== undefined && { loginHint }) };
+    await beginFlow(ctx, 'project', { asked, verifier: newVerifier(), step: { name: 'signIn' } });
+    if (input.action === 'reset') return redirect(config.appUrl + formPath('reset'));
+    const isNew = input.action === 'register' && allowsSignUp;
+    return redirect(isNew ? config.appUrl + formPath('signUp') : pageOf(config, 'signIn'));
+  },
+});

@@ -1,0 +1,143 @@
+import { html, type Html } from '../../html/html.ts';
+import type { AccountCaller, AccountCalls, Bare } from '../../http/account/account-calls.ts';
+import type { Language } from '../../i18n/translate.ts';
+import { hostedPage } from '../page.ts';
+import { hiddenField } from '../sign-in/app-page.ts';
+import { accountTexts, type Section } from './account-texts.ts';
+
+/**
+ * The parts of which the account pages are made. A page shows what operations answer, and its forms call operations; a page and its
+ * forms have the same address, and a hidden field names the form.
+ */
+export type Form = Readonly<Record<string, string>>;
+
+/** What is wrong with a field, in words. */
+export interface Problem {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What a page is made of, beside the answers of operations. */
+export interface View {
+  readonly language: Language;
+  readonly caller: AccountCaller;
+  /** The form that was refused. */
+  readonly entered: Form;
+  readonly problems: readonly Problem[];
+  readonly passwordMinLength: number;
+  readonly addresses: Pick<AccountCalls, 'signInAddress' | 'addressOf'>;
+  /** What the address of the page says of a sign-in at a provider that failed. */
+  readonly error?: string | undefined;
+}
+
+/** Refuses a form for a reason that the page words itself. */
+export class FieldProblem extends Error {
+  readonly path: string;
+
+  constructor(path: string, text: string) {
+    super(text);
+    this.path = path;
+  }
+}
+
+/** What a form leads to: the page with a note, another page, a page that is shown once, or the answer itself. */
+export type Outcome =
+  'saved' | { readonly redirectTo: string } | { readonly shown: Html } | { readonly bare: Bare };
+
+export interface AccountPage {
+  readonly section: Section;
+  /** The page is made of these; a session that has to prove its user first gets another page. */
+  readonly body: (view: View) => Promise<Html>;
+  /** By the name of the form. */
+  readonly forms: Readonly<Record<string, (form: Form, view: View) => Promise<Outcome>>>;
+  /** The longest text of a field, for the error about a longer one. */
+  readonly lengths?: Readonly<Record<string, number>>;
+  readonly script?: string;
+  /** Where its forms may lead, beside this service. */
+  readonly formAction?: string;
+}
+
+export const pathOf = (section: Section): string =>
+  section === 'profile' ? '/account' : `/account/${section}`;
+
+/** A form of a page. `isQuiet`: its button is not the main one. */
+export function accountForm(
+  { caller }: Pick<View, 'caller'>,
+  options: {
+    readonly name: string;
+    readonly section: Section;
+    readonly button: string;
+    readonly fields?: Html | readonly Html[];
+    /** Tells buttons with the same text apart. */
+    readonly label?: string;
+    readonly isQuiet?: boolean;
+    readonly hasFile?: true;
+  },
+): Html {
+  const { name, section, button, fields, label, isQuiet = false, hasFile } = options;
+  return html`<form
+    method="post"
+    action="${pathOf(section)}"
+    ${hasFile && html`enctype="multipart/form-data"`}
+  >
+    ${hiddenField('form_token', caller.formToken)} ${hiddenField('form', name)} ${fields}
+    <button class="${isQuiet ? 'plain' : ''}" ${label !== undefined && html`aria-label="${label}"`}>
+      ${button}
+    </button>
+  </form>`;
+}
+
+/** What is wrong with the field of the form that was refused. */
+export function problemOf({ problems, entered }: View, form: string, path: string): string | undefined {
+  if (entered['form'] !== form) return undefined;
+  const texts = problems.filter((problem) => problem.path === path).map(({ text }) => text);
+  return texts.length > 0 ? texts.join(' ') : undefined;
+}
+
+/** The page of a section, with links to all others. */
+export function accountDocument(options: {
+  readonly language: Language;
+  readonly caller: AccountCaller;
+  readonly section: Section;
+  readonly title?: string;
+  readonly note?: Html | undefined;
+  readonly body: Html;
+  readonly script?: string | undefined;
+}): Html {
+  const { language, caller, section, body, note, script } = options;
+  const texts = accountTexts[language];
+  const { sections } = texts;
+  const links = (Object.keys(sections) as Section[]).map(
+    (each) =>
+      html`<li>
+        <a href="${pathOf(each)}" ${each === section && html`aria-current="page"`}>${sections[each]}</a>
+      </li>`,
+  );
+  const title = options.title ?? sections[section];
+  return hostedPage({
+    language,
+    title,
+    isWide: true,
+    ...(script !== undefined && { script }),
+    body: html`<nav aria-label="${texts.navigation}">
+        <ul class="sections">
+          ${links}
+        </ul>
+      </nav>
+      <h1>${title}</h1>
+      ${note} ${body}
+      <form class="end" method="post" action="/account/sign-out">
+        ${hiddenField('form_token', caller.formToken)}
+        <button class="plain narrow">${texts.signOut}</button>
+      </form>`,
+  });
+}
+
+/** A time for people, in UTC, because the page does not know where they are. */
+export function shownTime(language: Language, iso: string): Html {
+  const format = new Intl.DateTimeFormat(language, {
+    ...{ year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
+    ...{ timeZone: 'UTC', timeZoneName: 'short' },
+  });
+  return html`<time datetime="${iso}">${format.format(new Date(iso))}</time>`;
+}

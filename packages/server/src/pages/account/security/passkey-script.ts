@@ -1,0 +1,61 @@
+/**
+ * Asks the device for a new passkey, and sends it with the form. The bytes are converted here, because not all browsers and
+ * password managers do it. Where the service asks first who it is, the form shows that page.
+ */
+export const addPasskeyScript = `(() => {
+  const part = document.getElementById('new-passkey');
+  if (!part || !window.PublicKeyCredential) return;
+  const form = part.querySelector('form');
+  const fields = form.elements;
+  const status = part.querySelector('[role=status]');
+  const toText = (buffer) =>
+    btoa(String.fromCharCode(...new Uint8Array(buffer))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+  const toBytes = (text) =>
+    Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));
+  let isAsked = false;
+
+  async function add() {
+    const asking = new URLSearchParams({ form_token: fields.form_token.value, form: 'options' });
+    const answer = await fetch(form.action, { method: 'POST', body: asking });
+    if (!answer.ok) {
+      fields.form.value = 'options';
+      return form.submit();
+    }
+    const { challengeId, publicKey } = await answer.json();
+    const credential = await navigator.credentials.create({
+      publicKey: {
+        ...publicKey,
+        challenge: toBytes(publicKey.challenge),
+        user: { ...publicKey.user, id: toBytes(publicKey.user.id) },
+        excludeCredentials: publicKey.excludeCredentials.map((item) => ({ ...item, id: toBytes(item.id) })),
+      },
+    });
+    const { id, type, response } = credential;
+    fields.challengeId.value = challengeId;
+    fields.credential.value = JSON.stringify({
+      id,
+      rawId: id,
+      type,
+      response: {
+        clientDataJSON: toText(response.clientDataJSON),
+        attestationObject: toText(response.attestationObject),
+        transports: response.getTransports ? response.getTransports() : [],
+      },
+    });
+    form.submit();
+  }
+
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    if (isAsked) return;
+    isAsked = true;
+    status.textContent = '';
+    await add().catch(() => {
+      status.textContent = part.dataset.unused;
+      isAsked = false;
+    });
+  });
+  part.hidden = false;
+  document.getElementById('no-passkey').remove();
+})();
+`;

@@ -1,0 +1,210 @@
+import { html } from '../../../html/html.ts';
+import type { Language } from '../../../i18n/translate.ts';
+import type { Bare } from '../../../http/account/account-calls.ts';
+import { hiddenField } from '../../sign-in/app-page.ts';
+import { accountForm, pathOf, problemOf, shownTime, type AccountPage } from '../account-page.ts';
+import { accountTexts } from '../account-texts.ts';
+import { row, textField } from '../fields.ts';
+
+interface Texts {
+  readonly about: string;
+  readonly email: string;
+  readonly primary: string;
+  readonly unverified: string;
+  readonly lastUsed: string;
+  readonly add: string;
+  readonly addAbout: string;
+  readonly firstPassword: string;
+  readonly connect: string;
+  readonly failed: string;
+  readonly stepUpRequired: string;
+  readonly alreadyLinked: string;
+  readonly accessDenied: string;
+  readonly emailNotVerified: string;
+}
+
+const texts: Record<Language, Texts> = {
+  en: {
+    about: 'Addresses and accounts with which you sign in. We write to the one that is your address.',
+    email: 'E-mail address',
+    primary: 'your address',
+    unverified: 'not verified',
+    lastUsed: 'Last used',
+    add: 'Add an e-mail address',
+    addAbout: 'You can sign in with it after you have opened the link in the mail that we send there.',
+    firstPassword: 'Password, only if you have none yet',
+    connect: 'Connect {name}',
+    failed: 'The account was not connected. Try again later.',
+    stepUpRequired: 'To connect an account, sign out, sign in again, and try again.',
+    alreadyLinked:
+      'The account or its address belongs to another user here, or you have five ways to sign in.',
+    accessDenied: 'The account was not connected, because you declined.',
+    emailNotVerified: 'The account has no verified e-mail address.',
+  },
+  de: {
+    about: 'Adressen und Konten, mit denen Sie sich anmelden. Wir schreiben an die, die Ihre Adresse ist.',
+    email: 'E-Mail-Adresse',
+    primary: 'Ihre Adresse',
+    unverified: 'nicht bestätigt',
+    lastUsed: 'Zuletzt benutzt',
+    add: 'E-Mail-Adresse hinzufügen',
+    addAbout:
+      'Sie können sich damit anmelden, sobald Sie den Link in der Mail geöffnet haben, die wir dorthin senden.',
+    firstPassword: 'Passwort, nur wenn Sie noch keines haben',
+    connect: '{name} verbinden',
+    failed: 'Das Konto wurde nicht verbunden. Versuchen Sie es später noch einmal.',
+    stepUpRequired:
+      'Um ein Konto zu verbinden, melden Sie sich ab und wieder an, und versuchen Sie es noch einmal.',
+    alreadyLinked:
+      'Das Konto oder seine Adresse gehört hier zu jemand anderem, oder Sie haben fünf Anmeldewege.',
+    accessDenied: 'Das Konto wurde nicht verbunden, weil Sie abgelehnt haben.',
+    emailNotVerified: 'Das Konto hat keine bestätigte E-Mail-Adresse.',
+  },
+  es: {
+    about: 'Direcciones y cuentas con las que inicia sesión. Le escribimos a la que es su dirección.',
+    email: 'Correo electrónico',
+    primary: 'su dirección',
+    unverified: 'sin verificar',
+    lastUsed: 'Último uso',
+    add: 'Añadir un correo electrónico',
+    addAbout: 'Podrá iniciar sesión con él cuando abra el enlace del correo que le enviaremos allí.',
+    firstPassword: 'Contraseña, solo si aún no tiene',
+    connect: 'Conectar {name}',
+    failed: 'La cuenta no se conectó. Inténtelo más tarde.',
+    stepUpRequired:
+      'Para conectar una cuenta, cierre la sesión, inicie sesión de nuevo e inténtelo otra vez.',
+    alreadyLinked:
+      'La cuenta o su dirección pertenece aquí a otra persona, o usted tiene cinco formas de acceso.',
+    accessDenied: 'La cuenta no se conectó porque usted lo rechazó.',
+    emailNotVerified: 'La cuenta no tiene una dirección de correo verificada.',
+  },
+  fr: {
+    about:
+      'Adresses et comptes avec lesquels vous vous connectez. Nous écrivons à celle qui est votre adresse.',
+    email: 'Adresse e-mail',
+    primary: 'votre adresse',
+    unverified: 'non vérifiée',
+    lastUsed: 'Dernière utilisation',
+    add: 'Ajouter une adresse e-mail',
+    addAbout:
+      'Vous pourrez vous connecter avec elle après avoir ouvert le lien de l’e-mail que nous y envoyons.',
+    firstPassword: 'Mot de passe, seulement si vous n’en avez pas',
+    connect: 'Associer un compte {name}',
+    failed: 'Le compte n’a pas été associé. Réessayez plus tard.',
+    stepUpRequired: 'Pour associer un compte, déconnectez-vous, reconnectez-vous et réessayez.',
+    alreadyLinked:
+      'Le compte ou son adresse appartient ici à une autre personne, ou vous avez cinq moyens de connexion.',
+    accessDenied: 'Le compte n’a pas été associé, car vous avez refusé.',
+    emailNotVerified: 'Le compte n’a pas d’adresse e-mail vérifiée.',
+  },
+};
+
+interface Method {
+  readonly id: string;
+  readonly provider: 'email' | 'github' | 'oidc';
+  readonly providerKey: string | null;
+  readonly label: string;
+  readonly isVerified: boolean;
+  readonly isPrimary: boolean;
+  readonly lastUsedAt: string | null;
+}
+
+interface Provider {
+  readonly key: string;
+  readonly name: string;
+}
+
+const section = 'providers';
+const keyOf = ({ provider, providerKey }: Method): string => providerKey ?? provider;
+const explained = ['stepUpRequired', 'alreadyLinked', 'accessDenied', 'emailNotVerified'] as const;
+
+/** Addresses and accounts at providers with which the user signs in. */
+export const providersPage: AccountPage = {
+  section,
+  // The form to connect leads to the provider.
+  formAction: "'self' https: http:",
+  lengths: { providerId: 255 },
+  async body(view) {
+    const { language, caller, entered, error } = view;
+    const words = texts[language];
+    const remove = accountTexts[language];
+    const { items } = (await caller.call('myAuthenticationMethods', { limit: 100 })) as {
+      readonly items: readonly Method[];
+    };
+    const { items: providers } = (await caller.call('signInProviders', {})) as {
+      readonly items: readonly Provider[];
+    };
+    const rows = items.map((method) => {
+      const name = providers.find(({ key }) => key === keyOf(method))?.name ?? keyOf(method);
+      const kind = method.provider === 'email' ? words.email : name;
+      const states = [method.isPrimary && words.primary, !method.isVerified && words.unverified];
+      return row(view, {
+        section,
+        id: method.id,
+        title: method.label,
+        lines: [
+          [kind, ...states.filter((state) => state !== false)].join(' · '),
+          ...(method.lastUsedAt === null
+            ? []
+            : [html`${words.lastUsed}: ${shownTime(language, method.lastUsedAt)}`]),
+        ],
+        form: {
+          name: 'remove',
+          button: remove.remove,
+          label: remove.removeNamed.replace('{name}', () => `${method.label}, ${kind}`),
+        },
+      });
+    });
+    const unlinked = providers.filter(({ key }) => items.every((method) => keyOf(method) !== key));
+    const reason = explained.find((each) => each === error) ?? 'failed';
+    const fields = html`${textField({
+      id: 'providerId',
+      label: words.email,
+      value: entered['providerId'] ?? '',
+      problem: problemOf(view, 'add', 'providerId'),
+      attributes: html`type="email" autocomplete="email" maxlength="320"`,
+    })}
+    ${textField({
+      id: 'password',
+      label: words.firstPassword,
+      problem: problemOf(view, 'add', 'providerData.password'),
+      attributes: html`type="password" autocomplete="new-password" maxlength="128"`,
+      isOptional: true,
+    })}`;
+    return html`${error !== undefined && html`<p role="alert" class="bad">${words[reason]}</p>`}
+      <p>${words.about}</p>
+      <ul class="rows">
+        ${rows}
+      </ul>
+      ${unlinked.map(({ key, name }) =>
+        accountForm(view, {
+          name: 'connect',
+          section,
+          button: words.connect.replace('{name}', () => name),
+          fields: hiddenField('key', key),
+          isQuiet: true,
+        }),
+      )}
+      <h2>${words.add}</h2>
+      <p>${words.addAbout}</p>
+      ${accountForm(view, { name: 'add', section, button: words.add, fields })}`;
+  },
+  forms: {
+    async add({ providerId = '', password = '' }, { caller }) {
+      const first = password === '' ? {} : { providerData: { password } };
+      await caller.call('addMyAuthenticationMethod', { provider: 'email', providerId, ...first });
+      return 'saved';
+    },
+    async remove({ id = '' }, { caller }) {
+      await caller.call('removeMyAuthenticationMethod', { id });
+      return 'saved';
+    },
+    async connect({ key = '' }, { caller, addresses }) {
+      const asked = { action: 'connect', redirect: addresses.addressOf(pathOf(section)) };
+      const { headers } = (await (key === 'github'
+        ? caller.call('startGithubSignIn', asked)
+        : caller.call('startProviderSignIn', { ...asked, key }))) as Bare;
+      return { redirectTo: headers['location'] ?? pathOf(section) };
+    },
+  },
+};
