@@ -5,6 +5,7 @@ import { entities } from '../packages/server/src/entities.ts';
 import { schemasOf } from '../packages/server/src/kernel/output/json-schema.ts';
 import { operations } from '../packages/server/src/operations.ts';
 import { buildGraphqlSchema } from '../packages/server/src/graphql/schema.ts';
+import { conditionsPage } from './conditions-page.ts';
 import {
   configurationPage,
   errorsPage,
@@ -33,6 +34,7 @@ async function render(): Promise<Map<string, string>> {
     ['built-in-roles.md', rolesPage(operations)],
     ['event-types.md', eventTypesPage(operations, await eventSources())],
     ['configuration.md', configurationPage()],
+    ['conditions.md', conditionsPage()],
     ['schema.graphql', graphqlText(schemas)],
   ]);
   for (const tag of new Set(operations.map((op) => op.tag))) {

@@ -214,7 +214,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const nested = { ...listing, notes: createNotes(), list: '' };
   const { setExampleIds, account } = serveOperations(server, {
     ...{ config, operations, entities, invoke, limiter, services, database },
-    consoleFolder: options.consoleFolder,
+    built: options,
     related: ({ scope, related }, entity, relation, keys) =>
       rls.read(scope, (tx) => bindScope({ tx, scope, related, ...nested }).related(entity, relation, keys)),
     document: { version, tags: tagDescriptions, events: sentEvents() },

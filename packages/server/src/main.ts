@@ -23,6 +23,7 @@ import { runWorkers } from './runtime/workers.ts';
 /** Reads the environment, creates the app and listens, in this process or in WORKERS processes. */
 const root = join(import.meta.dirname, '..');
 const consoleFolder = join(root, 'dist/console');
+const docsFolder = join(root, 'dist/docs');
 
 /** Connections that the kernel queues until the process accepts them. A burst of a thousand must fit in. */
 const BACKLOG = 4096;
@@ -69,6 +70,7 @@ async function start(config: Config, link: WorkerLink | null, log: Log): Promise
     database,
     migrations: config.database.migrateOnStart ? join(root, 'migrations') : null,
     ...(existsSync(consoleFolder) && { consoleFolder }),
+    ...(existsSync(docsFolder) && { docsFolder }),
     version,
     log,
     mailer: mailbox?.mailer ?? mailer,

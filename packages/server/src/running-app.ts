@@ -17,8 +17,9 @@ export interface AppOptions {
   readonly database: Database;
   /** Folder of the migrations, or null when the database is already migrated. */
   readonly migrations: string | null;
-  /** Folder of the built console; absent if it was not built. */
+  /** Folders of the built console and documentation; absent if they were not built. */
   readonly consoleFolder?: string;
+  readonly docsFolder?: string;
   readonly version: string;
   readonly log: Log;
   readonly mailer: Mailer;

@@ -12,6 +12,7 @@ import { registerBodyParser } from './http/body/body-parser.ts';
 import { registerDocsPage } from './explorer/docs-page.ts';
 import { toDoorwardError } from './http/error-body.ts';
 import { registerConsole } from './explorer/console-page.ts';
+import { registerDocsSite } from './explorer/docs-site.ts';
 import { registerExplorer } from './explorer/explorer-page.ts';
 import { registerGraphql } from './graphql/graphql.ts';
 import type { Related } from './graphql/relations.ts';
@@ -26,8 +27,8 @@ import { languageOf } from './http/send-error.ts';
 /** The declarations and services that REST, GraphQL, the API documents and the explorers share. */
 interface TransportOptions {
   readonly config: Config;
-  /** Folder of the built console, if there is one. */
-  readonly consoleFolder: string | undefined;
+  /** Folders of what was built beside the service. */
+  readonly built: { readonly consoleFolder?: string; readonly docsFolder?: string };
   readonly operations: readonly NamedOperation[];
   readonly entities: readonly AnyEntity[];
   readonly invoke: Invoke;
@@ -89,8 +90,9 @@ export function serveOperations(
     explorer: config.graphql.explorer,
   });
   registerExplorer(server, { enabled: config.graphql.explorer });
-  if (config.console.enabled && options.consoleFolder !== undefined)
-    registerConsole(server, options.consoleFolder);
+  const { consoleFolder, docsFolder } = options.built;
+  if (config.console.enabled && consoleFolder !== undefined) registerConsole(server, consoleFolder);
+  if (config.docs.enabled && docsFolder !== undefined) registerDocsSite(server, docsFolder);
   const account = createAccountCalls({ config, operations, invoke, services });
   return { setExampleIds: document.setExampleIds, account };
 }

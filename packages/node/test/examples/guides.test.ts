@@ -5,6 +5,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openShop, type Shop } from '../middleware/support/shop.ts';
 import { webListener } from '../middleware/support/web-listener.ts';
@@ -15,7 +16,15 @@ const root = join(import.meta.dirname, '../../../..');
 const directory = join(root, 'node_modules/.cache/doorward-guides');
 
 let shop: Shop;
-const variables = ['DOORWARD_URL', 'DOORWARD_CLIENT_ID', 'DOORWARD_CLIENT_SECRET', 'DOORWARD_SCOPE', 'PORT'];
+const variables = [
+  'DOORWARD_URL',
+  'DOORWARD_CLIENT_ID',
+  'DOORWARD_CLIENT_SECRET',
+  'DOORWARD_SCOPE',
+  'PORT',
+  'WEBHOOK_SECRET',
+];
+const webhookSecret = `whsec_${Buffer.alloc(32, 'w').toString('base64')}`;
 const before = variables.map((name) => process.env[name]);
 
 beforeAll(async () => {
@@ -23,7 +32,7 @@ beforeAll(async () => {
   shop = await openShop();
   const { url, credentials, scope } = shop;
   const { clientId, clientSecret } = credentials;
-  const values = [url, clientId, clientSecret, `${scope.tenant}:${scope.id}`, '0'];
+  const values = [url, clientId, clientSecret, `${scope.tenant}:${scope.id}`, '0', webhookSecret];
   variables.forEach((name, index) => (process.env[name] = values[index]));
 });
 afterAll(async () => {
@@ -98,6 +107,35 @@ describe.each(Object.entries(guides))('docs/guides/%s.md', (guide, serverOf) => 
     expect(await statusOf('/orders/2', shop.tokens.clerk)).toBe(404);
     expect(await statusOf('/orders/1')).toBe(401);
     if (guide !== 'nextjs') expect(await statusOf('/me', shop.tokens.stranger)).toBe(200);
+    await new Promise<void>((closed) => {
+      server.close(() => closed());
+      server.closeAllConnections();
+    });
+  });
+});
+
+describe('docs/guides/webhooks.md', () => {
+  it('runs, accepts an event and its repetition, and refuses a forged one', async () => {
+    const { server } = (await run('webhooks')) as { server: Server };
+    if (!server.listening) await once(server, 'listening');
+    const url = `http://localhost:${(server.address() as AddressInfo).port}`;
+    const data = { id: 'user-1', projectId: 'project-1', userId: 'user-1', roleIds: [] };
+    const body = JSON.stringify({ id: 'evt_1', type: 'project.user_removed', version: 1, data });
+    const send = async (secret: string): Promise<number> => {
+      const at = new Date();
+      const headers = {
+        'content-type': 'application/json',
+        'webhook-id': 'evt_1',
+        'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+        'webhook-signature': new Webhook(secret).sign('evt_1', at, body),
+      };
+      return (await fetch(`${url}/webhooks`, { method: 'POST', headers, body })).status;
+    };
+    const blocked = async (): Promise<unknown> => (await fetch(`${url}/blocked`)).json();
+    expect(await send(`whsec_${Buffer.alloc(32, 'x').toString('base64')}`)).toBe(400);
+    expect(await blocked()).toEqual([]);
+    expect([await send(webhookSecret), await send(webhookSecret)]).toEqual([200, 200]);
+    expect(await blocked()).toEqual(['user-1']);
     await new Promise<void>((closed) => {
       server.close(() => closed());
       server.closeAllConnections();

@@ -255,7 +255,7 @@ export const declarations = {
   API_DOCS_ENABLED: variable(
     'true',
     flag,
-    'Serve the documentation at /api-docs; /api-docs.json is always served',
+    'Serve the documentation at /api-docs, and at /docs if built; /api-docs.json is always served',
   ),
   CONSOLE_ENABLED: variable('true', flag, 'Serve the admin console at /console'),
   METRICS_ENABLED: optional(flag, 'Serve Prometheus metrics at /metrics', devOnly),

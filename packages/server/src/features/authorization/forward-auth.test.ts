@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { METHODS } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -239,7 +239,13 @@ describe.skipIf(!hasNginx)('nginx', () => {
     const folder = await mkdtemp(join(tmpdir(), 'doorward-nginx-'));
     await mkdir(join(folder, 'invoices'));
     await writeFile(join(folder, 'invoices', 'one'), 'an invoice');
-    const own = 20_000 + (process.pid % 20_000);
+    const own = 20_000 + 2 * (process.pid % 10_000);
+    const page = await readFile(join(import.meta.dirname, '../../../../../docs/guides/nginx.md'), 'utf8');
+    const site = (/```nginx\n# doorward\.conf\n([\s\S]*?)```/.exec(page)?.[1] ?? '')
+      .replace('127.0.0.1:8080', `127.0.0.1:${own}`)
+      .replace('127.0.0.1:3000', `127.0.0.1:${own + 1}`)
+      .replace('127.0.0.1:4000', `127.0.0.1:${port}`)
+      .replace('accountProject:<account>:<project>', scopeText());
     const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
     await writeFile(
       join(folder, 'nginx.conf'),
@@ -247,17 +253,8 @@ describe.skipIf(!hasNginx)('nginx', () => {
       http {
         access_log off;
         ${temporary.map((kind) => `${kind}_temp_path ${folder}/${kind};`).join(' ')}
-        server {
-          listen 127.0.0.1:${own}; root ${folder};
-          location = /_check {
-            internal; proxy_pass http://127.0.0.1:${port}/api/auth/check;
-            proxy_pass_request_body off; proxy_set_header Content-Length "";
-            proxy_set_header X-Doorward-Permission "invoice:read"; proxy_set_header X-Doorward-Scope "${scopeText()}";
-          }
-          location /invoices/ {
-            auth_request /_check; auth_request_set $user $upstream_http_x_doorward_user; add_header X-User $user;
-          }
-        }
+        ${site}
+        server { listen 127.0.0.1:${own + 1}; root ${folder}; add_header X-User $http_x_user; }
       }`,
     );
     const nginx = spawn('nginx', ['-e', 'stderr', '-p', folder, '-c', join(folder, 'nginx.conf')], {
