@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 const eslint = 'eslint --cache --cache-location node_modules/.cache';
 /** One iterator for both workers: each takes the next part. */
 const parts = [
-  // Together they are npm run lint: one process would keep the other processor waiting for it.
+  // Together they are npm run lint: one process would need more memory than Node gives it.
   `${eslint}/eslint-server/ packages/server`,
   `${eslint}/eslint-others/ . --ignore-pattern packages/server/`,
   'npm run -s types',

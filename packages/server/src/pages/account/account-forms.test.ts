@@ -7,6 +7,8 @@ import { member } from '../../../test/contract/world.ts';
 import { startGithub, type GithubDouble } from '../../../test/support/github.ts';
 import { PasskeyDevice } from '../../../test/support/passkey-device.ts';
 import { appInProject, signInBrowser } from '../../../test/support/project-app.ts';
+import { notificationTypes } from '../../domain/notifications/notification.ts';
+import { notificationTexts } from './notification-texts.ts';
 
 /** The forms of the account pages, as a browser without script sends them. */
 
@@ -128,6 +130,11 @@ describe('apps', () => {
     expect(taken.headers.location).toBe('/account/apps?saved');
     expect((await browser.page('/account/apps')).body).not.toContain('Acme Boards');
   });
+});
+
+test('notifications of every type have a text', () => {
+  for (const { types } of Object.values(notificationTexts))
+    expect(Object.keys(types).sort()).toEqual([...notificationTypes].sort());
 });
 
 test('notifications: boxes set the preferences that are not locked', async () => {
