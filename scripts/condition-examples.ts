@@ -42,7 +42,7 @@ export const examples: Readonly<Record<Operator, OperatorExamples>> = {
     },
   },
   StringEquals: {
-    meaning: 'both are the same text, also in upper and lower case',
+    meaning: 'both are the same text; upper and lower case differ',
     unknown: noText,
     condition: { StringEquals: { 'resource.status': 'draft' } },
     attributes: {
@@ -73,7 +73,7 @@ export const examples: Readonly<Record<Operator, OperatorExamples>> = {
   },
   NotIn: {
     meaning: 'the value equals no item of the list, and can be compared with each',
-    unknown: 'as for `In`',
+    unknown: 'the value is a list or an object, or no item is equal and some item cannot be compared with it',
     condition: { NotIn: { 'resource.class': ['secret', 'top secret'] } },
     attributes: {
       true: resource({ class: 'internal' }),
@@ -83,7 +83,7 @@ export const examples: Readonly<Record<Operator, OperatorExamples>> = {
   },
   StringIn: {
     meaning: 'the value is text and equals one item of the list',
-    unknown: 'as for `In`, or the value is no text',
+    unknown: 'the value is no text, or no item is equal and some item cannot be compared with it',
     condition: { StringIn: { 'user.metadata.region': { $ref: 'resource.regions' } } },
     attributes: {
       true: { user: { metadata: { region: 'eu' } }, ...resource({ regions: ['eu', 'us'] }) },
@@ -93,7 +93,7 @@ export const examples: Readonly<Record<Operator, OperatorExamples>> = {
   },
   StringNotIn: {
     meaning: 'the value is text and equals no item of the list',
-    unknown: 'as for `In`, or the value is no text',
+    unknown: 'the value is no text, or no item is equal and some item cannot be compared with it',
     condition: { StringNotIn: { 'resource.country': ['KP', 'IR'] } },
     attributes: {
       true: resource({ country: 'FR' }),

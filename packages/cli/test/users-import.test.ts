@@ -59,14 +59,14 @@ describe('doorward users import', () => {
     const checked = await world.run(['users', 'import', path, '--dry-run']);
     expect(checked).toEqual({
       code: 0,
-      stdout: '2 would be imported, 0 existed, 0 lines were refused.\n',
+      stdout: '2 would be imported, 0 existed already, lines refused: 0.\n',
       stderr: '',
     });
     expect(await usersAt('csv.test')).toEqual([]);
 
     expect(await world.run(['users', 'import', path])).toEqual({
       code: 0,
-      stdout: '2 were imported, 0 existed, 0 lines were refused.\n',
+      stdout: '2 were imported, 0 existed already, lines refused: 0.\n',
       stderr: '',
     });
     expect((await signIn('ida@csv.test')).ok).toBe(true);
@@ -95,7 +95,7 @@ describe('doorward users import', () => {
     users[270] = JSON.stringify({ email: 'USER269@lines.test' });
     const path = await file('users.jsonl', users.join('\n'));
     const { code, stdout, stderr } = await world.run(['users', 'import', path]);
-    expect(stdout).toBe('293 were imported, 0 existed, 7 lines were refused.\n');
+    expect(stdout).toBe('293 were imported, 0 existed already, lines refused: 7.\n');
     expect(code).toBe(1);
     expect(stderr.trim().split('\n').sort()).toEqual([
       'line 11: email: This has the wrong format.',
@@ -135,7 +135,7 @@ describe('doorward users import', () => {
     };
     expect(await wrong(join(folder, 'missing.csv'))).toContain('2 error: ');
     expect(await wrong(join(folder, 'missing.jsonl'))).toMatch(/^2 .*cannot be read \(ENOENT\)/);
-    expect(await wrong(await file('users.xls', ''))).toContain('--format is csv or jsonl.');
+    expect(await wrong(await file('users.xls', ''))).toContain('The format is not known.');
     expect(await wrong(await file('phone.csv', 'email,phone\n'))).toContain('The column phone is not known.');
     expect(await wrong(await file('nameless.csv', 'name\nIda\n'))).toContain(
       'The first line names no column email.',

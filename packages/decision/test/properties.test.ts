@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Attributes, Truth } from '../src/conditions-eval.ts';
 import { operators, parseCondition } from '../src/conditions-parse.ts';
 import { canonicalCondition, compileCondition } from '../src/conditions.ts';
-import { isNeverMet } from '../src/never-met.ts';
+import { isNeverMet } from '../src/contradiction.ts';
 import { evaluate, indexPermissions, type Grants, type HeldPermission } from '../src/evaluate.ts';
 
 /**

@@ -41,7 +41,7 @@ import * as projectApps from './features/project-apps/operations.ts';
 import * as projectMetadata from './features/project-sign-in/metadata-operations.ts';
 import * as projectAuthorization from './features/project-sign-in/authorize-operations.ts';
 import * as projectEnrolment from './features/project-sign-in/enrolment/operations.ts';
-import * as ownEnd from './features/project-sign-in/own-end/operations.ts';
+import * as toService from './features/project-sign-in/service-sign-in/operations.ts';
 import * as projectOrganizations from './features/project-sign-in/organization/operations.ts';
 import * as projectLogout from './features/project-sign-in/end-session/operations.ts';
 import * as projectRegistration from './features/project-sign-in/registration/operations.ts';
@@ -70,7 +70,7 @@ export const features = {
     ...projectAuthorization,
     ...projectEnrolment,
     ...projectOrganizations,
-    ...ownEnd,
+    ...toService,
     ...projectLogout,
     ...projectSignIn,
     ...signInMethods,

@@ -6,7 +6,7 @@ import { domains } from './nouns.ts';
 
 const verify: Command = {
   path: ['domains', 'verify'],
-  summary: 'Look for the DNS record of a domain, which proves that the organization controls it',
+  summary: 'Look for the DNS record that proves a domain',
   arguments: { '<domain>': nameOf(domains) },
   async run(run, [name = '']) {
     const doorward = await run.connection.inScope({ changes: true });

@@ -47,7 +47,7 @@ function parsedLine(text: string): { user: Record<string, unknown> } | { problem
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return { user: value as Record<string, unknown> };
   } catch {
-    // Said below.
+    // The answer below names the problem.
   }
   return { problem: 'This is no JSON object.' };
 }

@@ -11,9 +11,9 @@ export const usersImport: Command = {
   path: ['users', 'import'],
   summary: 'Import users of another service with their passwords',
   description:
-    'From CSV or JSON lines, with the hashes of their passwords. Wrong lines are named and left out, and the others are imported. Users whom the service has stay as they are, so after an interruption the same command goes on. With --dry-run it only checks. You need an Installation Operator who may create users in the project.',
+    'From CSV or JSON lines, with the hashes of their passwords. Wrong lines are named and left out, and the others are imported. Addresses that a user has are left alone, so after an interruption repeat the command. With --dry-run it only checks. You must be Installation Operator, and may create users in the project.',
   arguments: { '<file>': 'file with one user in each line' },
-  options: { '--format <format>': 'csv or jsonl; without it as the file is called' },
+  options: { '--format <format>': 'csv or jsonl; without it, by the ending of the file name' },
   examples: ['doorward users import users.csv --dry-run', 'doorward users import users.jsonl'],
   async run(run, [path = ''], options) {
     const format = formatOf(path, options.text('format'));
@@ -37,7 +37,7 @@ function formatOf(path: string, named: string | undefined): FileFormat {
   const format = named ?? /\.(csv|jsonl|ndjson)$/i.exec(path)?.[1]?.toLowerCase();
   if (format === 'csv') return 'csv';
   if (format === 'jsonl' || format === 'ndjson') return 'jsonl';
-  throw usageFault('--format is csv or jsonl.');
+  throw usageFault('The format is not known.', 'add --format csv or --format jsonl');
 }
 
 async function roleIds(run: Run, doorward: Doorward): Promise<ReadonlyMap<string, string>> {
@@ -51,9 +51,9 @@ function said({ flags }: Run, { created, existing, claimed, refused }: Counts): 
   const verb = flags.dryRun ? 'would be imported' : 'were imported';
   const counted = [
     `${created} ${verb}`,
-    `${existing} existed`,
+    `${existing} existed already`,
     ...(claimed > 0 ? [`${claimed} addresses belong to a registration that has not proved them`] : []),
-    `${refused.length} lines were refused`,
+    `lines refused: ${refused.length}`,
   ];
   return `${counted.join(', ')}.`;
 }

@@ -5777,7 +5777,7 @@ export interface components {
      */
     OrganizationDomainSortField: 'domain' | 'createdAt' | 'status';
     /**
-     * @description pending: not proved yet; verified: proved; lapsed: its record has been gone for three days. Only a verified domain has an effect.
+     * @description pending: not verified yet; verified: the record was seen; lapsed: its record has been gone for three days. Only a verified domain is a proof.
      * @enum {string}
      */
     OrganizationDomainStatus: 'pending' | 'verified' | 'lapsed';

@@ -155,7 +155,7 @@ export const declarations = {
   SSO_IDLE_HOURS: variable(
     '12',
     integer(1, 720),
-    "Hours without a sign-in to an app after which the browser's sign-in expires, 1..720",
+    "Hours without a sign-in to an app after which the browser's sign-in expires, and life of a session of the account pages, 1..720",
   ),
   SSO_MAX_DAYS: variable(
     '7',

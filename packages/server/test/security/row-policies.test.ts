@@ -41,6 +41,9 @@ describe('code that bypasses row-level security', () => {
     'domain/memberships/project-roles.ts': 'what an organization says of a member counts in its projects',
     'domain/memberships/managed-user.ts': 'whether a managed user is in any tenant still',
     'domain/memberships/organization.ts': 'a membership ends with what the user has in the projects below',
+    'domain/operators/installation-operator.ts': 'who operates the installation',
+    'domain/user-import/import-users.ts':
+      'addresses, sign-in methods and passwords belong to the installation',
     'features/policy/operations.ts': 'who has a role that is granted to customers',
     'features/api-keys/management-key.ts': 'what a key of an account can do in the organizations below',
     'features/organization-invitations/invited-grants.ts': 'a granted project is outside of the organization',

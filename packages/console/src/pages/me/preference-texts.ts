@@ -15,7 +15,7 @@ interface PreferenceTexts {
 export const preferenceTexts: Texts<PreferenceTexts> = {
   en: {
     title: 'What you get',
-    about: 'Choose what we tell you here and by mail. What matters for your safety always comes.',
+    about: 'Choose what you get here and by mail. Security notices always come.',
     type: 'What happened',
     locked: 'always',
     channels: { inApp: 'Here', email: 'By mail' },
@@ -41,7 +41,7 @@ export const preferenceTexts: Texts<PreferenceTexts> = {
   },
   de: {
     title: 'Was Sie bekommen',
-    about: 'Wählen Sie, was wir Ihnen hier und per Mail sagen. Was für Ihre Sicherheit zählt, kommt immer.',
+    about: 'Wählen Sie, was Sie hier und per Mail bekommen. Sicherheitshinweise kommen immer.',
     type: 'Was geschah',
     locked: 'immer',
     channels: { inApp: 'Hier', email: 'Per Mail' },

@@ -54,12 +54,12 @@ const domains: Entity<Domain, DomainTexts> = {
 };
 
 /** The record to publish, to be copied part by part. */
-function Details({ domain: { record, verifiedAt } }: { readonly domain: Domain }) {
+function Details({ domain: { record } }: { readonly domain: Domain }) {
   const t = useTexts(domainTexts);
   return (
     <section>
       <h3>{t.record}</h3>
-      <p>{verifiedAt === null ? t.recordAbout : t.about}</p>
+      <p>{t.recordAbout}</p>
       <Facts
         facts={[
           [t.recordType, <code>{record.type}</code>],

@@ -26,8 +26,8 @@ export function createHashImitation(key: Buffer, clock: Clock): HashImitation {
       sample.catch(() => (sample = undefined));
     }
     const hashes = await sample;
-    const place = createHmac('sha256', key).update(address).digest().readUInt32BE() / 2 ** 32;
-    return hashes[Math.floor(place * hashes.length)] ?? null;
+    const position = createHmac('sha256', key).update(address).digest().readUInt32BE() / 2 ** 32;
+    return hashes[Math.floor(position * hashes.length)] ?? null;
   };
 }
 

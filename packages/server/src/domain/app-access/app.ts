@@ -10,7 +10,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { IdentityProviders } from '../federation/providers/providers.ts';
-import { isOwnEnd } from '../own-end/own-end.ts';
+import { isServiceItself } from '../service-sign-in/service-itself.ts';
 import { projectApps } from '../../features/project-apps/project-app.ts';
 
 /** An app to which users can sign in: app, project and owner all exist and are not deleted. */
@@ -72,7 +72,7 @@ export const offeredIdentityProviders = (
   { identityProviders }: Pick<Services, 'identityProviders'>,
   app: Pick<LiveApp, 'id' | 'enabledProviders' | 'identityProviders'>,
 ): IdentityProviders['offered'] =>
-  isOwnEnd(app)
+  isServiceItself(app)
     ? identityProviders.offered
     : identityProviders.offered.filter(({ key }) =>
         key === 'github' ? app.enabledProviders.includes('github') : app.identityProviders.includes(key),

@@ -5,7 +5,7 @@ import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
 import { consentFor, rememberConsent } from '../app-access/consent.ts';
 import { approveDevice } from '../device-sign-in/decide-device.ts';
-import { finishAtOwnEnd } from '../own-end/finish-at-own-end.ts';
+import { finishServiceSignIn } from '../service-sign-in/finish-service-sign-in.ts';
 import { answerApp } from '../federation/answer-app.ts';
 import type { AppRequest } from '../sign-in-flow/app-request.ts';
 import { admitToApp, type SignInCandidate } from '../federation/app-sign-in.ts';
@@ -40,7 +40,7 @@ export async function finishSignIn(
   app: LiveApp,
   { request, candidate, user, scopes, consent }: FinishedSignIn,
 ): Promise<string> {
-  if (request.ownEnd) return finishAtOwnEnd(ctx, app, { request, candidate, user });
+  if (request.toService) return finishServiceSignIn(ctx, app, { request, candidate, user });
   const { tx, services, call } = ctx;
   const userId = candidate.user?.id ?? services.ids.next();
   const organizationId = app.organization?.id ?? null;

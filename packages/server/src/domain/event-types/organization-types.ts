@@ -2,7 +2,7 @@ import { OrganizationDomain } from '../../features/organization-domains/domain.t
 import { base, type, type EventType } from './event-type.ts';
 import { deleted } from './examples.ts';
 
-/** Event types about how the members of an organization sign in. */
+/** Event types of the domains of organizations. */
 const domain = base(OrganizationDomain);
 
 const at = new Date('2026-01-15T09:30:00.000Z');

@@ -1,7 +1,7 @@
 import { and, eq, isNull } from 'drizzle-orm';
 import { loadSubjects } from '../../access/grants/grants.ts';
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
-import { isOwnEnd } from '../own-end/own-end.ts';
+import { isServiceItself } from '../service-sign-in/service-itself.ts';
 import { organizationsOf } from './sign-in-organization.ts';
 import { findAddressOwner } from '../identity/address.ts';
 import { userAsActor } from '../identity/user-node.ts';
@@ -69,7 +69,7 @@ export async function resolveCandidate(
     ctx.unchanged();
     return null;
   }
-  if (isOwnEnd(app)) return resolveAtOwnEnd(ctx, app, { proof, user, links: !linked });
+  if (isServiceItself(app)) return resolveForService(ctx, app, { proof, user, links: !linked });
   if (await isSuspended(ctx, app)) {
     ctx.unchanged();
     return null;
@@ -88,7 +88,7 @@ export async function resolveCandidate(
 }
 
 /** At this service itself every user may sign in; who is none becomes one, where registration is open. */
-function resolveAtOwnEnd(
+function resolveForService(
   ctx: Run,
   app: LiveApp,
   { proof, user, links }: { readonly proof: Proof; readonly user: UserRow | null; readonly links: boolean },
@@ -148,7 +148,7 @@ export async function admitToApp(
     if (address === null || method === null) return false;
     const { locale = null, passwordHash: hash = null } = (proof.provider === 'email' && proof.newUser) || {};
     const user = { userId: newId, hash };
-    const person = isOwnEnd(app)
+    const person = isServiceItself(app)
       ? { ...user, registrant: { address, name, locale, type: 'personal' as const } }
       : { ...user, node, registrant: { address, name, locale, type: null } };
     await createVerifiedUser(ctx, person, method);

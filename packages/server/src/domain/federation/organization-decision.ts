@@ -59,7 +59,7 @@ export async function decideOrganization(
   asked: AppRequest,
   candidate: SignInCandidate,
 ): Promise<OrganizationDecision> {
-  if (asked.ownEnd) return { app, candidate, asked };
+  if (asked.toService) return { app, candidate, asked };
   const named = asked.organization;
   const choices = candidate.user && (await choicesOf(tx, app, candidate.user.id));
   const { organizations = [], alone = false } = choices ?? {};

@@ -40,7 +40,7 @@ export interface AppRequest {
   /** The language that the app asked for; absent: that of the browser. */
   readonly language?: Call['language'];
   /** The sign-in is to this service itself, and the redirect URI is the page at its end; absent: to an app. */
-  readonly ownEnd?: { readonly allowsSignUp: boolean };
+  readonly toService?: { readonly allowsSignUp: boolean };
   /** A device that waits for the user (RFC 8628); the answer goes to it, and not to a redirect URI. */
   readonly device?: WaitingDevice;
 }

@@ -201,7 +201,7 @@ const sealContext = (kind: keyof FlowData, hash: string): string =>
   `sign_in_flows:${kind === 'provider' ? 'github' : kind}:${hash}`;
 
 /** Members that the version before does not know, and without which it would misread a flow. */
-const newMembers = /"(?:providerKey|oidc|passkey|passkeyAmr|asksFactor|enrolment|ownEnd|ofAccountPages)"/;
+const newMembers = /"(?:providerKey|oidc|passkey|passkeyAmr|asksFactor|enrolment|toService|ofAccountPages)"/;
 
 /** Seals the flow. One that the version before would misread gets a context of its own, so that it asks to start again. */
 function sealFlow<K extends keyof FlowData>(

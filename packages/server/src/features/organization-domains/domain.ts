@@ -10,7 +10,7 @@ const states = ['pending', 'verified', 'lapsed'] as const;
 export const OrganizationDomainStatus = z.enum(states).meta({
   id: 'OrganizationDomainStatus',
   description:
-    'pending: not proved yet; verified: proved; lapsed: its record has been gone for three days. Only a verified domain has an effect.',
+    'pending: not verified yet; verified: the record was seen; lapsed: its record has been gone for three days. Only a verified domain is a proof.',
 });
 
 /** Domains of organizations. Two organizations may name a domain; one of them at most has verified it. */

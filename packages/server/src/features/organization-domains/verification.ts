@@ -74,7 +74,7 @@ function heldByAnother(error: unknown): never {
   if (takenField(error) !== 'verified') throw error;
   throw fail('CONFLICT', {
     details: [{ path: 'id', code: 'taken' }],
-    fix: 'Another organization has verified this domain. It loses it three days after its record is gone.',
+    fix: 'Another organization has verified this domain. It keeps the domain until its record has been gone for three days.',
     cause: error,
   });
 }

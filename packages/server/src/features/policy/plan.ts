@@ -1,6 +1,6 @@
 import { permissionsOfRole, runTests, type TestResult } from '@doorward/decision/document/decide-test';
 import type { DocumentKind, PolicyDocument } from '@doorward/decision/document/document';
-import { isNeverMet } from '@doorward/decision/never-met';
+import { isNeverMet } from '@doorward/decision/contradiction';
 import { createHash } from 'node:crypto';
 import { assignmentsOf } from '../../domain/assigned-roles/assigned-roles.ts';
 import { canonicalJson } from '../../kernel/output/canonical-json.ts';

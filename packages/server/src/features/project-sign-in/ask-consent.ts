@@ -89,7 +89,7 @@ async function findConsent(
   asked: AppRequest,
   { user: { proof }, candidate: { user, joins } }: Identified,
 ): Promise<'firstParty' | 'remembered' | undefined> {
-  if (asked.ownEnd) return 'firstParty';
+  if (asked.toService) return 'firstParty';
   if (asked.asksConsent) return undefined;
   if (proof.provider === 'sso' && (joins || isOnDevice(app, asked))) return undefined;
   if (app.firstParty) return 'firstParty';

@@ -3,7 +3,7 @@ import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { AppError } from '../../domain/app-access/authorization-response.ts';
 import { appById, type LiveApp } from '../../domain/app-access/app.ts';
-import { ownEndOf } from '../../domain/own-end/own-end.ts';
+import { serviceAsApp } from '../../domain/service-sign-in/service-itself.ts';
 import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
 import { acrOf } from '../../domain/app-tokens/acr.ts';
 import { resolveCandidate } from '../../domain/federation/app-sign-in.ts';
@@ -39,9 +39,9 @@ export function assertOwnPage({ flowCookie, originAllowed }: Call): void {
 /** The app of a flow, if it still exists with the redirect URI of the flow. @throws INVALID_TOKEN */
 export async function appOf(
   db: Executor,
-  { appId, redirectUri, device, ownEnd }: AppRequest,
+  { appId, redirectUri, device, toService }: AppRequest,
 ): Promise<LiveApp> {
-  if (ownEnd) return ownEndOf(ownEnd);
+  if (toService) return serviceAsApp(toService);
   const app = await appById(db, appId);
   if (!app || (!device && !matchesRedirect(app, redirectUri))) throw startAgainError();
   return app;

@@ -94,7 +94,7 @@ export function createAccountCalls(options: AccountCallsOptions): AccountCalls {
     const op = operations.get(name);
     if (!op) throw new Error(`no operation ${name}`);
     const authenticate = () => authenticationOf(cookie);
-    const asked = {
+    const callOfPage = {
       ...callOf(request, config, 'rest'),
       authenticate,
       authentication: await authenticate(),
@@ -104,12 +104,12 @@ export function createAccountCalls(options: AccountCallsOptions): AccountCalls {
       accountSessionId: parseRefreshToken(cookie)?.sessionId ?? null,
     };
     try {
-      const answer = await invoke(op, input, asked);
+      const answer = await invoke(op, input, callOfPage);
       return answer instanceof BareReply ? bareOf(answer) : (JSON.parse(JSON.stringify(answer)) as unknown);
     } finally {
-      releaseSlot(asked);
+      releaseSlot(callOfPage);
       // The cookies of other sessions stay as they are.
-      const { headers, flowCookie } = asked.effects;
+      const { headers, flowCookie } = callOfPage.effects;
       applyEffects({ headers, ...(flowCookie && { flowCookie }) }, reply, https);
     }
   }

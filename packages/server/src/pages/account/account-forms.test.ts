@@ -304,7 +304,7 @@ describe('data', () => {
     await member(app, id, 'Organization Admin');
     const { browser } = await signedIn(ada);
     const kept = await browser.send('/account/data', { form: 'delete', typed: ada.email });
-    expect(kept.body).toContain('or delete it: Acme &amp; Daughters');
+    expect(kept.body).toContain('other members: Acme &amp; Daughters');
     expect((await app.raw('me', {}, as)).status).toBe(200);
   });
 

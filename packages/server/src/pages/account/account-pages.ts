@@ -240,8 +240,8 @@ function servePages(app: FastifyInstance, options: Options): void {
           ? html`<p role="alert" class="bad">${general.join(' ')}</p>`
           : shown.isSaved && html`<p role="status" class="good">${accountTexts[language].saved}</p>`;
       const address = script === undefined ? undefined : `${pathOf(section)}.js`;
-      const note_ = note || undefined;
-      const document = accountDocument({ language, caller, section, body, note: note_, script: address });
+      const shownNote = note || undefined;
+      const document = accountDocument({ language, caller, section, body, note: shownNote, script: address });
       return send(reply, language, document, page);
     } catch (error) {
       if (asksProof(error)) return confirm(request, reply, caller, page);

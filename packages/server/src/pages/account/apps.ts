@@ -12,7 +12,7 @@ interface Texts {
   readonly knows: string;
   readonly profile: string;
   readonly email: string;
-  readonly offline_access: string;
+  readonly lasting: string;
   readonly since: string;
   readonly revoke: string;
   readonly revokeNamed: string;
@@ -30,7 +30,7 @@ const texts: Record<Language, Texts> = {
     knows: 'Knows of you',
     profile: 'name',
     email: 'e-mail address',
-    offline_access: 'lasting access',
+    lasting: 'Stays signed in without you',
     since: 'Allowed',
     revoke: 'Take back',
     revokeNamed: 'Take back what {name} may do',
@@ -46,7 +46,7 @@ const texts: Record<Language, Texts> = {
     knows: 'Kennt von Ihnen',
     profile: 'Name',
     email: 'E-Mail-Adresse',
-    offline_access: 'dauerhafter Zugriff',
+    lasting: 'Bleibt auch ohne Sie angemeldet',
     since: 'Erlaubt',
     revoke: 'Entziehen',
     revokeNamed: '{name} alles entziehen',
@@ -62,7 +62,7 @@ const texts: Record<Language, Texts> = {
     knows: 'Sabe de usted',
     profile: 'nombre',
     email: 'correo electrónico',
-    offline_access: 'acceso duradero',
+    lasting: 'Sigue con la sesión iniciada sin usted',
     since: 'Permitido',
     revoke: 'Retirar',
     revokeNamed: 'Retirar lo permitido a {name}',
@@ -78,7 +78,7 @@ const texts: Record<Language, Texts> = {
     knows: 'Sait de vous',
     profile: 'nom',
     email: 'adresse e-mail',
-    offline_access: 'accès durable',
+    lasting: 'Reste connectée sans vous',
     since: 'Permis',
     revoke: 'Retirer',
     revokeNamed: 'Retirer ce qui est permis à {name}',
@@ -111,7 +111,9 @@ export const appsPage: AccountPage = {
     };
     const rows = items.map((grant) => {
       const scopes = grant.scopes.join(', ') || words.nothing;
-      const learns = grant.openidScopes.flatMap((scope) => (scope === 'openid' ? [] : [words[scope]]));
+      const learns = grant.openidScopes.flatMap((scope) =>
+        scope === 'profile' || scope === 'email' ? [words[scope]] : [],
+      );
       return row(view, {
         section,
         id: grant.id,
@@ -120,6 +122,7 @@ export const appsPage: AccountPage = {
           [grant.organizationName, grant.projectName].filter((name) => name !== null).join(' · '),
           `${words.permissions}: ${grant.unrestricted ? words.everything : scopes}`,
           ...(learns.length > 0 ? [`${words.knows}: ${learns.join(', ')}`] : []),
+          ...(grant.openidScopes.includes('offline_access') ? [words.lasting] : []),
           html`${words.since}: ${shownTime(language, grant.updatedAt)}`,
         ],
         form: {

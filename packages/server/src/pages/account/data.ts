@@ -23,58 +23,58 @@ const texts: Record<Language, Texts> = {
     exported: 'Export',
     exportAbout: 'A JSON file with all personal data that this service stores about you.',
     download: 'Download my data',
-    deletion: 'Delete yourself',
+    deletion: 'Delete your data',
     consequences:
       'You are signed out everywhere, and cannot sign in again. Your accounts end with their projects, and so does every organization that has no other member. API keys that act for you stop working. Your address stays taken until your data is removed for good.',
-    atOnce: 'Remove my data at once, and not only after the retention of this installation',
+    atOnce: 'Remove my data at once, without waiting for the end of the retention period',
     typed: 'To confirm, type {text}',
-    wrong: 'This is something else.',
-    erase: 'Delete me',
+    wrong: 'This does not match.',
+    erase: 'Delete everything about me',
     lastOwner:
-      'You are the last owner of an organization with other members. Name another owner first, or delete it: {names}',
+      'In at least one of these organizations you are the only owner, and it has other members: {names}. Make another member owner there, or delete that organization.',
   },
   de: {
     exported: 'Export',
     exportAbout: 'Eine JSON-Datei mit allen persönlichen Daten, die dieser Dienst über Sie speichert.',
     download: 'Meine Daten herunterladen',
-    deletion: 'Sich selbst löschen',
+    deletion: 'Ihre Daten löschen',
     consequences:
       'Sie werden überall abgemeldet und können sich nicht mehr anmelden. Ihre Konten enden mit ihren Projekten, ebenso jede Organisation ohne ein anderes Mitglied. API-Schlüssel, die für Sie handeln, gelten nicht mehr. Ihre Adresse bleibt vergeben, bis Ihre Daten endgültig entfernt sind.',
-    atOnce: 'Meine Daten sofort entfernen, und nicht erst nach der Aufbewahrung dieser Installation',
+    atOnce: 'Meine Daten sofort entfernen, ohne das Ende der Aufbewahrungsfrist abzuwarten',
     typed: 'Geben Sie zur Bestätigung {text} ein',
-    wrong: 'Das ist etwas anderes.',
-    erase: 'Mich löschen',
+    wrong: 'Das stimmt nicht überein.',
+    erase: 'Alles über mich löschen',
     lastOwner:
-      'Sie sind der letzte Besitzer einer Organisation mit anderen Mitgliedern. Ernennen Sie erst einen anderen, oder löschen Sie sie: {names}',
+      'In mindestens einer dieser Organisationen sind Sie der einzige Besitzer, und sie hat andere Mitglieder: {names}. Machen Sie dort ein anderes Mitglied zum Besitzer, oder löschen Sie diese Organisation.',
   },
   es: {
     exported: 'Exportación',
     exportAbout: 'Un archivo JSON con todos los datos personales que este servicio guarda sobre usted.',
     download: 'Descargar mis datos',
-    deletion: 'Eliminarse',
+    deletion: 'Eliminar sus datos',
     consequences:
       'Se cierra su sesión en todas partes y no podrá iniciarla de nuevo. Terminan sus cuentas con sus proyectos, y toda organización que no tenga otro miembro. Las claves de API que actúan por usted dejan de funcionar. Su dirección sigue ocupada hasta que sus datos se eliminen del todo.',
-    atOnce: 'Eliminar mis datos de inmediato, y no solo tras el plazo de esta instalación',
+    atOnce: 'Eliminar mis datos de inmediato, sin esperar al final del plazo de conservación',
     typed: 'Para confirmar, escriba {text}',
-    wrong: 'Esto es otra cosa.',
-    erase: 'Eliminarme',
+    wrong: 'No coincide.',
+    erase: 'Eliminar todo sobre mí',
     lastOwner:
-      'Usted es el último propietario de una organización con otros miembros. Nombre antes a otro, o elimínela: {names}',
+      'En al menos una de estas organizaciones usted es el único propietario, y tiene otros miembros: {names}. Nombre propietario allí a otro miembro, o elimine esa organización.',
   },
   fr: {
     exported: 'Exportation',
     exportAbout:
       'Un fichier JSON avec toutes les données personnelles que ce service conserve à votre sujet.',
     download: 'Télécharger mes données',
-    deletion: 'Vous supprimer',
+    deletion: 'Supprimer vos données',
     consequences:
       'Vous êtes déconnecté partout, et ne pouvez plus vous connecter. Vos comptes prennent fin avec leurs projets, ainsi que toute organisation sans autre membre. Les clés d’API qui agissent pour vous ne fonctionnent plus. Votre adresse reste prise jusqu’à la suppression définitive de vos données.',
-    atOnce: 'Supprimer mes données immédiatement, et pas seulement après le délai de cette installation',
+    atOnce: 'Supprimer mes données immédiatement, sans attendre la fin du délai de conservation',
     typed: 'Pour confirmer, saisissez {text}',
-    wrong: 'C’est autre chose.',
-    erase: 'Me supprimer',
+    wrong: 'Cela ne correspond pas.',
+    erase: 'Tout supprimer à mon sujet',
     lastOwner:
-      'Vous êtes le dernier propriétaire d’une organisation qui a d’autres membres. Nommez-en d’abord un autre, ou supprimez-la : {names}',
+      'Dans l’une au moins de ces organisations, vous êtes le seul propriétaire, et elle a d’autres membres : {names}. Nommez-y un autre membre propriétaire, ou supprimez cette organisation.',
   },
 };
 

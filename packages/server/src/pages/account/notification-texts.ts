@@ -22,7 +22,6 @@ export type NotificationType =
 
 /** Texts of the page of the notifications. */
 interface Texts {
-  readonly latest: string;
   readonly none: string;
   readonly unread: string;
   readonly markAll: string;
@@ -38,12 +37,11 @@ interface Texts {
 export const notificationTexts: Record<Language, Texts> = {
   en: {
     markAll: 'Mark all as read',
-    latest: 'Your notifications',
-    none: 'There is none of the last 90 days.',
+    none: 'There are none from the last 90 days.',
     unread: 'new',
     older: 'Only the latest 20 are listed.',
     title: 'What you get',
-    about: 'Choose what we tell you here and by mail. What matters for your safety always comes.',
+    about: 'Choose what you get here and by mail. Security notices always come.',
     type: 'What happened',
     locked: 'always',
     channels: { inApp: 'Here', email: 'By mail' },
@@ -69,12 +67,11 @@ export const notificationTexts: Record<Language, Texts> = {
   },
   de: {
     markAll: 'Alle als gelesen markieren',
-    latest: 'Ihre Benachrichtigungen',
     none: 'In den letzten 90 Tagen gab es keine.',
     unread: 'neu',
     older: 'Nur die neuesten 20 sind aufgeführt.',
     title: 'Was Sie bekommen',
-    about: 'Wählen Sie, was wir Ihnen hier und per Mail sagen. Was für Ihre Sicherheit zählt, kommt immer.',
+    about: 'Wählen Sie, was Sie hier und per Mail bekommen. Sicherheitshinweise kommen immer.',
     type: 'Was geschah',
     locked: 'immer',
     channels: { inApp: 'Hier', email: 'Per Mail' },
@@ -100,7 +97,6 @@ export const notificationTexts: Record<Language, Texts> = {
   },
   es: {
     markAll: 'Marcar todas como leídas',
-    latest: 'Sus notificaciones',
     none: 'No hay ninguna de los últimos 90 días.',
     unread: 'nueva',
     older: 'Solo se muestran las 20 más recientes.',
@@ -131,7 +127,6 @@ export const notificationTexts: Record<Language, Texts> = {
   },
   fr: {
     markAll: 'Tout marquer comme lu',
-    latest: 'Vos notifications',
     none: 'Il n’y en a aucune des 90 derniers jours.',
     unread: 'nouvelle',
     older: 'Seules les 20 plus récentes sont affichées.',

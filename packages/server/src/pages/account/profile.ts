@@ -34,7 +34,7 @@ const texts: Record<Language, Texts> = {
     newPicture: 'Picture: JPEG, PNG, WebP or GIF, at most 2 MiB',
     upload: 'Upload the picture',
     account: 'Account for projects',
-    accountAbout: 'You have none, and need none to use apps. It holds projects of your own.',
+    accountAbout: 'You need an account only to make projects of your own. Apps work without it.',
     createAccount: 'Create an account',
   },
   de: {
@@ -49,7 +49,7 @@ const texts: Record<Language, Texts> = {
     newPicture: 'Bild: JPEG, PNG, WebP oder GIF, höchstens 2 MiB',
     upload: 'Bild hochladen',
     account: 'Konto für Projekte',
-    accountAbout: 'Sie haben keines und brauchen für Apps keines. Es enthält eigene Projekte.',
+    accountAbout: 'Ein Konto brauchen Sie nur für eigene Projekte. Apps funktionieren ohne.',
     createAccount: 'Konto erstellen',
   },
   es: {
@@ -64,7 +64,8 @@ const texts: Record<Language, Texts> = {
     newPicture: 'Imagen: JPEG, PNG, WebP o GIF, como máximo 2 MiB',
     upload: 'Subir la imagen',
     account: 'Cuenta para proyectos',
-    accountAbout: 'No tiene ninguna, y no la necesita para usar aplicaciones. Contiene proyectos propios.',
+    accountAbout:
+      'Solo necesita una cuenta para crear proyectos propios. Las aplicaciones funcionan sin ella.',
     createAccount: 'Crear una cuenta',
   },
   fr: {
@@ -80,7 +81,7 @@ const texts: Record<Language, Texts> = {
     upload: 'Envoyer l’image',
     account: 'Compte pour des projets',
     accountAbout:
-      'Vous n’en avez pas, et n’en avez pas besoin pour utiliser des applications. Il contient vos propres projets.',
+      'Un compte ne vous sert qu’à créer vos propres projets. Les applications fonctionnent sans.',
     createAccount: 'Créer un compte',
   },
 };

@@ -10,7 +10,7 @@ import {
   type LiveApp,
 } from '../../../domain/app-access/app.ts';
 import { parseScopes, type OpenidScope } from '../../../domain/app-access/openid-scopes.ts';
-import { ownEndOf } from '../../../domain/own-end/own-end.ts';
+import { serviceAsApp } from '../../../domain/service-sign-in/service-itself.ts';
 import { matchesRedirect } from '../../../domain/app-access/redirect-uri.ts';
 import { namedScopes, type NamedScope } from '../../../domain/app-access/scopes.ts';
 import type { WaitingDevice } from '../../../domain/sign-in-flow/app-request.ts';
@@ -164,7 +164,7 @@ export const pageQuestions = (db: Executor, services: Services): PageQuestions =
 
 /** Undefined when the app was deleted, or has removed the redirect URI of the flow. */
 async function liveAppOf(db: Executor, { asked: request }: ProjectFlow): Promise<LiveApp | undefined> {
-  if (request.ownEnd) return ownEndOf(request.ownEnd);
+  if (request.toService) return serviceAsApp(request.toService);
   const app = await appById(db, request.appId);
   return app && (request.device || matchesRedirect(app, request.redirectUri)) ? app : undefined;
 }

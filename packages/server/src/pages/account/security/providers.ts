@@ -25,7 +25,7 @@ interface Texts {
 
 const texts: Record<Language, Texts> = {
   en: {
-    about: 'Addresses and accounts with which you sign in. We write to the one that is your address.',
+    about: 'Addresses and accounts with which you sign in. We send mail to the one marked “your address”.',
     email: 'E-mail address',
     primary: 'your address',
     unverified: 'not verified',
@@ -37,12 +37,13 @@ const texts: Record<Language, Texts> = {
     failed: 'The account was not connected. Try again later.',
     stepUpRequired: 'To connect an account, sign out, sign in again, and try again.',
     alreadyLinked:
-      'The account or its address belongs to another user here, or you have five ways to sign in.',
+      'The account or its address belongs to another user here, or you already have five ways to sign in, which is the most: remove one first.',
     accessDenied: 'The account was not connected, because you declined.',
     emailNotVerified: 'The account has no verified e-mail address.',
   },
   de: {
-    about: 'Adressen und Konten, mit denen Sie sich anmelden. Wir schreiben an die, die Ihre Adresse ist.',
+    about:
+      'Adressen und Konten, mit denen Sie sich anmelden. Mails gehen an die mit „Ihre Adresse“ gekennzeichnete.',
     email: 'E-Mail-Adresse',
     primary: 'Ihre Adresse',
     unverified: 'nicht bestätigt',
@@ -56,12 +57,13 @@ const texts: Record<Language, Texts> = {
     stepUpRequired:
       'Um ein Konto zu verbinden, melden Sie sich ab und wieder an, und versuchen Sie es noch einmal.',
     alreadyLinked:
-      'Das Konto oder seine Adresse gehört hier zu jemand anderem, oder Sie haben fünf Anmeldewege.',
+      'Das Konto oder seine Adresse gehört hier zu jemand anderem, oder Sie haben schon fünf Anmeldewege, mehr sind nicht möglich: entfernen Sie erst einen.',
     accessDenied: 'Das Konto wurde nicht verbunden, weil Sie abgelehnt haben.',
     emailNotVerified: 'Das Konto hat keine bestätigte E-Mail-Adresse.',
   },
   es: {
-    about: 'Direcciones y cuentas con las que inicia sesión. Le escribimos a la que es su dirección.',
+    about:
+      'Direcciones y cuentas con las que inicia sesión. Los correos van a la marcada como «su dirección».',
     email: 'Correo electrónico',
     primary: 'su dirección',
     unverified: 'sin verificar',
@@ -74,13 +76,13 @@ const texts: Record<Language, Texts> = {
     stepUpRequired:
       'Para conectar una cuenta, cierre la sesión, inicie sesión de nuevo e inténtelo otra vez.',
     alreadyLinked:
-      'La cuenta o su dirección pertenece aquí a otra persona, o usted tiene cinco formas de acceso.',
+      'La cuenta o su dirección pertenece aquí a otra persona, o usted ya tiene cinco formas de acceso, el máximo: quite antes una.',
     accessDenied: 'La cuenta no se conectó porque usted lo rechazó.',
     emailNotVerified: 'La cuenta no tiene una dirección de correo verificada.',
   },
   fr: {
     about:
-      'Adresses et comptes avec lesquels vous vous connectez. Nous écrivons à celle qui est votre adresse.',
+      'Adresses et comptes avec lesquels vous vous connectez. Les e-mails vont à celle marquée « votre adresse ».',
     email: 'Adresse e-mail',
     primary: 'votre adresse',
     unverified: 'non vérifiée',
@@ -93,7 +95,7 @@ const texts: Record<Language, Texts> = {
     failed: 'Le compte n’a pas été associé. Réessayez plus tard.',
     stepUpRequired: 'Pour associer un compte, déconnectez-vous, reconnectez-vous et réessayez.',
     alreadyLinked:
-      'Le compte ou son adresse appartient ici à une autre personne, ou vous avez cinq moyens de connexion.',
+      'Le compte ou son adresse appartient ici à une autre personne, ou vous avez déjà cinq moyens de connexion, le maximum : retirez-en un d’abord.',
     accessDenied: 'Le compte n’a pas été associé, car vous avez refusé.',
     emailNotVerified: 'Le compte n’a pas d’adresse e-mail vérifiée.',
   },
@@ -200,10 +202,10 @@ export const providersPage: AccountPage = {
       return 'saved';
     },
     async connect({ key = '' }, { caller, addresses }) {
-      const asked = { action: 'connect', redirect: addresses.addressOf(pathOf(section)) };
+      const input = { action: 'connect', redirect: addresses.addressOf(pathOf(section)) };
       const { headers } = (await (key === 'github'
-        ? caller.call('startGithubSignIn', asked)
-        : caller.call('startProviderSignIn', { ...asked, key }))) as Bare;
+        ? caller.call('startGithubSignIn', input)
+        : caller.call('startProviderSignIn', { ...input, key }))) as Bare;
       return { redirectTo: headers['location'] ?? pathOf(section) };
     },
   },

@@ -38,8 +38,9 @@ export const secondFactorTexts: Record<Language, Texts> = {
       'This code is wrong. Enter the code that the app shows now. After five wrong codes, wait 15 minutes.',
     codesLeft: 'Recovery codes that are left: {count}',
     newCodes: 'New recovery codes',
-    newCodesText: 'With new codes, these stop working.',
-    removal: 'If it is the last factor, the recovery codes end too, and one way to sign in is enough.',
+    newCodesText: 'If you make new codes, the ones that you have stop working.',
+    removal:
+      'If you remove your last second factor, your recovery codes stop working, and nothing but your usual sign-in protects you.',
   },
   de: {
     about:
@@ -58,8 +59,9 @@ export const secondFactorTexts: Record<Language, Texts> = {
       'Dieser Code ist falsch. Geben Sie den Code ein, den die App jetzt zeigt. Nach fünf falschen Codes warten Sie 15 Minuten.',
     codesLeft: 'Übrige Wiederherstellungscodes: {count}',
     newCodes: 'Neue Wiederherstellungscodes',
-    newCodesText: 'Mit neuen Codes gelten diese nicht mehr.',
-    removal: 'Ist es der letzte Faktor, enden auch die Wiederherstellungscodes, und ein Anmeldeweg genügt.',
+    newCodesText: 'Wenn Sie neue Codes erstellen, gelten die bisherigen nicht mehr.',
+    removal:
+      'Wenn Sie Ihren letzten zweiten Faktor entfernen, gelten auch die Wiederherstellungscodes nicht mehr, und nur Ihre gewöhnliche Anmeldung schützt Sie.',
   },
   es: {
     about:
@@ -78,9 +80,9 @@ export const secondFactorTexts: Record<Language, Texts> = {
       'Este código es incorrecto. Escriba el código que la aplicación muestra ahora. Tras cinco códigos incorrectos, espere 15 minutos.',
     codesLeft: 'Códigos de recuperación que quedan: {count}',
     newCodes: 'Nuevos códigos de recuperación',
-    newCodesText: 'Con códigos nuevos, estos dejan de funcionar.',
+    newCodesText: 'Si crea códigos nuevos, los que tiene dejan de funcionar.',
     removal:
-      'Si es el último factor, terminan también los códigos de recuperación, y basta una forma de acceso.',
+      'Si quita su último segundo factor, sus códigos de recuperación dejan de funcionar y solo le protege su forma de acceso habitual.',
   },
   fr: {
     about:
@@ -99,8 +101,8 @@ export const secondFactorTexts: Record<Language, Texts> = {
       'Ce code est faux. Saisissez le code que l’application affiche maintenant. Après cinq codes faux, attendez 15 minutes.',
     codesLeft: 'Codes de récupération restants : {count}',
     newCodes: 'Nouveaux codes de récupération',
-    newCodesText: 'Avec de nouveaux codes, ceux-ci ne fonctionnent plus.',
+    newCodesText: 'Si vous créez de nouveaux codes, ceux que vous avez ne fonctionnent plus.',
     removal:
-      'Si c’est le dernier facteur, les codes de récupération prennent fin aussi, et un moyen de connexion suffit.',
+      'Si vous retirez votre dernier second facteur, vos codes de récupération ne fonctionnent plus, et seul votre moyen de connexion habituel vous protège.',
   },
 };

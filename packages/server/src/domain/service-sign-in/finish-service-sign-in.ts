@@ -17,7 +17,7 @@ const HOUR_MS = 3_600_000;
  * account pages is of use there alone, because only they get its cookie; it gets no tokens, and ends after SSO_IDLE_HOURS.
  * @throws INVALID_TOKEN
  */
-export async function finishAtOwnEnd(
+export async function finishServiceSignIn(
   ctx: Run,
   app: LiveApp,
   sent: {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { mutation } from '../../../kernel/operation.ts';
 import { redirect } from '../../../kernel/output/reply.ts';
-import { ownRequest } from '../../../domain/own-end/own-end.ts';
+import { serviceRequest } from '../../../domain/service-sign-in/service-itself.ts';
 import { formPath, pageOf } from '../../../domain/federation/answer-app.ts';
 import { accountPage, assertOwnOrigin } from '../../../domain/federation/destination.ts';
 import { newVerifier } from '../../../domain/federation/providers/github.ts';
@@ -40,8 +40,11 @@ export const startSignIn = mutation({
     ctx.unchanged();
     const allowsSignUp = config.auth.registrationMode !== 'closed';
     const loginHint = loginHintOf(input.login_hint);
-    const asked = { ...ownRequest(page, { allowsSignUp }), ...(loginHint !== undefined && { loginHint }) };
-    await beginFlow(ctx, 'project', { asked, verifier: newVerifier(), step: { name: 'signIn' } });
+    const request = {
+      ...serviceRequest(page, { allowsSignUp }),
+      ...(loginHint !== undefined && { loginHint }),
+    };
+    await beginFlow(ctx, 'project', { asked: request, verifier: newVerifier(), step: { name: 'signIn' } });
     if (input.action === 'reset') return redirect(config.appUrl + formPath('reset'));
     const isNew = input.action === 'register' && allowsSignUp;
     return redirect(isNew ? config.appUrl + formPath('signUp') : pageOf(config, 'signIn'));

@@ -3,27 +3,30 @@ import type { AppRequest } from '../sign-in-flow/app-request.ts';
 import type { LiveApp } from '../app-access/app.ts';
 
 /**
- * This service itself as the end of a sign-in on the hosted pages (sign-in to the account pages). It has no row: it offers all
- * ways to sign in that are configured, and admits every user.
+ * A sign-in on the hosted pages to this service itself, without an app, as for the account pages. The service takes the part of
+ * the app, and has no row: it offers all ways to sign in that are configured, and admits every user.
  */
-const OWN_ID = '00000000-0000-0000-0000-000000000000';
+const SERVICE_ID = '00000000-0000-0000-0000-000000000000';
 
-export const isOwnEnd = ({ id }: Pick<LiveApp, 'id'>): boolean => id === OWN_ID;
+export const isServiceItself = ({ id }: Pick<LiveApp, 'id'>): boolean => id === SERVICE_ID;
 
 /** The request of a sign-in that ends at `page`, an address of this service or of one of its frontends. */
-export const ownRequest = (page: string, ownEnd: NonNullable<AppRequest['ownEnd']>): AppRequest => ({
-  appId: OWN_ID,
+export const serviceRequest = (
+  page: string,
+  toService: NonNullable<AppRequest['toService']>,
+): AppRequest => ({
+  appId: SERVICE_ID,
   redirectUri: page,
   challenge: '',
   state: null,
   scopes: [],
-  ownEnd,
+  toService,
 });
 
-export const ownEndOf = ({ allowsSignUp }: NonNullable<AppRequest['ownEnd']>): LiveApp => ({
-  id: OWN_ID,
+export const serviceAsApp = ({ allowsSignUp }: NonNullable<AppRequest['toService']>): LiveApp => ({
+  id: SERVICE_ID,
   tenantId: SYSTEM_NODE,
-  clientId: OWN_ID,
+  clientId: SERVICE_ID,
   name: 'Doorward',
   logoUrl: null,
   homepageUrl: null,
@@ -37,8 +40,8 @@ export const ownEndOf = ({ allowsSignUp }: NonNullable<AppRequest['ownEnd']>): L
   allowedOrigins: [],
   allowSignUp: allowsSignUp,
   // No user gets a role here, but only an app with a role has a form to sign up.
-  signUpRoleId: OWN_ID,
-  signUpRoleTenantId: OWN_ID,
+  signUpRoleId: SERVICE_ID,
+  signUpRoleTenantId: SERVICE_ID,
   confidential: true,
   firstParty: true,
   accessTokenProfile: 'doorward',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isNeverMet } from './never-met.ts';
+import { isNeverMet } from './contradiction.ts';
 
 const amount = (operator: string, value: unknown) => ({ [operator]: { 'resource.amount': value } });
 
