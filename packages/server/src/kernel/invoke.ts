@@ -54,11 +54,9 @@ function* stepsOf(
 
   yield* checkAccess(state);
   state.scope = state.resolved?.scope;
+  if (op.waits && !(call.slot.taken instanceof Promise)) call.slot.taken?.release();
   if (op.kind === 'mutation' || op.audited) return yield* mutate(state, caller, runOnce);
-  if (op.waits) {
-    state.caller = caller;
-    if (!(call.slot.taken instanceof Promise)) call.slot.taken?.release();
-  }
+  if (op.waits) state.caller = caller;
   return projected(op, yield runQuery(state), transport?.selectsFields);
 }
 

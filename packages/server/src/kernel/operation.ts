@@ -145,8 +145,8 @@ export interface Declaration<
    */
   alsoNeeds?(input: InputOf<I>, principal: Principal): { readonly userId: string } | 'rows' | undefined;
   /**
-   * Waits for a change, perhaps for half a minute: it has no request slot meanwhile, so that others use the database, and
-   * checks its caller again (`Context.assertStillPermitted`).
+   * Waits for a change, or for a server that the caller has chosen, perhaps for half a minute: it has no request slot
+   * meanwhile, so that others use the database. A query checks its caller again (`Context.assertStillPermitted`).
    */
   readonly waits?: true;
   /** Refuses app tokens with SESSION_REQUIRED, whatever they hold: the reason, which the caller gets as `fix`. */

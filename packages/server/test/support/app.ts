@@ -21,13 +21,15 @@ interface TestClock extends Clock {
   advance(milliseconds: number): void;
 }
 
+type Records = readonly string[] | null;
+
 export interface TestApp extends TestClient {
   readonly app: App;
   readonly database: Database;
   readonly clock: TestClock;
   readonly mails: Mail[];
   /** The texts of the TXT records that there are, by name. `null`: no name server answers. */
-  readonly records: Map<string, readonly string[] | null>;
+  readonly records: Map<string, Records | Promise<Records>>;
   /** Lines that the service logged, as text. */
   readonly logs: string[];
   /** Every SQL statement, as text without values. */
@@ -99,7 +101,7 @@ export async function startApp(
   const mails: Mail[] = [];
   const mailer: Mailer = { send: async (mail) => void mails.push(mail) };
   const clock = movableClock();
-  const records = new Map<string, readonly string[] | null>();
+  const records: TestApp['records'] = new Map();
   const app = await createApp({
     config,
     database,
@@ -108,7 +110,7 @@ export async function startApp(
     log: createLog('debug', { write: (text) => void logs.push(text) }),
     mailer,
     clock,
-    dns: { texts: async (name) => answered(records.get(name)) },
+    dns: { texts: async (name) => answered(await records.get(name)) },
     keyPairs: keyPairsFrom(inject('keyPairs')),
     webhooks: { ...nowhere, ...webhooks },
   });

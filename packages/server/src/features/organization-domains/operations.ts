@@ -61,8 +61,13 @@ export const verifyOrganizationDomain = mutation({
   target: OrganizationDomain,
   codes: ['INVALID_STATE', 'CONFLICT'],
   emits: 'organization_domain.verified',
-  // Each call asks name servers that the caller has chosen.
-  limit: { class: 'auth', key: (input) => `verifyOrganizationDomain ${input.id}` },
+  // Each call asks name servers that the caller has chosen, and that may be slow on purpose.
+  waits: true,
+  limit: {
+    class: 'auth',
+    key: (_input, { authentication }) =>
+      authentication.ok ? `verifyOrganizationDomain ${authentication.principal.userId}` : '',
+  },
   prepare: ({ services, target }) => lookUp(services.dns, target),
   run: async (ctx) => {
     const { row, isNew } = await verify(ctx, ctx.target, ctx.prepared);

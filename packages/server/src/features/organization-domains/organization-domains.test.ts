@@ -73,6 +73,21 @@ async function again(at: Office): Promise<Office> {
   return { ...at, ada: { ...at.ada, token: accessToken } };
 }
 
+it('a slow name server keeps no person from signing in', async () => {
+  const at = await office();
+  const rows = [];
+  for (let count = 0; count < 20; count++) rows.push(await named(at));
+  const answer: (() => void)[] = [];
+  const slow = new Promise<readonly string[]>((resolve) => answer.push(() => resolve([])));
+  for (const { record } of rows) app.records.set(record.name, slow);
+  const waiting = rows.map(({ id }) => verify(at, id));
+  const { email: providerId, password } = at.ada;
+  const signIn = await app.call('login', { provider: 'email', providerId, providerData: { password } });
+  expect(signIn.ok).toBe(true);
+  answer.forEach((end) => end());
+  expect(new Set((await Promise.all(waiting)).map(({ code }) => code))).toEqual(new Set(['INVALID_STATE']));
+});
+
 describe.each(transports)('over %s', (via) => {
   it('a domain is named, proved by its record, listed and deleted', async () => {
     const at = await office();

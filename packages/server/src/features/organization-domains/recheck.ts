@@ -22,7 +22,8 @@ const columns = { ...getTableColumns(domains), record: OrganizationDomain.comput
  * Looks for the records of verified and lapsed domains once a day. A domain whose record has been gone for three days
  * lapses; a lapsed domain whose record is back is verified again, unless another organization has verified it meanwhile.
  * An update of the row claims each check, so that one process does it. If no name server answers, nothing changes and
- * the check is repeated after an hour: an outage of name servers takes away no domain.
+ * the check is repeated after an hour, and after two days of silence once a day: an outage of name servers takes away no
+ * domain.
  *
  * Never rejects: it logs what fails, and a later run tries again.
  *
@@ -60,6 +61,8 @@ export async function recheckDomains(
   return changed;
 }
 
+const later = (now: Date): Date => new Date(now.getTime() + RECHECK_MS);
+
 const isDue = (now: Date): SQL => and(isNull(domains.deletedAt), lte(domains.nextCheckAt, now)) as SQL;
 
 async function checkOne(
@@ -76,7 +79,16 @@ async function checkOne(
     .returning(columns)) as Row[];
   if (!claimed) return false;
   const state = await lookUp(dns, claimed);
-  if (state === 'unknown') return false;
+  if (state === 'unknown') {
+    // Name servers that have been silent for long must not take the checks of others.
+    const isSilent = now.getTime() - (claimed.checkedAt?.getTime() ?? 0) > 2 * RECHECK_MS;
+    if (isSilent)
+      await pool
+        .update(domains)
+        .set({ nextCheckAt: later(now) })
+        .where(eq(domains.id, id));
+    return false;
+  }
   return actAsSystem('recheckOrganizationDomain', (act) => note(act, id, state, now));
 }
 
@@ -101,7 +113,7 @@ async function note(
       status,
       checkedAt: now,
       missingSince: state === 'present' ? null : (row.missingSince ?? now),
-      nextCheckAt: new Date(now.getTime() + RECHECK_MS),
+      nextCheckAt: later(now),
       ...(status === row.status ? {} : { updatedAt: now }),
     })
     .where(eq(domains.id, id))
