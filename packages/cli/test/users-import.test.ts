@@ -54,7 +54,7 @@ describe('doorward users import', () => {
       'users.csv',
       `\ufeffEmail,email_verified,Name,Password Hash,roles,metadata.externalId\n` +
         `ida@csv.test,true,"Ida, of Shop",${passwordHash},Project Viewer; project admin,u-1\n` +
-        `\nole@csv.test,,,,,\n`,
+        `\nole@csv.test,yes,,,,\n`,
     );
     const checked = await world.run(['users', 'import', path, '--dry-run']);
     expect(checked).toEqual({
@@ -78,21 +78,27 @@ describe('doorward users import', () => {
     });
     expect(await world.json(['users', 'get', 'ole@csv.test'])).toMatchObject({
       name: 'ole',
-      emailVerified: false,
+      emailVerified: true,
     });
     const again = await world.json(['users', 'import', path]);
-    expect(again).toEqual({ created: 0, existing: 1, claimed: 1, refused: [] });
+    expect(again).toEqual({ created: 0, existing: 2, claimed: 0, refused: [] });
   });
 
   test('names wrong lines and imports the others', async () => {
-    const users = Array.from({ length: 300 }, (_, at) => JSON.stringify({ email: `user${at}@lines.test` }));
+    const users = Array.from({ length: 300 }, (_, at) =>
+      JSON.stringify({ email: `user${at}@lines.test`, emailVerified: true }),
+    );
     users[3] = '{"email": ';
     users[4] = '[]';
-    users[10] = JSON.stringify({ email: 'nowhere' });
+    users[10] = JSON.stringify({ email: 'nowhere', emailVerified: true });
     users[11] = JSON.stringify({ email: 'user11@lines.test', passwordHash: 'md5:5f4d' });
-    users[12] = JSON.stringify({ email: 'user12@lines.test', roles: ['Nobody\u001b[2J'] });
-    users[260] = JSON.stringify({ email: 'user260@lines.test', phone: '1' });
-    users[270] = JSON.stringify({ email: 'USER269@lines.test' });
+    users[12] = JSON.stringify({
+      email: 'user12@lines.test',
+      emailVerified: true,
+      roles: ['Nobody\u001b[2J'],
+    });
+    users[260] = JSON.stringify({ email: 'user260@lines.test', emailVerified: true, phone: '1' });
+    users[270] = JSON.stringify({ email: 'USER269@lines.test', emailVerified: true });
     const path = await file('users.jsonl', users.join('\n'));
     const { code, stdout, stderr } = await world.run(['users', 'import', path]);
     expect(stdout).toBe('293 were imported, 0 existed already, lines refused: 7.\n');
@@ -112,7 +118,7 @@ describe('doorward users import', () => {
   test('goes on after it was killed, and doubles no user', async () => {
     const count = 3000;
     const users = Array.from({ length: count }, (_, at) =>
-      JSON.stringify({ email: `user${at}@killed.test` }),
+      JSON.stringify({ email: `user${at}@killed.test`, emailVerified: true }),
     );
     const path = await file('killed.jsonl', users.join('\n'));
     const running = await startDoorward(['users', 'import', path], { env: world.owner });
@@ -123,8 +129,8 @@ describe('doorward users import', () => {
     expect(before).toBeGreaterThan(0);
     expect(before).toBeLessThan(count);
 
-    const rest = await world.json<{ created: number; claimed: number }>(['users', 'import', path]);
-    expect(rest.created + rest.claimed).toBe(count);
+    const rest = await world.json<{ created: number; existing: number }>(['users', 'import', path]);
+    expect(rest.created + rest.existing).toBe(count);
     expect(await usersAt('killed.test')).toHaveLength(count);
   });
 
@@ -141,7 +147,7 @@ describe('doorward users import', () => {
       'The first line names no column email.',
     );
     expect(await wrong(await file('broken.csv', 'email,name\na@b.test,"Ida\n'))).toMatch(/^2 .*is no CSV/);
-    const path = await file('one.csv', 'email\none@key.test\n');
+    const path = await file('one.csv', 'email,emailVerified\none@key.test,true\n');
     const { code, stderr } = await world.run(['users', 'import', path], {
       env: { ...world.key, DOORWARD_TOKEN: '' },
     });

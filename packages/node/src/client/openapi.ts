@@ -5834,7 +5834,7 @@ export interface components {
        */
       email: string;
       /**
-       * @description true: the address is known to be theirs. Else they prove it at their first sign-in.
+       * @description true: the address is known to be theirs. Else they prove it when they sign in with their password, which is then required.
        * @default false
        */
       emailVerified?: boolean;
@@ -5845,7 +5845,7 @@ export interface components {
        * @default null
        */
       locale?: components['schemas']['UserLocale'] | null;
-      /** @description Hash of their password: bcrypt, argon2, scrypt or PBKDF2, as docs/guides/import-users.md says. Absent: none. */
+      /** @description Hash of their password: bcrypt, argon2, scrypt or PBKDF2, as docs/guides/import-users.md says. Absent: none, which needs `emailVerified`. */
       passwordHash?: string;
       /** @description Roles that they get in the project. */
       roleIds?: string[];

@@ -22,8 +22,13 @@ export function createHashImitation(key: Buffer, clock: Clock): HashImitation {
     const now = clock.now().getTime();
     if (!sample || Math.abs(now - readAt) > SAMPLE_AGE_MS) {
       readAt = now;
-      sample = readSample().then(byCost);
-      sample.catch(() => (sample = undefined));
+      const newer = readSample().then(byCost);
+      newer.then(
+        () => (sample = newer),
+        () => (sample = undefined),
+      );
+      // Later ones are read beside the sign-ins: one that waited would show that its address has no hash.
+      sample ??= newer;
     }
     const hashes = await sample;
     const position = createHmac('sha256', key).update(address).digest().readUInt32BE() / 2 ** 32;

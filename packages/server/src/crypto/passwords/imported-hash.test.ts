@@ -52,6 +52,9 @@ describe('a hash of another service', () => {
       `$scrypt$ln=18,r=8,p=1${tail}`,
       `$scrypt$ln=17,r=16,p=1${tail}`,
       `$scrypt$ln=10,r=8,p=5${tail}`,
+      `$argon2id$v=19$m=131072,t=4,p=1${tail}`,
+      `$scrypt$ln=17,r=8,p=2${tail}`,
+      `$pbkdf2-sha1$i=800000${tail}`,
       `$pbkdf2-sha256$i=1500001${tail}`,
       `$pbkdf2-sha256$i=999${tail}`,
     ])
@@ -76,6 +79,10 @@ describe('a hash of another service', () => {
     '$pbkdf2-sha256$i=1000$MDEyMzQ1Njc4OWFiY2RlZg$FgMzay1ifjrGgQNjdUkByEx2nDQYGzHhhbz/fVi9tOo$more',
     `$argon2id$v=16$m=64,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$FgMzay1ifjrGgQNjdUkByEx2nDQYGzHhhbz/fVi9tOo`,
     `$2b$10$${'a'.repeat(600)}`,
+    '$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy$more',
+    '2b$x$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy',
+    'argon2id$zz$v=19$m=64,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$FgMzay1ifjrGgQNjdUkByEx2nDQYGzHhhbz/fVi9tOo',
+    'pbkdf2$pbkdf2-x$1000$MDEyMzQ1Njc4OWFiY2RlZg$FgMzay1ifjrGgQNjdUkByEx2nDQYGzHhhbz/fVi9tOo',
   ])('is not read from %j', (text) => {
     expect(readImportedHash(text)).toBeUndefined();
   });

@@ -15,17 +15,23 @@ interface ImportedHash {
   readonly imitate: () => string;
 }
 
-/** Verifying one hash must not take more than its share of time and memory: about half a second, and 128 MiB. */
+/** Verifying one hash must not take more than its share of memory, 128 MiB, and of time, about half a second. */
 const limits = {
   bcryptCost: [4, 13],
   argonMemoryKib: [8, 131_072],
   argonTime: [1, 10],
+  /** Memory × time. */
+  argonWork: [8, 393_216],
   argonLanes: [1, 8],
   scryptLogN: [10, 17],
   scryptBlock: [1, 16],
   scryptLanes: [1, 4],
   scryptBytes: [0, 134_217_728],
+  /** N × r × p. */
+  scryptWork: [0, 1_048_576],
   pbkdf2Iterations: [1000, 1_500_000],
+  /** Iterations × blocks of the digest. */
+  pbkdf2Work: [1000, 1_500_000],
   saltBytes: [4, 64],
   digestBytes: [16, 64],
 } as const;
@@ -52,8 +58,8 @@ function numbersOf(text: string, names: readonly string[]): readonly number[] | 
   return fits && pairs.length === names.length ? pairs.map(([, value]) => Number(value)) : undefined;
 }
 
-const bcrypt: Reader = ([, , cost = '', rest = ''], text) => {
-  if (!/^\d\d$/.test(cost) || !/^[./A-Za-z0-9]{53}$/.test(rest)) return undefined;
+const bcrypt: Reader = ([, , cost = '', rest = '', more], text) => {
+  if (more !== undefined || !/^\d\d$/.test(cost) || !/^[./A-Za-z0-9]{53}$/.test(rest)) return undefined;
   if (!isWithin(Number(cost), limits.bcryptCost)) return undefined;
   return {
     cost: `bcrypt ${cost}`,
@@ -75,6 +81,7 @@ const argon2: Reader = ([, variant = '', version = '', costs = '', saltText = ''
     isWithin(memory, limits.argonMemoryKib) &&
     isWithin(time, limits.argonTime) &&
     isWithin(lanes, limits.argonLanes) &&
+    isWithin(memory * time, limits.argonWork) &&
     memory >= 8 * lanes;
   if (version !== 'v=19' || more !== undefined || !pair || !isBounded) return undefined;
   const head = `$${variant}$${version}$${costs}`;
@@ -94,7 +101,8 @@ const scryptHash: Reader = ([, , costs = '', saltText = '', digestText = '', mor
     isWithin(logN, limits.scryptLogN) &&
     isWithin(block, limits.scryptBlock) &&
     isWithin(lanes, limits.scryptLanes) &&
-    isWithin(128 * 2 ** logN * block, limits.scryptBytes);
+    isWithin(128 * 2 ** logN * block, limits.scryptBytes) &&
+    isWithin(2 ** logN * block * lanes, limits.scryptWork);
   if (more !== undefined || !isBounded || !pair) return undefined;
   const { salt, digest } = pair;
   // Node counts some memory besides the blocks.
@@ -127,12 +135,16 @@ interface SaltAndDigest {
   readonly digest: Buffer;
 }
 
+const digestBytes: Readonly<Record<string, number>> = { sha1: 20, sha256: 32, sha512: 64 };
+
 function readPbkdf2(
   algorithm: string,
   iterations: number,
   { salt, digest }: SaltAndDigest,
 ): ImportedHash | undefined {
-  if (!isWithin(iterations, limits.pbkdf2Iterations)) return undefined;
+  const blocks = Math.ceil(digest.length / (digestBytes[algorithm] ?? 1));
+  if (!isWithin(iterations, limits.pbkdf2Iterations) || !isWithin(iterations * blocks, limits.pbkdf2Work))
+    return undefined;
   return {
     cost: `${algorithm} ${iterations} ${digest.length}`,
     verify: async (password) =>
@@ -146,7 +158,7 @@ const sizedPair = (salt?: Buffer, digest?: Buffer): SaltAndDigest | undefined =>
     ? { salt, digest }
     : undefined;
 
-/** By the first part of the text. bcrypt's `2x` marks hashes of a faulty implementation. */
+/** By the name after the first `$`. bcrypt's `2x` marks hashes of a faulty implementation. */
 const readers: Readonly<Record<string, Reader>> = {
   '2a': bcrypt,
   '2b': bcrypt,
@@ -159,6 +171,10 @@ const readers: Readonly<Record<string, Reader>> = {
   'pbkdf2-sha1': pbkdf2Hash,
   'pbkdf2-sha256': pbkdf2Hash,
   'pbkdf2-sha512': pbkdf2Hash,
+};
+
+/** By the name with which the text begins. */
+const readersOfDjango: Readonly<Record<string, Reader>> = {
   pbkdf2_sha1: djangoHash,
   pbkdf2_sha256: djangoHash,
   pbkdf2_sha512: djangoHash,
@@ -171,6 +187,7 @@ export const MAX_HASH_LENGTH = 512;
 export function readImportedHash(text: string): ImportedHash | undefined {
   if (text.length > MAX_HASH_LENGTH) return undefined;
   const parts = text.split('$');
-  const name = parts[0] || (parts[1] ?? '');
-  return Object.hasOwn(readers, name) ? readers[name]?.(parts, text) : undefined;
+  const [first = '', second = ''] = parts;
+  const [named, name] = first === '' ? [readers, second] : [readersOfDjango, first];
+  return Object.hasOwn(named, name) ? named[name]?.(parts, text) : undefined;
 }

@@ -48,8 +48,9 @@ export function createPasswords({
       limited(async () => {
         const compared = readImportedHash(stored ?? hashLike(imitated));
         if (!compared) throw new Error('the stored hash of a password is not readable');
-        // Another service may have hashed the password as it was typed.
-        for (const form of new Set([normalize(password), password]))
+        // Another service may have hashed the password as it was typed; this one never does.
+        const forms = compared.cost === ownHash?.cost ? [] : [password];
+        for (const form of new Set([normalize(password), ...forms]))
           if (await compared.verify(form)) return stored !== null;
         return false;
       }),

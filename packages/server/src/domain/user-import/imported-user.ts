@@ -14,7 +14,7 @@ const passwordHash = z
   .meta({
     maxLength: MAX_HASH_LENGTH,
     description:
-      'Hash of their password: bcrypt, argon2, scrypt or PBKDF2, as docs/guides/import-users.md says. Absent: none.',
+      'Hash of their password: bcrypt, argon2, scrypt or PBKDF2, as docs/guides/import-users.md says. Absent: none, which needs `emailVerified`.',
     examples: ['$2b$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy'],
   });
 
@@ -25,7 +25,9 @@ export const ImportedUser = z
     emailVerified: z
       .boolean()
       .default(false)
-      .describe('true: the address is known to be theirs. Else they prove it at their first sign-in.'),
+      .describe(
+        'true: the address is known to be theirs. Else they prove it when they sign in with their password, which is then required.',
+      ),
     name: text(1, 255)
       .optional()
       .meta({

@@ -3,13 +3,15 @@ import { assertInstallationOperator } from '../../domain/operators/installation-
 import { installationNode } from '../../domain/operators/operators.ts';
 import { ImportedUser, ImportStatus } from '../../domain/user-import/imported-user.ts';
 import { importUsers as importAll } from '../../domain/user-import/import-users.ts';
-import { fail } from '../../errors.ts';
+import { fail, type Detail } from '../../errors.ts';
 import { uuid } from '../../kernel/input/values.ts';
 import { mutation } from '../../kernel/operation.ts';
 import { Scope } from '../../kernel/scope.ts';
 
 /** How many users one call takes; also bounded by the size of its body. */
 const MAX_USERS = 500;
+/** As many as an answer names of any faults (conventions §2). */
+const MAX_DETAILS = 20;
 
 const Outcome = z
   .object({
@@ -53,6 +55,7 @@ export const importUsers = mutation({
     );
     if (scope.grant) throw fail('FORBIDDEN', { fix: 'Import the users into the project itself.' });
     assertDistinct(input.users);
+    assertProvable(input.users, ctx.services.config.operators.addresses);
     const { validateOnly: changesNothing } = input;
     const outcomes = await importAll(ctx, input.users, { changesNothing });
     const created = outcomes.filter(({ status }) => status === 'created').length;
@@ -78,4 +81,26 @@ function assertDistinct(users: readonly { readonly email: string }[]): void {
     }
     seen.add(address);
   }
+}
+
+type Line = Pick<ImportedUser, 'email' | 'emailVerified' | 'passwordHash'>;
+
+/**
+ * A verified address of `OPERATORS` would make its user an operator. And with neither a proved address nor a password
+ * no person could become the user: who proves the address by a mailed code becomes a new one.
+ * @throws VALIDATION_ERROR
+ */
+function assertProvable(users: readonly Line[], operators: readonly string[]): void {
+  const details = users.flatMap(({ email, emailVerified, passwordHash }, at): Detail[] => {
+    if (emailVerified && operators.includes(email))
+      return [{ path: `users.${at}.emailVerified`, code: 'not_allowed' }];
+    return emailVerified || passwordHash !== undefined
+      ? []
+      : [{ path: `users.${at}.passwordHash`, code: 'required' }];
+  });
+  if (details.length === 0) return;
+  throw fail('VALIDATION_ERROR', {
+    details: details.slice(0, MAX_DETAILS),
+    fix: 'A user needs a verified address or a password. Those of OPERATORS prove their address by a mail.',
+  });
 }

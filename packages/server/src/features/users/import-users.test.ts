@@ -83,7 +83,10 @@ describe.each(transports)('an import over %s', (via: Via) => {
   test('is recorded for each user in the project, and once in the installation, without the hash', async () => {
     const [first, second] = [address(), address()];
     const passwordHash = await bcrypt(password, { cost: 4 });
-    const { data } = await importing([{ email: first, passwordHash }, { email: second }]);
+    const { data } = await importing([
+      { email: first, passwordHash },
+      { email: second, emailVerified: true },
+    ]);
     const ids = data?.users.map(({ id }) => id) as string[];
     const entries = await rowsOf<{ tenantId: string; text: string }>(
       app.database.pool,
@@ -132,14 +135,15 @@ describe.each(transports)('an import over %s', (via: Via) => {
 
   test('only checks with validateOnly', async () => {
     const email = address();
-    const { data } = await importing([{ email }], { validateOnly: true });
+    const { data } = await importing([{ email, emailVerified: true }], { validateOnly: true });
     expect(data).toEqual({ created: 1, users: [{ email, status: 'created', id: null }] });
-    expect((await importing([{ email }])).data).toMatchObject({ created: 1 });
+    expect((await importing([{ email, emailVerified: true }])).data).toMatchObject({ created: 1 });
   });
 
   test('names what is wrong, and then imports none', async () => {
     const good = address();
-    const problemsOf = async (...users: object[]) => (await importing([{ email: good }, ...users])).details;
+    const problemsOf = async (...users: object[]) =>
+      (await importing([{ email: good, emailVerified: true }, ...users])).details;
     expect(await problemsOf({ email: 'nowhere' })).toMatchObject([{ path: 'users.1.email', code: 'format' }]);
     expect(await problemsOf({ email: good.toUpperCase() })).toMatchObject([
       { path: 'users.1.email', code: 'duplicate' },
@@ -147,17 +151,25 @@ describe.each(transports)('an import over %s', (via: Via) => {
     expect(await problemsOf({ email: address(), passwordHash: '$1$salt$hash' })).toMatchObject([
       { path: 'users.1.passwordHash', code: 'format' },
     ]);
+    expect(await problemsOf({ email: address() })).toMatchObject([
+      { path: 'users.1.passwordHash', code: 'required' },
+    ]);
+    expect(await problemsOf({ email: operatorAddress, emailVerified: true })).toMatchObject([
+      { path: 'users.1.emailVerified', code: 'not_allowed' },
+    ]);
     expect(await problemsOf({ email: address(), passwordHash: 'x'.repeat(513) })).toMatchObject([
       { path: 'users.1.passwordHash', code: 'too_long' },
     ]);
-    expect(await importing([{ email: good, roleIds: [roleIdOf('Organization Viewer')] }])).toMatchObject({
+    expect(
+      await importing([{ email: good, emailVerified: true, roleIds: [roleIdOf('Organization Viewer')] }]),
+    ).toMatchObject({
       code: 'NOT_FOUND',
     });
-    expect((await importing([{ email: good }])).data).toMatchObject({ created: 1 });
+    expect((await importing([{ email: good, emailVerified: true }])).data).toMatchObject({ created: 1 });
   });
 
   test('is refused without the right in the project, and to everybody but an Installation Operator', async () => {
-    const users = [{ email: address() }];
+    const users = [{ email: address(), emailVerified: true }];
     const owner = await member(app, organization.id, 'Organization Owner');
     expect(await importing(users, {}, owner.token)).toMatchObject({ code: 'FORBIDDEN' });
     const support = await appoint(app, grace, 'Installation Support');
