@@ -5,7 +5,7 @@ import { fail, type DoorwardError } from '../errors.ts';
 const visibleText = /^[!-~]{1,255}$/;
 
 /** AuthZEN clients get back the id that they sent, whatever its form. Logs use the own id (conventions §12). */
-export function shserviceRequestId({ id, route, headers }: FastifyRequest): string {
+export function shownRequestId({ id, route, headers }: FastifyRequest): string {
   const requested = headers['x-request-id'];
   return route?.authzen && typeof requested === 'string' && visibleText.test(requested) ? requested : id;
 }

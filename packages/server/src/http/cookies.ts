@@ -6,10 +6,7 @@ import type { CookieEffect } from '../kernel/context.ts';
 type CookieKind = 'refresh' | 'flow' | 'sso' | 'account';
 
 /** `__Host-` binds a cookie to https, this host and the root path (RFC 6265bis §4.1.3.2). */
-const nameOf = (kind: CookieKind, https: boolean): string => `${https ? prefixOf(kind) : ''}doorward_${kind}`;
-
-/** The cookie of the account pages goes to them alone, and `__Host-` allows no path but the root. */
-const prefixOf = (kind: CookieKind): string => (kind === 'account' ? '__Secure-' : '__Host-');
+const nameOf = (kind: CookieKind, https: boolean): string => `${https ? '__Host-' : ''}doorward_${kind}`;
 
 export function readCookie(
   { headers }: Pick<FastifyRequest, 'headers'>,
@@ -35,7 +32,7 @@ export function writeCookie(
   const cookie = stringifySetCookie({
     name,
     value,
-    path: kind === 'account' ? '/account' : '/',
+    path: '/',
     httpOnly: true,
     sameSite: 'lax',
     secure: https,

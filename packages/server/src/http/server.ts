@@ -9,7 +9,7 @@ import { credentialKey } from '../kernel/charge.ts';
 import type { Authentication, Call, Effects } from '../kernel/context.ts';
 import type { FormAnswers, Operation } from '../kernel/operation.ts';
 import { requestSlot } from './admission/request-slot.ts';
-import { inProtocolOf, shserviceRequestId } from './authzen-rules.ts';
+import { inProtocolOf, shownRequestId } from './authzen-rules.ts';
 import type { Authenticate } from './authenticate.ts';
 import { connectionOptions, limitConnections } from './connections/connections.ts';
 import { readCookie, writeCookie } from './cookies.ts';
@@ -144,7 +144,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   const isShuttingDown = createGracefulShutdown(app);
   app.addHook('onRequest', (request, reply, done) => {
     request.route = request.routeOptions.config;
-    reply.header('x-request-id', shserviceRequestId(request)).headers(constantHeaders);
+    reply.header('x-request-id', shownRequestId(request)).headers(constantHeaders);
     assertHost(config, request);
     // The router matches `/roles/` with `/roles/:id` and an empty id.
     if (hasEmptyParameter(request.params as object)) throw fail('NOT_FOUND');

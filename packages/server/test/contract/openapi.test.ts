@@ -1210,7 +1210,7 @@ describe('an answer over REST', () => {
       expect(answer.ok, answer.body).toBe(true);
     }
     const { scope: project } = await appInProject(app, {}, operator);
-    const users = [{ email: 'imported@example.test' }];
+    const users = [{ email: 'imported@example.test', emailVerified: true }];
     expect((await call('importUsers', { scope: project, users }, token)).ok).toBe(true);
     // A file, not JSON.
     expect((await app.raw('exportInstallationAuditLogs', at, { token })).status).toBe(200);

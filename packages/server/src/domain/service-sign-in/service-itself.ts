@@ -6,7 +6,7 @@ import type { LiveApp } from '../app-access/app.ts';
  * A sign-in on the hosted pages to this service itself, without an app, as for the account pages. The service takes the part of
  * the app, and has no row: it offers all ways to sign in that are configured, and admits every user.
  */
-const SERVICE_ID = '00000000-0000-0000-0000-000000000000';
+export const SERVICE_ID = '00000000-0000-0000-0000-000000000000';
 
 export const isServiceItself = ({ id }: Pick<LiveApp, 'id'>): boolean => id === SERVICE_ID;
 

@@ -1,5 +1,6 @@
 import { DoorwardError } from '../../errors.ts';
 import type { RateClass } from '../../kernel/operation.ts';
+import { SERVICE_ID } from '../service-sign-in/service-itself.ts';
 import type { Services } from '../../kernel/context.ts';
 
 /**
@@ -29,14 +30,14 @@ const WEIGHT = 50;
  * Whether an app may send one more mail to an address without a user. The maker of an app chooses its name, and
  * anyone can request its mails. Without these buckets, of the network and of the app, the service would deliver
  * messages of the maker to strangers. The bucket of the app refills within a minute, so a user who signs up during a
- * rush only has to request the mail again.
+ * rush only has to request the mail again. This service itself has a name that no caller chooses, and no such bucket.
  */
 export const consumeStrangerMailQuota = async (
   services: Services,
   { appId, network }: { readonly appId: string; readonly network: string },
 ): Promise<boolean> =>
   (await tryConsume(services, 'auth', `mailToStranger ${network}`)) &&
-  (await tryConsume(services, 'general', `mailToStranger ${appId}`, WEIGHT));
+  (appId === SERVICE_ID || (await tryConsume(services, 'general', `mailToStranger ${appId}`, WEIGHT)));
 
 /** Takes the points from the bucket; false when too few are left. */
 export async function tryConsume(

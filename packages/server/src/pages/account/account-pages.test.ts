@@ -34,7 +34,7 @@ describe('sign-in', () => {
     const end = await browser.signIn(ada.email, '/account/sessions');
     expect([end.statusCode, end.headers.location]).toEqual([303, `${base}/account/sessions`]);
     const [cookie] = end.cookies.filter(({ name }) => name === accountCookie);
-    expect(cookie).toMatchObject({ path: '/account', httpOnly: true, sameSite: 'Lax', maxAge: 12 * 3600 });
+    expect(cookie).toMatchObject({ path: '/', httpOnly: true, sameSite: 'Lax', maxAge: 12 * 3600 });
     // The pages alone get a session: there is none for scripts.
     expect(end.cookies.some(({ name }) => name === 'doorward_refresh')).toBe(false);
     expect((await browser.page('/account/sessions')).statusCode).toBe(200);

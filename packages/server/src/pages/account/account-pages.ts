@@ -118,7 +118,7 @@ function servePages(app: FastifyInstance, options: Options): void {
   }
 
   onForm('/account/sign-out', async (form, caller, _request, reply) => {
-    await caller.call('revokeMyUserSession', { id: caller.sessionId });
+    await caller.call('logout', {});
     account.forget(reply);
     const { section } = form;
     const next = section === undefined ? '/hosted/signed-out' : account.signInAddress(namedPath(section));
