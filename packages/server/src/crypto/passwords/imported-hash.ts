@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
  * Password hashes that other services made, with which their users are imported. Each is read from the text that the
  * service stored: bcrypt, argon2, scrypt and PBKDF2 in the PHC format or that of passlib, PBKDF2 also in that of Django.
  */
-interface ImportedHash {
+export interface ImportedHash {
   /** The same for two hashes that cost the same to verify. */
   readonly cost: string;
   readonly verify: (password: string) => Promise<boolean>;

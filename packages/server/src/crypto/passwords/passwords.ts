@@ -6,7 +6,7 @@
 import { hash } from '@node-rs/argon2';
 import type { Clock } from '../../kernel/ports.ts';
 import { createHashImitation, type HashImitation } from './hash-imitation.ts';
-import { readImportedHash } from './imported-hash.ts';
+import { readImportedHash, type ImportedHash } from './imported-hash.ts';
 
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
@@ -34,11 +34,11 @@ export function createPasswords({
   readonly clock: Clock;
 }): Passwords {
   const limited = createLimiter(concurrency);
-  const ownHash = readImportedHash(
+  const ownHash = readStored(
     `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`,
   );
   const hashLike = (imitated: string | null): string =>
-    ((imitated === null ? undefined : readImportedHash(imitated)) ?? ownHash)?.imitate() ?? '';
+    (imitated === null ? ownHash : readStored(imitated)).imitate();
   // The same password has the same bytes on every keyboard.
   const normalize = (password: string) => password.normalize('NFKC');
 
@@ -46,10 +46,9 @@ export function createPasswords({
     hash: (password) => limited(() => hash(normalize(password), cost)),
     verify: (stored, password, imitated = null) =>
       limited(async () => {
-        const compared = readImportedHash(stored ?? hashLike(imitated));
-        if (!compared) throw new Error('the stored hash of a password is not readable');
+        const compared = readStored(stored ?? hashLike(imitated));
         // Another service may have hashed the password as it was typed; this one never does.
-        const forms = compared.cost === ownHash?.cost ? [] : [password];
+        const forms = compared.cost === ownHash.cost ? [] : [password];
         for (const form of new Set([normalize(password), ...forms]))
           if (await compared.verify(form)) return stored !== null;
         return false;
@@ -64,6 +63,13 @@ export function createPasswords({
       );
     },
   };
+}
+
+/** @throws Error for a text that this service cannot have stored */
+function readStored(text: string): ImportedHash {
+  const read = readImportedHash(text);
+  if (!read) throw new Error('the stored hash of a password is not readable');
+  return read;
 }
 
 /** Runs up to `concurrency` tasks at once, in the order of arrival. */

@@ -1,12 +1,12 @@
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import { z } from 'zod';
-import { rowsOf } from '../../db/query/rows.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { email, normalizationFault, refusal } from '../../kernel/input/values.ts';
 import { authenticationMethods, passwords } from '../../features/me/authentication-method.ts';
 import { isLockedOut } from '../../features/me/failed-attempts.ts';
 import { users } from '../../features/users/user.ts';
+import { sampleOfHashes } from '../sign-in-protection/hash-sample.ts';
 import type { UserRow } from './sign-in.ts';
 
 /**
@@ -100,20 +100,4 @@ export async function checkPassword(
     matched,
     rehashed: matched !== null && hashing.needsRehash(matched) ? await hashing.hash(typedPassword) : null,
   };
-}
-
-const SAMPLE_SIZE = 2000;
-
-/** Some stored hashes, from all over a large table. */
-async function sampleOfHashes(db: Executor): Promise<string[]> {
-  const [size] = await rowsOf<{ rows: number }>(
-    db,
-    sql`select reltuples as rows from pg_class where oid = 'passwords'::regclass`,
-  );
-  const percent = Math.min(100, (100 * SAMPLE_SIZE) / Math.max(1, Number(size?.rows)));
-  const rows = await rowsOf<{ hash: string }>(
-    db,
-    sql`select hash from passwords tablesample system (${percent}::real) limit ${2 * SAMPLE_SIZE}`,
-  );
-  return rows.map(({ hash }) => hash);
 }
