@@ -6,9 +6,8 @@ import type { Guard } from '../kernel/stages.ts';
 import type { Clock } from '../kernel/ports.ts';
 import { permissionOf } from '../kernel/related.ts';
 import { unknownScope } from '../kernel/scope.ts';
-import type { OperatorRules } from './operators.ts';
+import { assertOperatorFactor, isOperatorNetwork, type OperatorRules } from './operators.ts';
 import { ORGANIZATION_OWNER } from './built-in.ts';
-import { covers } from './credentials/cidrs.ts';
 import { createCallerWatch, type WatchedChanges } from './caller-watch.ts';
 import { evaluateWithoutConditions, evaluate, type Grants, type Question } from '@doorward/decision/evaluate';
 
@@ -52,7 +51,6 @@ export function createGuard(
   { auth: { stepUpMaxAgeMinutes }, operators }: GuardRules,
   { clock, changes }: { readonly clock: Clock; readonly changes: WatchedChanges },
 ): Guard {
-  const { allowedCidrs } = operators;
   return {
     watch: createCallerWatch(changes),
 
@@ -63,8 +61,7 @@ export function createGuard(
       if (!scopeAndRights || scopeAndRights.rights.grants.membership === 'outside') throw unknownScope();
       const { scope, rights } = scopeAndRights;
       // From another network an operator is a stranger, so that a stolen session does not even show what it is worth.
-      if (scope.level === 'installation' && allowedCidrs.length > 0 && !covers(allowedCidrs, address))
-        throw unknownScope();
+      if (scope.level === 'installation' && !isOperatorNetwork(operators, address)) throw unknownScope();
       if (scope.isSuspended && !isSelfService && !remainsOpen(op, rights)) throw suspended();
       if (scope.userInProject) return;
       // Only a caller who may create keys for others learns that the project has no such user.
@@ -102,12 +99,7 @@ export function createGuard(
 
     assertSessionGates(op, principal, scopeAndRights) {
       if (principal.type !== 'session') return;
-      const isOperating = scopeAndRights?.scope.level === 'installation';
-      if (isOperating && operators.requiresSecondFactor && principal.acr === 'aal1') {
-        throw fail('MFA_REQUIRED', {
-          fix: 'Add an authenticator app at POST /api/me/mfa/factors, or sign in again with its code.',
-        });
-      }
+      if (scopeAndRights?.scope.level === 'installation') assertOperatorFactor(operators, principal);
       if (scopeAndRights && op.access.includes(':')) {
         const { scope, rights } = scopeAndRights;
         const isOwnAccount = scope.accountType === 'personal' && rights.subject.ownsAccount;

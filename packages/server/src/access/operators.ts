@@ -1,4 +1,6 @@
 import { sql, type SQL } from 'drizzle-orm';
+import { fail } from '../errors.ts';
+import { covers } from './credentials/cidrs.ts';
 import { preparedRowsOf } from '../db/connection/prepared.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { unknownSubject, type SubjectStatus } from './grants/grants.ts';
@@ -13,6 +15,23 @@ export interface OperatorRules {
   readonly requiresSecondFactor: boolean;
   /** Whether the first user of a development installation, who proved only that they can read its terminal, counts. */
   readonly acceptsFirstUser: boolean;
+}
+
+/** From another network an operator is a stranger. */
+export const isOperatorNetwork = (
+  { allowedCidrs }: Pick<OperatorRules, 'allowedCidrs'>,
+  address: string,
+): boolean => allowedCidrs.length === 0 || covers(allowedCidrs, address);
+
+/** @throws MFA_REQUIRED */
+export function assertOperatorFactor(
+  { requiresSecondFactor }: Pick<OperatorRules, 'requiresSecondFactor'>,
+  { acr }: { readonly acr: 'aal1' | 'aal2' },
+): void {
+  if (!requiresSecondFactor || acr === 'aal2') return;
+  throw fail('MFA_REQUIRED', {
+    fix: 'Add an authenticator app at POST /api/me/mfa/factors, or sign in again with its code.',
+  });
 }
 
 /**

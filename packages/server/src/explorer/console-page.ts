@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { pageHeaders, withHeaders } from '../html/page-headers.ts';
+import { filesPolicy, pageHeaders, withHeaders } from '../html/page-headers.ts';
 import { sendText } from '../http/body/compression.ts';
 import { serveFiles } from './docs-page.ts';
 
@@ -11,18 +11,7 @@ import { serveFiles } from './docs-page.ts';
  */
 
 /** Only files of this origin, no inline script or style, and no HTML that a script puts together (Trusted Types). */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-].join('; ');
+const policy = filesPolicy("form-action 'self'", "require-trusted-types-for 'script'");
 
 export function registerConsole(app: FastifyInstance, folder: string): void {
   const page = readFileSync(join(folder, 'index.html'), 'utf8');

@@ -2,7 +2,7 @@ import fastifyStatic from '@fastify/static';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { compressFiles } from '../http/body/compression.ts';
-import { pageHeaders, withHeaders } from '../html/page-headers.ts';
+import { filesPolicy, pageHeaders, withHeaders } from '../html/page-headers.ts';
 import { serveFiles } from './docs-page.ts';
 
 /**
@@ -11,17 +11,7 @@ import { serveFiles } from './docs-page.ts';
  */
 
 /** No inline script or style: the build makes files of them (docs/.vitepress/strict-pages.ts). */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "form-action 'none'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const policy = filesPolicy("form-action 'none'");
 
 /** The colors of code have one name in every build, so a browser checks them as it checks a page. */
 const isPage = (path: string): boolean => /^\/(?:code\.css|(?:[\w-]+\/)*(?:[\w-]+\.html)?)$/.test(path);

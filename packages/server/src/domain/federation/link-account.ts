@@ -87,7 +87,7 @@ async function checkConnect(
   const linked = await lockAccount(ctx, identity);
   const { address } = identity;
   if (address !== null) await lockClaimants(ctx, address);
-  // The cookie of the account pages goes to them alone; the flow, which began there, belongs to this browser.
+  // Only the account pages read their cookie; the flow, which began there, belongs to this browser.
   const cookies = ofAccountPages ? { refreshCookie: null, accountSessionId: sessionId } : call;
   const holder = await findConnectingUser(tx, services, cookies);
   if (!holder) return { error: 'stepUpRequired' };

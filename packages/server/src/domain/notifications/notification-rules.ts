@@ -1,5 +1,4 @@
 import { and, asc, count, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
-import { ORGANIZATION_OWNER } from '../../access/built-in.ts';
 import { nodes } from '../../db/tenancy/nodes.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { apiKeys } from '../../features/api-keys/api-key.ts';
@@ -17,7 +16,7 @@ import { users } from '../../features/users/user.ts';
 import { notifications } from './notification.ts';
 import { idIn, type DraftResult, type RuleInput } from './notification-draft.ts';
 import { onUserChanged, onMethodsChanged, onSignedIn, onTokenReused } from './security-rules.ts';
-import { onEntered, onImpersonated, onOperatorAct, onOperatorAdded } from './operator-rules.ts';
+import { onEntered, onImpersonated, onOperatorAct, onOperatorAdded, ownersOf } from './operator-rules.ts';
 import { onWebhookDisabled, onWebhookFailing } from './webhook-rules.ts';
 
 const DAY_MS = 86_400_000;
@@ -30,19 +29,6 @@ async function organizationOf({ tx, event }: RuleInput): Promise<string | undefi
     .from(organizations)
     .where(and(eq(organizations.id, event.tenantId), isNull(organizations.deletedAt)));
   return row?.name;
-}
-
-async function ownersOf(tx: Executor, organizationId: string): Promise<string[]> {
-  const owners = await tx
-    .select({ id: organizationMembers.userId })
-    .from(organizationMembers)
-    .where(
-      and(
-        eq(organizationMembers.tenantId, organizationId),
-        eq(organizationMembers.roleId, ORGANIZATION_OWNER),
-      ),
-    );
-  return owners.map(({ id }) => id);
 }
 
 async function projectOf({ tx, event }: RuleInput): Promise<string | undefined> {

@@ -113,7 +113,7 @@ async function liveOrganization(tx: Executor, id: string): Promise<{ readonly na
   return organization;
 }
 
-async function ownersOf(tx: Executor, organizationId: string): Promise<string[]> {
+export async function ownersOf(tx: Executor, organizationId: string): Promise<string[]> {
   const owners = await tx
     .select({ id: organizationMembers.userId })
     .from(organizationMembers)

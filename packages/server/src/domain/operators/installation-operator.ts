@@ -1,11 +1,9 @@
 import { INSTALLATION_OPERATOR } from '../../access/installation-roles.ts';
-import { covers } from '../../access/credentials/cidrs.ts';
-import { operatorRows } from '../../access/operators.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { assertOperatorFactor, isOperatorNetwork } from '../../access/operators.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import { fail } from '../../errors.ts';
 import { callerOf, type Context } from '../../kernel/context.ts';
-import { sql } from 'drizzle-orm';
+import { isOperator } from './operators.ts';
 
 /**
  * For an operation of a tenant that also touches what counts in the whole installation: its caller needs the permission of
@@ -17,20 +15,12 @@ export async function assertInstallationOperator(
   fix: string,
 ): Promise<void> {
   const { operators } = services.config;
-  const { userId, acr, type, impersonator } = callerOf({ principal });
-  const rows = await withoutRls(tx, () =>
-    rowsOf(
-      tx,
-      sql`select 1 from ${operatorRows(operators)} r
-        where r.user_id = ${userId}::uuid and r.role_id = ${INSTALLATION_OPERATOR}::uuid`,
-    ),
-  );
-  const { allowedCidrs } = operators;
-  const isHere = allowedCidrs.length === 0 || covers(allowedCidrs, call.address);
-  if (type !== 'session' || impersonator || !isHere || rows.length === 0) throw fail('FORBIDDEN', { fix });
-  if (operators.requiresSecondFactor && acr === 'aal1') {
-    throw fail('MFA_REQUIRED', {
-      fix: 'Add an authenticator app at POST /api/me/mfa/factors, or sign in again with its code.',
-    });
-  }
+  const caller = callerOf({ principal });
+  const isPerson = caller.type === 'session' && !caller.impersonator;
+  const may =
+    isPerson &&
+    isOperatorNetwork(operators, call.address) &&
+    (await withoutRls(tx, () => isOperator(tx, operators, caller.userId, INSTALLATION_OPERATOR)));
+  if (!may) throw fail('FORBIDDEN', { fix });
+  assertOperatorFactor(operators, caller);
 }

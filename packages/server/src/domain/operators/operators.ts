@@ -21,10 +21,16 @@ export const installationNode: NodeRef = {
 export const lockOperators = (tx: Executor): PromiseLike<unknown> =>
   tx.execute(sql`lock table operators in share row exclusive mode`);
 
-export async function isOperator(db: Executor, rules: OperatorRules, userId: string): Promise<boolean> {
+export async function isOperator(
+  db: Executor,
+  rules: OperatorRules,
+  userId: string,
+  roleId?: string,
+): Promise<boolean> {
+  const hasRole = roleId === undefined ? sql`` : sql`and r.role_id = ${roleId}::uuid`;
   const rows = await rowsOf(
     db,
-    sql`select 1 from ${operatorRows(rules)} r where r.user_id = ${userId}::uuid`,
+    sql`select 1 from ${operatorRows(rules)} r where r.user_id = ${userId}::uuid ${hasRole}`,
   );
   return rows.length > 0;
 }

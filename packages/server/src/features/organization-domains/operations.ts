@@ -25,15 +25,20 @@ export const organizationDomains = query({
     db.page(OrganizationDomain, input, [equals(OrganizationDomain, 'status', input.status)]),
 });
 
-export const createOrganizationDomain = mutation({
-  rest: 'POST /organization-domains',
+/** Only a person changes what an organization says of itself, after a recent sign-in. */
+const change = {
+  tenants,
   whileImpersonating: 'refused',
-  access: 'OrganizationDomain:Create',
-  summary: 'Name a domain of an organization; the answer has the record that proves it',
   sessionOnly: true,
   stepUp: true,
   leavesPermissions: true,
-  tenants,
+} as const;
+
+export const createOrganizationDomain = mutation({
+  ...change,
+  rest: 'POST /organization-domains',
+  access: 'OrganizationDomain:Create',
+  summary: 'Name a domain of an organization; the answer has the record that proves it',
   input: { scope: Scope, ...OrganizationDomain.create },
   output: OrganizationDomain.schema,
   status: 201,
@@ -46,16 +51,12 @@ export const createOrganizationDomain = mutation({
 });
 
 export const verifyOrganizationDomain = mutation({
+  ...change,
   rest: 'POST /organization-domains/:id/verify',
-  whileImpersonating: 'refused',
   access: 'OrganizationDomain:Verify',
   summary: 'Look for the record of a domain, which proves that the organization controls it',
   description:
     'Keep the record: the service looks again every day. A domain whose record has been gone for three days lapses.',
-  sessionOnly: true,
-  stepUp: true,
-  leavesPermissions: true,
-  tenants,
   input: { scope: Scope, id: uuid },
   output: OrganizationDomain.schema,
   target: OrganizationDomain,
@@ -78,14 +79,10 @@ export const verifyOrganizationDomain = mutation({
 });
 
 export const deleteOrganizationDomain = mutation({
+  ...change,
   rest: 'DELETE /organization-domains/:id',
-  whileImpersonating: 'refused',
   access: 'OrganizationDomain:Delete',
   summary: 'Delete a domain; another organization may verify it then',
-  sessionOnly: true,
-  stepUp: true,
-  leavesPermissions: true,
-  tenants,
   input: { scope: Scope, id: uuid },
   output: OrganizationDomain.schema,
   target: OrganizationDomain,

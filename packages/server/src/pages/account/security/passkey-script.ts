@@ -1,6 +1,7 @@
+import { passkeyBytes } from '../../passkey-bytes.ts';
+
 /**
- * Asks the device for a new passkey, and sends it with the form. The bytes are converted here, because not all browsers and
- * password managers do it. Where the service asks first who it is, the form shows that page.
+ * Asks the device for a new passkey, and sends it with the form. Where the service asks first who it is, the form shows that page.
  */
 export const addPasskeyScript = `(() => {
   const part = document.getElementById('new-passkey');
@@ -8,10 +9,7 @@ export const addPasskeyScript = `(() => {
   const form = part.querySelector('form');
   const fields = form.elements;
   const status = part.querySelector('[role=status]');
-  const toText = (buffer) =>
-    btoa(String.fromCharCode(...new Uint8Array(buffer))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
-  const toBytes = (text) =>
-    Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));
+  ${passkeyBytes}
   let isAsked = false;
 
   async function add() {

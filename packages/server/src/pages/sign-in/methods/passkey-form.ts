@@ -1,6 +1,7 @@
 import { html, type Html } from '../../../html/html.ts';
 import type { Language } from '../../../i18n/translate.ts';
 import { hiddenField, type PageState } from '../app-page.ts';
+import { passkeyBytes } from '../../passkey-bytes.ts';
 
 /** The use of a passkey on a page. It needs the script below, which shows the form where the browser has passkeys. */
 interface Texts {
@@ -65,7 +66,7 @@ export function passkeyForm(
 
 /**
  * Asks the browser for a passkey: when the button is pressed, and beside the field of the address, where browsers offer passkeys
- * while it is filled in. The bytes are converted here, because not all browsers and password managers do it.
+ * while it is filled in.
  */
 export const passkeyScript = `(() => {
   const part = document.getElementById('passkey');
@@ -73,10 +74,7 @@ export const passkeyScript = `(() => {
   const form = part.querySelector('form');
   const fields = form.elements;
   const status = form.querySelector('[role=status]');
-  const toText = (buffer) =>
-    buffer && btoa(String.fromCharCode(...new Uint8Array(buffer))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
-  const toBytes = (text) =>
-    Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));
+  ${passkeyBytes}
   let waiting = new AbortController();
   let isAsked = false;
 
