@@ -90,7 +90,8 @@ describe.each(transports)('an import over %s', (via: Via) => {
     const ids = data?.users.map(({ id }) => id) as string[];
     const entries = await rowsOf<{ tenantId: string; text: string }>(
       app.database.pool,
-      sql`select tenant_id as "tenantId", row_to_json(a)::text as text from audit_log a where operation = 'importUsers'`,
+      sql`select tenant_id as "tenantId", row_to_json(a)::text as text from audit_log a
+          where operation = 'importUsers' order by sequence`,
     );
     for (const id of ids)
       expect(
