@@ -128,7 +128,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     resolver,
     builtIns: rows,
     mail,
-    identityProviders: createIdentityProviders(config, ports.resolve, clock),
+    identityProviders: createIdentityProviders(config, { resolve: ports.resolve, clock, kek }),
     assertUrlAllowed: (url, path) => guard.assertUrlAllowed(url, path),
     webhooksDue: () => void (config.jobs.enabled && webhooks.deliverDue()),
     purgeUrgent: () => purge.runUrgent(),
