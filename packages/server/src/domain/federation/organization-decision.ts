@@ -3,7 +3,12 @@ import { nodes } from '../../db/tenancy/nodes.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { roles } from '../../features/roles/role.ts';
 import type { LiveApp } from '../app-access/app.ts';
-import { appFor, organizationsOf, type AppOrganization } from './sign-in-organization.ts';
+import {
+  appFor,
+  organizationOfMember,
+  organizationsOf,
+  type AppOrganization,
+} from './sign-in-organization.ts';
 import type { AppRequest } from '../sign-in-flow/app-request.ts';
 import type { Run } from '../identity/sign-in.ts';
 import { userAsActor } from '../identity/user-node.ts';
@@ -61,6 +66,12 @@ export async function decideOrganization(
 ): Promise<OrganizationDecision> {
   if (asked.toService) return { app, candidate, asked };
   const named = asked.organization;
+  if (candidate.member) {
+    const { organizationId } = candidate.member.connection;
+    const own = await organizationOfMember(tx, app, organizationId, candidate.user?.id ?? null);
+    const isAsked = own !== undefined && (typeof named !== 'string' || [own.id, own.slug].includes(named));
+    return isAsked ? forOrganization(app, asked, candidate, own) : 'denied';
+  }
   const choices = candidate.user && (await choicesOf(tx, app, candidate.user.id));
   const { organizations = [], alone = false } = choices ?? {};
   if (typeof named === 'string') {

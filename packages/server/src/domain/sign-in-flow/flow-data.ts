@@ -102,6 +102,8 @@ export interface SignInStep {
   readonly notice?: Notice;
   /** The provider of OpenID Connect to which the person went last; absent: GitHub, or none. */
   readonly providerKey?: string;
+  /** The connection of an organization to which the domain of the address leads. */
+  readonly connection?: { readonly id: string; readonly name: string; readonly enforced: boolean };
   /** The address as the page shows it, whether a mail was sent or not; absent: the page asks for no code. */
   readonly mailedTo?: string;
   readonly mail?: MailedCode;
