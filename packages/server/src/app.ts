@@ -177,7 +177,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       admit: admission.admit,
       ...resolver,
       noteMembership: admission.rememberOwner,
-      noteEntry: createEntryNotes(actAsSystem),
+      ...createEntryNotes(actAsSystem),
       guard: createGuard(config, { clock, changes }),
       pool,
       ...rls,

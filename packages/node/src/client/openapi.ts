@@ -4830,6 +4830,23 @@ export interface webhooks {
     patch?: never;
     trace?: never;
   };
+  'organization_connection.bypassed': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** An owner entered an organization around the identity provider on which it insists. */
+    post: operations['onOrganizationConnectionBypassed'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   'organization_connection.deleted': {
     parameters: {
       query?: never;
@@ -5886,6 +5903,7 @@ export interface components {
       | 'api_key_created'
       | 'project_grant_changed'
       | 'domain_lapsed'
+      | 'connection_bypassed'
       | 'webhook_failing'
       | 'webhook_disabled'
       | 'new_sign_in'
@@ -7396,7 +7414,7 @@ export interface components {
       ssoSessionId: string | null;
       /**
        * Format: uuid
-       * @description For an app: id of the organization for which you signed in; null: for none.
+       * @description For an app: id of the organization for which you signed in. Else: id of the organization through whose provider you signed in, and which alone the session reaches. Null: none.
        */
       organizationId: string | null;
       /** @description How many factors the user gave. */
@@ -10662,6 +10680,7 @@ export interface components {
         | 'SESSION_REQUIRED'
         | 'EMAIL_VERIFICATION_REQUIRED'
         | 'MFA_REQUIRED'
+        | 'SSO_REQUIRED'
         | 'STEP_UP_REQUIRED'
         | 'IMPERSONATION_NOT_ALLOWED'
         | 'PRIVILEGE_ESCALATION'
@@ -14206,6 +14225,18 @@ export interface components {
       'organization_domain.deleted': components['schemas']['OrganizationDomain'];
       'organization_connection.created': components['schemas']['OrganizationConnection'];
       'organization_connection.updated': components['schemas']['OrganizationConnection'];
+      'organization_connection.bypassed': {
+        /**
+         * Format: uuid
+         * @description Id of their session.
+         */
+        id: string;
+        /**
+         * Format: uuid
+         * @description Id of the owner.
+         */
+        userId: string;
+      };
       'organization_connection.deleted': components['schemas']['OrganizationConnection'];
       'invitation.created': components['schemas']['Invitation'];
       'invitation.accepted': components['schemas']['Invitation'];
@@ -14461,7 +14492,7 @@ export interface components {
         ssoSessionId: string | null;
         /**
          * Format: uuid
-         * @description For an app: id of the organization for which you signed in; null: for none.
+         * @description For an app: id of the organization for which you signed in. Else: id of the organization through whose provider you signed in, and which alone the session reaches. Null: none.
          */
         organizationId: string | null;
         /** @description How many factors the user gave. */
@@ -14516,7 +14547,7 @@ export interface components {
         ssoSessionId: string | null;
         /**
          * Format: uuid
-         * @description For an app: id of the organization for which you signed in; null: for none.
+         * @description For an app: id of the organization for which you signed in. Else: id of the organization through whose provider you signed in, and which alone the session reaches. Null: none.
          */
         organizationId: string | null;
         /** @description How many factors the user gave. */
@@ -14571,7 +14602,7 @@ export interface components {
         ssoSessionId: string | null;
         /**
          * Format: uuid
-         * @description For an app: id of the organization for which you signed in; null: for none.
+         * @description For an app: id of the organization for which you signed in. Else: id of the organization through whose provider you signed in, and which alone the session reaches. Null: none.
          */
         organizationId: string | null;
         /** @description How many factors the user gave. */
@@ -28445,6 +28476,44 @@ export interface operations {
       '2XX': components['responses']['WebhookReceived'];
     };
   };
+  onOrganizationConnectionBypassed: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description Id of the event, the same on every attempt. */
+        'webhook-id': components['parameters']['webhook-id'];
+        /** @description Seconds since 1970 at this attempt. */
+        'webhook-timestamp': components['parameters']['webhook-timestamp'];
+        /** @description By Standard Webhooks: `v1,` and the HMAC-SHA256 of id, time and body; two while a secret is rotated. */
+        'webhook-signature': components['parameters']['webhook-signature'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['Event'] & {
+          /** @constant */
+          type?: 'organization_connection.bypassed';
+          data?: {
+            /**
+             * Format: uuid
+             * @description Id of their session.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Id of the owner.
+             */
+            userId: string;
+          };
+        };
+      };
+    };
+    responses: {
+      '2XX': components['responses']['WebhookReceived'];
+    };
+  };
   onOrganizationConnectionDeleted: {
     parameters: {
       query?: never;
@@ -29915,7 +29984,7 @@ export interface operations {
             ssoSessionId: string | null;
             /**
              * Format: uuid
-             * @description For an app: id of the organization for which you signed in; null: for none.
+             * @description For an app: id of the organization for which you signed in. Else: id of the organization through whose provider you signed in, and which alone the session reaches. Null: none.
              */
             organizationId: string | null;
             /** @description How many factors the user gave. */
@@ -29996,7 +30065,7 @@ export interface operations {
             ssoSessionId: string | null;
             /**
              * Format: uuid
-             * @description For an app: id of the organization for which you signed in; null: for none.
+             * @description For an app: id of the organization for which you signed in. Else: id of the organization through whose provider you signed in, and which alone the session reaches. Null: none.
              */
             organizationId: string | null;
             /** @description How many factors the user gave. */
@@ -30077,7 +30146,7 @@ export interface operations {
             ssoSessionId: string | null;
             /**
              * Format: uuid
-             * @description For an app: id of the organization for which you signed in; null: for none.
+             * @description For an app: id of the organization for which you signed in. Else: id of the organization through whose provider you signed in, and which alone the session reaches. Null: none.
              */
             organizationId: string | null;
             /** @description How many factors the user gave. */

@@ -108,7 +108,9 @@ export function createResolver(
       const beforeSuspension: Grants | null = isActive ? { ...grants, membership: 'active' } : null;
       return { grants: emptyGrants(membership, nouns), beforeSuspension, subject, keyRoleId };
     }
-    const own = { grants, subject, keyRoleId };
+    const mustConnect =
+      principal.type === 'session' && (await hasAddressIn(pool, principal.userId, scope.enforcedDomains));
+    const own = { grants, subject, keyRoleId, ...(mustConnect && { mustConnect: true as const }) };
     return isOfOtherUser(scope, principal.userId) ? onBehalf(own) : own;
   }
 
@@ -231,6 +233,17 @@ export function createResolver(
   };
 }
 
+/** Whether the user has a verified address in one of the domains. */
+async function hasAddressIn(db: Executor, userId: string, domains: readonly string[]): Promise<boolean> {
+  if (domains.length === 0) return false;
+  const rows = await preparedRowsOf(
+    db,
+    sql`select 1 from authentication_methods where user_id = ${userId}::uuid and is_verified
+      and split_part(reverse(label), '@', 1) = any (select reverse(d) from unnest(${`{${domains.join()}}`}::text[]) d) limit 1`,
+  );
+  return rows.length > 0;
+}
+
 const scopeKey = ({ tenant, id }: ScopeInput): string => `${canonicalTenant(tenant)} ${id}`;
 
 /** Whether the subject has in a project only the role of their membership in its organization. */
@@ -249,12 +262,16 @@ declare module '../kernel/scope.ts' {
     readonly supportAccess: boolean;
     /** Whether an operator suspended the organization; a granted scope with a suspended side does not exist. */
     readonly isSuspended: boolean;
+    /** Domains of addresses whose people the organization lets in only through its own identity provider. */
+    readonly enforcedDomains: readonly string[];
   }
 }
 declare module '../kernel/context.ts' {
   interface CallerRights {
     /** In another user's projectUser scope: the rights of the caller in the project. */
     readonly projectGrants?: Grants;
+    /** The organization lets this person in only through its own identity provider. */
+    readonly mustConnect?: true;
     /** The caller asks about a granted scope of their project, and belongs to none of it. */
     readonly asOwner?: true;
     /** In a suspended organization: what the caller otherwise holds, which counts for what it still allows. */

@@ -3,11 +3,10 @@ import { rowsOf } from '../../db/query/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { LiveApp } from '../app-access/app.ts';
 import type { ConnectedProvider } from '../federation/providers/connections.ts';
-import { isServiceItself } from '../service-sign-in/service-itself.ts';
 
 /**
  * An active connection of an organization that is not suspended, through which people may sign in to an app: one in a project
- * of the organization, or in one that is granted to it. At this service itself every connection counts.
+ * of the organization, or in one that is granted to it (`takesConnections`).
  */
 export interface LiveConnection extends ConnectedProvider {
   readonly organizationId: string;
@@ -17,7 +16,7 @@ export interface LiveConnection extends ConnectedProvider {
   readonly defaultRoleTenantId: string;
 }
 
-type PlaceOfApp = Pick<LiveApp, 'id' | 'tenantId' | 'owner'>;
+type PlaceOfApp = Pick<LiveApp, 'tenantId' | 'owner' | 'takesConnections'>;
 
 export const connectionById = (
   db: Executor,
@@ -55,6 +54,25 @@ export async function vouchesFor(
   return row?.vouches ?? false;
 }
 
+/** The connection on which the organization insists for this user, who has a verified address in one of its domains. */
+export const requiredConnection = (
+  db: Executor,
+  app: PlaceOfApp,
+  organizationId: string,
+  userId: string,
+): Promise<LiveConnection | undefined> =>
+  liveConnection(
+    db,
+    app,
+    sql`c.tenant_id = ${organizationId}::uuid and c.enforced and exists (select 1 from organization_domains d
+      join authentication_methods m on m.user_id = ${userId}::uuid and m.is_verified
+        and split_part(reverse(m.label), '@', 1) = reverse(d.domain)
+      where d.tenant_id = c.tenant_id and d.id = any(c.domain_ids) and d.status = 'verified' and d.deleted_at is null)`,
+  );
+
+/** How long a session lasts for which the provider of an organization vouched: then it says again whether they still belong there. */
+export const BOUND_HOURS = 12;
+
 /** Whether any connection counts for the app, so that its page asks for the address first. */
 export async function hasConnections(db: Executor, app: PlaceOfApp): Promise<boolean> {
   return (await liveConnection(db, app, sql`true`)) !== undefined;
@@ -67,9 +85,11 @@ async function liveConnection(
   app: PlaceOfApp,
   which: SQL,
 ): Promise<LiveConnection | undefined> {
-  const counts = isServiceItself(app)
-    ? sql`true`
-    : sql`(c.tenant_id = ${app.owner.id}::uuid or exists (select 1 from project_grants g
+  if (app.takesConnections === 'none') return undefined;
+  const counts =
+    app.takesConnections === 'all'
+      ? sql`true`
+      : sql`(c.tenant_id = ${app.owner.id}::uuid or exists (select 1 from project_grants g
         where g.organization_id = c.tenant_id and g.tenant_id = ${app.tenantId}::uuid
           and g.status = 'active' and g.deleted_at is null))`;
   const [row] = await rowsOf<LiveConnection>(

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { uuid } from '../../kernel/input/values.ts';
 import { roleIdOf } from '../../access/built-in.ts';
 import { OrganizationConnection } from '../../features/organization-connections/connection.ts';
 import { OrganizationDomain } from '../../features/organization-domains/domain.ts';
@@ -79,6 +81,15 @@ export const organizationTypes: readonly EventType[] = [
     status: 'active' as const,
     updatedAt: new Date('2026-02-15T09:30:00.000Z'),
   }),
+  type(
+    'organization_connection.bypassed',
+    'An owner entered an organization around the identity provider on which it insists.',
+    z.object({
+      id: uuid.describe('Id of their session.'),
+      userId: uuid.describe('Id of the owner.'),
+    }),
+    { id: '0190b6f0-0000-7000-8000-000000000096', userId: '0190b6f0-0000-7000-8000-000000000001' },
+  ),
   type(
     'organization_connection.deleted',
     'A connection of an organization was deleted.',

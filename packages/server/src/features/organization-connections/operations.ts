@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { endUnboundSessions } from '../../domain/memberships/app-sessions.ts';
 import { equals } from '../../db/query/filters.ts';
 import { fail } from '../../errors.ts';
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
@@ -102,6 +103,9 @@ export const updateOrganizationConnection = mutation({
       ...sealedSecret,
       provedAt,
     });
+    // Whom the organization lets in is part of its scope, which is cached.
+    ctx.invalidate(`node:${scope.nodeId}`);
+    if (after.enforced && !before.enforced) await endUnboundSessions(ctx, scope.nodeId, input.id);
     return row;
   },
 });
@@ -133,7 +137,10 @@ export const deleteOrganizationConnection = mutation({
   output: OrganizationConnection.schema,
   target: OrganizationConnection,
   emits: 'organization_connection.deleted',
-  run: ({ db, input }) => db.remove(OrganizationConnection, input.id),
+  run: ({ db, scope, input, invalidate }) => {
+    invalidate(`node:${scope.nodeId}`);
+    return db.remove(OrganizationConnection, input.id);
+  },
 });
 
 const ConnectionTest = z

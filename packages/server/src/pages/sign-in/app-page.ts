@@ -43,7 +43,8 @@ export interface PageState {
     | 'providerFailed'
     | 'providerRefused'
     | 'addressInvalid'
-    | 'emailNotVerified';
+    | 'emailNotVerified'
+    | 'connectionRequired';
   /** Whether the user has a passkey; only at the second factor. */
   readonly hasPasskey: boolean;
   /** Whether the user has an authenticator app; only at the second factor. */

@@ -7,6 +7,7 @@ interface Texts {
   /** Above the field for the code that connects the account there with the user who had the address before. */
   readonly connects: string;
   readonly emailNotVerified: string;
+  readonly required: string;
 }
 
 export const companyTexts: Record<Language, Texts> = {
@@ -17,6 +18,7 @@ export const companyTexts: Record<Language, Texts> = {
       'There is already an account with the address {address}. We sent an e-mail there: enter its code once, and you can sign in through {provider} from now on.',
     emailNotVerified:
       '{provider} did not name an address that belongs to your organization. Ask the people who administer it.',
+    required: 'This organization lets you in only through {provider}.',
   },
   de: {
     enforced: 'Ihre Organisation meldet sich über {provider} an.',
@@ -25,6 +27,7 @@ export const companyTexts: Record<Language, Texts> = {
       'Es gibt schon ein Konto mit der Adresse {address}. Wir haben eine E-Mail dorthin gesendet: Geben Sie den Code daraus einmal ein, dann können Sie sich künftig über {provider} anmelden.',
     emailNotVerified:
       '{provider} hat keine Adresse genannt, die zu Ihrer Organisation gehört. Fragen Sie die Menschen, die sie verwalten.',
+    required: 'Diese Organisation lässt Sie nur über {provider} ein.',
   },
   es: {
     enforced: 'Su organización inicia sesión a través de {provider}.',
@@ -33,6 +36,7 @@ export const companyTexts: Record<Language, Texts> = {
       'Ya existe una cuenta con la dirección {address}. Hemos enviado un correo a esa dirección: introduzca su código una vez y podrá iniciar sesión a través de {provider} a partir de ahora.',
     emailNotVerified:
       '{provider} no ha indicado una dirección que pertenezca a su organización. Pregunte a quienes la administran.',
+    required: 'Esta organización solo le deja entrar a través de {provider}.',
   },
   fr: {
     enforced: 'Votre organisation se connecte par {provider}.',
@@ -41,5 +45,6 @@ export const companyTexts: Record<Language, Texts> = {
       'Il existe déjà un compte avec l’adresse {address}. Nous y avons envoyé un e-mail : saisissez son code une fois, et vous pourrez désormais vous connecter par {provider}.',
     emailNotVerified:
       '{provider} n’a pas indiqué d’adresse qui appartienne à votre organisation. Demandez aux personnes qui l’administrent.',
+    required: 'Cette organisation ne vous laisse entrer que par {provider}.',
   },
 };

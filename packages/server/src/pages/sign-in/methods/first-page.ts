@@ -43,6 +43,8 @@ const atField = ['addressInvalid', 'wrongMailedCode', 'mailedCodeEnded'];
 /** The message about the last attempt, above the form. */
 function noticeAbove(language: Language, { notice, provider, signIn }: PageState): Html | false {
   const notices = noticeTexts[language];
+  if (notice === 'connectionRequired')
+    return noticeParagraph(fillSentence(companyTexts[language].required, { provider: provider ?? '' }));
   if (notice === null || atField.includes(notice) || !(notice in notices)) return false;
   const isOfCompany = notice === 'emailNotVerified' && signIn.connection?.name === provider;
   const sentence = isOfCompany
