@@ -22,7 +22,7 @@ import { visitor } from '../support/visitor.ts';
 import { sampleInput, schemas } from './sample.ts';
 import { dataFaults, faultsOf, type Document } from './schema-check.ts';
 import { dereferenced } from '../support/openapi-document.ts';
-import { house, member, nounOf, type House, isOfInstallation } from './world.ts';
+import { domainFor, house, member, nounOf, type House, isOfInstallation } from './world.ts';
 
 /** The documents describe exactly what the service serves, and responses are valid by the documents. */
 interface Parameter {
@@ -358,7 +358,9 @@ describe('an answer over REST', () => {
       const existing = resource ? { ...linked, resourceId: resource, action: 'read' } : linked;
       const builtIn =
         create.name === 'createPermission' && !resource ? await builtInResource(scope, token) : {};
-      const made = await call(create.name, sampleInput(create, scope, { ...existing, ...builtIn }), token);
+      const own = await domainFor(create, app, { scope, token });
+      const known = { ...existing, ...builtIn, ...own };
+      const made = await call(create.name, sampleInput(create, scope, known), token);
       expect(made.ok, made.body).toBe(true);
       const { id } = made.data as { id: string };
       const follow = (prefix: string) => {
@@ -526,6 +528,22 @@ describe('an answer over REST', () => {
     expect(unproved.code).toBe('INVALID_STATE');
     app.records.set(record.name, [record.value]);
     expect((await call('verifyOrganizationDomain', { scope: ours, id }, token)).ok).toBe(true);
+    const company = {
+      name: 'Company',
+      issuer: 'https://login.example.test',
+      clientId: 'doorward',
+      clientSecret: 'a secret',
+      defaultRoleId: roleIdOf('Organization Viewer'),
+    };
+    const connection = await call(
+      'createOrganizationConnection',
+      { scope: ours, ...company, domainIds: [id] },
+      token,
+    );
+    const connected = { scope: ours, id: (connection.data as { id: string }).id };
+    await call('organizationConnection', connected, token);
+    await call('testOrganizationConnection', connected, token);
+    expect((await call('deleteOrganizationDomain', { scope: ours, id }, token)).code).toBe('IN_USE');
     await call('rotateSigningKey', { scope: owner.places.accountProject.scope }, token);
     for (const name of ['health', 'healthLive', 'healthReady', 'systemJwks', 'auditJwks', 'systemMetadata'])
       await call(name, {});
@@ -908,6 +926,7 @@ describe('an answer over REST', () => {
       'impersonation.started',
       'organization.reactivated',
       'organization.suspended',
+      'organization_connection.bypassed',
       'organization_domain.lapsed',
       'project.user_roles_changed',
       'session.reuse_detected',

@@ -8,6 +8,7 @@ export const actions: Readonly<Record<string, string>> = {
   Organization: 'Query, Create, Update, Delete',
   OrganizationInvitation: 'Query, Create, ResendEmail, Renew, Revoke',
   OrganizationDomain: 'Query, Create, Verify, Delete',
+  OrganizationConnection: 'Query, Create, Update, Delete, Test',
   OrganizationMember: 'Query, Update, Remove',
   Project: 'Query, Create, Update, Delete',
   ProjectGrant: 'Query, Create, Update, Accept, Leave, Revoke',
@@ -45,6 +46,7 @@ export const roles = [
 const table = `
   Organization           | Q C | Q U D | Q U | Q                     | Q | –   | – | Q C
   OrganizationInvitation | –   | ●     | ●   | Q                     | Q | –   | – | –
+  OrganizationConnection | –   | ●     | Q   | –                     | – | –   | – | –
   OrganizationDomain     | –   | ●     | ●   | Q                     | Q | –   | – | –
   OrganizationMember     | –   | ●     | ●   | Q                     | Q | –   | – | –
   Project                | ●   | ●     | ●   | Q C U                 | Q | Q U | Q | Q C
