@@ -7,6 +7,7 @@ import { loadScope, scopeTopics } from './load-scope.ts';
 import type { ScopeAndRights } from '../kernel/stages.ts';
 import type { BuiltIns } from './built-in.ts';
 import { installationPermissions } from './installation-roles.ts';
+import { hasAddressIn } from './company-address.ts';
 import { loadOperator, type OperatorRules } from './operators.ts';
 import { createUserNames, type UserNames } from './user-names.ts';
 import { isWithinPin, questionsOnly } from './reach.ts';
@@ -231,17 +232,6 @@ export function createResolver(
       return rights.get(key, load).then((callerRights) => callerRights ?? inactive(unknownSubject));
     },
   };
-}
-
-/** Whether the user has a verified address in one of the domains. */
-async function hasAddressIn(db: Executor, userId: string, domains: readonly string[]): Promise<boolean> {
-  if (domains.length === 0) return false;
-  const rows = await preparedRowsOf(
-    db,
-    sql`select 1 from authentication_methods where user_id = ${userId}::uuid and is_verified
-      and split_part(reverse(label), '@', 1) = any (select reverse(d) from unnest(${`{${domains.join()}}`}::text[]) d) limit 1`,
-  );
-  return rows.length > 0;
 }
 
 const scopeKey = ({ tenant, id }: ScopeInput): string => `${canonicalTenant(tenant)} ${id}`;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { isIssuer } from '../kernel/input/issuer.ts';
 import { InvalidValue, type Parse } from './values.ts';
 
 /** OpenID Connect providers of the installation (docs/operating/identity-providers.md), as a JSON array. */
@@ -13,14 +14,6 @@ const issuer = z
   .string()
   .max(2048)
   .refine(isIssuer, { message: 'must be an https URL without query and fragment' });
-
-/** https, or this machine, for tests and trials. Compared to the letter with the `issuer` of the provider. */
-export function isIssuer(given: string): boolean {
-  if (!/^(https:\/\/|http:\/\/(127\.0\.0\.1|\[::1\]|localhost)([:/]|$))/.test(given)) return false;
-  if (!URL.canParse(given)) return false;
-  const { search, hash, username, password } = new URL(given);
-  return !/[?#\s]/.test(given) && [search, hash, username, password].every((part) => part === '');
-}
 
 const claim = (standard: string) => words.default(standard);
 

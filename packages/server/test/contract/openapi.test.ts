@@ -17,6 +17,7 @@ import { codeShown } from '../support/authenticator.ts';
 import { unique, type Answer } from '../support/client.ts';
 import { challengeOf, consented, newVerifier } from '../support/project-code.ts';
 import { startGithub, type GithubDouble } from '../support/github.ts';
+import { connected } from '../support/connections.ts';
 import { startOpenidProvider, type OpenidDouble } from '../support/openid-provider.ts';
 import { visitor } from '../support/visitor.ts';
 import { sampleInput, schemas } from './sample.ts';
@@ -359,8 +360,8 @@ describe('an answer over REST', () => {
       const builtIn =
         create.name === 'createPermission' && !resource ? await builtInResource(scope, token) : {};
       const own = await domainFor(create, app, { scope, token });
-      const known = { ...existing, ...builtIn, ...own };
-      const made = await call(create.name, sampleInput(create, scope, known), token);
+      const fixed = { ...existing, ...builtIn, ...own };
+      const made = await call(create.name, sampleInput(create, scope, fixed), token);
       expect(made.ok, made.body).toBe(true);
       const { id } = made.data as { id: string };
       const follow = (prefix: string) => {
@@ -693,6 +694,21 @@ describe('an answer over REST', () => {
     expect((await call('finishProviderSignIn', back)).code).toBe('INVALID_TOKEN');
     expect((await call('finishProviderSignIn', back, undefined, { cookie })).status).toBe(303);
     expect((await call('startProviderSignIn', { key: 'unknown' })).code).toBe('PROVIDER_NOT_CONFIGURED');
+  });
+
+  it('is as documented in signing in through the provider of an organization', async () => {
+    const { connectionId: id, domain } = await connected(app, provider);
+    provider.person = provider.newPerson({ email: `grace@${domain}` });
+    const begun = await call('startSignIn', { redirect: 'http://localhost:4000/' });
+    const headers = { cookie: `doorward_flow=${begun.cookies[0]?.value}`, origin: 'http://localhost:4000' };
+    expect((await call('startConnection', { id })).code).toBe('INVALID_TOKEN');
+    const led = await call('startConnection', { id }, undefined, headers);
+    const { searchParams } = new URL(await provider.visit(String(led.headers['location'])));
+    const back = { id, ...Object.fromEntries(searchParams) };
+    expect((await call('finishConnection', back)).code).toBe('INVALID_TOKEN');
+    expect((await call('finishConnection', back, undefined, headers)).status).toBe(303);
+    const unknown = await call('finishConnection', { ...back, id: randomUUID() }, undefined, headers);
+    expect(unknown.ok).toBe(false);
   });
 
   it('is as documented in signing in with GitHub', async () => {

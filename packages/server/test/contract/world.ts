@@ -159,9 +159,9 @@ async function rowsOf(app: TestApp, token: string, scope: ScopeRef): Promise<Rec
     if (noun === 'Project' || noun === 'Organization' || !create.tenants?.includes(scope.tenant as Tenant))
       continue;
     const make = async () => {
-      const known = { ...knownIn(rows), ...(await domainFor(create, app, { scope, token })) };
-      rows['OrganizationDomain']?.live.push(...(known.domainIds ?? []));
-      const answer = await app.raw(create.name, sampleInput(create, scope, known), { token });
+      const fixed = { ...knownIn(rows), ...(await domainFor(create, app, { scope, token })) };
+      rows['OrganizationDomain']?.live.push(...(fixed.domainIds ?? []));
+      const answer = await app.raw(create.name, sampleInput(create, scope, fixed), { token });
       if (!answer.ok) throw new Error(`${create.name} in ${scope.tenant}: ${answer.body}`);
       return (answer.data as { id: string }).id;
     };

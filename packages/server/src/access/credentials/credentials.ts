@@ -254,13 +254,8 @@ export function createCredentials(pool: Executor, changes: Changes, operators: O
       : [];
     const { impersonator, impersonatorSessionId } = row;
     const ofOperator = impersonator ? [`user:${impersonator.id}`, `session:${impersonatorSessionId}`] : [];
-    const topics = [
-      `session:${id}`,
-      `user:${row.userId}`,
-      ...ofApp,
-      ...ofUser(accountOwnerId),
-      ...ofOperator,
-    ];
+    const topics = [`session:${id}`, `user:${row.userId}`, ...ofApp, ...ofUser(accountOwnerId)];
+    topics.push(...ofOperator);
     return { value, topics };
   }
 

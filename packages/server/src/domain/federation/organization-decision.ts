@@ -73,8 +73,8 @@ export async function decideOrganization(
   if (candidate.member) {
     const { organizationId } = candidate.member.connection;
     const own = await organizationOfMember(tx, app, organizationId, candidate.user?.id ?? null);
-    const isAsked = own !== undefined && (typeof named !== 'string' || [own.id, own.slug].includes(named));
-    return isAsked ? forOrganization(app, asked, candidate, own) : 'denied';
+    const isWanted = own !== undefined && (typeof named !== 'string' || [own.id, own.slug].includes(named));
+    return isWanted ? forOrganization(app, asked, candidate, own) : 'denied';
   }
   const { user } = candidate;
   const enter = async (organization: AppOrganization): Promise<OrganizationDecision> => {

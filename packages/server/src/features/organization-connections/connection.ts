@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { roleIdOf } from '../../access/built-in.ts';
 import { deletedIndex, rowColumns, tenantColumn, time } from '../../db/query/columns.ts';
 import { entity, optional, required, serverSet } from '../../kernel/entity.ts';
-import { isIssuer } from '../../config/identity-providers.ts';
+import { isIssuer } from '../../kernel/input/issuer.ts';
 import { iso, refusal, text, uuid } from '../../kernel/input/values.ts';
 import { roles } from '../roles/role.ts';
 

@@ -32,7 +32,7 @@ export interface TestResult {
 /** The identity providers of organizations. Each call goes to a server that a customer has chosen, through the target guard. */
 export interface ConnectionProviders {
   at(connection: ConnectedProvider): IdentityProvider;
-  /** Asks for metadata and keys anew. Never rejects. */
+  /** Asks for metadata and keys again. Never rejects. */
   test(connection: Pick<ConnectedProvider, 'issuer' | 'clientId'>): Promise<TestResult>;
 }
 

@@ -267,8 +267,8 @@ describe.each(transports)('an organization that insists on its provider, over %s
     expect((await read(acme, strong)).ok).toBe(true);
     expect((await read(acme, strong)).ok).toBe(true);
     await app.app.flushMails();
-    const told = app.mails.filter(({ subject }) => subject.includes('around its identity provider'));
-    expect(told.filter(({ to }) => to === acme.owner.email)).toHaveLength(1);
+    const mailed = app.mails.filter(({ subject }) => subject.includes('around its identity provider'));
+    expect(mailed.filter(({ to }) => to === acme.owner.email)).toHaveLength(1);
   });
 });
 

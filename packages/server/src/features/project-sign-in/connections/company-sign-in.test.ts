@@ -136,7 +136,7 @@ describe('a person of the organization', () => {
     const acme = await company();
     const address = addressAt(acme);
     await app.person({ email: address });
-    const known = (await userAt(address))?.id;
+    const former = (await userAt(address))?.id;
     provider.person = personAt(address);
     const browser = await identified(address);
     expect((await toProvider(browser, acme)).headers.location).toMatch(/\/sign-in$/);
@@ -146,7 +146,7 @@ describe('a person of the organization', () => {
     expect(next.statusCode).toBe(303);
     const end = String(next.headers.location).endsWith('/consent') ? await browser.answer('approve') : next;
     expect(redirectParameters(end)).toHaveProperty('code');
-    expect((await membersOf(acme)).map(({ id }) => id)).toContain(known);
+    expect((await membersOf(acme)).map(({ id }) => id)).toContain(former);
     expect(redirectParameters(await signIn(await identified(address), acme))).toHaveProperty('code');
   });
 

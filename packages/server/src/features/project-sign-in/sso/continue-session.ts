@@ -55,7 +55,7 @@ export async function continueSession(
   if (prompt.asksSignIn) return otherwise;
   const session = await findSsoSession(tx, services, call.ssoCookie, app.tenantId);
   if (!session || !isRecent(session, prompt, services.clock.now())) return otherwise;
-  const asked = askedBy(session, state.asked);
+  const asked = answerable(session, state.asked);
   if (!asked || !(await isTrusted(ctx, app, session))) return otherwise;
   const bound = { ...state, asked };
   const user = personOfSession(services, session);
@@ -80,7 +80,7 @@ export async function continueSession(
  * The request, as far as the session can answer it: one for which the provider of an organization vouched is for this organization
  * alone. Undefined: the app asks for another one.
  */
-function askedBy({ organizationId }: SessionRow, asked: AppRequest): AppRequest | undefined {
+function answerable({ organizationId }: SessionRow, asked: AppRequest): AppRequest | undefined {
   if (organizationId === null) return asked;
   const isOther = typeof asked.organization === 'string' && asked.organization !== organizationId;
   return isOther ? undefined : { ...asked, organization: organizationId };
