@@ -46,8 +46,8 @@ export const roles = [
 const table = `
   Organization           | Q C | Q U D | Q U | Q                     | Q | –   | – | Q C
   OrganizationInvitation | –   | ●     | ●   | Q                     | Q | –   | – | –
-  OrganizationConnection | –   | ●     | Q   | –                     | – | –   | – | –
   OrganizationDomain     | –   | ●     | ●   | Q                     | Q | –   | – | –
+  OrganizationConnection | –   | ●     | Q   | –                     | – | –   | – | –
   OrganizationMember     | –   | ●     | ●   | Q                     | Q | –   | – | –
   Project                | ●   | ●     | ●   | Q C U                 | Q | Q U | Q | Q C
   ProjectGrant           | Q C U Revoke | ● | ● | Q                 | Q | Q   | Q | –

@@ -337,7 +337,7 @@ describe.each(transports)('notifications over %s', (via) => {
       {},
       as,
     );
-    expect([totalCount, hasNextPage, nextCursor]).toEqual([34, false, null]);
+    expect([totalCount, hasNextPage, nextCursor]).toEqual([36, false, null]);
     const shown = items.map(
       ({ type, channel, enabled, locked }) => `${type} ${channel} ${enabled}${locked ? ' locked' : ''}`,
     );
