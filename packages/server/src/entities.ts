@@ -8,6 +8,7 @@ import {
 } from './features/installation/tenants.ts';
 import { InstallationUser } from './features/installation/user.ts';
 import { Invitation } from './features/organization-invitations/invitation.ts';
+import { OrganizationConnection } from './features/organization-connections/connection.ts';
 import { OrganizationDomain } from './features/organization-domains/domain.ts';
 import { Member } from './features/organization-members/member.ts';
 import { Organization } from './features/organizations/organization.ts';
@@ -43,6 +44,7 @@ export const entities: readonly AnyEntity[] = [
   Invitation,
   Member,
   OrganizationDomain,
+  OrganizationConnection,
   Project,
   ProjectGrant,
   OrganizationGrant,

@@ -29,6 +29,7 @@ export const catalogue = {
   SESSION_REQUIRED: { status: 403, message: 'This needs a signed-in user, not a key or app token.' },
   EMAIL_VERIFICATION_REQUIRED: { status: 403, message: 'Verify your e-mail address first.' },
   MFA_REQUIRED: { status: 403, message: 'Confirm with your second factor first.' },
+  SSO_REQUIRED: { status: 403, message: 'Sign in through your organization first.' },
   STEP_UP_REQUIRED: { status: 403, message: 'Sign in again to do this.' },
   IMPERSONATION_NOT_ALLOWED: { status: 403, message: 'Not possible while acting for another user.' },
   PRIVILEGE_ESCALATION: {

@@ -19,6 +19,7 @@ import * as installationUsers from './features/installation/user-operations.ts';
 import * as impersonation from './features/installation/impersonation-operations.ts';
 import * as installationUserActs from './features/installation/user-acts.ts';
 import * as operators from './features/installation/operator-operations.ts';
+import * as companySignIn from './features/project-sign-in/connections/operations.ts';
 import * as identityProviders from './features/project-sign-in/providers/operations.ts';
 import * as groups from './features/groups/operations.ts';
 import * as health from './features/health/operations.ts';
@@ -26,6 +27,7 @@ import * as appGrants from './features/me/app-grant-operations.ts';
 import * as me from './features/me/operations.ts';
 import * as mfa from './features/mfa/operations.ts';
 import * as notifications from './features/me/notification-operations.ts';
+import * as organizationConnections from './features/organization-connections/operations.ts';
 import * as organizationDomains from './features/organization-domains/operations.ts';
 import * as organizationMembers from './features/organization-members/operations.ts';
 import * as organizationInvitations from './features/organization-invitations/operations.ts';
@@ -73,6 +75,7 @@ export const features = {
     ...toService,
     ...projectLogout,
     ...projectSignIn,
+    ...companySignIn,
     ...signInMethods,
     ...signInMethods,
     ...projectTokens,
@@ -91,6 +94,7 @@ export const features = {
   'Organization Invitations': organizationInvitations,
   'Organization Members': organizationMembers,
   'Organization Domains': organizationDomains,
+  'Organization Connections': organizationConnections,
   Projects: projects,
   'Project Grants': { ...projectGrants, ...organizationGrants },
   Users: { ...users, ...userImport },
@@ -131,6 +135,7 @@ export const tagDescriptions: Readonly<Record<keyof typeof features, string>> = 
   'Organization Invitations': 'Invitations by mail to join an organization.',
   'Organization Members': 'Who belongs to an organization, and in which role.',
   'Organization Domains': 'Domains of mail addresses that an organization has proved to control.',
+  'Organization Connections': 'Identity providers of organizations, through which their own people sign in.',
   'Project Grants':
     'A project for the organization of a customer: what the owner grants, and what the customer accepts.',
   Projects: 'Projects: the products or environments whose access is managed.',

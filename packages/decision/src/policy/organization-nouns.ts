@@ -5,6 +5,7 @@ export const organizationNouns: ReadonlySet<string> = new Set([
   'Organization',
   'OrganizationInvitation',
   'OrganizationDomain',
+  'OrganizationConnection',
   'OrganizationMember',
 ]);
 

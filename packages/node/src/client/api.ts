@@ -460,6 +460,34 @@ export interface Api {
    *
    * Access: `OrganizationDomain:Verify` in the scope; session token only; recent sign-in. `POST /api/organization-domains/:id/verify` */
   verifyOrganizationDomain: Operation<'verifyOrganizationDomain'>;
+  /** Connect the identity provider of an organization; the answer has the callback to register there.
+   *
+   * Access: `OrganizationConnection:Create` in the scope; session token only; recent sign-in. `POST /api/organization-connections` */
+  createOrganizationConnection: Operation<'createOrganizationConnection'>;
+  /** Delete an identity provider of an organization; its members keep their membership.
+   *
+   * Access: `OrganizationConnection:Delete` in the scope; session token only; recent sign-in. `DELETE /api/organization-connections/:id` */
+  deleteOrganizationConnection: Operation<'deleteOrganizationConnection'>;
+  /** Read an identity provider of an organization.
+   *
+   * Access: `OrganizationConnection:Query` in the scope. `GET /api/organization-connections/:id` */
+  organizationConnection: Operation<'organizationConnection'>;
+  /** List the identity providers of an organization.
+   *
+   * Access: `OrganizationConnection:Query` in the scope. `GET /api/organization-connections` */
+  organizationConnections: Pages<'organizationConnections'>;
+  /** Ask the provider of a connection for its metadata and keys.
+   *
+   * Whether client and secret are right shows at the first sign-in.
+   *
+   * Access: `OrganizationConnection:Test` in the scope; session token only; recent sign-in. `POST /api/organization-connections/:id/test` */
+  testOrganizationConnection: Operation<'testOrganizationConnection'>;
+  /** Change an identity provider of an organization.
+   *
+   * Another issuer or client has to be proved by a sign-in before the connection can be enforced, and is refused while it is.
+   *
+   * Access: `OrganizationConnection:Update` in the scope; session token only; recent sign-in. `PATCH /api/organization-connections/:id` */
+  updateOrganizationConnection: Operation<'updateOrganizationConnection'>;
   /** Create a project, with its signing keys.
    *
    * Access: `Project:Create` in the scope. `POST /api/projects` */

@@ -715,6 +715,48 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/auth/connections/{id}/callback': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Finish a sign-in through the provider of an organization: the URL to which it returns the browser
+     * @description Access: public.
+     */
+    get: operations['finishConnection'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/project/connections/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Sign in through the identity provider of an organization
+     * @description Needs the flow cookie.
+     *
+     *     Access: public.
+     */
+    get: operations['startConnection'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/auth/project/email/consume': {
     parameters: {
       query?: never;
@@ -2489,6 +2531,82 @@ export interface paths {
      *     Access: `OrganizationDomain:Verify` in the scope; session token only; recent sign-in.
      */
     post: operations['verifyOrganizationDomain'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/organization-connections': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the identity providers of an organization
+     * @description Access: `OrganizationConnection:Query` in the scope.
+     */
+    get: operations['organizationConnections'];
+    put?: never;
+    /**
+     * Connect the identity provider of an organization; the answer has the callback to register there
+     * @description Access: `OrganizationConnection:Create` in the scope; session token only; recent sign-in.
+     */
+    post: operations['createOrganizationConnection'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/organization-connections/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Read an identity provider of an organization
+     * @description Access: `OrganizationConnection:Query` in the scope.
+     */
+    get: operations['organizationConnection'];
+    put?: never;
+    post?: never;
+    /**
+     * Delete an identity provider of an organization; its members keep their membership
+     * @description Access: `OrganizationConnection:Delete` in the scope; session token only; recent sign-in.
+     */
+    delete: operations['deleteOrganizationConnection'];
+    options?: never;
+    head?: never;
+    /**
+     * Change an identity provider of an organization
+     * @description Another issuer or client has to be proved by a sign-in before the connection can be enforced, and is refused while it is.
+     *
+     *     Access: `OrganizationConnection:Update` in the scope; session token only; recent sign-in.
+     */
+    patch: operations['updateOrganizationConnection'];
+    trace?: never;
+  };
+  '/api/organization-connections/{id}/test': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Ask the provider of a connection for its metadata and keys
+     * @description Whether client and secret are right shows at the first sign-in.
+     *
+     *     Access: `OrganizationConnection:Test` in the scope; session token only; recent sign-in.
+     */
+    post: operations['testOrganizationConnection'];
     delete?: never;
     options?: never;
     head?: never;
@@ -4678,6 +4796,74 @@ export interface webhooks {
     patch?: never;
     trace?: never;
   };
+  'organization_connection.created': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** The identity provider of an organization was connected. */
+    post: operations['onOrganizationConnectionCreated'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  'organization_connection.updated': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** A connection of an organization was changed. */
+    post: operations['onOrganizationConnectionUpdated'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  'organization_connection.bypassed': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** An owner entered an organization around the identity provider on which it insists. */
+    post: operations['onOrganizationConnectionBypassed'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  'organization_connection.deleted': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** A connection of an organization was deleted. */
+    post: operations['onOrganizationConnectionDeleted'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   'invitation.created': {
     parameters: {
       query?: never;
@@ -5717,6 +5903,7 @@ export interface components {
       | 'api_key_created'
       | 'project_grant_changed'
       | 'domain_lapsed'
+      | 'connection_bypassed'
       | 'webhook_failing'
       | 'webhook_disabled'
       | 'new_sign_in'
@@ -5781,6 +5968,16 @@ export interface components {
      * @enum {string}
      */
     OrganizationDomainStatus: 'pending' | 'verified' | 'lapsed';
+    /**
+     * @description draft: being set up; active: people sign in through it; disabled: they cannot at present.
+     * @enum {string}
+     */
+    OrganizationConnectionStatus: 'draft' | 'active' | 'disabled';
+    /**
+     * @description What the list is sorted by. Default: createdAt.
+     * @enum {string}
+     */
+    OrganizationConnectionSortField: 'createdAt' | 'name' | 'status';
     /**
      * @description What the list is sorted by. Default: createdAt.
      * @enum {string}
@@ -7217,7 +7414,7 @@ export interface components {
       ssoSessionId: string | null;
       /**
        * Format: uuid
-       * @description For an app: id of the organization for which you signed in; null: for none.
+       * @description For an app: id of the organization for which you signed in. Else: id of the organization through whose provider you signed in, and which alone the session reaches. Null: none.
        */
       organizationId: string | null;
       /** @description How many factors the user gave. */
@@ -8267,6 +8464,91 @@ export interface components {
       /** @description Send it as `cursor` for the next page; null on the last. */
       nextCursor: string | null;
     };
+    /** @description An identity provider of an organization (OpenID Connect), through which its own people sign in. */
+    OrganizationConnection: {
+      /**
+       * Format: uuid
+       * @description Id of the row; it never changes.
+       */
+      id: string;
+      /**
+       * Format: date-time
+       * @description When it was created.
+       */
+      createdAt: string;
+      /**
+       * Format: date-time
+       * @description When it was last changed.
+       */
+      updatedAt: string;
+      /**
+       * Format: date-time
+       * @description When it was deleted; null while it exists.
+       */
+      deletedAt: string | null;
+      /** @description What the sign-in pages call it. */
+      name: string;
+      /**
+       * Format: uri
+       * @description The issuer of the provider, equal to the letter to the one in its metadata.
+       */
+      issuer: string;
+      /** @description The id of this service at the provider. */
+      clientId: string;
+      /** @description What is asked of the provider; `openid` among it. */
+      scopes: string[];
+      /** @description Domains of the organization whose addresses the provider vouches for, as far as they are verified. */
+      domainIds: string[];
+      /**
+       * Format: uuid
+       * @description The role of a new member; not Organization Owner.
+       */
+      defaultRoleId: string;
+      /** @description true: who signs in through it becomes a member; false: only members sign in. */
+      justInTime: boolean;
+      /** @description true: members with an address of these domains reach the organization only through it. */
+      enforced: boolean;
+      /** @description true: a second factor that the provider reports counts in the organization. */
+      trustMfa: boolean;
+      /** @description Whether people sign in through it. */
+      status: components['schemas']['OrganizationConnectionStatus'];
+      /** @description The path at this service to which the provider sends the browser back: register it there. */
+      callbackPath: string;
+      /**
+       * Format: date-time
+       * @description When a person first signed in with this issuer and client; null: not yet.
+       */
+      provedAt: string | null;
+      /**
+       * Format: date-time
+       * @description When a person last signed in through it; null: not yet.
+       */
+      lastUsedAt: string | null;
+    };
+    /** @description A page of OrganizationConnection. */
+    OrganizationConnectionPage: {
+      /** @description The rows of this page. */
+      items: components['schemas']['OrganizationConnection'][];
+      /** @description The number of rows on all pages together. */
+      totalCount: number;
+      /** @description Whether more rows follow. */
+      hasNextPage: boolean;
+      /** @description Send it as `cursor` for the next page; null on the last. */
+      nextCursor: string | null;
+    };
+    /** @description Whether the provider of a connection answers. */
+    ConnectionTest: {
+      /** @description Whether the provider answered as expected. */
+      ok: boolean;
+      step: components['schemas']['ConnectionTestStep'];
+      /** @description What happened, for a person. */
+      message: string;
+    };
+    /**
+     * @description The last step that was tried.
+     * @enum {string}
+     */
+    ConnectionTestStep: 'metadata' | 'keys';
     /** @description A page of Project. */
     ProjectPage: {
       /** @description The rows of this page. */
@@ -10398,6 +10680,7 @@ export interface components {
         | 'SESSION_REQUIRED'
         | 'EMAIL_VERIFICATION_REQUIRED'
         | 'MFA_REQUIRED'
+        | 'SSO_REQUIRED'
         | 'STEP_UP_REQUIRED'
         | 'IMPERSONATION_NOT_ALLOWED'
         | 'PRIVILEGE_ESCALATION'
@@ -11578,6 +11861,152 @@ export interface components {
          */
         id: string;
         scope?: components['schemas']['OrganizationScope'];
+      };
+      createOrganizationConnection: {
+        scope?: components['schemas']['OrganizationScope'];
+        /** @description What the sign-in pages call it. */
+        name: string;
+        /**
+         * Format: uri
+         * @description The issuer of the provider, equal to the letter to the one in its metadata.
+         */
+        issuer: string;
+        /** @description The id of this service at the provider. */
+        clientId: string;
+        /**
+         * @description What is asked of the provider; `openid` among it.
+         * @default [
+         *       "openid",
+         *       "email",
+         *       "profile"
+         *     ]
+         */
+        scopes?: string[];
+        /** @description Domains of the organization whose addresses the provider vouches for, as far as they are verified. */
+        domainIds: string[];
+        /**
+         * Format: uuid
+         * @description The role of a new member; not Organization Owner.
+         */
+        defaultRoleId: string;
+        /**
+         * @description true: who signs in through it becomes a member; false: only members sign in.
+         * @default true
+         */
+        justInTime?: boolean;
+        /**
+         * @description true: a second factor that the provider reports counts in the organization.
+         * @default false
+         */
+        trustMfa?: boolean;
+        /**
+         * @description Whether people sign in through it.
+         * @default draft
+         */
+        status?: components['schemas']['OrganizationConnectionStatus'];
+        /**
+         * Format: password
+         * @description The secret of this service at the provider; no answer contains it.
+         */
+        clientSecret: string;
+      };
+      deleteOrganizationConnection: {
+        /**
+         * Format: uuid
+         * @description Id of the object of the call.
+         */
+        id: string;
+        /** @description Default: the scope of the client. */
+        scope?: {
+          /** @enum {string} */
+          tenant: 'organization';
+          id: string;
+        };
+      };
+      organizationConnection: {
+        /**
+         * Format: uuid
+         * @description Id of the object of the call.
+         */
+        id: string;
+        /** @description Default: the scope of the client. */
+        scope?: {
+          /** @enum {string} */
+          tenant: 'organization';
+          id: string;
+        };
+      };
+      organizationConnections: {
+        /** @description Number of the page, from 1; excludes cursor. */
+        page?: number;
+        /**
+         * @description The maximum number of rows on a page.
+         * @default 50
+         */
+        limit?: number;
+        /** @description Continues a list: the `nextCursor` of the previous page. */
+        cursor?: string;
+        /** @description Only rows with this text, in any case, in: name, issuer. */
+        search?: string;
+        sortField?: components['schemas']['OrganizationConnectionSortField'];
+        sortOrder?: components['schemas']['SortOrder'];
+        /** @description Only rows with one of these ids, 100 at most. */
+        ids?: string[];
+        /** @description Only connections with this status. */
+        status?: components['schemas']['OrganizationConnectionStatus'];
+        /** @description Default: the scope of the client. */
+        scope?: {
+          /** @enum {string} */
+          tenant: 'organization';
+          id: string;
+        };
+      };
+      testOrganizationConnection: {
+        /**
+         * Format: uuid
+         * @description Id of the object of the call.
+         */
+        id: string;
+        scope?: components['schemas']['OrganizationScope'];
+      };
+      updateOrganizationConnection: {
+        /**
+         * Format: uuid
+         * @description Id of the object of the call.
+         */
+        id: string;
+        scope?: components['schemas']['OrganizationScope'];
+        /** @description What the sign-in pages call it. */
+        name?: string;
+        /**
+         * Format: uri
+         * @description The issuer of the provider, equal to the letter to the one in its metadata.
+         */
+        issuer?: string;
+        /** @description The id of this service at the provider. */
+        clientId?: string;
+        /** @description What is asked of the provider; `openid` among it. */
+        scopes?: string[];
+        /** @description Domains of the organization whose addresses the provider vouches for, as far as they are verified. */
+        domainIds?: string[];
+        /**
+         * Format: uuid
+         * @description The role of a new member; not Organization Owner.
+         */
+        defaultRoleId?: string;
+        /** @description true: who signs in through it becomes a member; false: only members sign in. */
+        justInTime?: boolean;
+        /** @description true: members with an address of these domains reach the organization only through it. */
+        enforced?: boolean;
+        /** @description true: a second factor that the provider reports counts in the organization. */
+        trustMfa?: boolean;
+        /** @description Whether people sign in through it. */
+        status?: components['schemas']['OrganizationConnectionStatus'];
+        /**
+         * Format: password
+         * @description The secret of this service at the provider; no answer contains it.
+         */
+        clientSecret?: string;
       };
       createProject: {
         scope?: components['schemas']['AccountOrOrganizationScope'];
@@ -13794,6 +14223,21 @@ export interface components {
       'organization_domain.verified': components['schemas']['OrganizationDomain'];
       'organization_domain.lapsed': components['schemas']['OrganizationDomain'];
       'organization_domain.deleted': components['schemas']['OrganizationDomain'];
+      'organization_connection.created': components['schemas']['OrganizationConnection'];
+      'organization_connection.updated': components['schemas']['OrganizationConnection'];
+      'organization_connection.bypassed': {
+        /**
+         * Format: uuid
+         * @description Id of their session.
+         */
+        id: string;
+        /**
+         * Format: uuid
+         * @description Id of the owner.
+         */
+        userId: string;
+      };
+      'organization_connection.deleted': components['schemas']['OrganizationConnection'];
       'invitation.created': components['schemas']['Invitation'];
       'invitation.accepted': components['schemas']['Invitation'];
       'invitation.revoked': components['schemas']['Invitation'];
@@ -14048,7 +14492,7 @@ export interface components {
         ssoSessionId: string | null;
         /**
          * Format: uuid
-         * @description For an app: id of the organization for which you signed in; null: for none.
+         * @description For an app: id of the organization for which you signed in. Else: id of the organization through whose provider you signed in, and which alone the session reaches. Null: none.
          */
         organizationId: string | null;
         /** @description How many factors the user gave. */
@@ -14103,7 +14547,7 @@ export interface components {
         ssoSessionId: string | null;
         /**
          * Format: uuid
-         * @description For an app: id of the organization for which you signed in; null: for none.
+         * @description For an app: id of the organization for which you signed in. Else: id of the organization through whose provider you signed in, and which alone the session reaches. Null: none.
          */
         organizationId: string | null;
         /** @description How many factors the user gave. */
@@ -14158,7 +14602,7 @@ export interface components {
         ssoSessionId: string | null;
         /**
          * Format: uuid
-         * @description For an app: id of the organization for which you signed in; null: for none.
+         * @description For an app: id of the organization for which you signed in. Else: id of the organization through whose provider you signed in, and which alone the session reaches. Null: none.
          */
         organizationId: string | null;
         /** @description How many factors the user gave. */
@@ -14328,6 +14772,12 @@ export interface components {
       deleteOrganizationDomain: components['schemas']['OrganizationDomain'];
       organizationDomains: components['schemas']['OrganizationDomainPage'];
       verifyOrganizationDomain: components['schemas']['OrganizationDomain'];
+      createOrganizationConnection: components['schemas']['OrganizationConnection'];
+      deleteOrganizationConnection: components['schemas']['OrganizationConnection'];
+      organizationConnection: components['schemas']['OrganizationConnection'];
+      organizationConnections: components['schemas']['OrganizationConnectionPage'];
+      testOrganizationConnection: components['schemas']['ConnectionTest'];
+      updateOrganizationConnection: components['schemas']['OrganizationConnection'];
       createProject: components['schemas']['Project'];
       deleteProject: components['schemas']['Project'];
       project: components['schemas']['Project'];
@@ -14637,6 +15087,22 @@ export interface components {
           /** @constant */
           success: true;
           data: components['schemas']['Organization'];
+        };
+      };
+    };
+    /** @description Success. */
+    OrganizationConnectionChanged: {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        RateLimit: components['headers']['RateLimit'];
+        'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': {
+          /** @constant */
+          success: true;
+          data: components['schemas']['OrganizationConnection'];
         };
       };
     };
@@ -15318,6 +15784,17 @@ export interface components {
     };
     /** @description `INVALID_STATE` Not possible in the state {state}. · `LAST_OWNER` An organization needs at least one owner. */
     'INVALID_STATE-LAST_OWNER': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description `IN_USE` Still in use. */
+    IN_USE: {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
         'Content-Language': components['headers']['Content-Language'];
@@ -17583,6 +18060,77 @@ export interface operations {
       400: components['responses']['Invalid-INVALID_TOKEN'];
       403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['PROVIDER_NOT_CONFIGURED'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  finishConnection: {
+    parameters: {
+      query: {
+        /** @description The code of the provider if the user agreed. */
+        code?: components['parameters']['code'];
+        /** @description The state that was sent to the provider. */
+        state: components['parameters']['state'];
+        /** @description The error of the provider if the user did not agree. */
+        error?: components['parameters']['error'];
+        /** @description Text of the error. */
+        error_description?: components['parameters']['error_description'];
+        /** @description URL at which the provider explains the error. */
+        error_uri?: components['parameters']['error_uri'];
+        /** @description The issuer of the answer; not every provider sends it. */
+        iss?: components['parameters']['iss'];
+      };
+      header?: never;
+      path: {
+        /** @description Id of the connection. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND-PROVIDER_NOT_CONFIGURED'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  startConnection: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the connection. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Redirects the browser. */
+      302: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND-PROVIDER_NOT_CONFIGURED'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -21527,6 +22075,7 @@ export interface operations {
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
+      409: components['responses']['IN_USE'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -21558,6 +22107,331 @@ export interface operations {
       409: components['responses']['CONFLICT-INVALID_STATE'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  organizationConnections: {
+    parameters: {
+      query: {
+        /** @description The kind of scope. */
+        tenant: components['parameters']['tenant-organization'];
+        /** @description Id of the scope: one UUID (account, organization), or two joined by `:`. */
+        scopeId: string;
+        /** @description Number of the page, from 1; excludes cursor. */
+        page?: components['parameters']['page'];
+        /** @description The maximum number of rows on a page. */
+        limit?: components['parameters']['limit'];
+        /** @description Continues a list: the `nextCursor` of the previous page. */
+        cursor?: components['parameters']['cursor'];
+        /** @description Only rows with this text, in any case, in: name, issuer. */
+        search?: string;
+        sortField?: components['schemas']['OrganizationConnectionSortField'];
+        sortOrder?: components['parameters']['sortOrder'];
+        /** @description Only rows with one of these ids, 100 at most. */
+        ids?: components['parameters']['ids'];
+        /** @description Only connections with this status. */
+        status?: components['schemas']['OrganizationConnectionStatus'];
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['OrganizationConnectionPage'];
+          };
+        };
+      };
+      400: components['responses']['InvalidInScope-INVALID_CURSOR'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenInScope'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  createOrganizationConnection: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description A request with the same key and the same input within 24 hours gets the stored answer. */
+        'Idempotency-Key'?: components['parameters']['Idempotency-Key'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          scope: components['schemas']['OrganizationScope'];
+          /** @description What the sign-in pages call it. */
+          name: string;
+          /**
+           * Format: uri
+           * @description The issuer of the provider, equal to the letter to the one in its metadata.
+           */
+          issuer: string;
+          /** @description The id of this service at the provider. */
+          clientId: string;
+          /**
+           * @description What is asked of the provider; `openid` among it.
+           * @default [
+           *       "openid",
+           *       "email",
+           *       "profile"
+           *     ]
+           */
+          scopes?: string[];
+          /** @description Domains of the organization whose addresses the provider vouches for, as far as they are verified. */
+          domainIds: string[];
+          /**
+           * Format: uuid
+           * @description The role of a new member; not Organization Owner.
+           */
+          defaultRoleId: string;
+          /**
+           * @description true: who signs in through it becomes a member; false: only members sign in.
+           * @default true
+           */
+          justInTime?: boolean;
+          /**
+           * @description true: a second factor that the provider reports counts in the organization.
+           * @default false
+           */
+          trustMfa?: boolean;
+          /**
+           * @description Whether people sign in through it.
+           * @default draft
+           */
+          status?: components['schemas']['OrganizationConnectionStatus'];
+          /**
+           * Format: password
+           * @description The secret of this service at the provider; no answer contains it.
+           */
+          clientSecret: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Created. */
+      201: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          'Idempotency-Replayed': components['headers']['Idempotency-Replayed'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['OrganizationConnection'];
+          };
+        };
+      };
+      400: components['responses']['InvalidInScope'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
+      404: components['responses']['NOT_FOUND'];
+      409: components['responses']['CONFLICT-IDEMPOTENCY_IN_PROGRESS'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      422: components['responses']['IDEMPOTENCY_KEY_REUSED'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  organizationConnection: {
+    parameters: {
+      query: {
+        /** @description The kind of scope. */
+        tenant: components['parameters']['tenant-organization'];
+        /** @description Id of the scope: one UUID (account, organization), or two joined by `:`. */
+        scopeId: string;
+      };
+      header?: never;
+      path: {
+        /** @description Id of the object of the call. */
+        id: components['parameters']['id'];
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['OrganizationConnection'];
+          };
+        };
+      };
+      400: components['responses']['InvalidInScope'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenInScope'];
+      404: components['responses']['NOT_FOUND'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  deleteOrganizationConnection: {
+    parameters: {
+      query: {
+        /** @description The kind of scope. */
+        tenant: components['parameters']['tenant-organization'];
+        /** @description Id of the scope: one UUID (account, organization), or two joined by `:`. */
+        scopeId: string;
+      };
+      header?: never;
+      path: {
+        /** @description Id of the object of the call. */
+        id: components['parameters']['id'];
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      200: components['responses']['OrganizationConnectionChanged'];
+      400: components['responses']['InvalidInScope'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  updateOrganizationConnection: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the object of the call. */
+        id: components['parameters']['id'];
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          scope: components['schemas']['OrganizationScope'];
+          /** @description What the sign-in pages call it. */
+          name?: string;
+          /**
+           * Format: uri
+           * @description The issuer of the provider, equal to the letter to the one in its metadata.
+           */
+          issuer?: string;
+          /** @description The id of this service at the provider. */
+          clientId?: string;
+          /** @description What is asked of the provider; `openid` among it. */
+          scopes?: string[];
+          /** @description Domains of the organization whose addresses the provider vouches for, as far as they are verified. */
+          domainIds?: string[];
+          /**
+           * Format: uuid
+           * @description The role of a new member; not Organization Owner.
+           */
+          defaultRoleId?: string;
+          /** @description true: who signs in through it becomes a member; false: only members sign in. */
+          justInTime?: boolean;
+          /** @description true: members with an address of these domains reach the organization only through it. */
+          enforced?: boolean;
+          /** @description true: a second factor that the provider reports counts in the organization. */
+          trustMfa?: boolean;
+          /** @description Whether people sign in through it. */
+          status?: components['schemas']['OrganizationConnectionStatus'];
+          /**
+           * Format: password
+           * @description The secret of this service at the provider; no answer contains it.
+           */
+          clientSecret?: string;
+        };
+      };
+    };
+    responses: {
+      200: components['responses']['OrganizationConnectionChanged'];
+      400: components['responses']['InvalidInScope'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
+      404: components['responses']['NOT_FOUND'];
+      409: components['responses']['CONFLICT-INVALID_STATE'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  testOrganizationConnection: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description A request with the same key and the same input within 24 hours gets the stored answer. */
+        'Idempotency-Key'?: components['parameters']['Idempotency-Key'];
+      };
+      path: {
+        /** @description Id of the object of the call. */
+        id: components['parameters']['id'];
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          scope: components['schemas']['OrganizationScope'];
+        };
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          'Idempotency-Replayed': components['headers']['Idempotency-Replayed'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['ConnectionTest'];
+          };
+        };
+      };
+      400: components['responses']['InvalidInScope'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND'];
+      409: components['responses']['IDEMPOTENCY_IN_PROGRESS'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      422: components['responses']['IDEMPOTENCY_KEY_REUSED'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -27548,6 +28422,125 @@ export interface operations {
       '2XX': components['responses']['WebhookReceived'];
     };
   };
+  onOrganizationConnectionCreated: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description Id of the event, the same on every attempt. */
+        'webhook-id': components['parameters']['webhook-id'];
+        /** @description Seconds since 1970 at this attempt. */
+        'webhook-timestamp': components['parameters']['webhook-timestamp'];
+        /** @description By Standard Webhooks: `v1,` and the HMAC-SHA256 of id, time and body; two while a secret is rotated. */
+        'webhook-signature': components['parameters']['webhook-signature'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['Event'] & {
+          /** @constant */
+          type?: 'organization_connection.created';
+          data?: components['schemas']['OrganizationConnection'];
+        };
+      };
+    };
+    responses: {
+      '2XX': components['responses']['WebhookReceived'];
+    };
+  };
+  onOrganizationConnectionUpdated: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description Id of the event, the same on every attempt. */
+        'webhook-id': components['parameters']['webhook-id'];
+        /** @description Seconds since 1970 at this attempt. */
+        'webhook-timestamp': components['parameters']['webhook-timestamp'];
+        /** @description By Standard Webhooks: `v1,` and the HMAC-SHA256 of id, time and body; two while a secret is rotated. */
+        'webhook-signature': components['parameters']['webhook-signature'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['Event'] & {
+          /** @constant */
+          type?: 'organization_connection.updated';
+          data?: components['schemas']['OrganizationConnection'];
+        };
+      };
+    };
+    responses: {
+      '2XX': components['responses']['WebhookReceived'];
+    };
+  };
+  onOrganizationConnectionBypassed: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description Id of the event, the same on every attempt. */
+        'webhook-id': components['parameters']['webhook-id'];
+        /** @description Seconds since 1970 at this attempt. */
+        'webhook-timestamp': components['parameters']['webhook-timestamp'];
+        /** @description By Standard Webhooks: `v1,` and the HMAC-SHA256 of id, time and body; two while a secret is rotated. */
+        'webhook-signature': components['parameters']['webhook-signature'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['Event'] & {
+          /** @constant */
+          type?: 'organization_connection.bypassed';
+          data?: {
+            /**
+             * Format: uuid
+             * @description Id of their session.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Id of the owner.
+             */
+            userId: string;
+          };
+        };
+      };
+    };
+    responses: {
+      '2XX': components['responses']['WebhookReceived'];
+    };
+  };
+  onOrganizationConnectionDeleted: {
+    parameters: {
+      query?: never;
+      header: {
+        /** @description Id of the event, the same on every attempt. */
+        'webhook-id': components['parameters']['webhook-id'];
+        /** @description Seconds since 1970 at this attempt. */
+        'webhook-timestamp': components['parameters']['webhook-timestamp'];
+        /** @description By Standard Webhooks: `v1,` and the HMAC-SHA256 of id, time and body; two while a secret is rotated. */
+        'webhook-signature': components['parameters']['webhook-signature'];
+      };
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': components['schemas']['Event'] & {
+          /** @constant */
+          type?: 'organization_connection.deleted';
+          data?: components['schemas']['OrganizationConnection'];
+        };
+      };
+    };
+    responses: {
+      '2XX': components['responses']['WebhookReceived'];
+    };
+  };
   onInvitationCreated: {
     parameters: {
       query?: never;
@@ -28991,7 +29984,7 @@ export interface operations {
             ssoSessionId: string | null;
             /**
              * Format: uuid
-             * @description For an app: id of the organization for which you signed in; null: for none.
+             * @description For an app: id of the organization for which you signed in. Else: id of the organization through whose provider you signed in, and which alone the session reaches. Null: none.
              */
             organizationId: string | null;
             /** @description How many factors the user gave. */
@@ -29072,7 +30065,7 @@ export interface operations {
             ssoSessionId: string | null;
             /**
              * Format: uuid
-             * @description For an app: id of the organization for which you signed in; null: for none.
+             * @description For an app: id of the organization for which you signed in. Else: id of the organization through whose provider you signed in, and which alone the session reaches. Null: none.
              */
             organizationId: string | null;
             /** @description How many factors the user gave. */
@@ -29153,7 +30146,7 @@ export interface operations {
             ssoSessionId: string | null;
             /**
              * Format: uuid
-             * @description For an app: id of the organization for which you signed in; null: for none.
+             * @description For an app: id of the organization for which you signed in. Else: id of the organization through whose provider you signed in, and which alone the session reaches. Null: none.
              */
             organizationId: string | null;
             /** @description How many factors the user gave. */

@@ -79,6 +79,7 @@ const matrix: Readonly<Record<string, readonly Allotment[]>> = {
   Organization: [QC, part('own', 'Query', 'Update', 'Delete'), QU, Q, Q, none, none, QC],
   OrganizationInvitation: [none, all, all, Q, Q, none, none],
   OrganizationDomain: [none, all, all, Q, Q, none, none],
+  OrganizationConnection: [none, all, Q, none, none, none, none],
   OrganizationMember: [none, all, all, Q, Q, none, none],
   Project: [all, all, all, QCU, Q, QU, Q, QC],
   ProjectGrant: [part('grant', 'Query', 'Create', 'Update', 'Revoke'), all, all, Q, Q, Q, Q],

@@ -55,6 +55,7 @@ const match = ({
     rootId: 'a',
     requireMfa: false,
     supportAccess: true,
+    enforcedDomains: [],
     isSuspended: false,
     ...scope,
   },

@@ -1,8 +1,8 @@
 import type { DecisionReason } from '@doorward/decision/reasons';
 import { fail, type DoorwardError } from '../errors.ts';
-import type { CallerRights, Principal } from '../kernel/context.ts';
+import { isBound, type CallerRights, type Principal } from '../kernel/context.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
-import type { Guard } from '../kernel/stages.ts';
+import type { Guard, ScopeAndRights } from '../kernel/stages.ts';
 import type { Clock } from '../kernel/ports.ts';
 import { permissionOf } from '../kernel/related.ts';
 import { unknownScope } from '../kernel/scope.ts';
@@ -42,6 +42,28 @@ const remainsOpen = (
 const grantsFor = ({ whileSuspended }: NamedOperation, { grants, beforeSuspension }: CallerRights): Grants =>
   (whileSuspended && beforeSuspension) || grants;
 
+/** Whether the organization insists on its provider, and another way led here. An operator who acts for a member has their own rules. */
+const mustConnect = (principal: Principal, rights: CallerRights): boolean =>
+  rights.mustConnect === true && !isBound(principal) && !principal.impersonator;
+
+/** An owner with two factors enters in any case: a provider that fails must not lock out the whole organization. */
+const isExit = ({ acr }: Principal, { rights }: ScopeAndRights): boolean =>
+  acr === 'aal2' && rights.subject.memberRoleId === ORGANIZATION_OWNER;
+
+const connectionRequired = (): DoorwardError =>
+  fail('SSO_REQUIRED', {
+    fix: 'Sign in with your address at GET /api/auth/sign-in, which leads to the provider of the organization. Owners can also enter with a second factor.',
+  });
+
+/** Whether the operation is about the person who signed in, and not about a scope. */
+const isOfPerson = ({ access, sessionOnly, whileBound }: NamedOperation): boolean =>
+  whileBound === undefined && (access === 'session' || sessionOnly === true);
+
+const ownWayRequired = (): DoorwardError =>
+  fail('STEP_UP_REQUIRED', {
+    fix: 'Sign in by a way of your own: through the provider of an organization you reach this organization alone.',
+  });
+
 interface GuardRules {
   readonly auth: { readonly stepUpMaxAgeMinutes: number };
   readonly operators: Pick<OperatorRules, 'allowedCidrs' | 'requiresSecondFactor'>;
@@ -53,6 +75,9 @@ export function createGuard(
 ): Guard {
   return {
     watch: createCallerWatch(changes),
+
+    bypassesConnection: (principal, scopeAndRights) =>
+      principal.type === 'session' && mustConnect(principal, scopeAndRights.rights),
 
     isOutside: ({ rights }) => rights.grants.membership === 'outside',
 
@@ -99,6 +124,13 @@ export function createGuard(
 
     assertSessionGates(op, principal, scopeAndRights) {
       if (principal.type !== 'session') return;
+      if (
+        scopeAndRights &&
+        mustConnect(principal, scopeAndRights.rights) &&
+        !isExit(principal, scopeAndRights)
+      )
+        throw connectionRequired();
+      if (isBound(principal) && !scopeAndRights && isOfPerson(op)) throw ownWayRequired();
       if (scopeAndRights?.scope.level === 'installation') assertOperatorFactor(operators, principal);
       if (scopeAndRights && op.access.includes(':')) {
         const { scope, rights } = scopeAndRights;

@@ -21,6 +21,7 @@ interface NodeRow {
   suspended: boolean | null;
   user_in_project: boolean | null;
   organization_metadata: Record<string, unknown> | null;
+  enforced_domains: readonly string[];
 }
 
 interface GrantRow {
@@ -35,7 +36,15 @@ interface GrantRow {
   metadata: Record<string, unknown>;
   require_mfa: boolean;
   support_access: boolean;
+  enforced_domains: readonly string[];
 }
+
+/** The domains whose people the organization lets in only through its own provider; `id` is an SQL expression. */
+const enforcedDomains = (id: string) =>
+  sql.raw(`array(select d.domain from organization_connections c
+    join organization_domains d on d.tenant_id = c.tenant_id and d.id = any(c.domain_ids)
+      and d.status = 'verified' and d.deleted_at is null
+    where c.tenant_id = ${id} and c.enforced and c.status = 'active' and c.deleted_at is null)`);
 
 /** Loads the scope `{tenant, id}` with the topics that make it stale; null if it does not exist. */
 export async function loadScope(
@@ -71,6 +80,7 @@ export async function loadScope(
         where g.id = case when n.kind = 'organization' then n.id else o.id end) as suspended,
       (select g.metadata from organizations g
         where g.id = case when n.kind = 'organization' then n.id else o.id end) as organization_metadata,
+      ${enforcedDomains(`case when n.kind = 'organization' then n.id else o.id end`)} as enforced_domains,
       ${userInProject} as user_in_project
     from nodes n left join nodes o on o.id = n.parent_id
     where n.id = ${nodeId}::uuid and n.deleted_at is null
@@ -103,6 +113,7 @@ export async function loadScope(
     requireMfa: node.require_mfa ?? false,
     supportAccess: node.support_access ?? true,
     isSuspended: node.suspended ?? false,
+    enforcedDomains: node.enforced_domains,
   };
   return { value, topics: scopeTopics(value) };
 }
@@ -126,6 +137,7 @@ function installationScope(id: string): { value: ResolvedScope; topics: string[]
     requireMfa: false,
     supportAccess: false,
     isSuspended: false,
+    enforcedDomains: [],
     grant: null,
     organizationMetadata: null,
   };
@@ -144,7 +156,7 @@ async function loadGrantedScope(
     sql`
     select pg.id, pg.organization_id, customer.parent_id as account_id, n.id as project_id, o.id as owner_id,
       o.kind as owner_kind, pg.features, pg.max_users, pg.metadata, g.require_mfa_for_sensitive_actions as require_mfa,
-      g.support_access
+      g.support_access, ${enforcedDomains('pg.organization_id')} as enforced_domains
     from project_grants pg
     join nodes slice on slice.id = pg.id and slice.deleted_at is null
     join nodes n on n.id = pg.tenant_id and n.kind = 'project' and n.deleted_at is null
@@ -178,6 +190,7 @@ async function loadGrantedScope(
     level: 'project',
     accountType: null,
     requireMfa: row.require_mfa,
+    enforcedDomains: row.enforced_domains,
     supportAccess: row.support_access,
     isSuspended: false,
   };

@@ -192,6 +192,7 @@ describe('a scope', () => {
       requireMfa: false,
       supportAccess: true,
       isSuspended: false,
+      enforcedDomains: [],
       grant: null,
       organizationMetadata: 'organizationId' in expected ? {} : null,
     };

@@ -7,6 +7,7 @@ import { loadScope, scopeTopics } from './load-scope.ts';
 import type { ScopeAndRights } from '../kernel/stages.ts';
 import type { BuiltIns } from './built-in.ts';
 import { installationPermissions } from './installation-roles.ts';
+import { hasAddressIn } from './credentials/company-address.ts';
 import { loadOperator, type OperatorRules } from './operators.ts';
 import { createUserNames, type UserNames } from './user-names.ts';
 import { isWithinPin, questionsOnly } from './reach.ts';
@@ -108,7 +109,8 @@ export function createResolver(
       const beforeSuspension: Grants | null = isActive ? { ...grants, membership: 'active' } : null;
       return { grants: emptyGrants(membership, nouns), beforeSuspension, subject, keyRoleId };
     }
-    const own = { grants, subject, keyRoleId };
+    const isCompanys = await hasAddressIn(pool, principal, scope.enforcedDomains);
+    const own = { grants, subject, keyRoleId, ...(isCompanys && { mustConnect: true as const }) };
     return isOfOtherUser(scope, principal.userId) ? onBehalf(own) : own;
   }
 
@@ -137,11 +139,9 @@ export function createResolver(
     return { ...own, projectGrants: own.grants, grants: { ...own.grants, held } };
   }
 
-  const inactive = (subject: SubjectStatus): CallerRights => ({
-    grants: emptyGrants('inactive', nouns),
-    subject,
-    keyRoleId: null,
-  });
+  const inactive = (subject: SubjectStatus): CallerRights => {
+    return { grants: emptyGrants('inactive', nouns), subject, keyRoleId: null };
+  };
 
   async function loadRightsOfUser(scope: ResolvedScope, userId: string, tx?: Executor) {
     const subject = await loadSubject(tx ?? pool, scope, userId);
@@ -249,12 +249,16 @@ declare module '../kernel/scope.ts' {
     readonly supportAccess: boolean;
     /** Whether an operator suspended the organization; a granted scope with a suspended side does not exist. */
     readonly isSuspended: boolean;
+    /** Domains of addresses whose people enter the organization only through its identity provider. */
+    readonly enforcedDomains: readonly string[];
   }
 }
 declare module '../kernel/context.ts' {
   interface CallerRights {
     /** In another user's projectUser scope: the rights of the caller in the project. */
     readonly projectGrants?: Grants;
+    /** The organization lets this person in only through its own identity provider. */
+    readonly mustConnect?: true;
     /** The caller asks about a granted scope of their project, and belongs to none of it. */
     readonly asOwner?: true;
     /** In a suspended organization: what the caller otherwise holds, which counts for what it still allows. */
@@ -282,7 +286,7 @@ const rightsKey = (principal: Principal, scope: ResolvedScope): string =>
     : `${principal.type} ${principal.credentialId} ${principal.userId} ${scope.tenant} ${scope.id} ${consentKey(principal)}`;
 
 const subjectKey = ({ tenant, id }: ResolvedScope, userId: string) => `subject ${userId} ${tenant} ${id}`;
-const consentKey = ({ consented }: Principal): string => JSON.stringify(consented && [...consented].sort());
+const consentKey = ({ consented }: Principal) => JSON.stringify(consented && [...consented].sort());
 
 async function keyRole(
   db: Executor,

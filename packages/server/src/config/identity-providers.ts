@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { isIssuer } from '../kernel/input/issuer.ts';
 import { InvalidValue, type Parse } from './values.ts';
 
 /** OpenID Connect providers of the installation (docs/operating/identity-providers.md), as a JSON array. */
@@ -9,21 +10,10 @@ const reserved = ['email', 'password', 'passkey', 'github', 'oidc', 'connect'];
 
 const words = z.string().min(1).max(255);
 
-/** https, or this machine, for tests and trials. Compared to the letter with the `issuer` of the provider. */
 const issuer = z
   .string()
   .max(2048)
-  .refine(
-    (given) =>
-      /^(https:\/\/|http:\/\/(127\.0\.0\.1|\[::1\]|localhost)([:/]|$))/.test(given) && isPlain(given),
-    { message: 'must be an https URL without query and fragment' },
-  );
-
-function isPlain(given: string): boolean {
-  if (!URL.canParse(given)) return false;
-  const { search, hash, username, password } = new URL(given);
-  return !/[?#\s]/.test(given) && [search, hash, username, password].every((part) => part === '');
-}
+  .refine(isIssuer, { message: 'must be an https URL without query and fragment' });
 
 const claim = (standard: string) => words.default(standard);
 

@@ -25,6 +25,7 @@ const alive: SessionState = {
   overdueFrom: null,
   alive: true,
   app: null,
+  boundTo: null,
   impersonator: null,
   impersonatorSessionId: null,
 };

@@ -9,6 +9,7 @@ import { readHeader, verifyJwt, type Claims } from '../crypto/tokens/jwt.ts';
 import { keysTopic, type Keyring } from '../crypto/keys/keyring.ts';
 import type { Changes } from '../db/cache/changes.ts';
 import { createFreshCache } from '../db/cache/fresh-cache.ts';
+import type { ScopeRef } from '../kernel/scope.ts';
 import type { Authentication, Principal } from '../kernel/context.ts';
 import type { Clock } from '../kernel/ports.ts';
 
@@ -134,6 +135,9 @@ export function createAuthenticate(options: AuthenticateOptions): Authenticate {
 const mayBear = ({ type, tenantId }: Verified, { app }: SessionState): boolean =>
   app ? type === 'projectApp' && app.projectId === tenantId : type === 'session';
 
+const boundScope = ({ boundTo }: SessionState): ScopeRef | null =>
+  boundTo === null ? null : { tenant: 'organization', id: boundTo };
+
 export const sessionPrincipal = (
   token: { readonly sub: string; readonly jti: string },
   state: SessionState,
@@ -149,7 +153,7 @@ export const sessionPrincipal = (
   // An operator who acts for the user has not proved to be the user, at no time.
   authenticatedAt: state.impersonator ? new Date(0) : state.authenticatedAt,
   impersonator: state.impersonator,
-  pinned: state.app?.scope ?? null,
+  pinned: state.app?.scope ?? boundScope(state),
   consented: state.app?.consented ?? null,
   origins: state.app?.allowedOrigins ?? [],
 });

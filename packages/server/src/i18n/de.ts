@@ -24,6 +24,7 @@ export const de: { codes: Partial<Record<Code, string>>; details: Partial<Record
       'Dafür ist ein angemeldeter Benutzer erforderlich; ein Schlüssel oder App-Token genügt nicht.',
     EMAIL_VERIFICATION_REQUIRED: 'Bestätigen Sie zuerst Ihre E-Mail-Adresse.',
     MFA_REQUIRED: 'Bestätigen Sie die Anmeldung zuerst mit Ihrem zweiten Faktor.',
+    SSO_REQUIRED: 'Melden Sie sich zuerst über Ihre Organisation an.',
     STEP_UP_REQUIRED: 'Melden Sie sich dafür erneut an.',
     IMPERSONATION_NOT_ALLOWED: 'Nicht möglich, solange Sie für jemand anderen handeln.',
     PRIVILEGE_ESCALATION:

@@ -23,6 +23,7 @@ export const es: { codes: Partial<Record<Code, string>>; details: Partial<Record
     SESSION_REQUIRED: 'Se necesita un usuario con sesión iniciada, no una clave ni un token de aplicación.',
     EMAIL_VERIFICATION_REQUIRED: 'Verifique primero su dirección de correo electrónico.',
     MFA_REQUIRED: 'Confirme primero con su segundo factor.',
+    SSO_REQUIRED: 'Inicie sesión primero a través de su organización.',
     STEP_UP_REQUIRED: 'Vuelva a iniciar sesión para hacer esto.',
     IMPERSONATION_NOT_ALLOWED: 'No es posible mientras actúa en nombre de otra persona.',
     PRIVILEGE_ESCALATION: 'No puede conceder ni retirar permisos que usted no tiene.',

@@ -26,6 +26,7 @@ export const fr: { codes: Partial<Record<Code, string>>; details: Partial<Record
     SESSION_REQUIRED: 'Un utilisateur connecté est nécessaire, et non une clé ou un jeton d’application.',
     EMAIL_VERIFICATION_REQUIRED: 'Vérifiez d’abord votre adresse e-mail.',
     MFA_REQUIRED: 'Confirmez d’abord avec votre second facteur.',
+    SSO_REQUIRED: 'Connectez-vous d’abord par votre organisation.',
     STEP_UP_REQUIRED: 'Reconnectez-vous pour faire cela.',
     IMPERSONATION_NOT_ALLOWED: 'Impossible tant que vous agissez au nom de quelqu’un d’autre.',
     PRIVILEGE_ESCALATION: 'Vous ne pouvez ni accorder ni retirer des autorisations que vous n’avez pas.',

@@ -24,7 +24,7 @@ export interface Principal {
   readonly authenticatedAt: Date | null;
   /**
    * The only project that a key or app token may use, as camelCase scope; null for sessions. For a management key its
-   * organization or account, whose projects it may use too.
+   * organization or account, whose projects it may use too, and for a bound session its organization.
    */
   readonly pinned: ScopeRef | null;
   /** The operator of the installation who acts for the user; absent when the user acts. */
@@ -40,6 +40,12 @@ export interface Impersonator {
   readonly id: string;
   readonly name: string;
 }
+
+/**
+ * Whether the provider of an organization vouched for the user. Such a session acts in this organization alone, and not for the
+ * person themselves: their account, factors and other organizations are none of the provider's business.
+ */
+export const isBound = ({ type, pinned }: Principal): boolean => type === 'session' && pinned !== null;
 
 /** Whether it is a key of an organization or account, which acts with the present role of its service user. */
 export const isManagementKey = ({ type, pinned }: Principal): boolean =>

@@ -54,6 +54,8 @@ export interface Declaration<
   readonly access: Access;
   /** Needs a session token in addition to the permission (authorization §9). */
   readonly sessionOnly?: boolean;
+  /** Without a scope, and open to a session that is bound to an organization. Else such a session reaches its scope alone. */
+  readonly whileBound?: 'allowed';
   /** Whether this call needs a session token, for an operation that keys may call otherwise. */
   readonly sessionOnlyWhen?: (input: InputOf<I>, principal: Principal) => boolean;
   /**

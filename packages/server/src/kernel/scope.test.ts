@@ -101,7 +101,14 @@ describe('a scope in an answer', () => {
   const resolved = (more: Partial<ResolvedScope>): ResolvedScope => ({
     ...{ tenant: 'projectUser', id: `${a}:${b}`, nodeId: a, parentId: b, userInProject: true },
     ...{ accountId: null, organizationId: null, projectId: a, userId: b, level: 'project' },
-    ...{ accountType: null, requireMfa: false, supportAccess: true, isSuspended: false, rootId: b },
+    ...{
+      accountType: null,
+      requireMfa: false,
+      supportAccess: true,
+      isSuspended: false,
+      rootId: b,
+      enforcedDomains: [],
+    },
     ...{ grant: null, organizationMetadata: null },
     ...more,
   });

@@ -27,6 +27,8 @@ export interface Stages {
   resolve(principal: Principal, scope: ScopeInput): Promise<ScopeAndRights | null> | ScopeAndRights | null;
   /** Records that an operator who acts for a user enters an organization. */
   noteEntry(principal: Principal, scope: ResolvedScope): Promise<void> | void;
+  /** Records that an owner enters an organization around its own identity provider. */
+  noteBypass(principal: Principal, scope: ResolvedScope): Promise<void> | void;
   /**
    * For questions of the owner of a project about a granted scope of it: that scope, with nothing but the right to ask. Null
    * unless the caller has it in the project's own scope.
@@ -137,6 +139,8 @@ export interface Guard {
   /** @throws FORBIDDEN, NOT_FOUND, SUSPENDED */
   assertCanEnter(op: NamedOperation, scopeAndRights: ScopeAndRights | null, by: Entrance): void;
   permit(op: NamedOperation, rights: CallerRights): boolean;
+  /** Whether the caller enters around the identity provider of the organization, which `assertSessionGates` has allowed. */
+  bypassesConnection(principal: Principal, scopeAndRights: ScopeAndRights): boolean;
   assertSessionGates(op: NamedOperation, principal: Principal, scopeAndRights: ScopeAndRights | null): void;
   permitRow(op: NamedOperation, rights: CallerRights, attributes: Record<string, unknown> | null): void;
   /** Which rows of a relation the caller may see. @throws FORBIDDEN if they may see none */

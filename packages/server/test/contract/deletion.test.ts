@@ -104,6 +104,7 @@ describe('when a node is purged', () => {
         .sort();
     expect(reported('roles')).toEqual([
       'account_service_users.role_id holds',
+      'organization_connections.default_role_id holds',
       'organization_invitations.role_id holds',
       'organization_members.role_id holds',
       'project_apps.sign_up_role_id holds',

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { roleIdOf } from '../../src/access/built-in.ts';
 import { auditLog, events } from '../../src/events/tables.ts';
@@ -234,6 +234,54 @@ it('domains of organizations emit their events', async () => {
   await expectNamed('recheckOrganizationDomain', ['organization_domain.lapsed']);
   await signIn();
   await expectEvents('deleteOrganizationDomain', target, ['organization_domain.deleted']);
+});
+
+it('connections of organizations emit their events', async () => {
+  const domain = await expectEvents(
+    'createOrganizationDomain',
+    { scope: organization, domain: 'company.example.test' },
+    [],
+  );
+  const created = await expectEvents(
+    'createOrganizationConnection',
+    {
+      scope: organization,
+      name: 'Company',
+      issuer: 'https://login.example.test',
+      clientId: 'doorward',
+      clientSecret: 'a secret',
+      domainIds: [domain.id],
+      defaultRoleId: roleIdOf('Organization Viewer'),
+    },
+    ['organization_connection.created'],
+  );
+  const target = { scope: organization, id: created.id };
+  await expectEvents('updateOrganizationConnection', { ...target, name: 'Firm' }, [
+    'organization_connection.updated',
+  ]);
+  const own = await expectEvents(
+    'createOrganizationDomain',
+    { scope: organization, domain: 'example.test' },
+    [],
+  );
+  const record = own['record'] as unknown as { readonly name: string; readonly value: string };
+  app.records.set(record.name, [record.value]);
+  const proof = { scope: organization, id: own.id };
+  await expectEvents('verifyOrganizationDomain', proof, ['organization_domain.verified']);
+  // As after a sign-in through it.
+  await app.database.pool.execute(sql`update organization_connections set proved_at = now()`);
+  const insisting = { ...target, domainIds: [own.id], status: 'active', enforced: true };
+  await expectEvents('updateOrganizationConnection', insisting, ['organization_connection.updated']);
+  const { token } = await member(app, organization.id, 'Organization Owner');
+  const { factor, secret } = await app.must('createMfaFactor', {}, { token });
+  await app.must('verifyMfaFactor', { id: factor.id, code: codeShown(secret, app.clock.now()) }, { token });
+  await news();
+  await app.must('tags', { scope: organization }, { token });
+  await expectNamed('bypassConnection', ['organization_connection.bypassed']);
+  await app.must('updateOrganizationConnection', { ...target, enforced: false }, { token });
+  await news();
+  await expectEvents('deleteOrganizationConnection', target, ['organization_connection.deleted']);
+  await expectEvents('deleteOrganizationDomain', proof, ['organization_domain.deleted']);
 });
 
 it('accounts emit their events', async () => {

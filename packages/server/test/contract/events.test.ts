@@ -56,6 +56,7 @@ const named = [
     (item) => `project_grant.${item}`,
   ),
   ...['verified', 'lapsed', 'deleted'].map((item) => `organization_domain.${item}`),
+  ...['created', 'updated', 'deleted', 'bypassed'].map((item) => `organization_connection.${item}`),
   'signing_key.rotated',
   ...['failing', 'disabled', 'recovered', 'ping'].map((item) => `webhook.${item}`),
 ];

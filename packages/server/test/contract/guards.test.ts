@@ -93,6 +93,8 @@ const publicRoutes = new Set([
   // The device has no user yet, and the browser no session (RFC 8628).
   'POST /api/auth/project/device',
   'POST /api/auth/project/device/enter',
+  'GET /api/auth/project/connections/:id',
+  'GET /api/auth/connections/:id/callback',
   'GET /api/organization-invitations/:token',
   'GET /api/project-grants/offer/:token',
   'POST /api/organization-invitations/accept',
@@ -130,7 +132,8 @@ const sessionOnly = (op: NamedOperation): boolean =>
   ['deleteOrganization', 'acceptInvitation', 'rotateSigningKey', 'leaveProjectGrant', 'importUsers'].includes(
     op.name,
   ) ||
-  /^(create|verify|delete)OrganizationDomain$/.test(op.name);
+  /^(create|verify|delete)OrganizationDomain$/.test(op.name) ||
+  /^(create|update|test|delete)OrganizationConnection$/.test(op.name);
 
 const closed = operations.filter(({ access }) => access !== 'public');
 const guarded = operations.filter(({ access }) => access.includes(':'));

@@ -10,7 +10,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { PasskeyDevice } from '../support/passkey-device.ts';
 import { graphqlRequest, transports, unique, type Answer, type Via } from '../support/client.ts';
 import { sampleInput } from './sample.ts';
-import { digest, house, keyToken, type House, isOfInstallation } from './world.ts';
+import { digest, domainFor, house, keyToken, type House, isOfInstallation } from './world.ts';
 
 /** `Idempotency-Key` (conventions §9): a repeated request is executed once and gets the response of the first one. */
 let app: TestApp;
@@ -117,7 +117,10 @@ describe.each(keyed.filter((op) => !isOfInstallation(op)).map((op) => [op.name, 
           ? await policyInput(op)
           : op.name === 'createPasskey'
             ? await passkeyInput(as)
-            : inputOf(op);
+            : {
+                ...inputOf(op),
+                ...(await domainFor(op, app, { scope: owner.places.organization.scope, token })),
+              };
       const key = unique();
       const item = await ask(name, input, key, { as, via: first });
       expect([item.ok, item.status, replayed(item)], item.body).toEqual([
@@ -138,7 +141,9 @@ describe.each(keyed.filter((op) => !isOfInstallation(op)).map((op) => [op.name, 
       const expected = { ...(item.data as object), ...blanks };
       if (first === second) expect(JSON.stringify(other.data)).toBe(JSON.stringify(expected));
       else expect(common(other.data, expected)).toEqual(common(expected, other.data));
-      expect(JSON.stringify(other.data)).toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
+      // What a test found is no row.
+      if (op.name !== 'testOrganizationConnection')
+        expect(JSON.stringify(other.data)).toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
     });
   },
 );

@@ -17,12 +17,13 @@ import { codeShown } from '../support/authenticator.ts';
 import { unique, type Answer } from '../support/client.ts';
 import { challengeOf, consented, newVerifier } from '../support/project-code.ts';
 import { startGithub, type GithubDouble } from '../support/github.ts';
+import { connected } from '../support/connections.ts';
 import { startOpenidProvider, type OpenidDouble } from '../support/openid-provider.ts';
 import { visitor } from '../support/visitor.ts';
 import { sampleInput, schemas } from './sample.ts';
 import { dataFaults, faultsOf, type Document } from './schema-check.ts';
 import { dereferenced } from '../support/openapi-document.ts';
-import { house, member, nounOf, type House, isOfInstallation } from './world.ts';
+import { domainFor, house, member, nounOf, type House, isOfInstallation } from './world.ts';
 
 /** The documents describe exactly what the service serves, and responses are valid by the documents. */
 interface Parameter {
@@ -358,7 +359,9 @@ describe('an answer over REST', () => {
       const existing = resource ? { ...linked, resourceId: resource, action: 'read' } : linked;
       const builtIn =
         create.name === 'createPermission' && !resource ? await builtInResource(scope, token) : {};
-      const made = await call(create.name, sampleInput(create, scope, { ...existing, ...builtIn }), token);
+      const own = await domainFor(create, app, { scope, token });
+      const fixed = { ...existing, ...builtIn, ...own };
+      const made = await call(create.name, sampleInput(create, scope, fixed), token);
       expect(made.ok, made.body).toBe(true);
       const { id } = made.data as { id: string };
       const follow = (prefix: string) => {
@@ -526,6 +529,22 @@ describe('an answer over REST', () => {
     expect(unproved.code).toBe('INVALID_STATE');
     app.records.set(record.name, [record.value]);
     expect((await call('verifyOrganizationDomain', { scope: ours, id }, token)).ok).toBe(true);
+    const company = {
+      name: 'Company',
+      issuer: 'https://login.example.test',
+      clientId: 'doorward',
+      clientSecret: 'a secret',
+      defaultRoleId: roleIdOf('Organization Viewer'),
+    };
+    const connection = await call(
+      'createOrganizationConnection',
+      { scope: ours, ...company, domainIds: [id] },
+      token,
+    );
+    const connected = { scope: ours, id: (connection.data as { id: string }).id };
+    await call('organizationConnection', connected, token);
+    await call('testOrganizationConnection', connected, token);
+    expect((await call('deleteOrganizationDomain', { scope: ours, id }, token)).code).toBe('IN_USE');
     await call('rotateSigningKey', { scope: owner.places.accountProject.scope }, token);
     for (const name of ['health', 'healthLive', 'healthReady', 'systemJwks', 'auditJwks', 'systemMetadata'])
       await call(name, {});
@@ -675,6 +694,21 @@ describe('an answer over REST', () => {
     expect((await call('finishProviderSignIn', back)).code).toBe('INVALID_TOKEN');
     expect((await call('finishProviderSignIn', back, undefined, { cookie })).status).toBe(303);
     expect((await call('startProviderSignIn', { key: 'unknown' })).code).toBe('PROVIDER_NOT_CONFIGURED');
+  });
+
+  it('is as documented in signing in through the provider of an organization', async () => {
+    const { connectionId: id, domain } = await connected(app, provider);
+    provider.person = provider.newPerson({ email: `grace@${domain}` });
+    const begun = await call('startSignIn', { redirect: 'http://localhost:4000/' });
+    const headers = { cookie: `doorward_flow=${begun.cookies[0]?.value}`, origin: 'http://localhost:4000' };
+    expect((await call('startConnection', { id })).code).toBe('INVALID_TOKEN');
+    const led = await call('startConnection', { id }, undefined, headers);
+    const { searchParams } = new URL(await provider.visit(String(led.headers['location'])));
+    const back = { id, ...Object.fromEntries(searchParams) };
+    expect((await call('finishConnection', back)).code).toBe('INVALID_TOKEN');
+    expect((await call('finishConnection', back, undefined, headers)).status).toBe(303);
+    const unknown = await call('finishConnection', { ...back, id: randomUUID() }, undefined, headers);
+    expect(unknown.ok).toBe(false);
   });
 
   it('is as documented in signing in with GitHub', async () => {
@@ -908,6 +942,7 @@ describe('an answer over REST', () => {
       'impersonation.started',
       'organization.reactivated',
       'organization.suspended',
+      'organization_connection.bypassed',
       'organization_domain.lapsed',
       'project.user_roles_changed',
       'session.reuse_detected',

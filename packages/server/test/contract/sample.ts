@@ -49,6 +49,8 @@ const byName: Readonly<Record<string, () => unknown>> = {
   'authzenSubjectSearch.action': () => ({ name: 'Query' }),
   'authzenEvaluation.action': () => ({ name: 'Query' }),
   domain: () => `${unique()}.example.test`,
+  'createOrganizationConnection.defaultRoleId': () => roleIdOf('Organization Viewer'),
+  issuer: () => 'https://login.example.test',
   url: () => 'https://hooks.example.test/doorward',
   redirectUris: () => ['https://app.example.test/callback'],
   eventTypes: () => ['*'],

@@ -159,7 +159,9 @@ async function rowsOf(app: TestApp, token: string, scope: ScopeRef): Promise<Rec
     if (noun === 'Project' || noun === 'Organization' || !create.tenants?.includes(scope.tenant as Tenant))
       continue;
     const make = async () => {
-      const answer = await app.raw(create.name, sampleInput(create, scope, knownIn(rows)), { token });
+      const fixed = { ...knownIn(rows), ...(await domainFor(create, app, { scope, token })) };
+      rows['OrganizationDomain']?.live.push(...(fixed.domainIds ?? []));
+      const answer = await app.raw(create.name, sampleInput(create, scope, fixed), { token });
       if (!answer.ok) throw new Error(`${create.name} in ${scope.tenant}: ${answer.body}`);
       return (answer.data as { id: string }).id;
     };
@@ -180,6 +182,18 @@ async function rowsOf(app: TestApp, token: string, scope: ScopeRef): Promise<Rec
     rows['WebhookDelivery'] = { live: [delivery.id], deleted: [] };
   }
   return rows;
+}
+
+/** A new domain for a new connection: a domain is in one connection at most. */
+export async function domainFor(
+  { name }: NamedOperation,
+  app: TestApp,
+  { scope, token }: { readonly scope: ScopeRef; readonly token: string },
+): Promise<{ readonly domainIds?: readonly string[] }> {
+  if (name !== 'createOrganizationConnection') return {};
+  const domain = `${randomUUID()}.example.test`;
+  const { id } = await app.must('createOrganizationDomain', { scope, domain }, { token });
+  return { domainIds: [id] };
 }
 
 /** A permission is on a resource: one of the project, or a built-in one where the scope has no others. */

@@ -8,6 +8,7 @@ export const actions: Readonly<Record<string, string>> = {
   Organization: 'Query, Create, Update, Delete',
   OrganizationInvitation: 'Query, Create, ResendEmail, Renew, Revoke',
   OrganizationDomain: 'Query, Create, Verify, Delete',
+  OrganizationConnection: 'Query, Create, Update, Delete, Test',
   OrganizationMember: 'Query, Update, Remove',
   Project: 'Query, Create, Update, Delete',
   ProjectGrant: 'Query, Create, Update, Accept, Leave, Revoke',
@@ -46,6 +47,7 @@ const table = `
   Organization           | Q C | Q U D | Q U | Q                     | Q | –   | – | Q C
   OrganizationInvitation | –   | ●     | ●   | Q                     | Q | –   | – | –
   OrganizationDomain     | –   | ●     | ●   | Q                     | Q | –   | – | –
+  OrganizationConnection | –   | ●     | Q   | –                     | – | –   | – | –
   OrganizationMember     | –   | ●     | ●   | Q                     | Q | –   | – | –
   Project                | ●   | ●     | ●   | Q C U                 | Q | Q U | Q | Q C
   ProjectGrant           | Q C U Revoke | ● | ● | Q                 | Q | Q   | Q | –

@@ -20,6 +20,7 @@ const organizationNouns = [
   'Organization',
   'OrganizationInvitation',
   'OrganizationDomain',
+  'OrganizationConnection',
   'OrganizationMember',
 ];
 

@@ -26,6 +26,7 @@ const organizationNouns = new Set([
   'Organization',
   'OrganizationInvitation',
   'OrganizationDomain',
+  'OrganizationConnection',
   'OrganizationMember',
 ]);
 

@@ -37,6 +37,8 @@ export const initialState: PageState = {
     entered: {},
     mailedTo: null,
     connects: false,
+    connection: null,
+    hasConnections: false,
     problems: [],
     allowsSignUp: false,
     passwordMinLength: 12,

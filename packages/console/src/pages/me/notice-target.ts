@@ -19,6 +19,7 @@ const places: Readonly<
   role_changed: { page: 'overview' },
   api_key_expiring: { page: 'api-keys', hasRow: true },
   api_key_created: { page: 'api-keys', hasRow: true },
+  connection_bypassed: { page: 'members' },
   domain_lapsed: { page: 'domains', hasRow: true },
   webhook_failing: { page: 'webhooks', hasRow: true },
   webhook_disabled: { page: 'webhooks', hasRow: true },

@@ -31,6 +31,8 @@ export interface SessionState {
   /** From this time on the session of an app is refused, because the owner of its account has not verified an address. */
   readonly overdueFrom: Date | null;
   readonly alive: boolean;
+  /** The organization to which a session of this service is bound, because its provider vouched for the user; null: none. */
+  readonly boundTo: string | null;
   /** For the session of an app: what its tokens may use. Null for a session of this service. */
   readonly app: AppState | null;
 }
@@ -209,7 +211,7 @@ export function createCredentials(pool: Executor, changes: Changes, operators: O
     const rows = await preparedRowsOf<SessionRow>(
       pool,
       sql`
-      select s.kind, s.user_id as "userId", u.name, u.email_verified as "emailVerified",
+      select s.kind, s.user_id as "userId", case when s.kind <> 'projectApp' then s.organization_id end as "boundTo", u.name, u.email_verified as "emailVerified",
         u.verification_deadline as "verificationDeadline", s.acr,
         s.kind not in ('projectApp', 'impersonation') and s.acr = 'aal1' and exists (select 1 from mfa_factors f
           where f.user_id = s.user_id and f.is_enabled) as "mfaPending",
@@ -252,13 +254,8 @@ export function createCredentials(pool: Executor, changes: Changes, operators: O
       : [];
     const { impersonator, impersonatorSessionId } = row;
     const ofOperator = impersonator ? [`user:${impersonator.id}`, `session:${impersonatorSessionId}`] : [];
-    const topics = [
-      `session:${id}`,
-      `user:${row.userId}`,
-      ...ofApp,
-      ...ofUser(accountOwnerId),
-      ...ofOperator,
-    ];
+    const topics = [`session:${id}`, `user:${row.userId}`, ...ofApp, ...ofUser(accountOwnerId)];
+    topics.push(...ofOperator);
     return { value, topics };
   }
 

@@ -178,6 +178,7 @@ describe('the state behind a token', () => {
         emailVerified: true,
         acr: 'aal1',
         app: null,
+        boundTo: null,
         impersonator: null,
         impersonatorSessionId: null,
       },

@@ -11,7 +11,7 @@ import { SYSTEM_NODE } from './nodes.ts';
  * A release may only widen a policy, never narrow it: during an upgrade the previous version runs under the same
  * policies.
  */
-export const POLICY_REVISION = 6;
+export const POLICY_REVISION = 7;
 
 /** Session settings that the functions read. Without a value they match no row. */
 export const TENANTS_SETTING = 'doorward.tenants';
@@ -161,6 +161,7 @@ export const rowPolicies: Readonly<Record<string, RowPolicy>> = {
   api_key_secrets: partOf('api_keys', 'key_id'),
   organization_invitations: ofTenantOnly,
   organization_domains: ofTenantOnly,
+  organization_connections: ofTenantOnly,
   organization_invitation_tokens: partOf('organization_invitations', 'invitation_id'),
   project_apps: ofTenantOnly,
   signing_keys: ofTenantOnly,

@@ -49,6 +49,7 @@ export const softDeletedTables = [
   'api_keys',
   'organization_invitations',
   'organization_domains',
+  'organization_connections',
   'webhook_subscriptions',
   'project_apps',
   'project_grants',

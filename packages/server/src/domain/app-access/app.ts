@@ -22,6 +22,8 @@ export interface LiveApp extends Readonly<typeof projectApps.$inferSelect> {
   readonly organization: { readonly id: string; readonly name: string } | null;
   /** The slice of its grant, if it does not own the project. */
   readonly sliceId: string | null;
+  /** The organizations through whose providers people may sign in: those that use the project, all, or none. */
+  readonly takesConnections: 'ofProject' | 'all' | 'none';
 }
 
 /** The topic of the list of a project's apps. */
@@ -45,6 +47,7 @@ async function liveApp(db: Executor, which: SQL): Promise<LiveApp | undefined> {
     scope: { tenant: `${kind}Project`, id: `${ownerId}:${app.tenantId}` },
     organization: null,
     sliceId: null,
+    takesConnections: 'ofProject',
   };
 }
 

@@ -4,7 +4,7 @@ import { withoutRls } from '../../db/tenancy/rls.ts';
 import { fail } from '../../errors.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
-/** How many members, invitations, users, grants, keys and apps have a role; those that have none are left out. */
+/** How many members, invitations, connections, users, grants, keys and apps have a role; those that have none are left out. */
 type Assignments = Readonly<Record<string, number>>;
 
 /**
@@ -28,6 +28,8 @@ export async function assignmentsOf(
         select role_id, 'members' as kind from organization_members where role_id in (select id from asked)
         union all select role_id, 'invitations' from organization_invitations where role_id in (select id from asked)
           and status = 'pending' and expires_at > ${at} and deleted_at is null
+        union all select default_role_id, 'connections' from organization_connections
+          where default_role_id in (select id from asked) and deleted_at is null
         union all select role_id, 'users' from project_user_roles where role_id in (select id from asked)
         union all select r.role_id, 'grants' from project_grant_roles r join project_grants g on g.id = r.project_grant_id
           where r.role_id in (select id from asked) and g.deleted_at is null

@@ -1,9 +1,14 @@
+import { z } from 'zod';
+import { uuid } from '../../kernel/input/values.ts';
+import { roleIdOf } from '../../access/built-in.ts';
+import { OrganizationConnection } from '../../features/organization-connections/connection.ts';
 import { OrganizationDomain } from '../../features/organization-domains/domain.ts';
 import { base, type, type EventType } from './event-type.ts';
 import { deleted } from './examples.ts';
 
-/** Event types of the domains of organizations. */
+/** Event types of the domains and connections of organizations. */
 const domain = base(OrganizationDomain);
+const connection = base(OrganizationConnection);
 
 const at = new Date('2026-01-15T09:30:00.000Z');
 const verifiedDomain = {
@@ -20,6 +25,26 @@ const verifiedDomain = {
   },
   verifiedAt: at,
   checkedAt: at,
+};
+
+const createdConnection = {
+  id: '0190b6f0-0000-7000-8000-000000000095',
+  createdAt: at,
+  updatedAt: at,
+  deletedAt: null,
+  name: 'Acme',
+  issuer: 'https://login.example.com',
+  clientId: 'doorward',
+  scopes: ['openid', 'email', 'profile'],
+  domainIds: [verifiedDomain.id],
+  defaultRoleId: roleIdOf('Organization Viewer'),
+  justInTime: true,
+  enforced: false,
+  trustMfa: false,
+  status: 'draft' as const,
+  callbackPath: '/api/auth/connections/0190b6f0-0000-7000-8000-000000000095/callback',
+  provedAt: null,
+  lastUsedAt: null,
 };
 
 export const organizationTypes: readonly EventType[] = [
@@ -44,5 +69,31 @@ export const organizationTypes: readonly EventType[] = [
     'A domain of an organization was deleted.',
     domain,
     deleted(verifiedDomain),
+  ),
+  type(
+    'organization_connection.created',
+    'The identity provider of an organization was connected.',
+    connection,
+    createdConnection,
+  ),
+  type('organization_connection.updated', 'A connection of an organization was changed.', connection, {
+    ...createdConnection,
+    status: 'active' as const,
+    updatedAt: new Date('2026-02-15T09:30:00.000Z'),
+  }),
+  type(
+    'organization_connection.bypassed',
+    'An owner entered an organization around the identity provider on which it insists.',
+    z.object({
+      id: uuid.describe('Id of their session.'),
+      userId: uuid.describe('Id of the owner.'),
+    }),
+    { id: '0190b6f0-0000-7000-8000-000000000096', userId: '0190b6f0-0000-7000-8000-000000000001' },
+  ),
+  type(
+    'organization_connection.deleted',
+    'A connection of an organization was deleted.',
+    connection,
+    deleted(createdConnection),
   ),
 ];

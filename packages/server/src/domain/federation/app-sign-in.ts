@@ -9,6 +9,8 @@ import type { Run, UserRow } from '../identity/sign-in.ts';
 import { lockClaimants } from '../identity/verification.ts';
 import { authenticationMethods } from '../../features/me/authentication-method.ts';
 import { watchForExcessKeys } from '../excess-keys/excess-keys.ts';
+import { admitMember, connectedMember, type ConnectedMember } from '../connections/connected-member.ts';
+import { organizationNode } from '../memberships/organization.ts';
 import { addProjectUser } from '../memberships/project.ts';
 import { roles } from '../../features/roles/role.ts';
 import { lockSsoSession } from '../sso/lock.ts';
@@ -34,6 +36,8 @@ export interface SignInCandidate {
   readonly joins: boolean;
   /** The account at the provider will be linked to the user. */
   readonly links: boolean;
+  /** They come through a connection of an organization, and sign in for it alone; absent: they do not. */
+  readonly member?: ConnectedMember;
 }
 
 /** The proof of an account at a provider. */
@@ -69,6 +73,8 @@ export async function resolveCandidate(
     ctx.unchanged();
     return null;
   }
+  if (identity?.connection)
+    return resolveForConnection(ctx, app, { proof, identity, user, isLinked: !!linked });
   if (isServiceItself(app)) return resolveForService(ctx, app, { proof, user, links: !linked });
   if (await isSuspended(ctx, app)) {
     ctx.unchanged();
@@ -85,6 +91,32 @@ export async function resolveCandidate(
   }
   const name = user?.name ?? statedName(proof) ?? localPart(address ?? '');
   return { user, name, address, joins, links: identity !== undefined && !linked };
+}
+
+/** People of an organization who come through its own provider sign in for this organization. */
+async function resolveForConnection(
+  ctx: Run,
+  app: LiveApp,
+  {
+    proof,
+    identity,
+    user,
+    isLinked,
+  }: {
+    readonly proof: Proof;
+    readonly identity: Identity;
+    readonly user: UserRow | null;
+    readonly isLinked: boolean;
+  },
+): Promise<SignInCandidate | null> {
+  const member = await connectedMember(ctx, app, identity, { user, isLinked });
+  if (!member || (!isServiceItself(app) && (await isSuspended(ctx, app)))) {
+    ctx.unchanged();
+    return null;
+  }
+  const { address } = identity;
+  const name = user?.name ?? statedName(proof) ?? localPart(address ?? '');
+  return { user, name, address, joins: false, links: !isLinked, member };
 }
 
 /** At this service itself every user may sign in; who is none becomes one, where registration is open. */
@@ -138,7 +170,7 @@ export async function admitToApp(
   ctx: Run,
   app: LiveApp,
   proof: Proof,
-  { user, name, address, joins, links }: SignInCandidate,
+  { user, name, address, joins, links, member }: SignInCandidate,
   newId: string,
 ): Promise<boolean> {
   const { tx, services } = ctx;
@@ -148,9 +180,15 @@ export async function admitToApp(
     if (address === null || method === null) return false;
     const { locale = null, passwordHash: hash = null } = (proof.provider === 'email' && proof.newUser) || {};
     const user = { userId: newId, hash };
-    const person = isServiceItself(app)
-      ? { ...user, registrant: { address, name, locale, type: 'personal' as const } }
-      : { ...user, node, registrant: { address, name, locale, type: null } };
+    const person = member
+      ? {
+          ...user,
+          node: organizationNode(member.connection.organizationId),
+          registrant: { address, name, locale, type: null },
+        }
+      : isServiceItself(app)
+        ? { ...user, registrant: { address, name, locale, type: 'personal' as const } }
+        : { ...user, node, registrant: { address, name, locale, type: null } };
     await createVerifiedUser(ctx, person, method);
   } else if (links && 'identity' in proof) {
     if (address === null || !(await linkAccount(ctx, user, proof.identity, address))) return false;
@@ -165,6 +203,10 @@ export async function admitToApp(
           eq(authenticationMethods.providerId, method.providerId),
         ),
       );
+  }
+  if (member) {
+    const person = { id: user?.id ?? newId, name };
+    return (await admitMember(ctx, member, person)) && admitToSlice(ctx, app, person);
   }
   if (!joins) return user === null || admitToSlice(ctx, app, user);
   const role = await signUpRole(ctx, app);

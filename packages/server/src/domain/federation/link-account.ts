@@ -57,6 +57,7 @@ async function sessionUser(
   const { clock, config } = services;
   const mayChange =
     session.kind === 'browser' &&
+    session.organizationId === null &&
     isRecent(session.authenticatedAt, config.auth.stepUpMaxAgeMinutes, clock.now()) &&
     (session.acr === 'aal2' || !(await isEnrolled(db, user.id)));
   return mayChange ? { sessionId: session.id, user } : undefined;

@@ -3,7 +3,14 @@ import { nodes } from '../../db/tenancy/nodes.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { roles } from '../../features/roles/role.ts';
 import type { LiveApp } from '../app-access/app.ts';
-import { appFor, organizationsOf, type AppOrganization } from './sign-in-organization.ts';
+import {
+  appFor,
+  organizationOfMember,
+  organizationsOf,
+  type AppOrganization,
+} from './sign-in-organization.ts';
+import { requiredConnection, type LiveConnection } from '../connections/live-connection.ts';
+import type { Proof } from '../sign-in-flow/flow-data.ts';
 import type { AppRequest } from '../sign-in-flow/app-request.ts';
 import type { Run } from '../identity/sign-in.ts';
 import { userAsActor } from '../identity/user-node.ts';
@@ -18,6 +25,8 @@ import type { SignInCandidate } from './app-sign-in.ts';
 export type OrganizationDecision =
   | 'denied'
   | 'choose'
+  /** The organization insists on its own identity provider. */
+  | { readonly through: LiveConnection }
   | {
       readonly app: LiveApp;
       readonly candidate: SignInCandidate;
@@ -57,16 +66,28 @@ export async function decideOrganization(
   { tx }: Pick<Run, 'tx'>,
   app: LiveApp,
   asked: AppRequest,
-  candidate: SignInCandidate,
+  { candidate, proof }: { readonly candidate: SignInCandidate; readonly proof: Proof },
 ): Promise<OrganizationDecision> {
   if (asked.toService) return { app, candidate, asked };
   const named = asked.organization;
-  const choices = candidate.user && (await choicesOf(tx, app, candidate.user.id));
+  if (candidate.member) {
+    const { organizationId } = candidate.member.connection;
+    const own = await organizationOfMember(tx, app, organizationId, candidate.user?.id ?? null);
+    const isWanted = own !== undefined && (typeof named !== 'string' || [own.id, own.slug].includes(named));
+    return isWanted ? forOrganization(app, asked, candidate, own) : 'denied';
+  }
+  const { user } = candidate;
+  const enter = async (organization: AppOrganization): Promise<OrganizationDecision> => {
+    const isBound = proof.provider === 'sso' && proof.boundTo === organization.id;
+    const through = user && !isBound && (await requiredConnection(tx, app, organization.id, user.id));
+    return through ? { through } : forOrganization(app, asked, candidate, organization);
+  };
+  const choices = user && (await choicesOf(tx, app, user.id));
   const { organizations = [], alone = false } = choices ?? {};
   if (typeof named === 'string') {
     const organization =
       organizations.find(({ id }) => id === named) ?? organizations.find(({ slug }) => slug === named);
-    return organization ? forOrganization(app, asked, candidate, organization) : 'denied';
+    return organization ? enter(organization) : 'denied';
   }
   const [only] = organizations;
   if (named === null || only === undefined) {
@@ -74,7 +95,7 @@ export async function decideOrganization(
     return { app, candidate, asked: { ...asked, organization: null } };
   }
   if (organizations.length > 1 || alone) return 'choose';
-  return forOrganization(app, asked, candidate, only);
+  return enter(only);
 }
 
 const forOrganization = (

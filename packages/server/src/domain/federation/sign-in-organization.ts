@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { z } from 'zod';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -40,25 +40,45 @@ interface Row extends AppOrganization {
  * The organizations for which the user may sign in to the app now, by name. It asks only for organizations of the user, so
  * neither its answer nor its time depends on any other organization.
  */
-export async function organizationsOf(
+export const organizationsOf = (db: Executor, app: PlaceOfApp, userId: string): Promise<AppOrganization[]> =>
+  readOrganizations(
+    db,
+    app,
+    userId,
+    sql`o.id in (select m.tenant_id from organization_members m where m.user_id = ${userId}::uuid)`,
+  );
+
+/** The organization, for a person who is a member of it, or becomes one by signing in (null: they are no user yet). */
+export async function organizationOfMember(
   db: Executor,
-  { tenantId, owner }: Pick<LiveApp, 'tenantId' | 'owner'>,
-  userId: string,
+  app: PlaceOfApp,
+  organizationId: string,
+  userId: string | null,
+): Promise<AppOrganization | undefined> {
+  return (await readOrganizations(db, app, userId, sql`o.id = ${organizationId}::uuid`))[0];
+}
+
+type PlaceOfApp = Pick<LiveApp, 'tenantId' | 'owner'>;
+
+async function readOrganizations(
+  db: Executor,
+  { tenantId, owner }: PlaceOfApp,
+  userId: string | null,
+  which: SQL,
 ): Promise<AppOrganization[]> {
   const rows = await rowsOf<Row>(
     db,
     sql`select o.id, o.name, o.slug, g.id as "grantId",
       g.id is null or exists (select 1 from project_user_roles r
-        where r.tenant_id = g.id and r.user_id = m.user_id) as "hasRole",
+        where r.tenant_id = g.id and r.user_id = ${userId}::uuid) as "hasRole",
       g.default_role_id as "defaultRoleId",
       g.max_users is null or g.max_users > (select count(distinct r.user_id) from project_user_roles r
         where r.tenant_id = g.id) as "hasSpace"
-    from organization_members m
-    join nodes n on n.id = m.tenant_id and n.deleted_at is null
-    join organizations o on o.id = m.tenant_id and o.suspended_at is null
+    from organizations o
+    join nodes n on n.id = o.id and n.deleted_at is null
     left join project_grants g on g.organization_id = o.id and g.tenant_id = ${tenantId}::uuid
       and g.status = 'active' and g.deleted_at is null
-    where m.user_id = ${userId}::uuid and (o.id = ${owner.id}::uuid or g.id is not null)
+    where ${which} and o.suspended_at is null and (o.id = ${owner.id}::uuid or g.id is not null)
     order by lower(o.name), o.id`,
   );
   return rows

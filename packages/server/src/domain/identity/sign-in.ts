@@ -7,6 +7,7 @@ import { projector } from '../../kernel/output/projector.ts';
 import { iso } from '../../kernel/input/values.ts';
 import { rememberNetwork } from '../../features/me/failed-attempts.ts';
 import { sessions } from '../../features/me/session.ts';
+import { BOUND_HOURS } from '../connections/live-connection.ts';
 import { isEnrolled } from '../../features/mfa/mfa-factor.ts';
 import type { OpenidScope } from '../app-access/openid-scopes.ts';
 import { endLeastUsed } from '../sessions/session-limit.ts';
@@ -48,7 +49,7 @@ export const SignIn = z
   })
   .meta({ id: 'SignIn', description: 'A new session with its tokens.' });
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 
 /** What an access token states about its session, computed from the stored state whenever a token is signed. */
 interface AccessTokenInput {
@@ -106,6 +107,8 @@ interface SessionOptions {
     /** The issuer of the provider of OpenID Connect; null: none. */
     readonly issuer: string | null;
   } | null;
+  /** The organization whose provider vouched for the user, and which alone the session reaches; absent or null: none. */
+  readonly boundTo?: string | null;
 }
 
 /** A session that is not written yet. */
@@ -124,7 +127,8 @@ export interface NewSession extends PlannedSession {
 export function planSession(services: Services, options: SessionOptions): PlannedSession {
   const id = services.ids.next();
   const { kind = 'browser', acr = 'aal1', authenticatedAt = services.clock.now(), app = null } = options;
-  const { sso = null } = options;
+  const { sso = null, boundTo = null } = options;
+  const hours = boundTo === null ? 24 * services.config.tokens.refreshTokenDays : BOUND_HOURS;
   return {
     id,
     kind,
@@ -133,7 +137,8 @@ export function planSession(services: Services, options: SessionOptions): Planne
     authenticatedAt,
     app,
     sso,
-    expiresAt: new Date(authenticatedAt.getTime() + services.config.tokens.refreshTokenDays * DAY_MS),
+    boundTo,
+    expiresAt: new Date(authenticatedAt.getTime() + hours * HOUR_MS),
     refreshToken: firstRefreshToken(refreshKeys(services), id),
   };
 }
@@ -179,7 +184,9 @@ export async function openSession(
 export async function startSession(ctx: Run, session: PlannedSession, user: UserRow) {
   const { tx, call, services } = ctx;
   const owned = await accountsOf(tx, user.id);
-  if (owned.length === 0) owned.push(await createAccount(ctx, user.id, 'personal'));
+  // An account is the person's own, which no provider of an organization begins for them.
+  if (owned.length === 0 && session.boundTo === null)
+    owned.push(await createAccount(ctx, user.id, 'personal'));
   await writeSession(ctx, session, user);
   if (session.kind === 'browser') setCookie(ctx, session.refreshToken, session.expiresAt);
   const mfaRequired = session.acr === 'aal1' && (await isEnrolled(tx, user.id));
@@ -202,7 +209,7 @@ export async function writeSession(ctx: Run, session: PlannedSession, user: User
       consentedScopes: session.app?.consented ? [...session.app.consented] : null,
       openidScopes: [...(session.app?.openid ?? [])],
       ssoSessionId: session.app?.ssoSessionId ?? null,
-      organizationId: session.app?.organizationId ?? null,
+      organizationId: session.app?.organizationId ?? session.boundTo,
       ssoProjectId: session.sso?.projectId ?? null,
       ssoIssuer: session.sso?.issuer ?? null,
       factorAt: session.sso?.factorAt ?? null,

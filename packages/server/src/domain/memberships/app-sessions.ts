@@ -96,3 +96,28 @@ export const endSessionsForOrganization = (
         : sql`exists (select 1 from project_apps a where a.id = ${sessions.projectAppId} and a.tenant_id = ${projectId}::uuid)`,
     ) as SQL,
   );
+
+/**
+ * Ends the sessions of apps for an organization that members began by ways of their own, as far as they have an address of this
+ * connection, on which the organization insists from now on. The caller invalidates the organization.
+ */
+export const endUnboundSessions = (
+  ctx: SessionEndContext,
+  organizationId: string,
+  connectionId: string,
+): Promise<void> =>
+  endSessionsWhere(
+    ctx,
+    and(
+      eq(sessions.organizationId, organizationId),
+      sql`${sessions.projectAppId} is not null
+        and not exists (select 1 from sessions began
+          where began.id = ${sessions.ssoSessionId} and began.organization_id = ${organizationId}::uuid)
+        and exists (select 1 from organization_connections c
+          join organization_domains d on d.tenant_id = c.tenant_id and d.id = any(c.domain_ids)
+            and d.status = 'verified' and d.deleted_at is null
+          join authentication_methods m on m.user_id = ${sessions.userId} and m.is_verified
+            and split_part(reverse(m.label), '@', 1) = reverse(d.domain)
+          where c.id = ${connectionId}::uuid)`,
+    ) as SQL,
+  );

@@ -38,7 +38,7 @@ interface Joining {
   readonly field: 'userId' | 'token';
 }
 
-const organizationNode = (id: string): NodeRef => ({ id, scope: { tenant: 'organization', id } });
+export const organizationNode = (id: string): NodeRef => ({ id, scope: { tenant: 'organization', id } });
 
 /** The data of an event about a member. */
 const memberData = ({ tenantId, userId, roleId }: MemberRow) => ({

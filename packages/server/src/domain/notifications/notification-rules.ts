@@ -248,11 +248,26 @@ async function onDomainLapsed(input: RuleInput): DraftResult {
   };
 }
 
+async function onConnectionBypassed(input: RuleInput): DraftResult {
+  const { tx, event } = input;
+  const organization = await organizationOf(input);
+  const userId = idIn(event, 'userId');
+  const [owner] = await tx.select({ name: users.name }).from(users).where(eq(users.id, userId));
+  if (organization === undefined || !owner) return undefined;
+  return {
+    type: 'connection_bypassed',
+    userIds: await ownersOf(tx, event.tenantId),
+    words: { organization, owner: owner.name },
+    target: { type: 'User', id: userId },
+  };
+}
+
 /** The rules by event type. */
 export const notificationRules: ReadonlyMap<string, (input: RuleInput) => DraftResult> = new Map([
   ['invitation.created', onInvited],
   ...[...grantChanges.keys()].map((type) => [type, onGrantChanged] as const),
   ['organization_domain.lapsed', onDomainLapsed],
+  ['organization_connection.bypassed', onConnectionBypassed],
   ['organization.member_added', onJoined],
   [
     'organization.member_role_changed',

@@ -39,6 +39,7 @@ export const kinds = {
   api_key_created: { inApp: true, email: false, ...open },
   project_grant_changed: { inApp: true, email: true, ...open },
   domain_lapsed: { inApp: true, email: true, ...open },
+  connection_bypassed: security,
   webhook_failing: { inApp: true, email: true, ...open },
   webhook_disabled: { inApp: true, email: true, ...open },
   new_sign_in: { inApp: true, email: true, locked: ['inApp'], security: true },

@@ -337,7 +337,7 @@ describe.each(transports)('notifications over %s', (via) => {
       {},
       as,
     );
-    expect([totalCount, hasNextPage, nextCursor]).toEqual([34, false, null]);
+    expect([totalCount, hasNextPage, nextCursor]).toEqual([36, false, null]);
     const shown = items.map(
       ({ type, channel, enabled, locked }) => `${type} ${channel} ${enabled}${locked ? ' locked' : ''}`,
     );
@@ -358,6 +358,8 @@ describe.each(transports)('notifications over %s', (via) => {
       'project_grant_changed email true',
       'domain_lapsed inApp true',
       'domain_lapsed email true',
+      'connection_bypassed inApp true locked',
+      'connection_bypassed email true locked',
       'webhook_failing inApp true',
       'webhook_failing email true',
       'webhook_disabled inApp true',

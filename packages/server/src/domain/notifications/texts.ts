@@ -29,6 +29,7 @@ export interface TextParams {
     readonly project: string;
     readonly change: 'granted' | 'changed' | 'suspended' | 'resumed' | 'revoked';
   };
+  readonly connection_bypassed: { readonly organization: string; readonly owner: string };
   readonly domain_lapsed: { readonly organization: string; readonly domain: string };
   readonly webhook_failing: { readonly project: string; readonly receiver: string; readonly since: Date };
   readonly webhook_disabled: { readonly project: string; readonly receiver: string; readonly gone: boolean };

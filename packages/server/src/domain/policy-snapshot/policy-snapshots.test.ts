@@ -39,6 +39,7 @@ beforeAll(async () => {
       accountType: null,
       requireMfa: false,
       supportAccess: true,
+      enforcedDomains: [],
       isSuspended: false,
       rootId: parentId,
     },

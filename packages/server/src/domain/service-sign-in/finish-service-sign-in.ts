@@ -34,7 +34,8 @@ export async function finishServiceSignIn(
   if (!user) throw startAgainError();
   const { amr } = person;
   const authenticatedAt = new Date(person.authenticatedAt);
-  const planned = planSession(services, { amr, acr: acrOf(amr), authenticatedAt });
+  const boundTo = candidate.member?.connection.organizationId ?? null;
+  const planned = planSession(services, { amr, acr: acrOf(amr), authenticatedAt, boundTo });
   if (!isAccountPage(services.config, request.redirectUri)) {
     await startSession(ctx, planned, user);
     return request.redirectUri;

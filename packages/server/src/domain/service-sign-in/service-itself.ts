@@ -23,7 +23,10 @@ export const serviceRequest = (
   toService,
 });
 
-export const serviceAsApp = ({ allowsSignUp }: NonNullable<AppRequest['toService']>): LiveApp => ({
+export const serviceAsApp = ({
+  allowsSignUp,
+  isOfPerson,
+}: NonNullable<AppRequest['toService']>): LiveApp => ({
   id: SERVICE_ID,
   tenantId: SYSTEM_NODE,
   clientId: SERVICE_ID,
@@ -56,4 +59,5 @@ export const serviceAsApp = ({ allowsSignUp }: NonNullable<AppRequest['toService
   scope: { tenant: 'accountProject', id: `${SYSTEM_NODE}:${SYSTEM_NODE}` },
   organization: null,
   sliceId: null,
+  takesConnections: isOfPerson ? 'none' : 'all',
 });

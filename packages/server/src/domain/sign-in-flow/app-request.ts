@@ -39,8 +39,11 @@ export interface AppRequest {
   readonly organization?: string | null;
   /** The language that the app asked for; absent: that of the browser. */
   readonly language?: Call['language'];
-  /** The sign-in is to this service itself, and the redirect URI is the page at its end; absent: to an app. */
-  readonly toService?: { readonly allowsSignUp: boolean };
+  /**
+   * The sign-in is to this service itself, and the redirect URI is the page at its end; absent: to an app. `isOfPerson`: that
+   * page is about the person alone, so no organization vouches for them.
+   */
+  readonly toService?: { readonly allowsSignUp: boolean; readonly isOfPerson: boolean };
   /** A device that waits for the user (RFC 8628); the answer goes to it, and not to a redirect URI. */
   readonly device?: WaitingDevice;
 }

@@ -30,7 +30,13 @@ export type Proof =
   | { readonly provider: 'password'; readonly address: string; readonly userId: string }
   | { readonly provider: 'passkey'; readonly userId: string }
   | { readonly provider: 'github' | 'oidc'; readonly identity: Identity }
-  | { readonly provider: 'sso'; readonly userId: string; readonly sessionId: string };
+  /** `boundTo`: the organization whose provider vouched for them then. */
+  | {
+      readonly provider: 'sso';
+      readonly userId: string;
+      readonly sessionId: string;
+      readonly boundTo?: string;
+    };
 
 /** A person who has proved their identity. Before they consent nothing is written but a second factor that they add. */
 export interface IdentifiedPerson {
@@ -57,7 +63,8 @@ export type Notice =
   | 'providerFailed'
   | 'providerRefused'
   | 'addressInvalid'
-  | 'emailNotVerified';
+  | 'emailNotVerified'
+  | 'connectionRequired';
 
 /** What a mailed code is for. A code for one purpose does nothing for another. */
 export type CodePurpose =
@@ -102,6 +109,8 @@ export interface SignInStep {
   readonly notice?: Notice;
   /** The provider of OpenID Connect to which the person went last; absent: GitHub, or none. */
   readonly providerKey?: string;
+  /** The connection of an organization to which the domain of the address leads. */
+  readonly connection?: { readonly id: string; readonly name: string; readonly enforced: boolean };
   /** The address as the page shows it, whether a mail was sent or not; absent: the page asks for no code. */
   readonly mailedTo?: string;
   readonly mail?: MailedCode;

@@ -7,6 +7,7 @@ import { sessions } from '../../features/me/session.ts';
 import { users } from '../../features/users/user.ts';
 import { acrOf } from '../app-tokens/acr.ts';
 import type { IdentifiedPerson } from '../sign-in-flow/flow-data.ts';
+import { BOUND_HOURS } from '../connections/live-connection.ts';
 import { writeSession, type Run, type SessionRow, type UserRow } from '../identity/sign-in.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import { endSessions, liveSessions } from '../sessions/live-sessions.ts';
@@ -65,9 +66,14 @@ const isHeld = ({ id, refreshHash }: SessionRow, entries: readonly SsoEntry[]): 
 export function personOfSession({ config, clock }: Services, session: SessionRow): IdentifiedPerson {
   const factorUntil = (session.factorAt?.getTime() ?? 0) + config.auth.sso.factorHours * HOUR_MS;
   const isFactorFresh = factorUntil > clock.now().getTime();
-  const { id: sessionId, userId, authenticatedAt } = session;
+  const { id: sessionId, userId, authenticatedAt, organizationId } = session;
   return {
-    proof: { provider: 'sso', userId, sessionId },
+    proof: {
+      provider: 'sso',
+      userId,
+      sessionId,
+      ...(organizationId !== null && { boundTo: organizationId }),
+    },
     userId,
     authenticatedAt: authenticatedAt.toISOString(),
     amr: session.amr.filter((method) => isFactorFresh || acrOf([method]) === 'aal1'),
@@ -94,26 +100,29 @@ export async function keepSignIn(
     acr: acrOf(person.amr),
     factorAt: person.factorAt === null ? null : new Date(person.factorAt),
     lastUsedAt: now,
-    expiresAt: endOf(services, authenticatedAt, now),
+    expiresAt: endOf(services, { authenticatedAt, now, isBound: isBound(person) }),
   };
   if (person.proof.provider === 'sso') {
     const { sessionId } = person.proof;
     await tx.update(sessions).set(proved).where(eq(sessions.id, sessionId));
     return sessionId;
   }
-  const issuer = 'identity' in person.proof ? (person.proof.identity.oidc?.issuer ?? null) : null;
+  const identity = 'identity' in person.proof ? person.proof.identity : undefined;
+  const { connection } = identity ?? {};
+  const boundTo = connection?.organizationId ?? null;
+  const issuer = connection ? issuerOfConnection(connection.id) : (identity?.oidc?.issuer ?? null);
   const former = await findSsoSession(tx, services, call.ssoCookie, projectId);
   const secret = newOneTimeToken();
   const id = former?.userId === user.id ? former.id : services.ids.next();
   if (id === former?.id) {
     await tx
       .update(sessions)
-      .set({ ...proved, ssoIssuer: issuer, refreshHash: hashOneTimeToken(secret) })
+      .set({ ...proved, ssoIssuer: issuer, organizationId: boundTo, refreshHash: hashOneTimeToken(secret) })
       .where(eq(sessions.id, id));
   } else {
     if (former) await endSessions(ctx, former.userId, eq(sessions.id, former.id), userAsActor(user));
     const { amr, acr, factorAt, expiresAt } = proved;
-    const opened = { id, kind: 'browser', amr, acr, authenticatedAt, expiresAt, app: null } as const;
+    const opened = { id, kind: 'browser', amr, acr, authenticatedAt, expiresAt, app: null, boundTo } as const;
     const sso = { projectId, factorAt, issuer };
     await writeSession(ctx, { ...opened, refreshToken: secret, sso }, user);
   }
@@ -122,10 +131,29 @@ export async function keepSignIn(
   return id;
 }
 
+/** What stands for the issuer in a session through a connection: not what the organization named, which others may trust. */
+const issuerOfConnection = (id: string): string => `connection ${id}`;
+
+/** The connection through which the session began; undefined: through none. */
+export const connectionOfSession = ({ organizationId, ssoIssuer }: SessionRow): string | undefined =>
+  organizationId === null ? undefined : ssoIssuer?.split(' ')[1];
+
+const isBound = ({ proof }: IdentifiedPerson): boolean =>
+  proof.provider === 'sso'
+    ? proof.boundTo !== undefined
+    : 'identity' in proof && proof.identity.connection !== undefined;
+
 /** It ends when no app used it for a while, and in any case some days after the sign-in. */
-function endOf({ config }: Services, authenticatedAt: Date, now: Date): Date {
+function endOf(
+  { config }: Services,
+  {
+    authenticatedAt,
+    now,
+    isBound,
+  }: { readonly authenticatedAt: Date; readonly now: Date; readonly isBound: boolean },
+): Date {
   const { idleHours, maxDays } = config.auth.sso;
-  const latest = authenticatedAt.getTime() + maxDays * DAY_SECONDS * 1000;
+  const latest = authenticatedAt.getTime() + (isBound ? BOUND_HOURS : 24 * maxDays) * HOUR_MS;
   return new Date(Math.min(now.getTime() + idleHours * HOUR_MS, latest));
 }
 

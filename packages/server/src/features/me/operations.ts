@@ -60,6 +60,7 @@ export const me = query({
   summary: 'Read the signed-in user',
   access: 'session',
   allowedDuringMfa: true,
+  whileBound: 'allowed',
   input: {},
   output: Me,
   run: async (ctx) => {

@@ -35,7 +35,10 @@ export const sessions = pgTable(
     ssoSessionId: uuidColumn('sso_session_id'),
     /** When the user last gave the second factor, in a session for the apps of a project. */
     factorAt: time('factor_at'),
-    /** For the session of an app: the organization for which the user signed in; null: for none. */
+    /**
+     * For the session of an app: the organization for which the user signed in; null: for none. For any other: the organization
+     * whose provider vouched for the user, and to which the session is bound; null: to none.
+     */
     organizationId: uuidColumn('organization_id'),
     /** The scopes that the user consented to; null: the app was unrestricted at that time. */
     consentedScopes: textColumn('consented_scopes').array(),
@@ -101,7 +104,11 @@ export const Session = entity('Session', {
       uuid.nullable().describe('For an app: id of the session of the browser with which its session ends.'),
     ),
     organizationId: serverSet(
-      uuid.nullable().describe('For an app: id of the organization for which you signed in; null: for none.'),
+      uuid
+        .nullable()
+        .describe(
+          'For an app: id of the organization for which you signed in. Else: id of the organization through whose provider you signed in, and which alone the session reaches. Null: none.',
+        ),
     ),
     acr: serverSet(
       z

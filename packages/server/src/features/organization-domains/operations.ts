@@ -6,6 +6,7 @@ import { uuid } from '../../kernel/input/values.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { OrganizationDomain, OrganizationDomainStatus } from './domain.ts';
+import { assertUnused } from './in-use.ts';
 import { assertWithinLimit, verify } from './verification.ts';
 
 const tenants: readonly Tenant[] = ['organization'];
@@ -87,5 +88,9 @@ export const deleteOrganizationDomain = mutation({
   output: OrganizationDomain.schema,
   target: OrganizationDomain,
   emits: 'organization_domain.deleted',
-  run: ({ db, input }) => db.remove(OrganizationDomain, input.id),
+  codes: ['IN_USE'],
+  run: async ({ tx, db, input }) => {
+    await assertUnused(tx, db.scope, input.id);
+    return db.remove(OrganizationDomain, input.id);
+  },
 });

@@ -119,6 +119,8 @@ async function note(
     .where(eq(domains.id, id))
     .returning(columns)) as Row[];
   if (!after || status === row.status) return false;
+  // Whom the organization lets in depends on its verified domains.
+  act.invalidate(`node:${row.tenantId}`);
   act.record({
     node: { id: row.tenantId, scope: { tenant: 'organization', id: row.tenantId } },
     ...(status === 'lapsed'

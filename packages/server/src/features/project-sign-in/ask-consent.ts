@@ -23,11 +23,28 @@ export async function askConsent(
   { user, candidate: admissible }: Identified,
 ): Promise<string> {
   const { tx, services } = ctx;
-  const place = await decideOrganization(ctx, ownApp, state.asked, admissible);
+  const place = await decideOrganization(ctx, ownApp, state.asked, {
+    candidate: admissible,
+    proof: user.proof,
+  });
   if (place === 'denied') {
     ctx.unchanged();
     await endSignIn(ctx, state);
     return answerApp(ctx, ownApp, state.asked, { error: 'access_denied' });
+  }
+  if (typeof place !== 'string' && 'through' in place) {
+    ctx.unchanged();
+    const { id, name, enforced } = place.through;
+    const connection = { id, name, enforced };
+    await storeStep(ctx, state, {
+      name: 'signIn',
+      form: 'signIn',
+      notice: 'connectionRequired',
+      connection,
+      providerKey: id,
+      address: admissible.user?.email ?? admissible.address ?? '',
+    });
+    return pageOf(services.config, 'signIn');
   }
   // Whom the app does not admit need not add a factor for it.
   const missing = await missingFactor(tx, state.asked, user);
@@ -65,7 +82,7 @@ interface Identified {
   readonly candidate: SignInCandidate;
 }
 
-type Obstacle = 'denied' | 'organization' | 'joining' | 'consent';
+type Obstacle = 'denied' | 'organization' | 'connection' | 'joining' | 'consent';
 
 /** What the sign-in of this user still needs a page for, or why it is impossible; null: it would finish at once. */
 export async function obstacleTo(
@@ -74,9 +91,10 @@ export async function obstacleTo(
   app: LiveApp,
   { user, candidate }: Identified,
 ): Promise<Obstacle | null> {
-  const place = await decideOrganization(ctx, app, asked, candidate);
+  const place = await decideOrganization(ctx, app, asked, { candidate, proof: user.proof });
   if (place === 'denied') return 'denied';
   if (place === 'choose') return 'organization';
+  if ('through' in place) return 'connection';
   const placed = { user, candidate: place.candidate };
   if ((await findConsent(ctx.tx, place.app, asked, placed)) !== undefined) return null;
   return place.candidate.joins ? 'joining' : 'consent';

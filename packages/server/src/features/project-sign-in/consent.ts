@@ -82,8 +82,9 @@ export async function approve(ctx: Run, consentToken: string): Promise<string | 
   await consumeFlow(tx, services, call, 'project', handle);
   clearFlowCookie(ctx);
   if (!candidate) return answerApp(ctx, app, request, { error: 'access_denied' });
-  const place = await decideOrganization(ctx, app, request, candidate);
-  if (typeof place === 'string') return answerApp(ctx, app, request, { error: 'access_denied' });
+  const place = await decideOrganization(ctx, app, request, { candidate, proof: step.user.proof });
+  if (typeof place === 'string' || 'through' in place)
+    return answerApp(ctx, app, request, { error: 'access_denied' });
   if (!(await isUnchangedSinceShown(ctx, app, candidate, step))) return refuse(startAgainError());
   const scopes = ceilingOf(app, step.shown);
   const finished = {

@@ -48,6 +48,8 @@ export function* checkAccess(state: CallState): Steps<void> {
   state.isDecided = needsPermission ? guard.permit(op, rights) : true;
   for (const selected of relationsOf(op, input, transport?.relations)) relatedAccess.filterOf(selected);
   if (principal) guard.assertSessionGates(op, principal, state.resolved);
+  if (principal && state.resolved && guard.bypassesConnection(principal, state.resolved))
+    yield stages.noteBypass(principal, state.resolved.scope);
 }
 
 /** Decides a permission whose condition depends on the row. @throws FORBIDDEN */

@@ -10,6 +10,7 @@ export type NotificationType =
   | 'api_key_created'
   | 'project_grant_changed'
   | 'domain_lapsed'
+  | 'connection_bypassed'
   | 'webhook_failing'
   | 'webhook_disabled'
   | 'new_sign_in'
@@ -54,6 +55,7 @@ export const notificationTexts: Record<Language, Texts> = {
       api_key_created: 'An API key that acts for you is made',
       project_grant_changed: 'The access of your organization to a project of others changes',
       domain_lapsed: 'A domain of your organization is no longer proved',
+      connection_bypassed: 'An owner entered around the identity provider',
       webhook_failing: 'A webhook fails',
       webhook_disabled: 'A webhook is disabled',
       new_sign_in: 'Sign-in from a new network',
@@ -84,6 +86,7 @@ export const notificationTexts: Record<Language, Texts> = {
       api_key_created: 'Ein API-Schlüssel, der für Sie handelt, wird erstellt',
       project_grant_changed: 'Der Zugang Ihrer Organisation zu einem fremden Projekt ändert sich',
       domain_lapsed: 'Eine Domain Ihrer Organisation ist nicht mehr nachgewiesen',
+      connection_bypassed: 'Jemand ist am Identitätsanbieter vorbei eingetreten',
       webhook_failing: 'Ein Webhook schlägt fehl',
       webhook_disabled: 'Ein Webhook wird abgeschaltet',
       new_sign_in: 'Anmeldung aus einem neuen Netz',
@@ -114,6 +117,7 @@ export const notificationTexts: Record<Language, Texts> = {
       api_key_created: 'Se crea una clave de API que actúa por usted',
       project_grant_changed: 'Cambia el acceso de su organización a un proyecto ajeno',
       domain_lapsed: 'Un dominio de su organización ya no está acreditado',
+      connection_bypassed: 'Una persona propietaria entró sin el proveedor de identidad',
       webhook_failing: 'Un webhook falla',
       webhook_disabled: 'Un webhook se desactiva',
       new_sign_in: 'Inicio de sesión desde una red nueva',
@@ -145,6 +149,7 @@ export const notificationTexts: Record<Language, Texts> = {
       api_key_created: 'Une clé d’API qui agit pour vous est créée',
       project_grant_changed: 'L’accès de votre organisation à un projet d’autrui change',
       domain_lapsed: 'Un domaine de votre organisation n’est plus prouvé',
+      connection_bypassed: 'Une personne propriétaire est entrée sans le fournisseur d’identité',
       webhook_failing: 'Un webhook échoue',
       webhook_disabled: 'Un webhook est désactivé',
       new_sign_in: 'Connexion depuis un nouveau réseau',

@@ -43,7 +43,8 @@ export interface PageState {
     | 'providerFailed'
     | 'providerRefused'
     | 'addressInvalid'
-    | 'emailNotVerified';
+    | 'emailNotVerified'
+    | 'connectionRequired';
   /** Whether the user has a passkey; only at the second factor. */
   readonly hasPasskey: boolean;
   /** Whether the user has an authenticator app; only at the second factor. */
@@ -60,6 +61,10 @@ export interface PageState {
     readonly mailedTo: string | null;
     /** The mailed code connects an account at the provider to the address. */
     readonly connects: boolean;
+    /** The identity provider of an organization to which the domain of the address leads. */
+    readonly connection: { readonly id: string; readonly name: string; readonly enforced: boolean } | null;
+    /** An address may lead to one, so the page asks for it before it mails a code. */
+    readonly hasConnections: boolean;
     readonly problems: readonly { readonly path: string; readonly code: DetailCode }[];
     readonly allowsSignUp: boolean;
     readonly passwordMinLength: number;

@@ -27,8 +27,16 @@ const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'];
 
 type Claims = Readonly<Record<string, unknown>>;
 
+/**
+ * `unlessDenied`: the provider vouches for an address unless it says that it does not. For the provider of an organization, whose
+ * domains alone it may vouch for.
+ */
+export interface OpenidProvider extends Omit<IdentityProviderConfig, 'trustEmail'> {
+  readonly trustEmail: IdentityProviderConfig['trustEmail'] | 'unlessDenied';
+}
+
 interface Options {
-  readonly provider: IdentityProviderConfig;
+  readonly provider: OpenidProvider;
   /** The URL to which the provider sends the browser back. */
   readonly callback: string;
   readonly fetch: oauth.CustomFetch;
@@ -76,15 +84,7 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
   }
 
   async function discover(): Promise<oauth.Configuration> {
-    const insecure = issuer.startsWith('http:') ? [oauth.allowInsecureRequests] : [];
-    const options = { timeout: TIMEOUT_SECONDS, [oauth.customFetch]: fetch };
-    const discovered = await oauth.discovery(new URL(issuer), clientId, undefined, oauth.None(), {
-      ...options,
-      execute: insecure,
-    });
-    const server = discovered.serverMetadata();
-    // The library compares the parsed URLs, in which a final slash may differ.
-    if (server.issuer !== issuer) throw new ProviderFault(key, 'its metadata names another issuer');
+    const server = await discoverIssuer({ key, issuer, clientId, fetch });
     const offered = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
     const isPost = !offered.includes('client_secret_basic') && offered.includes('client_secret_post');
     const authentication = isPost
@@ -93,7 +93,7 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
     const client = new oauth.Configuration(server, clientId, undefined, authentication);
     client.timeout = TIMEOUT_SECONDS;
     client[oauth.customFetch] = fetch;
-    if (insecure.length > 0) oauth.allowInsecureRequests(client);
+    if (isInsecure(issuer)) oauth.allowInsecureRequests(client);
     oauth.enableNonRepudiationChecks(client);
     return client;
   }
@@ -129,8 +129,14 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
     const isVerified = sources.some(
       (claims) => claims[names.email] === stated && claims[names.emailVerified] === true,
     );
-    const isProved = provider.trustEmail === 'always' || (provider.trustEmail === 'verified' && isVerified);
+    const isDenied = sources.some((claims) => claims[names.emailVerified] === false);
+    const isProved =
+      provider.trustEmail === 'always' ||
+      (provider.trustEmail === 'verified' && isVerified) ||
+      (provider.trustEmail === 'unlessDenied' && !isDenied);
     const shown = shownName(first(names.name));
+    // Of the id_token alone, which is signed.
+    const methods: unknown = sources[0]?.['amr'];
     return {
       id,
       address: isProved ? address : null,
@@ -138,6 +144,7 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
       name: shown,
       login: shown ?? address,
       oidc: { key, issuer },
+      ...(Array.isArray(methods) && { methods: methods.filter((method) => typeof method === 'string') }),
     };
   }
 
@@ -176,6 +183,28 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
       return identityOf(await faultless('the user could not be read', () => claimsOf(client, tokens)));
     },
   };
+}
+
+const isInsecure = (issuer: string): boolean => issuer.startsWith('http:');
+
+/** The metadata of a provider. @throws when they cannot be read, or name another issuer */
+export async function discoverIssuer({
+  key,
+  issuer,
+  clientId,
+  fetch,
+}: Pick<IdentityProviderConfig, 'key' | 'issuer' | 'clientId'> & {
+  readonly fetch: oauth.CustomFetch;
+}): Promise<oauth.ServerMetadata> {
+  const discovered = await oauth.discovery(new URL(issuer), clientId, undefined, oauth.None(), {
+    timeout: TIMEOUT_SECONDS,
+    [oauth.customFetch]: fetch,
+    execute: isInsecure(issuer) ? [oauth.allowInsecureRequests] : [],
+  });
+  const server = discovered.serverMetadata();
+  // The library compares the parsed URLs, in which a final slash may differ.
+  if (server.issuer !== issuer) throw new ProviderFault(key, 'its metadata names another issuer');
+  return server;
 }
 
 /** Binds the id_token to the flow. The verifier itself stays secret until the code is exchanged. */

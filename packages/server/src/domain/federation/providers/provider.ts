@@ -41,15 +41,22 @@ export interface Identity {
   readonly login: string | null;
   /** Absent: GitHub. */
   readonly oidc?: { readonly key: string; readonly issuer: string };
+  /** The connection of an organization through which the person came; absent: a provider of the installation. */
+  readonly connection?: { readonly id: string; readonly name: string; readonly organizationId: string };
+  /** The person has proved the address by a mailed code, besides what the provider says. */
+  readonly isProvedByMail?: true;
+  /** What the provider says of how they signed in there (`amr`). */
+  readonly methods?: readonly string[];
 }
 
 /** How the account is stored as a sign-in method. */
-export const methodOfIdentity = ({ id, oidc }: Identity) =>
+export const methodOfIdentity = ({ id, oidc, connection }: Identity) =>
   ({
     provider: oidc ? 'oidc' : 'github',
     providerKey: oidc?.key ?? null,
-    // A subject is unique within its issuer only.
-    providerId: oidc ? `${oidc.issuer} ${id}` : id,
+    // A subject is unique within its issuer only. An account through a connection is another one than the same account elsewhere:
+    // the organization has chosen what its provider calls a subject.
+    providerId: [...(connection ? [connection.id] : []), ...(oidc ? [oidc.issuer] : []), id].join(' '),
   }) as const;
 
 /** The key of its provider. */

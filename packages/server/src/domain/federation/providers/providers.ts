@@ -1,7 +1,9 @@
 import type { Config } from '../../../config/config.ts';
 import { fail } from '../../../errors.ts';
+import type { Kek } from '../../../crypto/keys/kek.ts';
 import type { Clock } from '../../../kernel/ports.ts';
 import { createTargetGuard, type Resolve } from '../../webhook-targets/target-guard.ts';
+import { createConnectionProviders, type ConnectionProviders } from './connections.ts';
 import { githubAt } from './github.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 import { openidProvider } from './openid.ts';
@@ -23,6 +25,8 @@ export interface IdentityProviders {
   readonly offered: readonly OfferedProvider[];
   /** @throws PROVIDER_NOT_CONFIGURED */
   at(key: string, end: ProviderEnd): IdentityProvider;
+  /** The providers of organizations. */
+  readonly connections: ConnectionProviders;
 }
 
 /** The keys of all providers of OpenID Connect. */
@@ -31,9 +35,9 @@ export const openidKeys = ({ offered }: Pick<IdentityProviders, 'offered'>): str
 
 export function createIdentityProviders(
   config: Pick<Config, 'appUrl' | 'github' | 'identityProviders' | 'federation'>,
-  resolve: Resolve,
-  clock: Clock,
+  ports: { readonly resolve: Resolve; readonly clock: Clock; readonly kek: Kek },
 ): IdentityProviders {
+  const { resolve, clock } = ports;
   const { appUrl, github } = config;
   // Only the configuration may name an http issuer, and then one on this machine.
   const guard = createTargetGuard({ allowHttp: true, ...config.federation }, resolve);
@@ -43,6 +47,7 @@ export function createIdentityProviders(
     return openidProvider({ provider, callback, fetch, clock });
   });
   return {
+    connections: createConnectionProviders(config, ports),
     offered: [
       ...(github.client === undefined ? [] : [{ key: 'github', name: 'GitHub', issuer: null }]),
       ...config.identityProviders.map(({ key, name, issuer }) => ({ key, name, issuer })),

@@ -75,8 +75,10 @@ async function continueWithMail(ctx: Run, { flow, mail }: OpenedMail): Promise<s
   }
   if (purpose.name === 'connection') {
     const { identity } = purpose;
-    if (!isOffered(services, await appOf(tx, flow.asked), providerKeyOf(identity))) throw notOffered();
-    const proved = { ...identity, address, unprovedAddress: null };
+    const app = await appOf(tx, flow.asked);
+    // Whether a connection still counts is seen with the person.
+    if (!identity.connection && !isOffered(services, app, providerKeyOf(identity))) throw notOffered();
+    const proved = { ...identity, address, unprovedAddress: null, isProvedByMail: true } as const;
     return continueWithProof(ctx, flow, proofOf(proved), ['fed', 'mail']);
   }
   const { newUser } = purpose.name === 'signIn' ? purpose : {};

@@ -8,6 +8,7 @@ import type { Run } from '../../../domain/identity/sign-in.ts';
 import { findAddressOwner } from '../../../domain/identity/address.ts';
 import { acceptPassword, type EndedCheck } from '../../../domain/sign-in-protection/accept-password.ts';
 import { appOf, assertOwnPage, continueWithProof, flowAt } from '../steps.ts';
+import { shownConnection } from '../connections/connection-steps.ts';
 import { notOffered } from './not-offered.ts';
 import { mailCode, reachableAddress, refuseAddress, storeForm } from './request-code.ts';
 
@@ -24,7 +25,8 @@ export async function identify(
   ctx.unchanged();
   const address = reachableAddress(services, email);
   if (address === null) return refuseAddress(ctx, flow, { form: 'signIn', entered: { email } });
-  await storeForm(ctx, flow, { form: 'signIn', address });
+  const connection = await shownConnection(tx, await appOf(tx, flow.asked), address);
+  await storeForm(ctx, flow, { form: 'signIn', address, ...connection });
   return pageOf(services.config, 'signIn');
 }
 
@@ -66,7 +68,9 @@ export async function takePassword(
   const flow = await flowAt(tx, services, call, 'signIn', form_token);
   const address = canonicalAddress(email);
   if (!user || address === null) {
-    await storeForm(ctx, flow, { form: 'signIn', address: email, notice: 'wrongPassword' });
+    const { connection } = flow.step;
+    const kept = { form: 'signIn', address: email, ...(connection && { connection }) } as const;
+    await storeForm(ctx, flow, { ...kept, notice: 'wrongPassword' });
     return refuse(
       fail('UNAUTHENTICATED', {
         fix: 'Check address and password, reset the password, or wait a while after many wrong ones.',

@@ -126,7 +126,7 @@ export async function mailCode(
     readonly app: LiveApp;
     readonly address: string;
     readonly purpose: CodePurpose;
-  } & Pick<SignInStep, 'form' | 'entered' | 'providerKey'>,
+  } & Pick<SignInStep, 'form' | 'entered' | 'providerKey' | 'connection' | 'address'>,
 ): Promise<void> {
   const { tx, services, call } = ctx;
   const owner = await findAddressOwner(tx, address);
@@ -166,7 +166,7 @@ export async function mailCode(
 }
 
 const nameOfProvider = ({ identityProviders }: Services, identity: Identity): string =>
-  identityProviders.at(providerKeyOf(identity), 'app').name;
+  identity.connection?.name ?? identityProviders.at(providerKeyOf(identity), 'app').name;
 
 const quotas: Record<CodePurpose['name'], MailPurpose> = {
   signIn: 'signIn',

@@ -13,6 +13,7 @@ import { parseScopes, type OpenidScope } from '../../../domain/app-access/openid
 import { serviceAsApp } from '../../../domain/service-sign-in/service-itself.ts';
 import { matchesRedirect } from '../../../domain/app-access/redirect-uri.ts';
 import { namedScopes, type NamedScope } from '../../../domain/app-access/scopes.ts';
+import { hasConnections } from '../../../domain/connections/live-connection.ts';
 import type { WaitingDevice } from '../../../domain/sign-in-flow/app-request.ts';
 import type { StepName } from '../../../domain/federation/answer-app.ts';
 import { addressOf, statedName } from '../../../domain/federation/app-sign-in.ts';
@@ -187,11 +188,16 @@ async function pageStateAt(
     step: step.name,
     providers: offeredProviders(config, app),
     identityProviders,
-    provider: identityProviders.find(({ key }) => key === providerKey)?.name ?? null,
+    provider: identityProviders.find(({ key }) => key === providerKey)?.name ?? companyOf(step),
     notice: ('notice' in step && step.notice) || null,
     hasPasskey: factorOf !== null && (await hasPasskey(db, factorOf)),
     hasAuthenticator: factorOf !== null && (await isEnrolled(db, factorOf)),
-    signIn: firstPageOf(config, app, step.name === 'signIn' ? step : undefined),
+    signIn: firstPageOf(
+      config,
+      app,
+      step.name === 'signIn' ? step : undefined,
+      step.name === 'signIn' && (await hasConnections(db, app)),
+    ),
     user: isConsent ? await personOf(db, step.user) : null,
     maker: isConsent ? await ownerOfApp(db, app) : null,
     ...(isConsent ? await questionOf(db, app, step) : { scopes: [], later: [] }),
@@ -205,6 +211,10 @@ async function pageStateAt(
     fields: step.name === 'respond' ? step.fields : {},
   };
 }
+
+/** The name of the connection through which the person went. */
+const companyOf = (step: ProjectFlow['step']): string | null =>
+  (step.name === 'signIn' && step.connection?.id === step.providerKey && step.connection?.name) || null;
 
 /** The permissions of the consent page: those that the user holds now, and those that they do not hold yet. */
 async function questionOf(

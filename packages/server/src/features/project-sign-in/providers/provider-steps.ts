@@ -9,11 +9,13 @@ import {
   keyOfFlow,
   ProviderFault,
   type Identity,
+  type IdentityProvider,
   type ProviderAnswer,
 } from '../../../domain/federation/providers/provider.ts';
 import { newVerifier } from '../../../domain/federation/providers/github.ts';
 import { advanceFlow, lockFlow, startAgainError } from '../../../domain/sign-in-flow/flow.ts';
 import type { Run } from '../../../domain/identity/sign-in.ts';
+import type { SignInStep } from '../../../domain/sign-in-flow/flow-data.ts';
 import { mailCode, reachableAddress } from '../methods/request-code.ts';
 import { notOffered } from '../methods/not-offered.ts';
 import { appOf, commonPart, continueWithProof, flowAt, type ProjectFlow } from '../steps.ts';
@@ -40,27 +42,25 @@ export async function toProvider(ctx: Run, key: string, isReached = true): Promi
 }
 
 /** The flow of this browser, locked until commit. A request at the same time may have advanced it: then it is read again. */
-async function lockFirstStep({ tx, services, call }: Run): Promise<ProjectFlow> {
+export async function lockFirstStep({ tx, services, call }: Run): Promise<FirstStep> {
   for (let attempt = 1; attempt <= 2; attempt += 1) {
     const { handle } = await flowAt(tx, services, call, 'signIn');
     const flow = await lockFlow(tx, services, 'project', handle);
-    if (flow?.step.name === 'signIn') return flow;
+    if (flow?.step.name === 'signIn') return { ...flow, step: flow.step };
   }
   throw startAgainError();
 }
 
-interface FromProvider {
-  readonly flow: Awaited<ReturnType<typeof signInFlow>>;
+type FirstStep = ProjectFlow & { readonly step: SignInStep };
+
+export interface FromProvider {
+  readonly flow: FirstStep;
   readonly key: string;
   readonly outcome: Identity | 'providerRefused' | 'providerFailed';
 }
 
-const signInFlow = (db: Executor, services: Services, call: Call, state: string) =>
-  flowAt(db, services, call, 'signIn', state);
-
 /**
- * Asks the provider for the identity. It waits for the network, so call it in `prepare`. The answer of one provider does not
- * finish a sign-in that went to another.
+ * Asks the provider for the identity. It waits for the network, so call it in `prepare`.
  * @throws INVALID_TOKEN without a flow of this browser, PROVIDER_NOT_CONFIGURED
  */
 export async function fromProvider(
@@ -70,8 +70,18 @@ export async function fromProvider(
   { key, answer }: { readonly key: string; readonly answer: ProviderAnswer },
 ): Promise<FromProvider> {
   const provider = services.identityProviders.at(key, 'app');
+  return askProvider(services, await flowAt(db, services, call, 'signIn', answer.state), provider, answer);
+}
+
+/** Who the person is. The answer of one provider does not finish a sign-in that went to another. Never rejects for its faults. */
+export async function askProvider(
+  services: Services,
+  flow: FirstStep,
+  provider: IdentityProvider,
+  answer: ProviderAnswer,
+): Promise<FromProvider> {
+  const { key } = provider;
   const { state, code, error } = answer;
-  const flow = await signInFlow(db, services, call, state);
   if (error !== undefined) {
     return { flow, key, outcome: error === 'access_denied' ? 'providerRefused' : 'providerFailed' };
   }

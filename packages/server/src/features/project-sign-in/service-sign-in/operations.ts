@@ -3,7 +3,7 @@ import { mutation } from '../../../kernel/operation.ts';
 import { redirect } from '../../../kernel/output/reply.ts';
 import { serviceRequest } from '../../../domain/service-sign-in/service-itself.ts';
 import { formPath, pageOf } from '../../../domain/federation/answer-app.ts';
-import { accountPage, assertOwnOrigin } from '../../../domain/federation/destination.ts';
+import { accountPage, assertOwnOrigin, isAccountPage } from '../../../domain/federation/destination.ts';
 import { newVerifier } from '../../../domain/federation/providers/github.ts';
 import { beginFlow } from '../../../domain/sign-in-flow/flow.ts';
 import { loginHintOf } from '../authorize.ts';
@@ -41,7 +41,7 @@ export const startSignIn = mutation({
     const allowsSignUp = config.auth.registrationMode !== 'closed';
     const loginHint = loginHintOf(input.login_hint);
     const request = {
-      ...serviceRequest(page, { allowsSignUp }),
+      ...serviceRequest(page, { allowsSignUp, isOfPerson: isAccountPage(config, page) }),
       ...(loginHint !== undefined && { loginHint }),
     };
     await beginFlow(ctx, 'project', { asked: request, verifier: newVerifier(), step: { name: 'signIn' } });

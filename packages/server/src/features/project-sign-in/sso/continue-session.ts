@@ -1,4 +1,3 @@
-import type { Services } from '../../../kernel/context.ts';
 import type { AppError } from '../../../domain/app-access/authorization-response.ts';
 import { offeredIdentityProviders, offeredProviders, type LiveApp } from '../../../domain/app-access/app.ts';
 import { acrOf } from '../../../domain/app-tokens/acr.ts';
@@ -8,7 +7,8 @@ import type { AppRequest } from '../../../domain/sign-in-flow/app-request.ts';
 import { storeStep, type SignInState } from './sign-in-state.ts';
 import { canonicalAddress } from '../../../domain/identity/password-sign-in.ts';
 import type { Run, SessionRow } from '../../../domain/identity/sign-in.ts';
-import { findSsoSession, personOfSession } from '../../../domain/sso/sso-session.ts';
+import { connectionById } from '../../../domain/connections/live-connection.ts';
+import { connectionOfSession, findSsoSession, personOfSession } from '../../../domain/sso/sso-session.ts';
 import { isEnrolled } from '../../mfa/mfa-factor.ts';
 import { askConsent, obstacleTo } from '../ask-consent.ts';
 import { mayAddFactor, missingFactor } from '../enrolment/missing-factor.ts';
@@ -25,7 +25,11 @@ const signInRequired: SilentRefusal = {
   error_description: 'the user is not signed in',
 };
 
-const refusals: Record<'denied' | 'organization' | 'joining' | 'consent', SilentRefusal> = {
+const refusals: Record<'denied' | 'organization' | 'connection' | 'joining' | 'consent', SilentRefusal> = {
+  connection: {
+    error: 'login_required',
+    error_description: 'the user has to sign in through the provider of the organization',
+  },
   denied: { error: 'access_denied', error_description: 'the user may not sign in for this organization' },
   organization: {
     error: 'interaction_required',
@@ -51,27 +55,42 @@ export async function continueSession(
   if (prompt.asksSignIn) return otherwise;
   const session = await findSsoSession(tx, services, call.ssoCookie, app.tenantId);
   if (!session || !isRecent(session, prompt, services.clock.now())) return otherwise;
-  if (!isTrusted(services, app, session)) return otherwise;
+  const asked = answerable(session, state.asked);
+  if (!asked || !(await isTrusted(ctx, app, session))) return otherwise;
+  const bound = { ...state, asked };
   const user = personOfSession(services, session);
   const candidate = await resolveCandidate(ctx, app, user.proof);
-  if (!candidate?.user || !isExpected(candidate, state.asked)) return otherwise;
+  if (!candidate?.user || !isExpected(candidate, asked)) return otherwise;
   if (acrOf(user.amr) === 'aal1' && (await isEnrolled(tx, candidate.user.id))) {
     if (isSilent) return signInRequired;
     ctx.unchanged();
-    await storeStep(ctx, state, { name: 'secondFactor', user });
+    await storeStep(ctx, bound, { name: 'secondFactor', user });
     return pageOf(services.config, 'secondFactor');
   }
-  const missing = await missingFactor(tx, state.asked, user);
+  const missing = await missingFactor(tx, asked, user);
   if (missing && (isSilent || !mayAddFactor(services, user))) return otherwise;
-  const obstacle = isSilent ? await obstacleTo(ctx, state.asked, app, { user, candidate }) : null;
+  const obstacle = isSilent ? await obstacleTo(ctx, asked, app, { user, candidate }) : null;
   if (obstacle !== null) return refusals[obstacle];
-  const next = await askConsent(ctx, state, app, { user, candidate });
+  const next = await askConsent(ctx, bound, app, { user, candidate });
   if (next === pageOf(services.config, 'consent')) ctx.unchanged();
   return next;
 }
 
+/**
+ * The request, as far as the session can answer it: one for which the provider of an organization vouched is for this organization
+ * alone. Undefined: the app asks for another one.
+ */
+function answerable({ organizationId }: SessionRow, asked: AppRequest): AppRequest | undefined {
+  if (organizationId === null) return asked;
+  const isOther = typeof asked.organization === 'string' && asked.organization !== organizationId;
+  return isOther ? undefined : { ...asked, organization: organizationId };
+}
+
 /** Whether the app offers the way in which the user signed in: one that it does not offer, it does not trust either. */
-function isTrusted(services: Services, app: LiveApp, { amr, ssoIssuer }: SessionRow): boolean {
+async function isTrusted({ tx, services }: Run, app: LiveApp, session: SessionRow): Promise<boolean> {
+  const connectionId = connectionOfSession(session);
+  if (connectionId !== undefined) return (await connectionById(tx, app, connectionId)) !== undefined;
+  const { amr, ssoIssuer } = session;
   if (amr.includes('fed')) {
     return offeredIdentityProviders(services, app).some(({ issuer }) => issuer === ssoIssuer);
   }

@@ -5,6 +5,7 @@ import { hostedPage, type Page, type PageWithForm } from '../../page.ts';
 import { appPage, hiddenField, type BrandedApp, type PageState } from '../app-page.ts';
 import { cancelForm } from '../page-parts.ts';
 import { signInTexts } from '../project-sign-in-texts.ts';
+import { companyTexts } from './company-texts.ts';
 import { connectionTexts } from './connection-texts.ts';
 import { formAddress, scriptPath } from './form-address.ts';
 import { field, passwordField, passwordRule, problemAt } from './form-parts.ts';
@@ -29,7 +30,8 @@ export function mailedCodePage(language: Language, state: PageState, address: st
     isReset &&
     html`${newPasswordField(language, signIn.passwordMinLength, problemAt(language, state, 'newPassword'))}
       <p class="hint">${reset.ends}</p>`;
-  const sentence = signIn.connects ? connectionTexts[language] : code.text;
+  const connects = signIn.connection ? companyTexts[language].connects : connectionTexts[language];
+  const sentence = signIn.connects ? connects : code.text;
   const names = { address, provider: state.provider ?? '' };
   const body = html`<p role="status">${fillSentence(sentence, names)}</p>
     <form method="post" action="${isReset ? '/api/auth/flow/reset' : '/api/auth/flow/email/code'}">

@@ -5,6 +5,7 @@ import type { PageWithForm } from '../../page.ts';
 import { appPage, hiddenField, type PageState } from '../app-page.ts';
 import { cancelForm, noticeParagraph } from '../page-parts.ts';
 import { signInTexts } from '../project-sign-in-texts.ts';
+import { companyTexts } from './company-texts.ts';
 import { mailedCodePage } from './code-page.ts';
 import { formAddress, scriptPath, type Form } from './form-address.ts';
 import { emailField, field, passwordField, problemAt, passwordRule } from './form-parts.ts';
@@ -25,7 +26,8 @@ export function firstPage(language: Language, state: PageState, asked: Form | un
     return mailedCodePage(language, state, signIn.mailedTo);
   if (form === 'signUp' && signIn.allowsSignUp) return signUpPage(language, seen);
   if (form === 'reset' && state.providers.includes('password')) return resetPage(language, seen);
-  const isKnown = form !== 'address' && signIn.address !== null && state.providers.includes('password');
+  const hasWays = state.providers.includes('password') || signIn.connection !== null;
+  const isKnown = form !== 'address' && signIn.address !== null && hasWays;
   return isKnown ? methodPage(language, seen, signIn.address) : addressPage(language, seen);
 }
 
@@ -39,10 +41,16 @@ const withoutOutcome = (state: PageState): PageState => ({
 const atField = ['addressInvalid', 'wrongMailedCode', 'mailedCodeEnded'];
 
 /** The message about the last attempt, above the form. */
-function noticeAbove(language: Language, { notice, provider }: PageState): Html | false {
+function noticeAbove(language: Language, { notice, provider, signIn }: PageState): Html | false {
   const notices = noticeTexts[language];
+  if (notice === 'connectionRequired')
+    return noticeParagraph(fillSentence(companyTexts[language].required, { provider: provider ?? '' }));
   if (notice === null || atField.includes(notice) || !(notice in notices)) return false;
-  const text = fillSentence(notices[notice as keyof typeof notices], { provider: provider ?? '' });
+  const isOfCompany = notice === 'emailNotVerified' && signIn.connection?.name === provider;
+  const sentence = isOfCompany
+    ? companyTexts[language].emailNotVerified
+    : notices[notice as keyof typeof notices];
+  const text = fillSentence(sentence, { provider: provider ?? '' });
   return notice === 'passwordChanged'
     ? html`<p role="status" class="good">${text}</p>`
     : noticeParagraph(text);
@@ -52,21 +60,22 @@ function noticeAbove(language: Language, { notice, provider }: PageState): Html 
 function addressPage(language: Language, state: PageState): PageWithForm {
   const texts = methodTexts[language];
   const { providers, formToken, loginHint, signIn } = state;
-  const takesPassword = providers.includes('password');
-  const takesAddress = takesPassword || providers.includes('email');
+  // Which ways there are depends on the address; without such ways the code is mailed at once.
+  const asksFirst = providers.includes('password') || signIn.hasConnections;
+  const takesAddress = asksFirst || providers.includes('email');
   const takesPasskey = providers.includes('passkey');
   const byAddress = html`<form
     method="post"
-    action="${takesPassword ? '/api/auth/flow/identifier' : '/api/auth/project/email/request'}"
+    action="${asksFirst ? '/api/auth/flow/identifier' : '/api/auth/project/email/request'}"
   >
     ${hiddenField('form_token', formToken)}
     ${emailField(language, {
       value: signIn.entered.email ?? loginHint ?? '',
       isInvalid: state.notice === 'addressInvalid',
-      autocomplete: takesPasskey ? 'username webauthn' : takesPassword ? 'username' : 'email',
-      hint: takesPassword ? undefined : texts.addressHint,
+      autocomplete: takesPasskey ? 'username webauthn' : asksFirst ? 'username' : 'email',
+      hint: asksFirst ? undefined : texts.addressHint,
     })}
-    <button>${takesPassword ? texts.next : texts.send}</button>
+    <button>${asksFirst ? texts.next : texts.send}</button>
   </form>`;
   const bySites = state.identityProviders.map(
     ({ key, name }) =>
@@ -90,37 +99,77 @@ function addressPage(language: Language, state: PageState): PageWithForm {
 const providerPath = (key: string): string =>
   `/api/auth/project/${key === 'github' ? 'github' : `providers/${key}`}`;
 
-/** The ways to sign in with this address, the same for every address. */
+/** The ways to sign in with this address, the same for every address of its domain. */
 function methodPage(language: Language, state: PageState, address: string | null): PageWithForm {
   const texts = methodTexts[language];
-  const { formToken, providers } = state;
+  const { connection } = state.signIn;
   const isWrong = state.notice === 'wrongPassword';
-  const kept = html`${hiddenField('form_token', formToken)} ${hiddenField('email', address ?? '')}`;
+  const own = ownWays(language, state, address);
   const body = html`${!isWrong && noticeAbove(language, state)}
     <p class="person"><bdi>${address}</bdi> <a href="${formAddress('address')}">${texts.otherAddress}</a></p>
-    <form method="post" action="/api/auth/flow/password">
-      ${hiddenField('form_token', formToken)}
-      <input type="email" name="email" value="${address}" autocomplete="username" hidden readonly />
-      ${passwordField(language, {
-        name: 'password',
-        label: texts.password,
-        autocomplete: providers.includes('passkey') ? 'current-password webauthn' : 'current-password',
-        isFirst: true,
-        problem: isWrong ? noticeTexts[language].wrongPassword : undefined,
-      })}
-      <button>${texts.signIn}</button>
-    </form>
-    ${
-      providers.includes('email') &&
-      html`<form method="post" action="/api/auth/project/email/request">
-        ${kept}
-        <button class="plain">${texts.mailInstead}</button>
-      </form>`
-    }
-    ${providers.includes('passkey') && passkeyForm(language, state, { or: texts.or })}
-    <p class="other"><a href="${formAddress('reset')}">${texts.forgot}</a></p>
+    ${connection === null ? own : [companyWay(language, connection), besides(language, { connection, isWrong, own })]}
     ${cancelForm(language, state)}`;
   return page(language, state, { title: texts.title, body, script: scriptPath });
+}
+
+/** Password, mailed code and passkey: what belongs to the person, and not to their organization. */
+function ownWays(language: Language, state: PageState, address: string | null): Html[] {
+  const texts = methodTexts[language];
+  const { formToken, providers } = state;
+  const kept = html`${hiddenField('form_token', formToken)} ${hiddenField('email', address ?? '')}`;
+  const password = html`<form method="post" action="/api/auth/flow/password">
+    ${hiddenField('form_token', formToken)}
+    <input type="email" name="email" value="${address}" autocomplete="username" hidden readonly />
+    ${passwordField(language, {
+      name: 'password',
+      label: texts.password,
+      autocomplete: providers.includes('passkey') ? 'current-password webauthn' : 'current-password',
+      isFirst: state.signIn.connection === null,
+      problem: state.notice === 'wrongPassword' ? noticeTexts[language].wrongPassword : undefined,
+    })}
+    <button>${texts.signIn}</button>
+  </form>`;
+  const mail = html`<form method="post" action="/api/auth/project/email/request">
+    ${kept}
+    <button class="plain">${texts.mailInstead}</button>
+  </form>`;
+  const takesPassword = providers.includes('password');
+  return [
+    ...(takesPassword ? [password] : []),
+    ...(providers.includes('email') ? [mail] : []),
+    ...(providers.includes('passkey') ? [passkeyForm(language, state, { or: texts.or })] : []),
+    ...(takesPassword
+      ? [html`<p class="other"><a href="${formAddress('reset')}">${texts.forgot}</a></p>`]
+      : []),
+  ];
+}
+
+type Connection = NonNullable<PageState['signIn']['connection']>;
+
+/** The identity provider of the organization to which the domain belongs. */
+const companyWay = (language: Language, { id, name, enforced }: Connection): Html =>
+  html`${enforced && html`<p>${fillSentence(companyTexts[language].enforced, { provider: name })}</p>`}
+    <a class="button" href="/api/auth/project/connections/${id}"
+      >${fillSentence(methodTexts[language].provider, { provider: name })}</a
+    >`;
+
+/** The ways of the person themselves: where the organization insists on its provider, they do not lead into it. */
+function besides(
+  language: Language,
+  {
+    connection,
+    isWrong,
+    own,
+  }: { readonly connection: Connection; readonly isWrong: boolean; readonly own: Html[] },
+): Html | false {
+  if (own.length === 0) return false;
+  if (!connection.enforced)
+    return html`<p class="or">${methodTexts[language].or}</p>
+      ${own}`;
+  return html`<details${isWrong && html` open`}>
+    <summary>${companyTexts[language].otherWays}</summary>
+    ${own}
+  </details>`;
 }
 
 function signUpPage(language: Language, state: PageState): PageWithForm {

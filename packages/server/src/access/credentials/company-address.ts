@@ -1,0 +1,19 @@
+import { sql } from 'drizzle-orm';
+import { preparedRowsOf } from '../../db/connection/prepared.ts';
+import type { Principal } from '../../kernel/context.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+
+/** Whether the user of a session has a verified address in one of the domains. */
+export async function hasAddressIn(
+  db: Executor,
+  { type, userId }: Pick<Principal, 'type' | 'userId'>,
+  domains: readonly string[],
+): Promise<boolean> {
+  if (type !== 'session' || domains.length === 0) return false;
+  const rows = await preparedRowsOf(
+    db,
+    sql`select 1 from authentication_methods where user_id = ${userId}::uuid and is_verified
+      and split_part(reverse(label), '@', 1) = any (select reverse(d) from unnest(${`{${domains.join()}}`}::text[]) d) limit 1`,
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,107 @@
+import { sql, type SQL } from 'drizzle-orm';
+import { rowsOf } from '../../db/query/rows.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import type { LiveApp } from '../app-access/app.ts';
+import type { ConnectedProvider } from '../federation/providers/connections.ts';
+
+/**
+ * An active connection of an organization that is not suspended, through which people may sign in to an app: one in a project
+ * of the organization, or in one that is granted to it (`takesConnections`).
+ */
+export interface LiveConnection extends ConnectedProvider {
+  readonly organizationId: string;
+  readonly enforced: boolean;
+  readonly trustMfa: boolean;
+  readonly defaultRoleId: string;
+  readonly defaultRoleTenantId: string;
+}
+
+type PlaceOfApp = Pick<LiveApp, 'tenantId' | 'owner' | 'takesConnections'>;
+
+export const connectionById = (
+  db: Executor,
+  app: PlaceOfApp,
+  id: string,
+): Promise<LiveConnection | undefined> => liveConnection(db, app, sql`c.id = ${id}::uuid`);
+
+/** The connection to which a verified domain leads. Domains below it do not count. */
+export const connectionOfAddress = (
+  db: Executor,
+  app: PlaceOfApp,
+  address: string,
+): Promise<LiveConnection | undefined> =>
+  liveConnection(
+    db,
+    app,
+    sql`c.id = (select b.id from organization_domains d
+      join organization_connections b on b.tenant_id = d.tenant_id and d.id = any(b.domain_ids) and b.deleted_at is null
+      where d.domain = ${domainOf(address)} and d.status = 'verified' and d.deleted_at is null)`,
+  );
+
+/** Whether the provider may say whose address this is. */
+export async function vouchesFor(
+  db: Executor,
+  { id }: Pick<LiveConnection, 'id'>,
+  address: string,
+): Promise<boolean> {
+  const [row] = await rowsOf<{ vouches: boolean }>(
+    db,
+    sql`select exists (select 1 from organization_connections c
+      join organization_domains d on d.tenant_id = c.tenant_id and d.id = any(c.domain_ids)
+      where c.id = ${id}::uuid and d.domain = ${domainOf(address)} and d.status = 'verified'
+        and d.deleted_at is null) as vouches`,
+  );
+  return row?.vouches ?? false;
+}
+
+/** The connection on which the organization insists for this user, who has a verified address in one of its domains. */
+export const requiredConnection = (
+  db: Executor,
+  app: PlaceOfApp,
+  organizationId: string,
+  userId: string,
+): Promise<LiveConnection | undefined> =>
+  liveConnection(
+    db,
+    app,
+    sql`c.tenant_id = ${organizationId}::uuid and c.enforced and exists (select 1 from organization_domains d
+      join authentication_methods m on m.user_id = ${userId}::uuid and m.is_verified
+        and split_part(reverse(m.label), '@', 1) = reverse(d.domain)
+      where d.tenant_id = c.tenant_id and d.id = any(c.domain_ids) and d.status = 'verified' and d.deleted_at is null)`,
+  );
+
+/** How long a session lasts for which the provider of an organization vouched: then it says again whether they still belong there. */
+export const BOUND_HOURS = 12;
+
+/** Whether any connection counts for the app, so that its page asks for the address first. */
+export async function hasConnections(db: Executor, app: PlaceOfApp): Promise<boolean> {
+  return (await liveConnection(db, app, sql`true`)) !== undefined;
+}
+
+const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);
+
+async function liveConnection(
+  db: Executor,
+  app: PlaceOfApp,
+  which: SQL,
+): Promise<LiveConnection | undefined> {
+  if (app.takesConnections === 'none') return undefined;
+  const counts =
+    app.takesConnections === 'all'
+      ? sql`true`
+      : sql`(c.tenant_id = ${app.owner.id}::uuid or exists (select 1 from project_grants g
+        where g.organization_id = c.tenant_id and g.tenant_id = ${app.tenantId}::uuid
+          and g.status = 'active' and g.deleted_at is null))`;
+  const [row] = await rowsOf<LiveConnection>(
+    db,
+    sql`select c.id, c.tenant_id as "organizationId", c.name, c.issuer, c.client_id as "clientId",
+        c.sealed_secret as "sealedSecret", c.scopes, c.just_in_time as "justInTime", c.enforced,
+        c.trust_mfa as "trustMfa", c.default_role_id as "defaultRoleId",
+        c.default_role_tenant_id as "defaultRoleTenantId"
+      from organization_connections c
+      join nodes n on n.id = c.tenant_id and n.deleted_at is null
+      join organizations o on o.id = c.tenant_id and o.suspended_at is null
+      where c.status = 'active' and c.deleted_at is null and ${counts} and ${which} limit 1`,
+  );
+  return row;
+}

@@ -1,0 +1,27 @@
+import { eq, sql } from 'drizzle-orm';
+import { rowsOf } from '../../db/query/rows.ts';
+import { nodes } from '../../db/tenancy/nodes.ts';
+import { fail } from '../../errors.ts';
+import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
+
+/**
+ * Asserts that no connection leads people of the domain to its provider: who may delete domains, but not change connections, must
+ * not switch one off. @throws IN_USE
+ */
+export async function assertUnused(
+  tx: Executor,
+  { nodeId }: ScopedDb['scope'],
+  domainId: string,
+): Promise<void> {
+  await tx.select({ id: nodes.id }).from(nodes).where(eq(nodes.id, nodeId)).for('no key update');
+  const [user] = await rowsOf<{ name: string }>(
+    tx,
+    sql`select name from organization_connections
+        where tenant_id = ${nodeId}::uuid and deleted_at is null and ${domainId}::uuid = any(domain_ids)`,
+  );
+  if (!user) return;
+  throw fail('IN_USE', {
+    details: [{ path: 'id', code: 'in_use' }],
+    fix: `Take the domain out of the connection "${user.name}" first.`,
+  });
+}
