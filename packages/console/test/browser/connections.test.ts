@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto';
+import { createClient } from '@doorward/node/client';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mailedToken } from '../../../../scripts/service.ts';
 import { violations } from '../../../server/test/browser/accessibility.ts';
+import { watched } from '../../../server/test/browser/watched.ts';
 import {
   clientSecret,
   startOpenidProvider,
   type OpenidDouble,
 } from '../../../server/test/support/openid-provider.ts';
-import { setUpConsole, signedIn, type ConsoleSetup } from '../support/console.ts';
+import { refusals, setUpConsole, signedIn, signIn, type ConsoleSetup } from '../support/console.ts';
 
-/** The identity provider of an organization: connected in the console, tried, changed and deleted. */
+/** The identity provider of an organization: connected in the console, tried, used to sign in, and insisted on. */
 const domain = 'company.example.org';
+const carol = { name: 'Carol', email: `carol@${domain}`, password: 'a long enough password' };
 let setup: ConsoleSetup;
 let provider: OpenidDouble;
 let organization: string;
@@ -99,4 +103,78 @@ test('a connection is made, tested, changed and deleted', async () => {
   await page.getByRole('dialog').last().locator('button.bad').click();
   await page.getByText('There are no connections yet.').waitFor();
   await view.context.close();
+});
+
+test('people sign in through it, work in the organization, and others are led there', async () => {
+  const { api, service } = setup;
+  const { items: domains } = await api.organizationDomains({ scope: scope() });
+  const { items: roles } = await api.roles({ scope: scope(), search: 'Organization Viewer' });
+  const defaultRoleId = roles[0]?.id ?? '';
+  const connection = await api.createOrganizationConnection({
+    scope: scope(),
+    name: 'Company',
+    issuer: provider.issuer,
+    clientId: String(provider.entry['clientId']),
+    clientSecret,
+    domainIds: domains.map(({ id }) => id),
+    defaultRoleId,
+    status: 'active',
+  });
+  const refused: string[] = [];
+  const view = await watched(setup.browser, [service.base, provider.issuer], refusals, { locale: 'en-GB' });
+  const { page } = view;
+  page.on('response', (response) => {
+    if (response.status() === 403 && response.url().includes('/api/me')) refused.push(response.url());
+  });
+  const through = async (address: string) => {
+    provider.person = provider.newPerson({ email: address, name: 'Bob' });
+    await page.locator('input[type=email]').fill(address);
+    await page.locator('form[action="/api/auth/flow/identifier"] button').click();
+    await page.locator(`a[href$="/connections/${connection.id}"]`).click();
+  };
+
+  await page.goto(`${service.base}/console/organization/${organization}/members`);
+  const way = page.getByRole('link', { name: 'Other ways to sign in, such as your company' });
+  await way.waitFor();
+  expect(await violations(page, 'main')).toEqual([]);
+  await way.click();
+  await through(`bob@${domain}`);
+  await page.getByRole('heading', { name: 'Members', level: 1 }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/console/organization/${organization}/members`);
+  await page.getByRole('link', { name: 'Bob' }).waitFor();
+
+  // Their own account and pages are closed, without a question on its own.
+  await page.getByRole('link', { name: 'Doorward', exact: true }).click();
+  await page.locator('#content .cards a[href*="/organization/"]').waitFor();
+  expect(await page.getByText('My account').count()).toBe(0);
+  expect(await page.locator('.bell').count()).toBe(0);
+  await page.goto(`${service.base}/console/me/security`);
+  await page.getByRole('heading', { name: 'You came through your organization' }).waitFor();
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  expect(refused).toEqual([]);
+  expect(view.offences).toEqual([]);
+  await view.context.close();
+
+  // A member with a password of their own is led there as soon as the organization insists.
+  const { api: open } = createClient({ url: service.base, allowHttp: true });
+  const method = { provider: 'email' as const, providerId: carol.email };
+  const providerData = { password: carol.password };
+  await open.register({ ...method, name: carol.name, providerData });
+  await open.verifyEmail({ token: await mailedToken(service.mailDir, carol.email) });
+  const { accessToken: token } = await open.login({ ...method, providerData });
+  await api.inviteMember({ scope: scope(), email: carol.email, roleId: defaultRoleId });
+  const invitation = await mailedToken(service.mailDir, carol.email);
+  await createClient({ url: service.base, allowHttp: true, token }).api.acceptInvitation({
+    token: invitation,
+  });
+  await api.updateOrganizationConnection({ scope: scope(), id: connection.id, enforced: true });
+  const other = await watched(setup.browser, service.base, refusals, { locale: 'en-GB' });
+  await other.page.goto(`${service.base}/console/organization/${organization}/members`);
+  await signIn(other.page, carol);
+  const link = other.page.getByRole('link', { name: 'Sign in through your organization' });
+  await link.waitFor();
+  expect(await violations(other.page, '#content')).toEqual([]);
+  await link.click();
+  expect(await other.page.locator('input[type=email]').inputValue()).toBe(carol.email);
+  await other.context.close();
 });
