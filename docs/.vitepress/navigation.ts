@@ -47,7 +47,7 @@ const sections: readonly (readonly [title: string, link: string, items: Item[]])
       { text: 'Overview', link: '/guides/' },
       ...pages('guides/b2b-product', 'project-grants', 'guides/guards'),
       ...pages(...'express fastify hono nestjs nextjs nginx'.split(' ').map((name) => `guides/${name}`)),
-      ...pages('sign-in', 'passkeys', 'authzen'),
+      ...pages('sign-in', 'passkeys', 'guides/company-sign-in', 'authzen'),
       ...pages(
         ...'machine-onboarding webhooks policy-as-code import-users harden support-runbook'
           .split(' ')

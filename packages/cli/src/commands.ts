@@ -9,6 +9,7 @@ import type { Command } from './command.ts';
 import { doctor } from './installation/doctor.ts';
 import { migrate } from './installation/migrate.ts';
 import { start } from './installation/start.ts';
+import { connectionCommands } from './nouns/connection-commands.ts';
 import { domainCommands } from './nouns/domain-commands.ts';
 import { keyCommands } from './nouns/key-commands.ts';
 import { commandsOf } from './nouns/noun-commands.ts';
@@ -25,6 +26,12 @@ import { whoami } from './session/whoami.ts';
 import { api } from './shell/api.ts';
 import { completionCommands } from './shell/completion.ts';
 
+/** Commands of nouns that are not derived from their declarations. */
+const besides: readonly Command[] = [
+  ...[...keyCommands, ...userCommands, usersImport],
+  ...[...domainCommands, ...connectionCommands, ...webhookCommands],
+];
+
 /** Every command, in the order of the help. */
 export const commands: readonly Command[] = [
   ...[login, logout, whoami, ...profileCommands],
@@ -32,9 +39,7 @@ export const commands: readonly Command[] = [
   ...policyCommands,
   ...allNouns.flatMap((noun) => [
     ...commandsOf(noun),
-    ...[...keyCommands, ...userCommands, usersImport, ...domainCommands, ...webhookCommands].filter(
-      ({ path }) => path[0] === noun.word,
-    ),
+    ...besides.filter(({ path }) => path[0] === noun.word),
   ]),
   ...[start, migrate, doctor],
   ...operatorCommands,

@@ -150,6 +150,37 @@ test('domains are named, proved, listed and deleted', async () => {
   expect((await world.json<List>(['domains', 'list'], how)).items).toEqual([]);
 });
 
+test('connections are created with a secret from stdin, tested, changed and deleted', async () => {
+  const how = { env: { ...organizationOwner, DOORWARD_SCOPE: `organization:${organization}` } };
+  const withSecret = { ...how, stdin: 'a-secret-of-the-provider\n' };
+  const domain = await world.json<Item>(['domains', 'create', '--set', 'domain=company.example.test'], how);
+  const fields = {
+    ...{ name: 'Company', issuer: 'http://127.0.0.1:9', clientId: 'doorward', domainIds: domain.id },
+    defaultRoleId: roleIdOf('Organization Viewer'),
+  };
+  const create = ['connections', 'create'].concat(
+    Object.entries(fields).flatMap(([name, value]) => ['--set', `${name}=${value}`]),
+  );
+  const bare = await world.run(create, how);
+  expect([bare.code, bare.stderr]).toEqual([2, expect.stringContaining('Client secret is missing')]);
+  const typed = await world.run([...create, '--set', 'clientSecret=x'], withSecret);
+  expect([typed.code, typed.stderr]).toEqual([2, expect.stringContaining('no field clientSecret')]);
+  const made = await world.json<Item>(create, withSecret);
+  expect(JSON.stringify(made)).not.toContain('a-secret');
+  expect((await world.run(['connections', 'list'], how)).stdout).toContain(String(made['callbackPath']));
+  const tried = await world.run(['connections', 'test', 'Company'], how);
+  expect([tried.code, tried.stdout]).toEqual([
+    1,
+    expect.stringContaining('/.well-known/openid-configuration'),
+  ]);
+  const update = ['connections', 'update', 'Company', '--new-secret'];
+  expect((await world.json<Item>([...update, '--set', 'name=Firm'], withSecret))['name']).toBe('Firm');
+  const twice = await world.run([...update, '--from', '-'], withSecret);
+  expect([twice.code, twice.stderr]).toEqual([2, expect.stringContaining('--from takes a file here')]);
+  expect((await world.run(['connections', 'delete', made.id, '-y'], how)).code).toBe(0);
+  expect((await world.run(['domains', 'delete', domain.id, '-y'], how)).code).toBe(0);
+});
+
 test('organizations are created and changed in themselves', async () => {
   const env = organizationOwner;
   const made = await world.json<Item>(

@@ -1,7 +1,8 @@
 import type { Options } from '../command.ts';
 import { usageFault } from '../fault.ts';
 import { fileText, parsedObject } from '../input/json-input.ts';
-import { readStdin } from '../input/prompt.ts';
+import { readSecret, readStdin } from '../input/prompt.ts';
+import type { Run } from '../run.ts';
 import { suggestion } from '../input/nearest.ts';
 import type { FieldKind, Noun } from './noun.ts';
 
@@ -9,6 +10,23 @@ export const fieldOptions = {
   '--set <name=value...>': 'a field; lists are separated by commas, null empties',
   '--from <file>': 'fields from a JSON file, or - for stdin',
 };
+
+export const askOptions = {
+  '--new-secret': 'replace the secret; it comes from a hidden prompt or from stdin',
+};
+
+/** A secret from a hidden prompt or from stdin, as a member of the input. @throws Fault if stdin has the fields already */
+export async function secretInput(
+  { terminal, signal, flags }: Run,
+  { member, label }: NonNullable<Noun['asks']>,
+  options: Options,
+): Promise<Record<string, string>> {
+  if (options.text('from') === '-') throw usageFault(`${label} comes from stdin: --from takes a file here.`);
+  // A dry run sends nothing.
+  if (flags.dryRun) return { [member]: '' };
+  terminal.stopSpinner();
+  return { [member]: await readSecret(label, terminal, signal) };
+}
 
 export const fieldsText = ({ fields }: Noun): string =>
   `Fields: ${Object.entries(fields)

@@ -4,7 +4,7 @@ import { visible } from '../output/text.ts';
 import type { Row } from '../output/table.ts';
 import { assertCanConfirm } from '../input/confirm.ts';
 import { makeChange } from './change.ts';
-import { fieldOptions, fieldsText, readFields } from './fields.ts';
+import { askOptions, fieldOptions, fieldsText, readFields, secretInput } from './fields.ts';
 import { findId, findRow, idOfRow, nameOf } from './find.ts';
 import { operationOf, type Page } from './invoke.ts';
 import { targetOf, type Noun } from './noun.ts';
@@ -80,7 +80,8 @@ const createCommand = (noun: Noun): Command => ({
   options: { ...fieldOptions, ...(noun.secret ? secretOptions : {}) },
   async run(run, _args, options) {
     if (!noun.create) return;
-    const input = await readFields(noun, options);
+    const fields = await readFields(noun, options);
+    const input = { ...fields, ...(noun.asks ? await secretInput(run, noun.asks, options) : {}) };
     const doorward = await run.connection.inScope({ changes: true });
     const target = noun.secret && !run.flags.dryRun ? await openSecretTarget(run, options) : null;
     const row = await makeChange(run, doorward, { change: noun.create, input }).catch(
@@ -103,10 +104,11 @@ const updateCommand = (noun: Noun): Command => ({
   summary: `Change a ${noun.singular}`,
   description: fieldsText(noun),
   arguments: { [`<${noun.singular}>`]: nameOf(noun) },
-  options: fieldOptions,
+  options: { ...fieldOptions, ...(noun.asks ? askOptions : {}) },
   async run(run, [name = ''], options) {
     if (!noun.update) return;
-    const fields = await readFields(noun, options);
+    const secret = noun.asks && options.flag('newSecret') ? await secretInput(run, noun.asks, options) : {};
+    const fields = { ...(await readFields(noun, options)), ...secret };
     if (Object.keys(fields).length === 0)
       throw usageFault('What should change?', '--set name=value, or --from file.json');
     const doorward = await run.connection.inScope({ changes: true });

@@ -11,7 +11,9 @@ export type FieldKind = 'text' | 'flag' | 'list' | 'json' | 'number';
 type NoField = 'id' | 'scope' | 'dryRun';
 type FieldsOf<N extends OperationName> = N extends 'updateOrganizationMember'
   ? Exclude<keyof Inputs[N], NoField | 'userId'>
-  : Exclude<keyof Inputs[N], NoField>;
+  : N extends 'createOrganizationConnection' | 'updateOrganizationConnection'
+    ? Exclude<keyof Inputs[N], NoField | 'clientSecret'>
+    : Exclude<keyof Inputs[N], NoField>;
 
 type WithDryRun<N extends OperationName> = N extends OperationName
   ? 'dryRun' extends keyof Inputs[N]
@@ -61,6 +63,8 @@ export interface NounParts<C extends OperationName, U extends OperationName> {
   readonly ownScope?: 'organization';
   /** Its slug must be typed before it goes. */
   readonly isLarge?: boolean;
+  /** A secret of another service that is sent, with its name in a question. Command lines are logged, so it is no field. */
+  readonly asks?: { readonly member: string; readonly label: string };
   /** Members of an answer that are shown once. */
   readonly secret?: string;
 }

@@ -156,6 +156,33 @@ export const domains = noun({
   namedBy: 'domain',
 });
 
+export const connections = noun({
+  word: 'connections',
+  singular: 'connection',
+  summary: 'Identity providers of an organization',
+  list: 'organizationConnections',
+  get: 'organizationConnection',
+  create: plain('createOrganizationConnection'),
+  update: plain('updateOrganizationConnection'),
+  delete: plain('deleteOrganizationConnection'),
+  columns: [
+    id,
+    { name: 'name' },
+    { name: 'status' },
+    { name: 'issuer' },
+    { name: 'enforced' },
+    { name: 'callback', of: 'callbackPath', kind: 'id' },
+    { name: 'last used', of: 'lastUsedAt', kind: 'time' },
+  ],
+  fields: {
+    ...{ name: 'text', issuer: 'text', clientId: 'text', scopes: 'list', domainIds: 'list' },
+    ...{ defaultRoleId: 'text', status: 'text' },
+    ...{ justInTime: 'flag', trustMfa: 'flag', enforced: 'flag' },
+  },
+  namedBy: 'name',
+  asks: { member: 'clientSecret', label: 'Client secret' },
+});
+
 const roles = noun({
   word: 'roles',
   singular: 'role',
@@ -263,6 +290,7 @@ export const allNouns: readonly Noun[] = [
     users,
     organizations,
     domains,
+    connections,
     projects,
     members,
     roles,

@@ -31,6 +31,11 @@ export function Control({
         <span>
           {label}
           {hint && <small className="hint">{hint}</small>}
+          {problem && (
+            <small className="problem" role="alert">
+              {problem}
+            </small>
+          )}
         </span>
       </label>
     );
@@ -121,7 +126,13 @@ export function Control({
                 <input
                   {...shared}
                   type={field.kind}
-                  autoComplete={field.kind === 'password' ? 'current-password' : 'off'}
+                  autoComplete={
+                    field.kind === 'password'
+                      ? field.isForeign
+                        ? 'new-password'
+                        : 'current-password'
+                      : 'off'
+                  }
                   {...(field.suggestions ? { list: `${attributes.id}-list` } : {})}
                   value={text}
                   onChange={(event) => onChange(emptied(event.target.value, field.isNullable))}

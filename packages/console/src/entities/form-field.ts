@@ -42,6 +42,8 @@ export type FormField = Base &
     | {
         readonly kind: 'text' | 'textarea' | 'password' | 'url' | 'email';
         readonly isNullable?: boolean;
+        /** A secret of another service: the browser must not offer the password of the user. */
+        readonly isForeign?: boolean;
         /** Values that the browser offers while one types; others may be typed too. */
         readonly suggestions?: readonly string[];
       }

@@ -2,19 +2,25 @@ import { Link } from '@tanstack/react-router';
 import { useRead } from '../api/use-api.ts';
 import { formatNumber } from '../i18n/format.ts';
 import { useTexts } from '../i18n/language.ts';
+import { useMe } from '../scopes/use-scopes.ts';
 import { frameTexts } from './frame-texts.ts';
 
 export const unreadKey = ['Notification', 'unread'] as const;
 const EVERY_MS = 60_000;
 
-/** How many notifications the user has not read; asked for once a minute and when they come back to the tab. */
+/**
+ * How many notifications the user has not read; asked for once a minute and when they come back to the tab. A session that is
+ * bound to an organization may not read them.
+ */
 export function Bell() {
   const t = useTexts(frameTexts);
+  const { data: me } = useMe();
   const { data } = useRead(
     unreadKey,
     (api, signal) => api.myNotifications({ limit: 1, unreadOnly: true }, { signal }),
-    { everyMs: EVERY_MS },
+    { isEnabled: me?.organizationId === null, everyMs: EVERY_MS },
   );
+  if (me && me.organizationId !== null) return null;
   const count = data?.unreadCount ?? 0;
   return (
     <Link

@@ -39,11 +39,12 @@ export function UserMenu() {
         <bdi>{me?.user.name ?? t.you}</bdi>
       </summary>
       <div className="menu-body">
-        {ownPages.map(({ name, label }) => (
-          <Link key={name} to="/me/$page" params={{ page: name }}>
-            {label[language]}
-          </Link>
-        ))}
+        {me?.organizationId === null &&
+          ownPages.map(({ name, label }) => (
+            <Link key={name} to="/me/$page" params={{ page: name }}>
+              {label[language]}
+            </Link>
+          ))}
         <label>
           {t.language}
           <select value={language} onChange={(event) => setLanguage(event.target.value as Language)}>

@@ -146,6 +146,14 @@ const pages: readonly Page[] = [
     'd',
   ),
   page(
+    'connections',
+    organizations,
+    'OrganizationConnection:Query',
+    { en: 'Connections', de: 'Verbindungen', es: 'Conexiones', fr: 'Connexions' },
+    () => import('./tenants/connections.tsx'),
+    'x',
+  ),
+  page(
     'service-users',
     ['account', 'organization'],
     'User:Query',

@@ -11,7 +11,10 @@ export const sections: readonly Section[] = [
   { heading: null, names: ['overview', 'organizations', 'projects', 'accounts', 'granted-projects'] },
   {
     heading: { en: 'People', de: 'Menschen', es: 'Personas', fr: 'Personnes' },
-    names: ['users', 'members', 'invitations', 'domains', 'service-users', 'customers', 'operators'],
+    names: [
+      ...['users', 'members', 'invitations', 'domains', 'connections'],
+      ...['service-users', 'customers', 'operators'],
+    ],
   },
   {
     heading: { en: 'Access', de: 'Rechte', es: 'Acceso', fr: 'Accès' },

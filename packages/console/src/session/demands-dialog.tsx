@@ -9,6 +9,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { ErrorBox } from '../ui/error-box.tsx';
 import { Skeleton } from '../ui/states.tsx';
 import { onDemandChange, openDemand, type OpenDemand } from './demands.ts';
+import { OtherWays } from './other-ways.tsx';
 import { SecondFactor } from './second-factor.tsx';
 import { client, publicClient, renew } from './session.ts';
 import { sessionTexts } from './session-texts.ts';
@@ -31,6 +32,16 @@ function DemandDialog({ demand }: { readonly demand: OpenDemand }) {
     return (
       <Dialog title={t.verify} onClose={close}>
         <Verification email={me?.user.email ?? ''} onDone={done} />
+      </Dialog>
+    );
+  if (me && me.organizationId !== null)
+    return (
+      <Dialog title={t.stepUp} onClose={close}>
+        <p>{demand.code === 'MFA_REQUIRED' ? t.mfaText : t.stepUpText}</p>
+        <p>{t.boundText}</p>
+        <p>
+          <OtherWays label="organization" />
+        </p>
       </Dialog>
     );
   if (factor.isPending)

@@ -21,6 +21,8 @@ interface SessionTexts {
   readonly endedText: string;
   readonly stepUp: string;
   readonly stepUpText: string;
+  /** The way of a session that is bound to an organization. */
+  readonly boundText: string;
   readonly verify: string;
   readonly verifyText: string;
   readonly resend: string;
@@ -56,6 +58,7 @@ export const sessionTexts: Texts<SessionTexts> = {
     endedText: 'Sign in to go on where you were. What you typed is still here.',
     stepUp: 'Confirm that it is you',
     stepUpText: 'This act needs a recent sign-in.',
+    boundText: 'You came through your organization: sign in there again. What you typed here is lost.',
     verify: 'Verify your address',
     verifyText: 'This act needs a verified address. Open the link in the mail that we sent, then confirm.',
     resend: 'Send the mail again',
@@ -89,6 +92,8 @@ export const sessionTexts: Texts<SessionTexts> = {
     endedText: 'Melden Sie sich an, um hier weiterzumachen. Was Sie eingegeben haben, ist noch da.',
     stepUp: 'Bestätigen Sie, dass Sie es sind',
     stepUpText: 'Das verlangt eine frische Anmeldung.',
+    boundText:
+      'Sie sind über Ihre Organisation gekommen: Melden Sie sich dort noch einmal an. Was Sie hier eingegeben haben, geht verloren.',
     verify: 'Adresse bestätigen',
     verifyText:
       'Das verlangt eine bestätigte Adresse. Öffnen Sie den Link in unserer Mail und bestätigen Sie dann.',
@@ -123,6 +128,8 @@ export const sessionTexts: Texts<SessionTexts> = {
     endedText: 'Inicie sesión para seguir donde estaba. Lo que escribió sigue aquí.',
     stepUp: 'Confirme que es usted',
     stepUpText: 'Esta acción necesita un inicio de sesión reciente.',
+    boundText:
+      'Ha entrado a través de su organización: inicie sesión allí otra vez. Lo que escribió aquí se pierde.',
     verify: 'Verifique su dirección',
     verifyText: 'Esta acción necesita una dirección verificada. Abra el enlace del correo y luego confirme.',
     resend: 'Enviar el correo otra vez',
@@ -156,6 +163,8 @@ export const sessionTexts: Texts<SessionTexts> = {
     endedText: 'Connectez-vous pour reprendre là où vous étiez. Ce que vous avez saisi est toujours là.',
     stepUp: 'Confirmez que c’est vous',
     stepUpText: 'Cette action demande une connexion récente.',
+    boundText:
+      'Vous vous êtes connecté par votre organisation : faites-le de nouveau. Ce que vous avez saisi ici est perdu.',
     verify: 'Vérifiez votre adresse',
     verifyText: 'Cette action demande une adresse vérifiée. Ouvrez le lien de notre e-mail, puis confirmez.',
     resend: 'Renvoyer l’e-mail',

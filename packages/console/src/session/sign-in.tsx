@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTexts } from '../i18n/language.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
 import { Field } from '../ui/field.tsx';
+import { FailedSignIn, OtherWays } from './other-ways.tsx';
 import { PasskeyButton } from './passkey-button.tsx';
 import { acceptTokens, formerSession, inTurn, isRefused, noteSignIn, publicClient } from './session.ts';
 import { sessionTexts } from './session-texts.ts';
@@ -63,6 +64,7 @@ export function SignIn({
   return (
     <form className="sign-in" onSubmit={submit}>
       {!isAgain && <h1>{title}</h1>}
+      {!isAgain && <FailedSignIn />}
       {mode === 'register' && (
         <Field label={t.name}>
           {(attributes) => (
@@ -121,6 +123,11 @@ export function SignIn({
         {mode === 'reset' ? t.sendLink : title}
       </button>
       {mode === 'signIn' && <PasskeyButton act="signIn" {...(onDone && { onDone })} />}
+      {mode === 'signIn' && (
+        <p>
+          <OtherWays label="any" email={email} />
+        </p>
+      )}
       {!isAgain && (
         <p className="links">
           {mode !== 'signIn' && (

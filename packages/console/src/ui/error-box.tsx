@@ -1,6 +1,7 @@
 import { DoorwardError } from '@doorward/node/client';
 import { useTexts } from '../i18n/language.ts';
 import { common } from '../i18n/common.ts';
+import { OtherWays } from '../session/other-ways.tsx';
 import { CopyButton } from './copy-button.tsx';
 
 /** What went wrong, what to do, and the request id for whoever reads the log. */
@@ -21,6 +22,11 @@ export function ErrorBox({ error, onRetry }: { readonly error: unknown; readonly
             </li>
           ))}
         </ul>
+      )}
+      {error instanceof DoorwardError && error.code === 'SSO_REQUIRED' && (
+        <p>
+          <OtherWays label="organization" />
+        </p>
       )}
       <p className="row">
         {onRetry && (

@@ -7797,6 +7797,11 @@ export interface components {
       mfa: components['schemas']['MyMfa'];
       /** @description Whether you are an operator of the installation. */
       isOperator: boolean;
+      /**
+       * Format: uuid
+       * @description Id of the organization through whose provider you signed in: the session reaches this organization alone, and the answer names no account and no other one. Null: none.
+       */
+      organizationId: string | null;
     };
     /** @description An organization that the user belongs to. */
     Membership: {

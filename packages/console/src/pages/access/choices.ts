@@ -23,6 +23,11 @@ export const roleChoices: ChoiceSource = async (api, input, can) =>
   (
     await api.roles({ ...input, ...page, ...(can('Group:Query') ? { relations: ['groups' as const] } : {}) })
   ).items.map(roleChoice);
+/** All but the ownership of an organization, which owners give to people by hand. */
+export const roleChoicesButOwner: ChoiceSource = async (api, input) => {
+  const { items } = await api.roles({ ...input, ...page });
+  return items.filter(({ isSystem, name }) => !isSystem || name !== 'Organization Owner').map(roleChoice);
+};
 export const permissionChoices: ChoiceSource = async (api, input) =>
   marked(await api.permissions({ ...input, ...page }));
 /** With its colour, in which a row that gets the tag shows it. */

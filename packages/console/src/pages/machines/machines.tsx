@@ -11,7 +11,7 @@ import { nameOfKey, variablesOf } from '../keys/api-key-actions.tsx';
 import { lifetimeFields } from '../keys/api-key-fields.ts';
 import { apiKeyTexts } from '../keys/api-key-texts.ts';
 import { MayDoLink } from '../subjects/may-do-link.tsx';
-import { machineRoleChoices } from './machine-role-choices.ts';
+import { roleChoicesButOwner } from '../access/choices.ts';
 import { machineTexts, type MachineTexts } from './machine-texts.ts';
 
 type User = components['schemas']['User'];
@@ -43,7 +43,7 @@ const machines: Entity<User, MachineTexts> = {
       hint: t.roleHint,
       noun: 'Role',
       isRequired: true,
-      source: machineRoleChoices,
+      source: roleChoicesButOwner,
       initial: machine?.roles?.[0]?.id ?? null,
     },
     ...(machine === null

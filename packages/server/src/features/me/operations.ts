@@ -5,7 +5,7 @@ import { fail } from '../../errors.ts';
 import { callerOf } from '../../kernel/context.ts';
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
-import { email, iso, text, url, uuid } from '../../kernel/input/values.ts';
+import { email, text, url, uuid } from '../../kernel/input/values.ts';
 import { removePicture } from '../pictures/picture.ts';
 import { Account, AccountType } from '../../domain/identity/account.ts';
 import { password } from '../../domain/identity/password-sign-in.ts';
@@ -17,43 +17,9 @@ import { attachment, exportPersonalData, PersonalExport } from '../../domain/per
 import { nodeOfUser } from '../../domain/identity/user-node.ts';
 import { deleteSelf, DeletedMe } from './deletion.ts';
 import { addAccount, changeSelf } from './profile.ts';
-import { readSelf } from './self.ts';
+import { Me, readSelf, seenFrom } from './self.ts';
 import { Session, SessionKind, sessions } from './session.ts';
 import { addMethod, prepareMethod, removeMethod } from './sign-in-methods.ts';
-
-const Me = z
-  .object({
-    user: User.schema.describe('The user.'),
-    accounts: z.array(Account.schema).describe('The accounts that you own.'),
-    memberships: z
-      .array(
-        z
-          .object({
-            organizationId: uuid.describe('Id of the organization.'),
-            organizationName: z.string().describe('Display name of the organization.'),
-            role: z
-              .object({ id: uuid.describe('Id of the role.'), name: z.string().describe('Its name.') })
-              .meta({ id: 'MembershipRole', description: 'The role of a member.' }),
-          })
-          .meta({ id: 'Membership', description: 'An organization that the user belongs to.' }),
-      )
-      .describe('The organizations that you belong to.'),
-    emailVerified: z.boolean().describe('Whether your address is verified.'),
-    emailVerificationDeadline: iso
-      .nullable()
-      .describe('Until when your address must be verified; null once it is.'),
-    mfa: z
-      .object({
-        enabled: z.boolean().describe('Whether you have a second factor.'),
-        verified: z.boolean().describe('Whether this session has given the second factor.'),
-      })
-      .meta({
-        id: 'MyMfa',
-        description: 'Whether a second factor exists, and whether this session has given it.',
-      }),
-    isOperator: z.boolean().describe('Whether you are an operator of the installation.'),
-  })
-  .meta({ id: 'Me', description: 'The signed-in user with their accounts and memberships.' });
 
 export const me = query({
   rest: 'GET /me',
@@ -64,17 +30,17 @@ export const me = query({
   input: {},
   output: Me,
   run: async (ctx) => {
-    const { userId, acr } = callerOf(ctx);
-    const self = await readSelf(ctx.tx, userId, ctx.services.config.operators);
+    const caller = callerOf(ctx);
+    const self = await readSelf(ctx.tx, caller.userId, ctx.services.config.operators);
     if (!self) throw fail('UNAUTHENTICATED');
-    const { user, isEnrolled: enabled, ...owned } = self;
+    const { user, isEnrolled: enabled, ...owned } = seenFrom(caller, self);
     return {
       // The metadata of a user belongs to the tenants, which read it in their scopes.
       user: { ...user, metadata: {} },
       ...owned,
       emailVerified: user.emailVerified,
       emailVerificationDeadline: user.emailVerified ? null : user.verificationDeadline,
-      mfa: { enabled, verified: acr === 'aal2' },
+      mfa: { enabled, verified: caller.acr === 'aal2' },
     };
   },
 });

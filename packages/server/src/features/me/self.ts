@@ -1,12 +1,54 @@
 import { operatorRows, type OperatorRules } from '../../access/operators.ts';
 import { and, asc, eq, isNull, sql, type SQL } from 'drizzle-orm';
+import { z } from 'zod';
+import { isBound, type Principal } from '../../kernel/context.ts';
+import { iso, uuid } from '../../kernel/input/values.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { accounts } from '../../domain/identity/account.ts';
+import { Account, accounts } from '../../domain/identity/account.ts';
 import { organizationMembers } from '../../domain/memberships/membership.ts';
 import { hasFactor } from '../mfa/mfa-factor.ts';
 import { organizations } from '../organizations/organization.ts';
 import { roles } from '../roles/role.ts';
-import { users } from '../users/user.ts';
+import { User, users } from '../users/user.ts';
+
+export const Me = z
+  .object({
+    user: User.schema.describe('The user.'),
+    accounts: z.array(Account.schema).describe('The accounts that you own.'),
+    memberships: z
+      .array(
+        z
+          .object({
+            organizationId: uuid.describe('Id of the organization.'),
+            organizationName: z.string().describe('Display name of the organization.'),
+            role: z
+              .object({ id: uuid.describe('Id of the role.'), name: z.string().describe('Its name.') })
+              .meta({ id: 'MembershipRole', description: 'The role of a member.' }),
+          })
+          .meta({ id: 'Membership', description: 'An organization that the user belongs to.' }),
+      )
+      .describe('The organizations that you belong to.'),
+    emailVerified: z.boolean().describe('Whether your address is verified.'),
+    emailVerificationDeadline: iso
+      .nullable()
+      .describe('Until when your address must be verified; null once it is.'),
+    mfa: z
+      .object({
+        enabled: z.boolean().describe('Whether you have a second factor.'),
+        verified: z.boolean().describe('Whether this session has given the second factor.'),
+      })
+      .meta({
+        id: 'MyMfa',
+        description: 'Whether a second factor exists, and whether this session has given it.',
+      }),
+    isOperator: z.boolean().describe('Whether you are an operator of the installation.'),
+    organizationId: uuid
+      .nullable()
+      .describe(
+        'Id of the organization through whose provider you signed in: the session reaches this organization alone, and the answer names no account and no other one. Null: none.',
+      ),
+  })
+  .meta({ id: 'Me', description: 'The signed-in user with their accounts and memberships.' });
 
 interface Membership {
   readonly organizationId: string;
@@ -56,4 +98,17 @@ export async function readSelf(tx: Executor, userId: string, operatorRules: Oper
     isEnrolled,
     isOperator,
   };
+}
+
+type Self = NonNullable<Awaited<ReturnType<typeof readSelf>>>;
+
+/**
+ * What the caller learns of themselves. An administrator of the provider can sign in as any of the people of the organization, so a session
+ * that is bound to it names nothing that lies outside.
+ */
+export function seenFrom(caller: Principal, self: Self): Self & { readonly organizationId: string | null } {
+  if (!isBound(caller)) return { ...self, organizationId: null };
+  const organizationId = caller.pinned?.id ?? null;
+  const memberships = self.memberships.filter((membership) => membership.organizationId === organizationId);
+  return { ...self, accounts: [], memberships, isOperator: false, organizationId };
 }

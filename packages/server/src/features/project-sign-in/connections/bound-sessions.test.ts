@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { joinOrganization } from '../../../../test/decisions/memberships.ts';
 import { startApp, type TestApp } from '../../../../test/support/app.ts';
 import { codeShown } from '../../../../test/support/authenticator.ts';
 import { transports, unique, type Person } from '../../../../test/support/client.ts';
@@ -12,6 +13,7 @@ import {
   type SignInBrowser,
 } from '../../../../test/support/project-app.ts';
 import { visitor } from '../../../../test/support/visitor.ts';
+import { roleIdOf } from '../../../access/built-in.ts';
 import { rowsOf } from '../../../db/query/rows.ts';
 
 /** Sessions for which the provider of an organization vouched, and organizations that insist on it. */
@@ -118,7 +120,6 @@ describe.each(transports)('a bound session, over %s', (via) => {
     expect((await app.call('roles', { scope: project.scope }, as)).ok).toBe(true);
     const granted = { tenant: 'organizationProject' as const, id: `${acme.id}:${vendor.projectId}` };
     expect((await app.call('roles', { scope: granted }, as)).ok).toBe(true);
-    expect((await app.call('me', {}, as)).ok).toBe(true);
 
     // By a way of their own they reach their account; through the provider they do not.
     const account = { scope: person.account };
@@ -126,6 +127,16 @@ describe.each(transports)('a bound session, over %s', (via) => {
     expect((await app.call('organizations', account, as)).code).toBe('FORBIDDEN');
     const other = await connected(app, provider);
     expect((await app.call('organization', { scope: other.scope, id: other.id }, as)).code).toBe('FORBIDDEN');
+    const roleIds = [roleIdOf('Organization Viewer')];
+    await joinOrganization({ app, via, token: other.token, scope: other.scope, roleIds }, person);
+    expect(await app.must('me', {}, { token: person.token, via })).toMatchObject({
+      accounts: [{ id: person.account.id }],
+      memberships: [{ organizationId: acme.id }, { organizationId: other.id }],
+      organizationId: null,
+    });
+    const seen = await app.must('me', {}, as);
+    expect(seen).toMatchObject({ accounts: [], isOperator: false, organizationId: acme.id });
+    expect(seen.memberships.map(({ organizationId }) => organizationId)).toEqual([acme.id]);
     for (const [name, input] of [
       ['updateMe', { name: 'Taken over' }],
       ...(via === 'rest' ? ([['exportMe', {}]] as const) : []),
