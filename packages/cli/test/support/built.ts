@@ -30,7 +30,7 @@ async function buildCommand(): Promise<string> {
       'openapi-fetch',
       'standardwebhooks',
       'yaml',
-      '@doorward/server/*',
+      '#service/*',
     ],
     logLevel: 'warning',
   });
