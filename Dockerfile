@@ -10,7 +10,7 @@ COPY packages/node/package.json ./packages/node/
 COPY packages/server/package.json ./packages/server/
 RUN npm ci
 COPY . .
-RUN npm run build && npm prune --omit=dev
+RUN npm run build && npm run docs && npm prune --omit=dev
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 DATA_DIR=/data

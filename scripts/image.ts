@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { firstCheck } from './first-check.ts';
 import { runDockerfile, type Image } from './image-steps.ts';
 import { call, freePort } from './service.ts';
 
@@ -32,6 +33,7 @@ async function withDatabase(work: (url: string) => Promise<void>): Promise<void>
 async function tryOut({ directory, env, command, healthCheck }: Image, databaseUrl: string): Promise<void> {
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
+  const dataDir = env['DATA_DIR'] ?? '';
   const all = {
     PATH: process.env['PATH'] ?? '',
     ...env,
@@ -41,6 +43,7 @@ async function tryOut({ directory, env, command, healthCheck }: Image, databaseU
     ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     DATABASE_URL: databaseUrl,
     MAIL_PROVIDER: 'file',
+    MAIL_FILE_DIR: join(dataDir, 'mail'),
   };
   const [program = '', ...args] = command;
   const child = spawn(program, args, { cwd: directory, env: all, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -57,12 +60,9 @@ async function tryOut({ directory, env, command, healthCheck }: Image, databaseU
     const [check = '', ...checkArgs] = healthCheck;
     const healthy = spawnSync(check, checkArgs, { cwd: directory, env: all, stdio: 'inherit' });
     assert(healthy.status === 0, 'HEALTHCHECK finds it healthy');
-    const body = {
-      provider: 'email',
-      providerId: 'ada@example.test',
-      providerData: { password: 'three-lanterns-in-the-harbour' },
-    };
-    assert((await call(`${base}/api/auth/register`, { body })).status === 201, 'it registers a user');
+    const { granted, other, pages } = await firstCheck({ base, mailDir: join(dataDir, 'mail') });
+    assert(granted && !other, 'a user signs up, and a key may do what its role says');
+    for (const [path, status] of Object.entries(pages)) assert(status === 200, `${path} answers 200`);
     child.kill('SIGTERM');
     assert((await ended)[0] === 0, 'it stops with 0');
   } finally {

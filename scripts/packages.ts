@@ -9,10 +9,12 @@ import {
   type Manifest,
   type PublishedPackage,
 } from './package-manifest.ts';
+import { writeServicePackage } from './service-package.ts';
 
 /**
  * Builds the packages that are published, each into its `dist`, from where `npm publish` takes it: npm run packages.
- * In this repository packages export their sources; what is published exports JavaScript and types.
+ * In this repository packages export their sources; what is published exports JavaScript and types. The service itself is
+ * the package `doorward`, in `dist/doorward`.
  */
 const root = join(import.meta.dirname, '..');
 const folderOf = (name: PublishedPackage): string => join(root, 'packages', name);
@@ -61,6 +63,7 @@ async function compile(name: PublishedPackage, manifest: Manifest): Promise<void
   await rm(file);
 }
 
+/** Runs a program of this repository. */
 async function run(args: readonly string[]): Promise<void> {
   const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
   const [code] = (await once(child, 'exit')) as [number | null];
@@ -80,3 +83,5 @@ async function buildPackage(name: PublishedPackage): Promise<void> {
 }
 
 for (const name of publishedPackages) await buildPackage(name);
+await run(['scripts/run.mjs', '--build-only', 'packages/server/src/main.ts']);
+await writeServicePackage(root);

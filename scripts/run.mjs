@@ -76,8 +76,8 @@ const librariesOf = (path) => {
   );
 };
 const manifests = ['package.json', 'packages/server/package.json'];
-/** The command line imports it by name when it needs it, from where it is installed. */
-const installed = '@doorward/server/*';
+/** The command line imports the service when it needs it, from where its package says. */
+const installed = '#service/*';
 const options = isService
   ? { ...withLibraries, entryPoints: serviceEntries, external: [...withLibraries.external, installed] }
   : { ...common, external: [...manifests.flatMap(librariesOf), installed] };

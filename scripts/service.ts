@@ -20,6 +20,8 @@ export interface ServiceOptions {
   readonly port?: number;
   /** Whose packages/server/dist/main.js it is; default: this repository. */
   readonly root?: string;
+  /** What node runs in place of main.js, and with which arguments: an installed command. */
+  readonly program?: readonly [file: string, ...args: string[]];
   /** Which node runs it; default: the one that runs this. */
   readonly node?: string;
   /** Of node, such as `--cpu-prof`. */
@@ -95,10 +97,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'doorward-')));
   const mailDir = join(dataDir, 'mail');
   const home = options.root ?? root;
-  const entry = join(home, 'packages/server/dist/main.js');
+  const program = options.program ?? [join(home, 'packages/server/dist/main.js')];
   const child = spawn(
     options.node ?? process.execPath,
-    ['--enable-source-maps', ...(options.nodeOptions ?? []), entry],
+    ['--enable-source-maps', ...(options.nodeOptions ?? []), ...program],
     {
       cwd: home,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -243,7 +245,10 @@ export interface SignedUp {
 }
 
 /** Creates a verified user who owns an organization. */
-export async function signUp({ base, mailDir }: Service, name = 'ada'): Promise<SignedUp> {
+export async function signUp(
+  { base, mailDir }: Pick<Service, 'base' | 'mailDir'>,
+  name = 'ada',
+): Promise<SignedUp> {
   const email = `${name}@example.test`;
   const registration = {
     provider: 'email',

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import * as dclint from 'dclint';
+import { readFileSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig, variables } from '../packages/server/src/config/config.ts';
@@ -12,9 +13,11 @@ const root = join(import.meta.dirname, '..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 type Environment = Record<string, string>;
-const environmentOf = (file: string) =>
-  (parse(read(file)) as { services: { doorward: { environment: Environment } } }).services.doorward
-    .environment;
+type Services = Record<string, { environment?: Environment }>;
+const servicesOf = (file: string): Services =>
+  (parse(read(file), { merge: true }) as { services: Services }).services;
+const environmentOf = (file: string, service = 'doorward'): Environment =>
+  servicesOf(file)[service]?.environment ?? {};
 /** As compose does: `${NAME:?why}` is required, `${NAME:-default}` has one. */
 const filled = (environment: Environment, given: Environment): Environment =>
   Object.fromEntries(
@@ -35,10 +38,66 @@ const required = {
   SMTP_URL: 'smtp://mail.example.com:587',
 };
 
+/** The linter, whose own types name files without their extension and so lead nowhere. */
+interface Linter {
+  readonly DCLinter: new (config: object) => {
+    lintFiles(paths: readonly string[], recursive: boolean): readonly Linted[];
+  };
+}
+const { DCLinter } = dclint as unknown as Linter;
+
+interface Linted {
+  readonly filePath: string;
+  readonly messages: readonly {
+    readonly rule: string;
+    readonly severity: string;
+    readonly message: string;
+  }[];
+}
+
 describe('compose', () => {
-  it.each(['compose.yaml', 'compose.trial.yaml'])('%s sets variables of the service alone', (file) => {
+  it.each([
+    ['compose.yaml', 'doorward'],
+    ['compose.trial.yaml', 'doorward'],
+    ['compose.two-nodes.yaml', 'node-a'],
+    ['compose.two-nodes.yaml', 'node-b'],
+  ])('%s sets variables of the service alone for %s', (file, service) => {
     const existing = new Set<string>(variables.map(({ name }) => name));
-    expect(Object.keys(environmentOf(file)).filter((name) => !existing.has(name))).toEqual([]);
+    const names = Object.keys(environmentOf(file, service));
+    expect(names.length).toBeGreaterThan(5);
+    expect(names.filter((name) => !existing.has(name))).toEqual([]);
+  });
+
+  it('follows the schema of the Compose specification', () => {
+    const linter = new DCLinter({ rules: {}, quiet: false, debug: false, exclude: [] });
+    const files = readdirSync(root).filter((file) => /^compose\..*yaml$/.test(file));
+    const linted = linter.lintFiles(
+      files.map((file) => join(root, file)),
+      false,
+    );
+    expect(linted.length).toBe(files.length);
+    // What is minor concerns the order of keys alone.
+    const faults = linted.flatMap(({ filePath, messages }) =>
+      messages
+        .filter(({ severity }) => severity !== 'minor' && severity !== 'info')
+        .map(({ rule, message }) => `${basename(filePath)}: ${rule}: ${message}`),
+    );
+    // The proxy is for the whole network.
+    const open = ['80:80', '443:443'].map(
+      (port) => expect.stringContaining(`"proxy" is exporting port "${port}"`) as string,
+    );
+    expect(faults).toEqual(open);
+  });
+
+  it('gives two nodes the same configuration, and trusts the address of the proxy alone', () => {
+    const file = 'compose.two-nodes.yaml';
+    expect(environmentOf(file, 'node-a')).toEqual(environmentOf(file, 'node-b'));
+    const config = loadConfig({ ...ofImage, ...filled(environmentOf(file, 'node-a'), required) });
+    expect(config).toMatchObject({ production: true, mode: 'postgres' });
+    const { proxy } = servicesOf(file) as { proxy?: { networks?: { default: { ipv4_address: string } } } };
+    expect(environmentOf(file, 'node-a')['SECURITY_TRUSTED_PROXIES']).toBe(
+      `${proxy?.networks?.default.ipv4_address}/32`,
+    );
   });
 
   it('starts in production with the four required variables, over http when that is allowed', () => {

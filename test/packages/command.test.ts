@@ -6,7 +6,9 @@ import { run } from './support/installation.ts';
 const command = () => join(inject('bareProject'), 'node_modules/.bin/doorward');
 
 test('prints its version and its help', async () => {
-  expect(await run(command(), ['--version'], inject('bareProject'))).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect(await run(command(), ['--version'], inject('bareProject'))).toMatch(
+    /^\d+\.\d+\.\d+(?:-rc\.\d+)?\n$/,
+  );
   expect(await run(command(), ['--help'], inject('bareProject'))).toMatch(/^ {2}who-can /m);
 });
 

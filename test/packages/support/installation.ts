@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
-import { publishedPackages, type PublishedPackage } from '../../../scripts/package-manifest.ts';
+import type { PublishedPackage } from '../../../scripts/package-manifest.ts';
+import { writeReleaseFiles } from '../../../scripts/release-files.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -13,6 +14,8 @@ declare module 'vitest' {
     /** A project with the packages alone. */
     bareProject: string;
     tarballs: Readonly<Record<PublishedPackage, string>>;
+    /** The package `doorward`: the service. */
+    serviceTarball: string;
   }
 }
 
@@ -39,17 +42,12 @@ const libraries = [
 export default async function setup(vitest: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'doorward-packages-'));
   await run(process.execPath, ['scripts/run.mjs', 'scripts/packages.ts'], root);
-  const tarballs = {} as Record<PublishedPackage, string>;
-  for (const name of publishedPackages) {
-    const dist = join(root, 'packages', name, 'dist');
-    const [packed] = JSON.parse(
-      await run('npm', ['pack', '--json', '--pack-destination', directory], dist),
-    ) as [{ filename: string }];
-    tarballs[name] = join(directory, packed.filename);
-  }
+  const release = await writeReleaseFiles(root, directory);
+  const { doorward, ...tarballs } = release.tarballs;
+  vitest.provide('tarballs', tarballs);
+  vitest.provide('serviceTarball', doorward);
   const { devDependencies } = (await import('../../../package.json', { with: { type: 'json' } })).default;
   const versions = Object.entries(devDependencies).filter(([name]) => libraries.includes(name));
-  vitest.provide('tarballs', tarballs);
   // npm takes the React that a peer dependency names; the other peers are optional.
   vitest.provide('bareProject', await install(join(directory, 'bare'), Object.values(tarballs)));
   vitest.provide(
@@ -63,7 +61,8 @@ export default async function setup(vitest: TestProject): Promise<() => Promise<
   return () => rm(directory, { recursive: true, force: true });
 }
 
-async function install(directory: string, packages: readonly string[]): Promise<string> {
+/** A new project with these packages, from tarballs or the registry. No script of a package runs. */
+export async function install(directory: string, packages: readonly string[]): Promise<string> {
   await mkdir(directory);
   const manifest = { name: 'consumer', version: '1.0.0', private: true, type: 'module' };
   await writeFile(join(directory, 'package.json'), JSON.stringify(manifest));

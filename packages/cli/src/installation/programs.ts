@@ -38,16 +38,16 @@ interface Programs {
 
 /** @throws Fault where the service is not installed beside this program */
 export async function importService<T>(name: 'programs' | 'main'): Promise<T> {
-  // The specifier is a variable so that TypeScript does not resolve the service.
-  const specifier = `@doorward/server/${name}`;
+  // What it is depends on the package that this program is in: `imports` of its package.json.
+  const specifier = `#service/${name}`;
   try {
     return (await import(specifier)) as T;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'ERR_PACKAGE_IMPORT_NOT_DEFINED') throw error;
     throw usageFault(
       'The service is not installed beside this command.',
-      'run it in a checkout after npm run build, or in the image; doctor --url works on any machine',
+      'the package doorward has both; so have the image, and a checkout after npm run build; doctor --url works on any machine',
     );
   }
 }

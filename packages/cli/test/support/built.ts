@@ -23,15 +23,7 @@ async function buildCommand(): Promise<string> {
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    external: [
-      'commander',
-      'csv-parse',
-      'jose',
-      'openapi-fetch',
-      'standardwebhooks',
-      'yaml',
-      '@doorward/server/*',
-    ],
+    external: ['commander', 'csv-parse', 'jose', 'openapi-fetch', 'standardwebhooks', 'yaml', '#service/*'],
     logLevel: 'warning',
   });
   await cp(join(root, 'packages/cli/package.json'), join(folder, 'package.json'));

@@ -36,10 +36,7 @@ export async function readMigrations(config: Config): Promise<MigrationReport> {
 export async function migrationsOf(db: Executor | null): Promise<MigrationReport> {
   const applied = new Set(db ? await appliedAt(db) : []);
   const own = await journal();
-  const migrations = own.map(({ tag, when }): Migration => ({
-    name: tag,
-    state: applied.has(when) ? 'applied' : 'pending',
-  }));
+  const migrations = stateOf(own, ({ when }) => applied.has(when));
   const unknown = [...applied].filter((time) => !own.some(({ when }) => when === time)).length;
   return { migrations, unknown, warnings: [] };
 }
@@ -57,7 +54,8 @@ export async function migrateDatabase(config: Config): Promise<MigrationReport> 
   const database = await open(config);
   try {
     const warnings = await prepareDatabase(database, folder, async () => undefined);
-    return { ...(await migrationsOf(database.pool)), warnings };
+    // Not read again: connections of the pool have a role that may not see the list.
+    return { migrations: stateOf(await journal(), () => true), unknown: 0, warnings };
   } finally {
     await database.close();
   }
@@ -73,10 +71,18 @@ async function open({ database, dataDir, overload }: Config): Promise<Database> 
 }
 
 /** The time of each migration identifies it, in the journal and in the database. */
-async function journal(): Promise<readonly { readonly tag: string; readonly when: number }[]> {
-  const text = await readFile(join(folder, 'meta/_journal.json'), 'utf8');
-  return (JSON.parse(text) as { entries: { tag: string; when: number }[] }).entries;
+interface Entry {
+  readonly tag: string;
+  readonly when: number;
 }
+
+async function journal(): Promise<readonly Entry[]> {
+  const text = await readFile(join(folder, 'meta/_journal.json'), 'utf8');
+  return (JSON.parse(text) as { entries: Entry[] }).entries;
+}
+
+const stateOf = (own: readonly Entry[], isApplied: (entry: Entry) => boolean): Migration[] =>
+  own.map((entry) => ({ name: entry.tag, state: isApplied(entry) ? 'applied' : 'pending' }));
 
 async function appliedAt(db: Executor): Promise<number[]> {
   const [table] = await rowsOf<{ name: string | null }>(

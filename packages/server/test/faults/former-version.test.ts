@@ -1,14 +1,12 @@
 /**
- * An upgrade under load: the version before the last migration and this one serve together on one database. Each sees
+ * An upgrade under load: the former release and this version serve together on one database. Each sees
  * what the other writes, what one ends is refused by the other, and the main job works with alternating processes. What
- * only this version may know is in use meanwhile: grants, operators who act for a user, suspended users and organizations. The
- * former version is taken from the git history; without one the test is skipped with a message.
+ * only this version may know is in use meanwhile: grants, operators who act for a user, suspended users and organizations.
+ * UPGRADE_ROUNDS repeats it.
  */
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import {
   buildService,
@@ -21,35 +19,13 @@ import {
 } from '../../../../scripts/service.ts';
 import { useNewerFeatures } from '../support/newer-features.ts';
 import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
+import { buildFormerVersion, type FormerVersion } from '../support/upgrade/former-version.ts';
 
-const ROUNDS = Number(process.env['UPGRADE_ROUNDS'] ?? 0);
-const root = join(import.meta.dirname, '../../../..');
-const run = promisify(execFile);
-const git = async (...args: string[]) =>
-  (await run('git', ['-C', root, ...args], { maxBuffer: 1e8 })).stdout.trim();
+const ROUNDS = Number(process.env['UPGRADE_ROUNDS'] ?? 1);
 
-/** The last commit without the newest migration, or the one that FORMER_VERSION names. */
-async function formerCommit(): Promise<string | null> {
-  try {
-    const named = process.env['FORMER_VERSION'];
-    if (named) return await git('rev-parse', '--verify', `${named}^{commit}`);
-    const newest =
-      (await git('ls-files', 'packages/server/migrations/*.sql')).split('\n').sort().at(-1) ?? '';
-    // Along the first parents: a migration gets its number when its branch is merged.
-    const commits = await git('log', '--first-parent', '-m', '--diff-filter=A', '--format=%H', '--', newest);
-    const [added = ''] = commits.split('\n');
-    return await git('rev-parse', '--verify', `${added}^`);
-  } catch {
-    return null;
-  }
-}
-
-const former = ROUNDS > 0 && inject('postgresUrl') ? await formerCommit() : null;
-if (ROUNDS > 0 && inject('postgresUrl') && !former)
-  process.stdout.write('former version: left out, for the repository has no history here\n');
-
-describe.runIf(former)('the former version beside this one', () => {
+describe.runIf(inject('postgresUrl'))('the former version beside this one', () => {
   let directory: string;
+  let former: FormerVersion;
   let database: TestDatabase;
   let old: Service;
   let now: Service;
@@ -57,23 +33,7 @@ describe.runIf(former)('the former version beside this one', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'doorward-former-'));
-    const tree = join(directory, 'tree');
-    await git('worktree', 'add', '--detach', tree, former ?? '');
-    // The versions agree in what they depend on, or else it would be another service that is tried.
-    const lockOf = async (commit: string) => {
-      const lock = JSON.parse(await git('show', `${commit}:package-lock.json`)) as {
-        packages: Record<string, { dependencies?: unknown }>;
-      };
-      return JSON.stringify(lock.packages['packages/server']?.dependencies);
-    };
-    expect(await lockOf(former ?? '')).toBe(await lockOf('HEAD'));
-    await symlink(join(root, 'node_modules'), join(tree, 'node_modules'));
-    // Libraries are shared, the packages of this repository are those of the former version.
-    await mkdir(join(tree, 'packages/node_modules/@doorward'), { recursive: true });
-    await symlink(join(tree, 'packages/decision'), join(tree, 'packages/node_modules/@doorward/decision'));
-    await run(process.execPath, ['scripts/run.mjs', '--build-only', 'packages/server/src/main.ts'], {
-      cwd: tree,
-    });
+    former = await buildFormerVersion();
     await buildService();
     database = await postgresDatabase(inject('postgresUrl'), null);
     const env = {
@@ -86,7 +46,7 @@ describe.runIf(former)('the former version beside this one', () => {
       OPERATORS: 'ada@example.test',
     };
     const at = { mailDir: join(directory, 'mail') };
-    old = { ...(await startService({ root: tree, dataDir: join(directory, 'old'), env })), ...at };
+    old = { ...(await startService({ root: former.folder, dataDir: join(directory, 'old'), env })), ...at };
     ada = await signUp(old);
     // The schema becomes the new one under a process of the former version at work.
     now = { ...(await startService({ dataDir: join(directory, 'new'), env })), ...at };
@@ -95,7 +55,6 @@ describe.runIf(former)('the former version beside this one', () => {
     await old?.kill();
     await now?.kill();
     await database?.drop();
-    await git('worktree', 'remove', '--force', join(directory, 'tree'));
     await rm(directory, { recursive: true, force: true });
   });
 
@@ -199,7 +158,7 @@ describe.runIf(former)('the former version beside this one', () => {
     await mainJob('after', now, now);
     const reported = [...statuses].map(([status, times]) => `${times} × ${status}`).join(', ');
     process.stdout.write(
-      `former version ${(former ?? '').slice(0, 7)} beside this one: ${ROUNDS} rounds in turns, ` +
+      `former version ${former.commit.slice(0, 7)} beside this one: ${ROUNDS} rounds in turns, ` +
         `${reported}; a change seen after at most ${slowest.changed} ms, a revocation ${slowest.revoked} ms\n`,
     );
   });

@@ -1,3 +1,4 @@
+import { hash } from '@node-rs/bcrypt';
 import {
   call,
   callOrThrow,
@@ -13,8 +14,8 @@ import { expect } from 'vitest';
 
 /**
  * What this version makes and the former one may not know, in use at both at once: grants with users and keys, operators
- * who act for a user, suspended users and organizations. A former version that does not know grants may refuse them, but
- * neither allows nor fails; one that knows them decides alike.
+ * who act for a user, suspended users and organizations, domains and imported users. A former version that does not know
+ * grants may refuse them, but neither allows nor fails; one that knows them decides alike.
  */
 interface Versions {
   readonly old: Service;
@@ -106,6 +107,28 @@ export async function useNewerFeatures({ old, now, ada, round, noted }: Versions
   // A version without grants looks for a signing key of the grant, which has none: not a refusal, but no token either.
   const exchanged = await call<unknown>(`${old.base}/api/auth/token`, { body: credentials });
   expect(exchanged.status < 400, exchanged.text).toBe(knowsGrants);
+
+  // A domain of an organization, and a user of another service with the password that they had there.
+  await newer.must('organization-domains', ada.token, {
+    ...{ scope: { tenant: 'organization', id: customer.id }, domain: `d${round.toLowerCase()}.example.test` },
+  });
+  const imported = `dora${round}@example.test`;
+  const passwordHash = await hash('three-lanterns-in-the-harbour', { cost: 4 });
+  await newer.must('users/import', ada.token, {
+    ...{ scope: own, users: [{ email: imported, emailVerified: true, passwordHash }] },
+  });
+  const asImported = {
+    provider: 'email',
+    providerId: imported,
+    providerData: { password: 'three-lanterns-in-the-harbour' },
+  };
+  const knowsImports = document.includes('/users/import"');
+  // A version without imports cannot read the hash: not a refusal, but no sign-in either.
+  const early = await call<unknown>(`${old.base}/api/auth/login`, { body: asImported });
+  expect(early.status < 400, early.text).toBe(knowsImports);
+  // The first sign-in at this version replaces the hash by one that both read.
+  for (const service of [newer, former])
+    expect((await service.send('auth/login', { body: asImported })).status).toBe(200);
 
   // Lists and logs that hold what is new are read at the former version too.
   const inOwn = `tenant=accountProject&scopeId=${own.id}`;
