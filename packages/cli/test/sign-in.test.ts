@@ -1,24 +1,21 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { chmod, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { auditLog } from '../../server/src/events/tables.ts';
-import { startGithub, type GithubDouble } from '../../server/test/support/github.ts';
+import type { Person } from '../../server/test/support/client.ts';
 import { doorward, emptyFolder, startDoorward, type How } from './support/doorward.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;
-let github: GithubDouble;
 let folder: string;
 
 beforeAll(async () => {
-  github = await startGithub();
-  world = await startWorld(github.env);
+  world = await startWorld();
 });
-afterAll(async () => {
-  await world.service.close();
-  await github.close();
-});
+afterAll(() => world.service.close());
 beforeEach(async () => (folder = await emptyFolder()));
 
 /** With the profiles of this test, and nothing else. */
@@ -26,8 +23,8 @@ const run = (args: readonly string[], how: How = {}) =>
   doorward(args, { ...how, env: { DOORWARD_CONFIG_DIR: folder, ...how.env } });
 const stored = async (name: string): Promise<string> => readFile(join(folder, `${name}.json`), 'utf8');
 
-/** A browser on the way from the printed address back to the command line. */
-async function browse(address: string, decision: 'approve' | 'deny'): Promise<string> {
+/** A browser on the way from the printed address back to the command line, in which the person signs in by password. */
+async function browse(address: string, person: Person, decision: 'approve' | 'deny'): Promise<string> {
   const cookies = new Map<string, string>();
   const send = async (url: string, form?: Record<string, string>): Promise<Response> => {
     const headers = { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') };
@@ -40,30 +37,30 @@ async function browse(address: string, decision: 'approve' | 'deny'): Promise<st
     }
     return answer;
   };
-  const next = async (url: string): Promise<string> => (await send(url)).headers.get('location') ?? '';
-  const callback = await github.visit(await next(address));
-  const page = await (await send(await next(callback))).text();
+  await send(address);
+  const { email, password } = person;
+  const asked = await send(`${world.service.url}/api/auth/flow/password`, { email, password });
+  const page = await (await send(asked.headers.get('location') ?? '')).text();
   const formToken = /name="formToken" value="([^"]+)"/.exec(page)?.[1] ?? '';
   const answer = await send(`${world.service.url}/api/auth/cli/confirm`, { decision, formToken });
   return answer.headers.get('location') ?? '';
 }
 
 async function signIn(decision: 'approve' | 'deny' = 'approve') {
-  github.account = github.newAccount();
+  const person = await world.service.app.person();
   const env = { DOORWARD_CONFIG_DIR: folder };
   const command = await startDoorward(['login', '--url', world.service.url, '-v'], { env });
   const [, address = ''] = await command.printed(/Sign in here: (http\S+)/);
-  const back = await browse(address, decision);
-  return { command, back, account: github.account };
+  const back = await browse(address, person, decision);
+  return { command, back, address: person.email };
 }
 
 describe('in the browser', () => {
   test('gives a session that is renewed, and ends', async () => {
-    const { command, back, account } = await signIn();
+    const { command, back, address } = await signIn();
     const page = await (await fetch(back)).text();
     expect(page).toContain('You are signed in.');
     const { code, stdout, stderr } = await command.ended;
-    const address = account.emails[1]?.email ?? '';
     expect([code, stdout]).toEqual([
       0,
       `Signed in to ${world.service.url} as ${address}, profile default.\n`,
@@ -157,11 +154,16 @@ describe('in the browser', () => {
     expect((await command.ended).code).toBe(130);
   });
 
-  test('says when the service has none', async () => {
-    const other = await startWorld();
-    const { code, stderr } = await run(['login', '--url', other.service.url]);
-    await other.service.close();
-    expect([code, stderr]).toEqual([5, expect.stringContaining('PROVIDER_NOT_CONFIGURED')]);
+  test('says when the service has none, as one that is older', async () => {
+    const other = createServer(
+      (_request, response) =>
+        void response.writeHead(404).end(JSON.stringify({ code: 'NOT_FOUND', error: 'No such route.' })),
+    );
+    await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
+    const { port } = other.address() as AddressInfo;
+    const { code, stderr } = await run(['login', '--url', `http://127.0.0.1:${port}`]);
+    other.close();
+    expect([code, stderr]).toEqual([5, expect.stringContaining('NOT_FOUND')]);
     expect(stderr).toContain('login --key');
   });
 });

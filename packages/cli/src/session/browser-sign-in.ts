@@ -57,7 +57,7 @@ export async function beginAttempt(url: string, signal: AbortSignal): Promise<At
     server.close();
     server.closeIdleConnections();
   };
-  return { address: `${url}/api/auth/github?${query.toString()}`, codeVerifier, code, close };
+  return { address: `${url}/api/auth/cli?${query.toString()}`, codeVerifier, code, close };
 }
 
 const pageHeaders = {

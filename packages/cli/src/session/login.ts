@@ -12,7 +12,7 @@ export const login: Command = {
   path: ['login'],
   summary: 'Sign in with the browser, or store an API key',
   description:
-    'The browser opens the sign-in with GitHub of the service, and asks whether this command line may have a session. With --key the client id and the secret of an API key are stored, after they were tried; the scope is that of the key.',
+    'The browser opens the sign-in pages of the service, with every way to sign in that it has, and asks whether this command line may have a session. With --key the client id and the secret of an API key are stored, after they were tried; the scope is that of the key.',
   options: {
     '--key': 'store an API key; its secret comes from a hidden prompt or from stdin',
     '--client-id <id>': 'of the key',
@@ -102,7 +102,7 @@ async function assertOffered(
   const answer = await fetch(address, { redirect: 'manual', signal }).catch(() => {
     throw new ConnectionError('UNREACHABLE', 'The service was not reached.', { retryable: true });
   });
-  if (answer.status === 302) return;
+  if (answer.status === 303) return;
   const body = (await answer.json().catch(() => ({}))) as {
     code?: string;
     error?: string;

@@ -481,6 +481,28 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/auth/cli': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Begin to sign in a command line on the pages of this service
+     * @description Redirects to the sign-in pages, with every configured way to sign in. The user then decides at `/hosted/cli-sign-in`, and the browser goes to `redirect` with `code` and `state`, or with `error` and `state`. `exchangeCliCode` takes the code.
+     *
+     *     Access: public.
+     */
+    get: operations['startCliSignIn'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/auth/sign-in': {
     parameters: {
       query?: never;
@@ -17049,6 +17071,40 @@ export interface operations {
       403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  startCliSignIn: {
+    parameters: {
+      query: {
+        /** @description Where the command line listens: `http://127.0.0.1:<port>/` or `http://[::1]:<port>/`. */
+        redirect: string;
+        /** @description From a command line: returned with the code. */
+        state: string;
+        /** @description From a command line: base64url of the SHA-256 of `codeVerifier`. */
+        code_challenge: string;
+        /** @description From a command line: how the challenge was computed. */
+        code_challenge_method: 'S256';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_REDIRECT_URI'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];

@@ -42,7 +42,7 @@ export async function answerApp(
   result: AuthorizationResult,
 ): Promise<string> {
   const { config } = ctx.services;
-  if (asked.toService) return failurePage(config, asked.redirectUri, 'accessDenied');
+  if (asked.toService) return failurePage(config, asked, 'accessDenied');
   if (asked.device) return denyDevice(ctx, asked.device.hash);
   const fields = responseParameters(config, app, asked, result);
   if (asked.responseMode !== 'form_post') return responseRedirect(asked.redirectUri, fields);

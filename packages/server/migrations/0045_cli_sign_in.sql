@@ -1,0 +1,2 @@
+ALTER TABLE "cli_codes" ADD COLUMN "amr" text[] DEFAULT '{"fed"}' NOT NULL;--> statement-breakpoint
+ALTER TABLE "cli_codes" ADD COLUMN "authenticated_at" timestamp (3) with time zone DEFAULT now() NOT NULL;
