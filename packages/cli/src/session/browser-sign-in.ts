@@ -115,6 +115,10 @@ export async function openBrowser(
   });
 }
 
+/** Whether this computer has a program that shows pages. */
+export const hasBrowser = (env: Readonly<Record<string, string | undefined>>): boolean =>
+  browserOf(env).length > 0;
+
 function browserOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   if (env['BROWSER']) return [env['BROWSER']];
   if (process.platform === 'darwin') return ['open'];

@@ -782,6 +782,9 @@ describe('an answer over REST', () => {
     const code = new URL(String(confirmed.headers['location'])).searchParams.get('code');
     expect((await call('exchangeCliCode', { code, codeVerifier })).ok).toBe(true);
     expect((await call('exchangeCliCode', { code, codeVerifier })).code).toBe('INVALID_TOKEN');
+    const { deviceCode } = (await call('startDeviceSignIn', {})).data as { deviceCode: string };
+    expect((await call('exchangeDeviceCode', { deviceCode })).ok).toBe(true);
+    await call('exchangeDeviceCode', { deviceCode: 'x' });
   });
 
   it('is as documented of project apps', async () => {

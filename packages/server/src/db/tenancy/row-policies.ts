@@ -180,7 +180,7 @@ export const serviceOnlyTables: Readonly<Record<string, string>> = {
   authentication_methods:
     'belongs to a user; the owner of an address is looked up without row-level security',
   cli_codes: 'belongs to a user who signs in',
-  device_authorizations: 'belongs to a user who signs in to an app on a device',
+  device_authorizations: 'belongs to a user who signs in on a device',
   factor_resets: 'belongs to a user; written by an operator',
   failed_attempts: 'belongs to a user who signs in',
   first_user_tokens: 'belongs to the installation',

@@ -7,6 +7,7 @@ import { fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import { refuse } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
+import { approveDevice, denyDevice } from '../device-sign-in/decide-device.ts';
 import { acrOf } from '../app-tokens/acr.ts';
 import { canSignIn } from '../identity/password-sign-in.ts';
 import { newSession, openSession, type NewSession, type Run, type UserRow } from '../identity/sign-in.ts';
@@ -18,7 +19,7 @@ import { users } from '../../features/users/user.ts';
 import { cliCodes } from './cli-code.ts';
 import { invalidRedirect, isLoopback, withQuery } from './destination.ts';
 import { beginFlow, clearFlowCookie, findFlowByCookie, consumeFlow } from '../sign-in-flow/flow.ts';
-import type { CliRequest } from '../sign-in-flow/app-request.ts';
+import type { CliRequest, WaitingDevice } from '../sign-in-flow/app-request.ts';
 import type { FlowData } from '../sign-in-flow/flow-data.ts';
 
 /**
@@ -61,12 +62,8 @@ export function parseCliRequest({ security }: Config, parameters: CliParameters)
 const originOf = (address: string): string => (URL.canParse(address) ? new URL(address).origin : '');
 
 /** Starts the consent step after the user has signed in, and returns the address of its page. */
-export async function requestCliConsent(
-  ctx: Run,
-  user: UserRow,
-  waiting: Omit<FlowData['cli'], 'userId'>,
-): Promise<string> {
-  await beginFlow(ctx, 'cli', { ...waiting, userId: user.id });
+export async function requestCliConsent(ctx: Run, waiting: FlowData['cli'], user: UserRow): Promise<string> {
+  await beginFlow(ctx, 'cli', waiting);
   ctx.record({
     actor: userAsActor(user),
     target: { type: 'User', id: user.id },
@@ -81,6 +78,8 @@ export interface CliQuestion {
   readonly address: string;
   readonly formToken: string;
   readonly redirect: string;
+  /** Where no browser opened the page, but a code that the user entered; null: a command line on this computer. */
+  readonly device: WaitingDevice | null;
 }
 
 export async function loadCliQuestion(
@@ -91,7 +90,8 @@ export async function loadCliQuestion(
   const flow = await findFlowByCookie(db, services, 'cli', flowCookie);
   const [user] = flow ? await db.select().from(users).where(eq(users.id, flow.userId)) : [];
   if (!flow || !user || !canSignIn(user)) return null;
-  return { name: user.name, address: user.email ?? '', formToken: flow.handle, redirect: flow.redirect };
+  const { handle: formToken, redirect, device = null } = flow;
+  return { name: user.name, address: user.email ?? '', formToken, redirect, device };
 }
 
 /**
@@ -114,7 +114,23 @@ export async function decideCliSignIn(
   const user = lockedUser?.id === flow.userId ? lockedUser : undefined;
   if (!user || !canSignIn(user)) {
     ctx.unchanged();
+    if (flow.device) return denyDevice(ctx, flow.device.hash);
     return withQuery(flow.redirect, { error: 'accessDenied', state: flow.state });
+  }
+  ctx.record({
+    actor: userAsActor(user),
+    target: { type: 'User', id: user.id },
+    node: await nodeOfUser(tx, user.id),
+  });
+  if (flow.device) {
+    const approval = {
+      userId: user.id,
+      user: flow,
+      acr: acrOf(flow.amr),
+      scopes: null,
+      organizationId: null,
+    };
+    return approveDevice(ctx, flow.device.hash, approval);
   }
   const code = newOneTimeToken();
   await tx.insert(cliCodes).values({
@@ -124,11 +140,6 @@ export async function decideCliSignIn(
     amr: [...flow.amr],
     authenticatedAt: new Date(flow.authenticatedAt),
     expiresAt: new Date(services.clock.now().getTime() + CODE_SECONDS * 1000),
-  });
-  ctx.record({
-    actor: userAsActor(user),
-    target: { type: 'User', id: user.id },
-    node: await nodeOfUser(tx, user.id),
   });
   return withQuery(flow.redirect, { code, state: flow.state });
 }

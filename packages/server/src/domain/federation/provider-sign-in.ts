@@ -112,7 +112,8 @@ export async function completeProviderSignIn(ctx: Run, { flow, outcome }: Provid
   const amr = ['fed'];
   if (cli) {
     const authenticatedAt = services.clock.now().toISOString();
-    return requestCliConsent(ctx, matched.user, { ...cli, amr, authenticatedAt, redirect: page });
+    const signedIn = { userId: matched.user.id, amr, authenticatedAt, redirect: page };
+    return requestCliConsent(ctx, { ...signedIn, ...cli }, matched.user);
   }
   await startSession(ctx, planSession(services, { amr }), matched.user);
   return withQuery(page, {});

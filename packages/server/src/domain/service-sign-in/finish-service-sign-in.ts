@@ -35,9 +35,10 @@ export async function finishServiceSignIn(
   if (!user) throw startAgainError();
   const { amr } = person;
   const { redirectUri, toService } = request;
-  if (toService?.cli) {
-    const waiting = { ...toService.cli, amr, authenticatedAt: person.authenticatedAt, redirect: redirectUri };
-    return requestCliConsent(ctx, user, waiting);
+  const waiting = request.device ? { device: request.device } : toService?.cli;
+  if (waiting) {
+    const signedIn = { amr, authenticatedAt: person.authenticatedAt, redirect: redirectUri };
+    return requestCliConsent(ctx, { userId: user.id, ...signedIn, ...waiting }, user);
   }
   const authenticatedAt = new Date(person.authenticatedAt);
   const planned = planSession(services, { amr, acr: acrOf(amr), authenticatedAt });

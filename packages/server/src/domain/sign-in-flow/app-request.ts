@@ -52,7 +52,7 @@ export interface AppRequest {
     /** A command line gets the session, and listens at the redirect URI; absent: the browser. */
     readonly cli?: CliRequest;
   };
-  /** A device that waits for the user (RFC 8628); the answer goes to it, and not to a redirect URI. */
+  /** A device that waits for the user (RFC 8628), of an app or a command line; the answer goes to it, and not to a redirect URI. */
   readonly device?: WaitingDevice;
 }
 

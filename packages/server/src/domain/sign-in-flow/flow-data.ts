@@ -1,7 +1,7 @@
 import type { DetailCode } from '../../errors.ts';
 import type { UserRow } from '../identity/sign-in.ts';
 import type { LogoutQuestion } from '../sso/logout-question.ts';
-import type { AppRequest, CliRequest } from './app-request.ts';
+import type { AppRequest, CliRequest, WaitingDevice } from './app-request.ts';
 import type { Identity } from '../federation/providers/provider.ts';
 
 /** What a sign-in knows between its steps. It is stored sealed (`flow.ts`). */
@@ -156,8 +156,10 @@ export interface FlowData {
     readonly redirect: string | null;
     readonly cli: CliRequest | null;
   };
-  /** The user is identified and has not consented yet. */
-  readonly cli: CliRequest & CliUser & { readonly redirect: string };
+  /** The user is identified and has not consented yet. Without a device the command line listens at `redirect`. */
+  readonly cli: CliUser & { readonly redirect: string } & (
+      (CliRequest & { readonly device?: undefined }) | { readonly device: WaitingDevice }
+    );
   /** A provider's account that will be connected if the user of the session consents. */
   readonly connect: {
     readonly identity: Identity;

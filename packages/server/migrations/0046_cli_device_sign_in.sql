@@ -1,0 +1,1 @@
+ALTER TABLE "device_authorizations" ALTER COLUMN "app_id" DROP NOT NULL;
