@@ -27,7 +27,7 @@ export const DeviceSignIn = z
   })
   .meta({ id: 'DeviceSignIn', description: 'What a command line without a browser has got so far.' });
 
-export interface PreparedDeviceSession {
+interface PreparedDeviceSession {
   readonly hash: string;
   /** Null until the user has approved. */
   readonly opening: { readonly userId: string; readonly session: NewSession } | null;

@@ -14,11 +14,14 @@ export const cliParameters = {
     .min(8)
     .max(256)
     .regex(/^[!-~]+$/)
-    .meta(fromCli('returned with the code.')),
+    .meta({ ...fromCli('returned with the code.'), examples: ['8kq2VxN0pTz5'] }),
   code_challenge: z
     .string()
     .regex(/^[A-Za-z0-9_-]{43,128}$/)
-    .meta(fromCli('base64url of the SHA-256 of `codeVerifier`.')),
+    .meta({
+      ...fromCli('base64url of the SHA-256 of `codeVerifier`.'),
+      examples: ['E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'],
+    }),
   code_challenge_method: z.literal('S256').meta(fromCli('how the challenge was computed.')),
 };
 

@@ -7,7 +7,7 @@ import type { Identity } from '../federation/providers/provider.ts';
 /** What a sign-in knows between its steps. It is stored sealed (`flow.ts`). */
 
 /** Who has signed in for a command line, and how. */
-export interface CliUser {
+interface CliUser {
   readonly userId: string;
   readonly amr: readonly string[];
   readonly authenticatedAt: string;

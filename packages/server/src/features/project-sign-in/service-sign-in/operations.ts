@@ -69,7 +69,10 @@ export const startCliSignIn = mutation({
     redirect: z
       .string()
       .max(2048)
-      .describe('Where the command line listens: `http://127.0.0.1:<port>/` or `http://[::1]:<port>/`.'),
+      .meta({
+        description: 'Where the command line listens: `http://127.0.0.1:<port>/` or `http://[::1]:<port>/`.',
+        examples: ['http://127.0.0.1:8976/done'],
+      }),
     ...cliParameters,
   },
   codes: ['INVALID_REDIRECT_URI'],
