@@ -10336,10 +10336,10 @@ export interface components {
       name: string;
     };
     /**
-     * @description configuration: their address is in OPERATORS; api: another operator made them; development: the first user of an installation that is not in production.
+     * @description configuration: their address is in OPERATORS; api: another operator made them; commandLine: the command line on the machine of the service did; development: the first user of an installation that is not in production.
      * @enum {string}
      */
-    OperatorSource: 'configuration' | 'api' | 'development';
+    OperatorSource: 'configuration' | 'api' | 'commandLine' | 'development';
     /** @description All operators of the installation. */
     Operators: {
       /** @description The operators, the first one first. */

@@ -201,6 +201,7 @@ export const serviceOnlyTables: Readonly<Record<string, string>> = {
   passkeys: 'belongs to a user',
   passwords: 'belongs to a user',
   pictures: 'belongs to a user',
+  prepared_operators: 'belongs to the installation',
   project_codes: 'belongs to a user who signs in to an app',
   sessions: 'belongs to a user; sessions with an app are ended without row-level security',
   sign_in_flows: 'belongs to a browser that signs in',
