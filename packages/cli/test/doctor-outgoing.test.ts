@@ -94,11 +94,10 @@ test('redis: reached with the right password, or not', { timeout: 60_000 }, asyn
         left -= 1;
         if (left > 0) return undefined;
         const command = words[0]?.toUpperCase();
-        if (command === 'AUTH') {
+        if (command === 'HELLO') {
           isAllowed = words.at(-1) === 'right';
-          return isAllowed ? '+OK' : '-WRONGPASS invalid username-password pair';
+          return isAllowed ? '%1\r\n+proto\r\n:3' : '-WRONGPASS invalid username-password pair';
         }
-        if (command === 'PING') return '+PONG';
         return isAllowed ? '+OK' : '-NOAUTH Authentication required.';
       }
       return undefined;

@@ -50,7 +50,7 @@ test('the first operator of an installation, and the others', { timeout: 240_000
   expect((await doorward(['migrate', '--data-dir', data])).code).toBe(0);
   expect(await list()).toEqual([]);
   for (const [args, text] of [
-    [['add', 'nobody'], 'no e-mail address'],
+    [['add', 'ada'], 'no e-mail address'],
     [['add', 'ada@example.test', '--role', 'king'], 'operator, support or auditor'],
     [['add', 'ada@example.test', '--reason', 'short'], '10 to 500'],
   ] as const)

@@ -24,9 +24,10 @@ import type { FlowData } from '../sign-in-flow/flow-data.ts';
 
 /**
  * Sign-in from a command line (identity §9). It listens on a loopback port, opens the browser, which signs in by
- * GitHub or on the pages of this service, and gets a code there. It exchanges the code, with the verifier of its PKCE challenge, for a session. The user must consent before
- * a code is issued, because any program can open a browser, and any user of a shared computer can listen on its
- * loopback ports.
+ * GitHub or on the pages of this service, and gets a code there. It exchanges the code, with the verifier of its
+ * PKCE challenge, for a session. The user must consent before a code is issued, because any program can open a
+ * browser, and any user of a shared computer can listen on its loopback ports. A command line without a browser
+ * waits as a device instead (`device-sign-in`), and its user answers the same question.
  */
 const CODE_SECONDS = 60;
 
