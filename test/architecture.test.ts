@@ -90,7 +90,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'features',
   ],
   'dev-seed': ['kernel'],
-  programs: ['kernel', 'config', 'db', 'crypto', 'events', 'domain', 'features'],
+  programs: ['kernel', 'config', 'db', 'access', 'crypto', 'events', 'domain', 'features', 'runtime'],
   'main.ts': ['app.ts', 'dev-seed', 'runtime', 'kernel', 'config', 'db', 'events', 'crypto'],
 };
 

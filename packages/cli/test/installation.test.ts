@@ -242,9 +242,18 @@ describe('doctor', () => {
     expect((await doorward(['doctor', '--url', 'http://access.example.com'])).code).toBe(2);
   });
 
-  test('says when the certificate ends, and that the service is shutting down', async () => {
-    const lookAt = async (validity: 'now' | 'past', env: (file: string) => Record<string, string>) => {
-      const certificate = certificateFor('localhost', validity);
+  test('says when the certificate ends or is not trusted, and that the service is shutting down', async () => {
+    const certificateIn = (checks: readonly Check[]) => ({
+      certificates: checks
+        .filter(({ name }) => name === 'certificate')
+        .map(({ status, message }) => `${status} ${message}`),
+    });
+    const lookAt = async (
+      validity: 'now' | 'past',
+      env: (file: string) => Record<string, string>,
+      host = 'localhost',
+    ) => {
+      const certificate = certificateFor(host, validity);
       const file = join(await emptyFolder(), 'certificate.pem');
       await writeFile(file, certificate.cert);
       const server = createTlsServer(certificate, (_, response) =>
@@ -254,13 +263,20 @@ describe('doctor', () => {
       const url = `https://localhost:${(server.address() as AddressInfo).port}`;
       const { checks } = await checksOf(['--url', url], { env: env(file) });
       server.close();
-      expect(named(checks, 'reachability')?.message).toBe(`${url} is not ready: it is shutting down`);
-      return named(checks, 'certificate');
+      return { url, reachability: named(checks, 'reachability')?.message, ...certificateIn(checks) };
     };
     const valid = await lookAt('now', (file) => ({ NODE_EXTRA_CA_CERTS: file }));
-    expect(valid).toMatchObject({ status: 'warn', message: 'expires within a day' });
+    expect(valid.reachability).toBe(`${valid.url} is not ready: it is shutting down`);
+    expect(valid.certificates).toEqual(['warn expires within a day']);
     const expired = await lookAt('past', () => ({ NODE_TLS_REJECT_UNAUTHORIZED: '0' }));
-    expect(expired).toMatchObject({ status: 'fail', message: 'has expired' });
+    expect(expired.certificates).toEqual(['fail has expired']);
+    const unknown = await lookAt('now', () => ({}));
+    expect(unknown.reachability).toContain('does not answer: DEPTH_ZERO_SELF_SIGNED_CERT');
+    expect(unknown.certificates).toEqual([
+      'fail is of an authority that this machine does not trust (DEPTH_ZERO_SELF_SIGNED_CERT)',
+    ]);
+    const foreign = await lookAt('now', (file) => ({ NODE_EXTRA_CA_CERTS: file }), 'elsewhere.example');
+    expect(foreign.certificates).toEqual(['fail is not for localhost']);
   });
 });
 

@@ -1,24 +1,21 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { chmod, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { auditLog } from '../../server/src/events/tables.ts';
-import { startGithub, type GithubDouble } from '../../server/test/support/github.ts';
+import type { Person } from '../../server/test/support/client.ts';
 import { doorward, emptyFolder, startDoorward, type How } from './support/doorward.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;
-let github: GithubDouble;
 let folder: string;
 
 beforeAll(async () => {
-  github = await startGithub();
-  world = await startWorld(github.env);
+  world = await startWorld();
 });
-afterAll(async () => {
-  await world.service.close();
-  await github.close();
-});
+afterAll(() => world.service.close());
 beforeEach(async () => (folder = await emptyFolder()));
 
 /** With the profiles of this test, and nothing else. */
@@ -26,13 +23,24 @@ const run = (args: readonly string[], how: How = {}) =>
   doorward(args, { ...how, env: { DOORWARD_CONFIG_DIR: folder, ...how.env } });
 const stored = async (name: string): Promise<string> => readFile(join(folder, `${name}.json`), 'utf8');
 
-/** A browser on the way from the printed address back to the command line. */
-async function browse(address: string, decision: 'approve' | 'deny'): Promise<string> {
+/** A service that has none of these ways to sign in. */
+async function olderService() {
+  const answer = JSON.stringify({ code: 'NOT_FOUND', error: 'No such route.' });
+  const headers = { 'content-type': 'application/json' };
+  const server = createServer((_request, response) => void response.writeHead(404, headers).end(answer));
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
+}
+
+/** A browser without script. */
+function newBrowser() {
   const cookies = new Map<string, string>();
-  const send = async (url: string, form?: Record<string, string>): Promise<Response> => {
+  const send = async (path: string, form?: Record<string, string>): Promise<Response> => {
     const headers = { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') };
     const body = form ? { method: 'POST', body: new URLSearchParams(form) } : {};
     const origin = form ? { origin: world.service.url } : {};
+    const url = new URL(path, world.service.url);
     const answer = await fetch(url, { redirect: 'manual', headers: { ...headers, ...origin }, ...body });
     for (const cookie of answer.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
@@ -40,30 +48,36 @@ async function browse(address: string, decision: 'approve' | 'deny'): Promise<st
     }
     return answer;
   };
-  const next = async (url: string): Promise<string> => (await send(url)).headers.get('location') ?? '';
-  const callback = await github.visit(await next(address));
-  const page = await (await send(await next(callback))).text();
-  const formToken = /name="formToken" value="([^"]+)"/.exec(page)?.[1] ?? '';
-  const answer = await send(`${world.service.url}/api/auth/cli/confirm`, { decision, formToken });
-  return answer.headers.get('location') ?? '';
+  return {
+    send,
+    /** Signs in by password, and decides on the page after it. Answers where the browser goes then. */
+    async decide({ email, password }: Person, decision: 'approve' | 'deny'): Promise<string> {
+      const asked = await send('/api/auth/flow/password', { email, password });
+      const page = await (await send(asked.headers.get('location') ?? '')).text();
+      const formToken = /name="formToken" value="([^"]+)"/.exec(page)?.[1] ?? '';
+      const answer = await send('/api/auth/cli/confirm', { decision, formToken });
+      return answer.headers.get('location') ?? '';
+    },
+  };
 }
 
 async function signIn(decision: 'approve' | 'deny' = 'approve') {
-  github.account = github.newAccount();
+  const person = await world.service.app.person();
   const env = { DOORWARD_CONFIG_DIR: folder };
-  const command = await startDoorward(['login', '--url', world.service.url, '-v'], { env });
+  const command = await startDoorward(['login', '--no-browser', '--url', world.service.url, '-v'], { env });
   const [, address = ''] = await command.printed(/Sign in here: (http\S+)/);
-  const back = await browse(address, decision);
-  return { command, back, account: github.account };
+  const browser = newBrowser();
+  await browser.send(address);
+  const back = await browser.decide(person, decision);
+  return { command, back, address: person.email };
 }
 
 describe('in the browser', () => {
   test('gives a session that is renewed, and ends', async () => {
-    const { command, back, account } = await signIn();
+    const { command, back, address } = await signIn();
     const page = await (await fetch(back)).text();
     expect(page).toContain('You are signed in.');
     const { code, stdout, stderr } = await command.ended;
-    const address = account.emails[1]?.email ?? '';
     expect([code, stdout]).toEqual([
       0,
       `Signed in to ${world.service.url} as ${address}, profile default.\n`,
@@ -142,7 +156,7 @@ describe('in the browser', () => {
 
   test('takes the answer at its own address with its own state only', async () => {
     const env = { DOORWARD_CONFIG_DIR: folder };
-    const command = await startDoorward(['login', '--url', world.service.url], { env });
+    const command = await startDoorward(['login', '--no-browser', '--url', world.service.url], { env });
     const [, address = ''] = await command.printed(/Sign in here: (http\S+)/);
     const redirect = new URL(address).searchParams.get('redirect') ?? '';
     const [port, state] = [new URL(redirect).port, new URL(address).searchParams.get('state') ?? ''];
@@ -157,12 +171,65 @@ describe('in the browser', () => {
     expect((await command.ended).code).toBe(130);
   });
 
-  test('says when the service has none', async () => {
-    const other = await startWorld();
-    const { code, stderr } = await run(['login', '--url', other.service.url]);
-    await other.service.close();
-    expect([code, stderr]).toEqual([5, expect.stringContaining('PROVIDER_NOT_CONFIGURED')]);
+  test('says when the service has none, as one that is older', async () => {
+    const older = await olderService();
+    const { code, stderr } = await run(['login', '--no-browser', '--url', older.url]);
+    older.close();
+    expect([code, stderr]).toEqual([5, expect.stringContaining('NOT_FOUND')]);
     expect(stderr).toContain('login --key');
+  });
+});
+
+describe('with a code', () => {
+  /** Until the code is shown; the person has entered it in a browser elsewhere. */
+  async function begin(args: readonly string[] = [], more: Record<string, string> = {}) {
+    const env = { DOORWARD_CONFIG_DIR: folder, ...more };
+    const command = await startDoorward(['login', '--url', world.service.url, ...args], { env });
+    const [, page = '', code = ''] = await command.printed(/Open (\S+) .* the code ([A-Z]{4}-[A-Z]{4})/);
+    expect(page).toBe(`${world.service.url}/device`);
+    const browser = newBrowser();
+    await browser.send('/api/auth/project/device/enter', { user_code: code });
+    return { command, browser };
+  }
+
+  test('gives a session, by default without a display', async () => {
+    const person = await world.service.app.person();
+    const { command, browser } = await begin();
+    expect(await browser.decide(person, 'approve')).toBe(`${world.service.url}/device?result=approved`);
+    const { code, stdout, stderr } = await command.ended;
+    expect([code, stdout]).toEqual([
+      0,
+      `Signed in to ${world.service.url} as ${person.email}, profile default.\n`,
+    ]);
+    expect(stderr).not.toMatch(/eyJ/);
+    expect((await run(['users', 'sessions'])).stdout).toMatch(/\tcli\tcurrent\t/);
+  }, 30_000);
+
+  test('is over when the person refuses, also over SSH with a display', async () => {
+    const person = await world.service.app.person();
+    const ssh = { DISPLAY: ':0', SSH_CONNECTION: '192.0.2.1 5000 192.0.2.2 22' };
+    const { command, browser } = await begin([], ssh);
+    expect(await browser.decide(person, 'deny')).toBe(`${world.service.url}/device?result=denied`);
+    const { code, stderr } = await command.ended;
+    expect([code, stderr]).toEqual([3, expect.stringContaining('was refused in the browser')]);
+    await expect(stored('credentials')).rejects.toThrow();
+  }, 30_000);
+
+  test('ends at once with Ctrl-C', async () => {
+    const { command } = await begin(['--device'], { BROWSER: '/bin/true' });
+    command.child.kill('SIGINT');
+    expect((await command.ended).code).toBe(130);
+  });
+
+  test('is one way to sign in, and says when the service has it not', async () => {
+    for (const other of ['--key', '--no-browser']) {
+      const { code, stderr } = await run(['login', '--device', other, '--url', world.service.url]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('--device')]);
+    }
+    const older = await olderService();
+    const { code, stderr } = await run(['login', '--device', '--url', older.url]);
+    older.close();
+    expect([code, stderr]).toEqual([5, expect.stringContaining('no sign-in with a code')]);
   });
 });
 

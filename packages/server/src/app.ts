@@ -44,7 +44,7 @@ import { sentEvents } from './domain/event-types/sent-events.ts';
 import { pageQuestions } from './features/project-sign-in/page-state/page-questions.ts';
 import { watchForExcessKeys } from './domain/excess-keys/excess-keys.ts';
 import { createPolicySnapshots } from './domain/policy-snapshot/policy-snapshots.ts';
-import { recordConfiguredOperators } from './domain/operators/configured.ts';
+import { keepOperators } from './domain/operators/configured.ts';
 import { createEntryNotes } from './domain/operators/entries.ts';
 import { carryOutFactorResets } from './domain/second-factor/reset.ts';
 import { createNotifier } from './domain/notifications/notifier.ts';
@@ -236,7 +236,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     ...{ database, keyring, days: config.retention.auditDays, log: logError },
     onCut: (entries) => log.info({ message: 'audit logs cut', entries }),
   });
-  const recordOperators = () => recordConfiguredOperators(services, pool, actAsSystem, logError);
+  const recordOperators = () => keepOperators(services, pool, actAsSystem, logError);
   const resetFactors = () => carryOutFactorResets(services, pool, actAsSystem, logError);
   const warnOfExpiry = () => warnOfExpiringKeys(services, pool, actAsSystem, logError);
   const recheck = () => recheckDomains(services, pool, actAsSystem, logError);

@@ -64,7 +64,7 @@ export interface App {
   readonly signAuditLogs: () => Promise<number>;
   /** Removes audit entries whose retention has ended, as the job does. Answers their number. */
   readonly cutAuditLogs: () => Promise<number>;
-  /** Records who became an operator by configuration, or ceased to be one, as the job does. */
+  /** Records who became an operator by configuration, or ceased to be one, and appoints the prepared ones, as the job does. */
   readonly recordOperators: () => Promise<void>;
   /** Carries out the resets of second factors that are due, as the job does. */
   readonly resetFactors: () => Promise<void>;

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { connect } from 'node:tls';
 import type { Check } from './programs.ts';
 
@@ -19,14 +20,18 @@ export async function lookFromOutside(parts: OutsideParts): Promise<Check[]> {
   try {
     answer = await fetch(`${url}/health/ready`, { signal: signal() });
   } catch (error) {
-    return [fail('reachability', `${url} does not answer: ${causeOf(error)}`, FIX)];
+    return [
+      fail('reachability', `${url} does not answer: ${causeOf(error)}`, FIX),
+      // A request fails at a certificate that is not trusted, and does not say what is wrong with it.
+      ...(url.startsWith('https:') ? (await certificateOf(url, timeoutMs, now)).filter(isFault) : []),
+    ];
   }
   const date = answer.headers.get('date');
   return [
     await healthOf(answer, url),
     ...(await keysOf(parts)),
     ...(date === null ? [] : [clockOf(url, Date.parse(date) - (before + now()) / 2)]),
-    ...(url.startsWith('https:') ? [await certificateOf(url, timeoutMs, now)] : []),
+    ...(url.startsWith('https:') ? await certificateOf(url, timeoutMs, now) : []),
   ];
 }
 
@@ -34,6 +39,7 @@ const FIX = 'start the service, or correct APP_URL, DNS and proxy: docs/operatin
 const ok = (name: string, message: string): Check => ({ name, status: 'ok', message });
 const warn = (name: string, message: string, fix: string): Check => ({ name, status: 'warn', message, fix });
 const fail = (name: string, message: string, fix: string): Check => ({ name, status: 'fail', message, fix });
+const isFault = ({ status }: Check): boolean => status === 'fail';
 
 interface Readiness {
   readonly status?: unknown;
@@ -86,28 +92,57 @@ function clockOf(url: string, differenceMs: number): Check {
 
 const LEAST_DAYS = 21;
 
-/** When the certificate ends. An invalid one fails the request before, unless NODE_TLS_REJECT_UNAUTHORIZED is 0. */
-async function certificateOf(url: string, timeoutMs: number, now: () => number): Promise<Check> {
+interface Certificate {
+  /** Milliseconds since 1970. */
+  readonly end: number;
+  /** Why it is not trusted here: a code of OpenSSL or Node. */
+  readonly fault: string | undefined;
+}
+
+/** The certificate that the server sends, whether it is trusted or not; undefined if none was seen. */
+function readCertificate(url: string, timeoutMs: number): Promise<Certificate | undefined> {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
-  const end = await new Promise<number>((resolve) => {
-    const socket = connect({ host, servername: host, port: Number(port) || 443, timeout: timeoutMs }, () => {
-      resolve(Date.parse(socket.getPeerCertificate().valid_to));
+  const to = { host, servername: isIP(host) === 0 ? host : '', port: Number(port) || 443 };
+  return new Promise((resolve) => {
+    // Nothing is sent: it is only looked at.
+    const socket = connect({ ...to, timeout: timeoutMs, rejectUnauthorized: false }, () => {
+      const end = Date.parse(socket.getPeerCertificate().valid_to);
+      // A code, although its type says Error.
+      const fault = socket.authorized ? undefined : String(socket.authorizationError);
+      resolve({ end, fault });
       socket.destroy();
     });
     for (const event of ['error', 'timeout'] as const)
       socket.once(event, () => {
-        resolve(NaN);
+        resolve(undefined);
         socket.destroy();
       });
   });
+}
+
+const CHAIN_FIX =
+  'let the proxy send the intermediate certificates too; for an authority of your own set NODE_EXTRA_CA_CERTS';
+
+/** The chain of the certificate, and when it ends. */
+async function certificateOf(url: string, timeoutMs: number, now: () => number): Promise<Check[]> {
+  const certificate = await readCertificate(url, timeoutMs);
+  if (!certificate || Number.isNaN(certificate.end))
+    return [warn('certificate', 'could not be read', 'look at it with a browser')];
+  const { end, fault } = certificate;
   const left = (end - now()) / 86_400_000;
   const fix = 'renew the certificate';
-  if (Number.isNaN(left)) return warn('certificate', 'could not be read', 'look at it with a browser');
-  if (left <= 0) return fail('certificate', 'has expired', fix);
+  if (left <= 0) return [fail('certificate', 'has expired', fix)];
   const days = Math.floor(left);
   const text = days === 0 ? 'expires within a day' : `expires in ${days} ${days === 1 ? 'day' : 'days'}`;
-  return left < LEAST_DAYS ? warn('certificate', text, fix) : ok('certificate', text);
+  const expiry = left < LEAST_DAYS ? warn('certificate', text, fix) : ok('certificate', text);
+  return fault === undefined ? [expiry] : [fail('certificate', faultText(url, fault), CHAIN_FIX), expiry];
+}
+
+function faultText(url: string, fault: string): string {
+  if (fault === 'ERR_TLS_CERT_ALTNAME_INVALID') return `is not for ${new URL(url).hostname}`;
+  if (fault.includes('SELF_SIGNED')) return `is of an authority that this machine does not trust (${fault})`;
+  return `has a chain that this machine cannot verify (${fault})`;
 }
 
 function causeOf(error: unknown): string {

@@ -20,6 +20,22 @@ export interface Check {
   readonly fix?: string;
 }
 
+/** An operator, or an address that waits for its user. */
+export interface OperatorRow {
+  readonly userId: string | null;
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly role: { readonly id: string; readonly name: string };
+  readonly source: 'configuration' | 'api' | 'commandLine' | 'development' | 'prepared';
+  readonly createdBy: string | null;
+  readonly createdAt: Date;
+}
+
+interface OnMachine {
+  readonly env: Env;
+  readonly now: () => number;
+}
+
 interface Programs {
   readonly assertCanStart: (env: Env) => Promise<{ readonly appUrl: string; readonly port: number }>;
   readonly migrations: (env: Env) => Promise<MigrationReport>;
@@ -34,6 +50,15 @@ interface Programs {
     readonly appUrl: string | null;
     readonly keyIds: readonly string[];
   }>;
+  readonly operators: (machine: OnMachine) => Promise<readonly OperatorRow[]>;
+  readonly addOperator: (
+    machine: OnMachine,
+    sent: { readonly email: string; readonly role: string; readonly reason: string | undefined },
+  ) => Promise<OperatorRow>;
+  readonly removeOperator: (
+    machine: OnMachine,
+    sent: { readonly email: string; readonly reason: string | undefined; readonly evenLast: boolean },
+  ) => Promise<void>;
 }
 
 /** @throws Fault where the service is not installed beside this program */
@@ -52,6 +77,12 @@ export async function importService<T>(name: 'programs' | 'main'): Promise<T> {
   }
 }
 
+export const isServiceInstalled = (): Promise<boolean> =>
+  importService('programs').then(
+    () => true,
+    () => false,
+  );
+
 /** Calls one of the programs. @throws Fault with the exit code of what is wrong */
 export async function withPrograms<T>(work: (programs: Programs) => Promise<T>): Promise<T> {
   const { programs } = await importService<{ programs: Programs }>('programs');
@@ -68,9 +99,30 @@ function faultOf(error: unknown): unknown {
   if (name === 'ConfigError') return new Fault(exitCodes.usage, 'CONFIG', message);
   if (name === 'DataDirectoryInUse') return new Fault(exitCodes.conflict, 'DATABASE_IN_USE', message);
   if (name === 'DatabaseUnusable') return new Fault(exitCodes.notReached, 'DATABASE_UNUSABLE', message);
+  if (name === 'InvalidInput') return new Fault(exitCodes.usage, 'USAGE', message);
+  if (name === 'OperatorRefused') return refusedOperator(error as OperatorRefused);
+  if (name === 'MigrationsPending')
+    return new Fault(
+      exitCodes.conflict,
+      'MIGRATIONS_PENDING',
+      message,
+      'doorward migrate; a database of a newer version needs that version',
+    );
   if (name === 'NewerDatabase')
     return new Fault(exitCodes.conflict, 'NEWER_DATABASE', message, 'use that version');
   return error;
+}
+
+interface OperatorRefused extends Error {
+  readonly fault: 'unable' | 'exists' | 'unknown' | 'configured' | 'last';
+}
+
+function refusedOperator({ fault, message }: OperatorRefused): Fault {
+  if (fault === 'unknown')
+    return new Fault(exitCodes.notFound, 'NOT_FOUND', message, 'doorward operator list');
+  const hint =
+    fault === 'last' ? 'add another operator first; --yes removes this one all the same' : undefined;
+  return new Fault(exitCodes.conflict, 'CONFLICT', message, hint);
 }
 
 export const environmentOptions = {

@@ -4,20 +4,19 @@ import { usageFault } from '../fault.ts';
 import { assertCanConfirm } from '../input/confirm.ts';
 import { makeChange } from '../nouns/change.ts';
 import { plain } from '../nouns/noun.ts';
-import type { Column } from '../output/table.ts';
+import { environmentOptions } from '../installation/programs.ts';
+import type { Row } from '../output/table.ts';
 import type { Run } from '../run.ts';
+import {
+  addOnMachine,
+  listOnMachine,
+  operatorColumns,
+  removeOnMachine,
+  whereOperatorsAre,
+} from './machine.ts';
 
-/** Operators of the installation, over the API, for those who are operators. The first one is in its configuration. */
+/** Operators of the installation: over the API for those who are operators, or in the database on the machine of the service. */
 const INSTALLATION = { tenant: 'installation', id: '00000000-0000-0000-0000-000000000000' } as const;
-
-const columns: readonly Column[] = [
-  { name: 'user', of: 'userId', kind: 'id' },
-  { name: 'name' },
-  { name: 'email' },
-  { name: 'role', of: ({ role }) => (role as { readonly name: string }).name },
-  { name: 'source' },
-  { name: 'since', of: 'createdAt', kind: 'time' },
-];
 
 const inInstallation = (run: Run): Promise<Doorward> =>
   run.connection.client({ scope: INSTALLATION, changes: true });
@@ -29,18 +28,27 @@ const reasonOption = {
 function reasonIn(options: Options): string {
   const reason = options.text('reason');
   if (reason === undefined)
-    throw usageFault('An operator is added and removed with a reason.', '--reason "…"');
+    throw usageFault('Over the API an operator is added and removed with a reason.', '--reason "…"');
   return reason;
 }
+
+const machineNote =
+  'On the machine of the service it works on the database, with the configuration of the service and without a sign-in; elsewhere over the API, with yours.';
 
 const list: Command = {
   path: ['operator', 'list'],
   summary: 'The operators of the installation',
-  description: 'Those of its configuration (OPERATORS) too.',
-  async run(run) {
-    const { api } = await inInstallation(run);
-    const { items } = await api.operators({}, { signal: run.signal });
-    run.terminal.list(items, columns, null);
+  description: `Those of its configuration (OPERATORS) too. ${machineNote}`,
+  options: environmentOptions,
+  async run(run, _args, options) {
+    const items = await whereOperatorsAre(run, options, {
+      onMachine: () => listOnMachine(run, options),
+      async overApi() {
+        const { api } = await inInstallation(run);
+        return (await api.operators({}, { signal: run.signal })).items;
+      },
+    });
+    run.terminal.list(items, operatorColumns, null);
   },
 };
 
@@ -55,45 +63,64 @@ async function roleIdOf({ api }: Doorward, word: string, signal: AbortSignal): P
 const add: Command = {
   path: ['operator', 'add'],
   summary: 'Make a user an operator of the installation',
-  description:
-    'The user must have verified the address, and you must be an operator who has signed in a moment ago. The first operator is in the configuration of the service: OPERATORS.',
-  arguments: { '<email>': 'a verified address of the user' },
-  options: { '--role <role>': 'operator (default), support or auditor', ...reasonOption },
-  examples: ['doorward operator add ada@example.com --role support --reason "Ada joins the support team"'],
+  description: `${machineNote} Over the API the user must have verified the address, and you must be an operator who has signed in a moment ago. In the database an address that no user has verified is prepared: its user becomes operator after they verify it.`,
+  arguments: { '<email>': 'an address of the user' },
+  options: {
+    '--role <role>': 'operator (default), support or auditor',
+    ...reasonOption,
+    ...environmentOptions,
+  },
+  examples: [
+    'doorward operator add ada@example.com --env-file service.env',
+    'doorward operator add ada@example.com --role support --reason "Ada joins the support team"',
+  ],
   async run(run, [email = ''], options) {
-    const reason = reasonIn(options);
-    const doorward = await inInstallation(run);
-    const roleId = await roleIdOf(doorward, options.text('role') ?? 'operator', run.signal);
-    const change = plain('createOperator');
-    const operator = await makeChange(run, doorward, { change, input: { email, roleId, reason } });
-    if (operator) run.terminal.record(operator, columns);
+    const operator = await whereOperatorsAre(run, options, {
+      onMachine: () => addOnMachine(run, options, email),
+      async overApi() {
+        const reason = reasonIn(options);
+        const doorward = await inInstallation(run);
+        const roleId = await roleIdOf(doorward, options.text('role') ?? 'operator', run.signal);
+        return makeChange(run, doorward, {
+          change: plain('createOperator'),
+          input: { email, roleId, reason },
+        });
+      },
+    });
+    if (operator) run.terminal.record(operator, operatorColumns);
   },
 };
 
 const remove: Command = {
   path: ['operator', 'remove'],
   summary: 'Remove an operator, effective at once',
-  description:
-    'An operator of the configuration ends there: take the address out of OPERATORS, and start the service again. The last one stays.',
-  arguments: { '<email>': 'the address of the operator, or the id of the user' },
-  options: reasonOption,
+  description: `An operator of the configuration ends there: take the address out of OPERATORS, and start the service again. ${machineNote} The last one stays; in the database --yes removes them too.`,
+  arguments: { '<email>': 'the address of the operator; over the API also the id of the user' },
+  options: { ...reasonOption, ...environmentOptions },
   examples: ['doorward operator remove ada@example.com --reason "Ada has left the team"'],
   async run(run, [named = ''], options) {
-    const reason = reasonIn(options);
     assertCanConfirm(run);
-    const doorward = await inInstallation(run);
-    const { items } = await doorward.api.operators({}, { signal: run.signal });
-    const match = items.find(
-      ({ email, userId }) => email?.toLowerCase() === named.toLowerCase() || userId === named.toLowerCase(),
-    );
-    if (!match) throw usageFault('No operator has this address or id.', 'doorward operator list');
-    const removed = await makeChange(run, doorward, {
-      change: plain('deleteOperator'),
-      input: { userId: match.userId, reason },
-      question: `Remove the operator ${match.name}?`,
+    const removed = await whereOperatorsAre(run, options, {
+      onMachine: () => removeOnMachine(run, options, named),
+      overApi: () => removeOverApi(run, options, named),
     });
-    if (removed) run.terminal.record(removed, [{ name: 'user', of: 'userId', kind: 'id' }]);
+    if (removed) run.terminal.record(removed, operatorColumns.slice(0, 3));
   },
 };
+
+async function removeOverApi(run: Run, options: Options, named: string): Promise<Row | null> {
+  const reason = reasonIn(options);
+  const doorward = await inInstallation(run);
+  const { items } = await doorward.api.operators({}, { signal: run.signal });
+  const match = items.find(
+    ({ email, userId }) => email?.toLowerCase() === named.toLowerCase() || userId === named.toLowerCase(),
+  );
+  if (!match) throw usageFault('No operator has this address or id.', 'doorward operator list');
+  return makeChange(run, doorward, {
+    change: plain('deleteOperator'),
+    input: { userId: match.userId, reason },
+    question: `Remove the operator ${match.name}?`,
+  });
+}
 
 export const operatorCommands: readonly Command[] = [list, add, remove];

@@ -57,7 +57,7 @@ export async function beginAttempt(url: string, signal: AbortSignal): Promise<At
     server.close();
     server.closeIdleConnections();
   };
-  return { address: `${url}/api/auth/github?${query.toString()}`, codeVerifier, code, close };
+  return { address: `${url}/api/auth/cli?${query.toString()}`, codeVerifier, code, close };
 }
 
 const pageHeaders = {
@@ -114,6 +114,10 @@ export async function openBrowser(
     child.on('error', () => resolve(false));
   });
 }
+
+/** Whether this computer has a program that shows pages. */
+export const hasBrowser = (env: Readonly<Record<string, string | undefined>>): boolean =>
+  browserOf(env).length > 0;
 
 function browserOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   if (env['BROWSER']) return [env['BROWSER']];

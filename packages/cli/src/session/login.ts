@@ -1,4 +1,4 @@
-import type { Command } from '../command.ts';
+import type { Command, Options } from '../command.ts';
 import { usageFault } from '../fault.ts';
 import { askSecret, askText, readSecret } from '../input/prompt.ts';
 import { visible } from '../output/text.ts';
@@ -7,16 +7,18 @@ import type { Credential } from '../settings/profiles.ts';
 import { scopeText } from '../settings/scope-text.ts';
 import { sessionTokens } from './tokens.ts';
 import { beginAttempt, openBrowser } from './browser-sign-in.ts';
+import { deviceSignIn, usesDevice } from './device-sign-in.ts';
 
 export const login: Command = {
   path: ['login'],
   summary: 'Sign in with the browser, or store an API key',
   description:
-    'The browser opens the sign-in with GitHub of the service, and asks whether this command line may have a session. With --key the client id and the secret of an API key are stored, after they were tried; the scope is that of the key.',
+    'The browser opens the sign-in pages of the service, with every way to sign in that it has, and asks whether this command line may have a session. Where there is no browser, and over SSH, it prints a code instead, which you enter in a browser anywhere. With --key the client id and the secret of an API key are stored, after they were tried; the scope is that of the key.',
   options: {
     '--key': 'store an API key; its secret comes from a hidden prompt or from stdin',
     '--client-id <id>': 'of the key',
-    '--no-browser': 'only print the address to open',
+    '--no-browser': 'only print the address, to open it on this computer',
+    '--device': 'print a code to enter in a browser anywhere; so without a display, and over SSH',
   },
   examples: [
     'doorward login --url https://access.example.com',
@@ -26,10 +28,7 @@ export const login: Command = {
     const { settings, terminal } = run;
     const profile = await settings.profileName();
     const url = await settings.url();
-    const withKey = options.flag('key');
-    const { credential, name, scope } = withKey
-      ? await keySignIn(run, url, options.text('clientId'))
-      : await browserSignIn(run, url, options.flag('browser'));
+    const { credential, name, scope } = await signInBy(run, url, options);
     const former = await settings.profiles.changeCredential(profile, async (stored) => ({
       stored: credential,
       result: stored,
@@ -74,6 +73,24 @@ async function keySignIn(run: Run, url: string, given: string | undefined): Prom
   return { credential, name: `key ${clientId}`, scope: scopeText(scope) };
 }
 
+async function signInBy(run: Run, url: string, options: Options): Promise<SignedIn> {
+  const [withKey, withDevice] = [options.flag('key'), options.flag('device')];
+  const opens = options.flag('browser');
+  if (withDevice && (withKey || !opens))
+    throw usageFault('--device goes with neither --key nor --no-browser.');
+  if (withKey) return keySignIn(run, url, options.text('clientId'));
+  if (!withDevice && !(opens && usesDevice(run.env))) return browserSignIn(run, url, opens);
+  return sessionOf(run, url, await deviceSignIn(run, url));
+}
+
+type SignIn = Awaited<ReturnType<typeof deviceSignIn>>;
+
+async function sessionOf(run: Run, url: string, signIn: SignIn): Promise<SignedIn> {
+  const credential = { kind: 'session', url, ...sessionTokens(signIn) } as const;
+  if (signIn.mfaRequired) await secondFactor(run, url, signIn.accessToken);
+  return { credential, name: signIn.user.email ?? signIn.user.name, scope: undefined };
+}
+
 async function browserSignIn(run: Run, url: string, opens: boolean): Promise<SignedIn> {
   const { terminal, signal, connection, env, log } = run;
   const attempt = await beginAttempt(url, signal);
@@ -84,9 +101,7 @@ async function browserSignIn(run: Run, url: string, opens: boolean): Promise<Sig
     const code = await attempt.code;
     const { api } = await connection.public(url);
     const signIn = await api.exchangeCliCode({ code, codeVerifier: attempt.codeVerifier });
-    const credential = { kind: 'session', url, ...sessionTokens(signIn) } as const;
-    if (signIn.mfaRequired) await secondFactor(run, url, signIn.accessToken);
-    return { credential, name: signIn.user.email ?? signIn.user.name, scope: undefined };
+    return await sessionOf(run, url, signIn);
   } finally {
     attempt.close();
   }
@@ -102,7 +117,7 @@ async function assertOffered(
   const answer = await fetch(address, { redirect: 'manual', signal }).catch(() => {
     throw new ConnectionError('UNREACHABLE', 'The service was not reached.', { retryable: true });
   });
-  if (answer.status === 302) return;
+  if (answer.status === 303) return;
   const body = (await answer.json().catch(() => ({}))) as {
     code?: string;
     error?: string;
@@ -111,7 +126,7 @@ async function assertOffered(
   throw new ApiError(body.code ?? 'BAD_ANSWER', body.error ?? 'The answer is not from the service.', {
     status: answer.status,
     requestId: body.requestId,
-    fix: 'The service offers no sign-in in the browser to command lines: use doorward login --key, or DOORWARD_TOKEN.',
+    fix: 'The service offers no sign-in in the browser to command lines: use doorward login --device, doorward login --key, or DOORWARD_TOKEN.',
   });
 }
 

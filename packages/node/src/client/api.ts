@@ -124,6 +124,18 @@ export interface Api {
    *
    * Access: public. `POST /api/auth/project/device` */
   authorizeProjectDevice: Operation<'authorizeProjectDevice'>;
+  /** Exchange the device code of a command line for a session.
+   *
+   * To be called until the user has decided. The code gives one session, of kind `cli`; once denied, used or expired it is refused. Sets no cookie.
+   *
+   * Access: public. `POST /api/auth/device/token` */
+  exchangeDeviceCode: Operation<'exchangeDeviceCode'>;
+  /** Begin to sign in a command line without a browser.
+   *
+   * The command line shows `userCode` and `verificationUri`, and calls `exchangeDeviceCode` every `interval` seconds. Its user enters the code in any browser, signs in, and decides.
+   *
+   * Access: public. `POST /api/auth/device` */
+  startDeviceSignIn: Operation<'startDeviceSignIn'>;
   /** Read the OAuth metadata of an account's project.
    *
    * Access: public. `GET /.well-known/oauth-authorization-server/acc/:accountId/prj/:projectId` */

@@ -481,6 +481,28 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/auth/cli': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Begin to sign in a command line on the pages of this service
+     * @description Redirects to the sign-in pages, with every configured way to sign in. The user then decides at `/hosted/cli-sign-in`, and the browser goes to `redirect` with `code` and `state`, or with `error` and `state`. `exchangeCliCode` takes the code.
+     *
+     *     Access: public.
+     */
+    get: operations['startCliSignIn'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/auth/sign-in': {
     parameters: {
       query?: never;
@@ -1157,6 +1179,50 @@ export interface paths {
      *     Access: public.
      */
     post: operations['enterProjectDeviceCode'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/device/token': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Exchange the device code of a command line for a session
+     * @description To be called until the user has decided. The code gives one session, of kind `cli`; once denied, used or expired it is refused. Sets no cookie.
+     *
+     *     Access: public.
+     */
+    post: operations['exchangeDeviceCode'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/auth/device': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Begin to sign in a command line without a browser
+     * @description The command line shows `userCode` and `verificationUri`, and calls `exchangeDeviceCode` every `interval` seconds. Its user enters the code in any browser, signs in, and decides.
+     *
+     *     Access: public.
+     */
+    post: operations['startDeviceSignIn'];
     delete?: never;
     options?: never;
     head?: never;
@@ -6567,6 +6633,32 @@ export interface components {
       /** @description Seconds between two requests at the token endpoint. */
       interval: number;
     };
+    /** @description What a command line without a browser has got so far. */
+    DeviceSignIn: {
+      /**
+       * @description `pending`: ask again after the interval; `slowDown`: the same, and the interval is five seconds longer now.
+       * @enum {string}
+       */
+      status: 'pending' | 'slowDown' | 'approved';
+      /** @description The session; null until it is approved. */
+      signIn: components['schemas']['SignIn'] | null;
+    };
+    /** @description The codes of a command line without a browser, after RFC 8628. */
+    DeviceSignInCodes: {
+      /** @description For `exchangeDeviceCode`; the command line never shows it. */
+      deviceCode: string;
+      /** @description What the command line shows, and the user enters. */
+      userCode: string;
+      /**
+       * Format: uri
+       * @description Where the user enters it.
+       */
+      verificationUri: string;
+      /** @description Seconds until both codes end. */
+      expiresIn: number;
+      /** @description Seconds between two calls of `exchangeDeviceCode`. */
+      interval: number;
+    };
     /** @description Where and how apps sign users in (RFC 8414, OpenID Connect Discovery). */
     AuthorizationServerMetadata: {
       /**
@@ -10531,10 +10623,10 @@ export interface components {
       name: string;
     };
     /**
-     * @description configuration: their address is in OPERATORS; api: another operator made them; development: the first user of an installation that is not in production.
+     * @description configuration: their address is in OPERATORS; api: another operator made them; commandLine: the command line on the machine of the service did; development: the first user of an installation that is not in production.
      * @enum {string}
      */
-    OperatorSource: 'configuration' | 'api' | 'development';
+    OperatorSource: 'configuration' | 'api' | 'commandLine' | 'development';
     /** @description All operators of the installation. */
     Operators: {
       /** @description The operators, the first one first. */
@@ -10997,6 +11089,11 @@ export interface components {
         /** @description The secret of a confidential app or an API key, here or with HTTP Basic. */
         client_secret?: string;
       };
+      exchangeDeviceCode: {
+        /** @description The code from `startDeviceSignIn`. */
+        deviceCode: string;
+      };
+      startDeviceSignIn: Record<string, never>;
       accountProjectMetadata: {
         /**
          * Format: uuid
@@ -14709,6 +14806,8 @@ export interface components {
       projectUserInfo: components['schemas']['ProjectUserInfo'];
       projectUserInfoByPost: components['schemas']['ProjectUserInfo'];
       authorizeProjectDevice: components['schemas']['DeviceCodes'];
+      exchangeDeviceCode: components['schemas']['DeviceSignIn'];
+      startDeviceSignIn: components['schemas']['DeviceSignInCodes'];
       accountProjectMetadata: components['schemas']['AuthorizationServerMetadata'];
       accountProjectMetadataBelowIssuer: components['schemas']['AuthorizationServerMetadata'];
       accountProjectOpenidConfiguration: components['schemas']['AuthorizationServerMetadata'];
@@ -17536,6 +17635,40 @@ export interface operations {
       503: components['responses']['UNAVAILABLE'];
     };
   };
+  startCliSignIn: {
+    parameters: {
+      query: {
+        /** @description Where the command line listens: `http://127.0.0.1:<port>/` or `http://[::1]:<port>/`. */
+        redirect: string;
+        /** @description From a command line: returned with the code. */
+        state: string;
+        /** @description From a command line: base64url of the SHA-256 of `codeVerifier`. */
+        code_challenge: string;
+        /** @description From a command line: how the challenge was computed. */
+        code_challenge_method: 'S256';
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Redirects the browser. */
+      303: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          Location: components['headers']['Location'];
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['Invalid-INVALID_REDIRECT_URI'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
   startSignIn: {
     parameters: {
       query?: {
@@ -19093,6 +19226,81 @@ export interface operations {
       };
       400: components['responses']['Invalid-INVALID_TOKEN'];
       403: components['responses']['IMPERSONATION_NOT_ALLOWED-ORIGIN_NOT_ALLOWED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  exchangeDeviceCode: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          /** @description The code from `startDeviceSignIn`. */
+          deviceCode: string;
+        };
+      };
+    };
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['DeviceSignIn'];
+          };
+        };
+      };
+      400: components['responses']['Invalid-INVALID_TOKEN'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  startDeviceSignIn: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          'X-Doorward-Revision': components['headers']['X-Doorward-Revision'];
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': {
+            /** @constant */
+            success: true;
+            data: components['schemas']['DeviceSignInCodes'];
+          };
+        };
+      };
+      400: components['responses']['Invalid'];
+      403: components['responses']['IMPERSONATION_NOT_ALLOWED'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];

@@ -24,6 +24,8 @@ export const operationTable = {
   projectUserInfo: 'GET /auth/project/user-info b',
   projectUserInfoByPost: 'POST /auth/project/user-info cb',
   authorizeProjectDevice: 'POST /auth/project/device wx',
+  exchangeDeviceCode: 'POST /auth/device/token wx',
+  startDeviceSignIn: 'POST /auth/device wx',
   accountProjectMetadata: 'GET ~/.well-known/oauth-authorization-server/acc/:accountId/prj/:projectId bx',
   accountProjectMetadataBelowIssuer:
     'GET ~/acc/:accountId/prj/:projectId/.well-known/oauth-authorization-server bx',

@@ -11,6 +11,10 @@ interface SeedRows {
   readonly roles: readonly { id: string; name: string; level: string; groupIds: readonly string[] }[];
 }
 
+/** The node of the installation itself. */
+export const seedSystemNode = (db: Executor): PromiseLike<unknown> =>
+  db.execute(sql`insert into nodes (id, kind) values (${SYSTEM_NODE}, 'system') on conflict do nothing`);
+
 /**
  * Synchronizes the built-in rows with their declarations: inserts new rows, replaces changed sets and soft-deletes rows
  * that are not declared. Runs at every start under the preparation lock. Writes nothing when the rows are up to date.
@@ -24,9 +28,7 @@ export async function seedBuiltIns(db: Executor, rows: SeedRows): Promise<void> 
   if (stored?.value === fingerprint) return;
   await db.transaction(async (tx) => {
     const json = (value: unknown) => sql`${JSON.stringify(value)}::json`;
-    await tx.execute(
-      sql`insert into nodes (id, kind) values (${SYSTEM_NODE}, 'system') on conflict do nothing`,
-    );
+    await seedSystemNode(tx);
     await tx.execute(sql`
       insert into resources (id, tenant_id, name, slug, actions, is_system)
       select id, ${SYSTEM_NODE}::uuid, slug, slug, array(select json_array_elements_text(actions)), true

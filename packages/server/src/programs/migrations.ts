@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import type { Config } from '../config/config.ts';
-import { openEmbedded, openPostgres, type Database } from '../db/connection/open.ts';
 import { prepareDatabase } from '../db/migrate.ts';
 import { rowsOf } from '../db/query/rows.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
+import { openWritable } from './open-writable.ts';
 import { withReadOnly } from './read-only.ts';
 
 /** The database has migrations that this program does not know. */
@@ -26,7 +26,7 @@ export interface MigrationReport {
   readonly warnings: readonly string[];
 }
 
-const folder = join(import.meta.dirname, '..', 'migrations');
+const migrationsFolder = join(import.meta.dirname, '..', 'migrations');
 
 export async function readMigrations(config: Config): Promise<MigrationReport> {
   return withReadOnly(config, (read) => (read ? read(migrationsOf) : migrationsOf(null)));
@@ -51,23 +51,14 @@ export async function migrateDatabase(config: Config): Promise<MigrationReport> 
     throw new NewerDatabase(
       `The database has ${unknown} migrations that this version does not know: a newer version has used it.`,
     );
-  const database = await open(config);
+  const database = await openWritable(config);
   try {
-    const warnings = await prepareDatabase(database, folder, async () => undefined);
+    const warnings = await prepareDatabase(database, migrationsFolder, async () => undefined);
     // Not read again: connections of the pool have a role that may not see the list.
     return { migrations: stateOf(await journal(), () => true), unknown: 0, warnings };
   } finally {
     await database.close();
   }
-}
-
-async function open({ database, dataDir, overload }: Config): Promise<Database> {
-  if (database.url === undefined) return openEmbedded(dataDir);
-  const { url, acquireTimeoutMs, statementTimeoutMs } = database;
-  return openPostgres({
-    ...{ url, poolMax: 1, acquireTimeoutMs, statementTimeoutMs, maxWaitMs: overload.maxWaitMs },
-    onIdleError: () => undefined,
-  });
 }
 
 /** The time of each migration identifies it, in the journal and in the database. */
@@ -77,7 +68,7 @@ interface Entry {
 }
 
 async function journal(): Promise<readonly Entry[]> {
-  const text = await readFile(join(folder, 'meta/_journal.json'), 'utf8');
+  const text = await readFile(join(migrationsFolder, 'meta/_journal.json'), 'utf8');
   return (JSON.parse(text) as { entries: Entry[] }).entries;
 }
 

@@ -2,6 +2,7 @@ import { loadConfig } from '../config/config.ts';
 import { assertNotInUse } from '../db/connection/data-lock.ts';
 import { diagnose, type DoctorReport, type DoctorRequest } from './doctor.ts';
 import { migrateDatabase, readMigrations, type MigrationReport } from './migrations.ts';
+import { addOperator, listOperators, removeOperator } from './operators.ts';
 
 /**
  * What the command line does on the machine of the service, with its configuration and without a token: who may read that
@@ -15,6 +16,9 @@ export interface Programs {
   /** Applies what is pending. @throws also NewerDatabase */
   readonly migrate: (env: Environment) => Promise<MigrationReport>;
   readonly doctor: (request: DoctorRequest) => Promise<DoctorReport>;
+  readonly operators: typeof listOperators;
+  readonly addOperator: typeof addOperator;
+  readonly removeOperator: typeof removeOperator;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -28,4 +32,7 @@ export const programs: Programs = {
   migrations: (env) => readMigrations(loadConfig(env)),
   migrate: (env) => migrateDatabase(loadConfig(env)),
   doctor: diagnose,
+  operators: listOperators,
+  addOperator,
+  removeOperator,
 };

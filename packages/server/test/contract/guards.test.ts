@@ -41,6 +41,7 @@ const publicRoutes = new Set([
   'POST /api/auth/reset-password',
   'POST /api/auth/token',
   'GET /api/auth/sign-in',
+  'GET /api/auth/cli',
   'GET /api/auth/github',
   'GET /api/auth/github/callback',
   'GET /api/auth/github/callback/project',
@@ -51,6 +52,8 @@ const publicRoutes = new Set([
   'POST /api/auth/providers/connect',
   'POST /api/auth/cli/confirm',
   'POST /api/auth/cli-callback',
+  'POST /api/auth/device',
+  'POST /api/auth/device/token',
   'GET /api/auth/project/authorize',
   // OpenID Connect Core §3.1.2.1 requires both methods.
   'POST /api/auth/project/authorize',

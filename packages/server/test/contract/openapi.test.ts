@@ -816,6 +816,9 @@ describe('an answer over REST', () => {
     const code = new URL(String(confirmed.headers['location'])).searchParams.get('code');
     expect((await call('exchangeCliCode', { code, codeVerifier })).ok).toBe(true);
     expect((await call('exchangeCliCode', { code, codeVerifier })).code).toBe('INVALID_TOKEN');
+    const { deviceCode } = (await call('startDeviceSignIn', {})).data as { deviceCode: string };
+    expect((await call('exchangeDeviceCode', { deviceCode })).ok).toBe(true);
+    await call('exchangeDeviceCode', { deviceCode: 'x' });
   });
 
   it('is as documented of project apps', async () => {
@@ -1159,6 +1162,14 @@ describe('an answer over REST', () => {
     const client = { client_id: made.clientId, redirect_uri: redirectUri };
     await call('startSignIn', {});
     await call('startSignIn', { redirect: 'https://evil.test' });
+    const cli = {
+      redirect: 'http://127.0.0.1:8976/',
+      state: 'some-state',
+      code_challenge: challengeOf(newVerifier()),
+      code_challenge_method: 'S256',
+    };
+    await call('startCliSignIn', cli);
+    await call('startCliSignIn', { ...cli, redirect: 'https://evil.test' });
     await call('projectAppInfo', client);
     await call('projectAppInfo', { ...client, redirect_uri: 'https://evil.test' });
     const pkce = { code_challenge: challengeOf(newVerifier()), code_challenge_method: 'S256' };

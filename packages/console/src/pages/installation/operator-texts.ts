@@ -3,7 +3,7 @@ import type { Texts } from '../../i18n/language.ts';
 
 export interface OperatorTexts extends EntityTexts {
   readonly source: string;
-  readonly sources: Readonly<Record<'configuration' | 'api' | 'development', string>>;
+  readonly sources: Readonly<Record<'configuration' | 'api' | 'commandLine' | 'development', string>>;
   readonly emailHint: string;
   readonly remove: string;
   readonly configured: string;
@@ -20,6 +20,7 @@ export const operatorTexts: Texts<OperatorTexts> = {
     sources: {
       configuration: 'the configuration',
       api: 'another operator',
+      commandLine: 'the command line of the service',
       development: 'the first sign-up',
     },
     emailHint: 'A verified address of the user.',
@@ -36,6 +37,7 @@ export const operatorTexts: Texts<OperatorTexts> = {
     sources: {
       configuration: 'die Konfiguration',
       api: 'ein anderer Betreiber',
+      commandLine: 'die Kommandozeile des Dienstes',
       development: 'die erste Anmeldung',
     },
     emailHint: 'Eine bestätigte Adresse der Person.',
@@ -50,7 +52,12 @@ export const operatorTexts: Texts<OperatorTexts> = {
     empty: 'No hay operadores.',
     removal: 'Deja de ser operador de inmediato. Su propia cuenta permanece.',
     source: 'Por',
-    sources: { configuration: 'la configuración', api: 'otro operador', development: 'el primer registro' },
+    sources: {
+      configuration: 'la configuración',
+      api: 'otro operador',
+      commandLine: 'la línea de comandos del servicio',
+      development: 'el primer registro',
+    },
     emailHint: 'Una dirección verificada del usuario.',
     remove: 'Quitar',
     configured: 'Quite la dirección de OPERATORS y reinicie el servicio para quitar a este operador.',
@@ -65,6 +72,7 @@ export const operatorTexts: Texts<OperatorTexts> = {
     sources: {
       configuration: 'la configuration',
       api: 'un autre opérateur',
+      commandLine: 'la ligne de commande du service',
       development: 'la première inscription',
     },
     emailHint: 'Une adresse vérifiée de l’utilisateur.',

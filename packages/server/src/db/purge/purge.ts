@@ -159,6 +159,7 @@ export function createPurge<Position>(options: PurgeOptions<Position>): Purge {
     await purgeOlder('cli_codes', 'expires_at', clock.now());
     await purgeOlder('project_codes', 'expires_at', clock.now());
     await purgeOlder('device_authorizations', 'expires_at', clock.now());
+    await purgeOlder('prepared_operators', 'expires_at', clock.now());
     await purgeOlder('failed_attempts', 'window_ends_at', clock.now());
     await purgeOlder('mfa_attempts', 'window_ends_at', clock.now());
     await purgeOlder('account_failures', 'failed_at', daysAgo(1));

@@ -181,7 +181,7 @@ export const serviceOnlyTables: Readonly<Record<string, string>> = {
   authentication_methods:
     'belongs to a user; the owner of an address is looked up without row-level security',
   cli_codes: 'belongs to a user who signs in',
-  device_authorizations: 'belongs to a user who signs in to an app on a device',
+  device_authorizations: 'belongs to a user who signs in on a device',
   factor_resets: 'belongs to a user; written by an operator',
   failed_attempts: 'belongs to a user who signs in',
   first_user_tokens: 'belongs to the installation',
@@ -202,6 +202,7 @@ export const serviceOnlyTables: Readonly<Record<string, string>> = {
   passkeys: 'belongs to a user',
   passwords: 'belongs to a user',
   pictures: 'belongs to a user',
+  prepared_operators: 'belongs to the installation',
   project_codes: 'belongs to a user who signs in to an app',
   sessions: 'belongs to a user; sessions with an app are ended without row-level security',
   sign_in_flows: 'belongs to a browser that signs in',

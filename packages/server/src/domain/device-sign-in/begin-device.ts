@@ -37,38 +37,55 @@ export function deviceScopes({ scopes }: Pick<LiveApp, 'scopes'>, sent: string |
   return { openidScopes: openid, scopes: scopes === null ? null : permissions };
 }
 
+/** Stores a request, and returns its codes. `requested`: absent for a command line of this service. */
+export async function storeDevice(
+  { tx, services, call }: Run,
+  requested: Pick<
+    typeof deviceAuthorizations.$inferInsert,
+    'appId' | 'scopes' | 'openidScopes' | 'organization'
+  > = {},
+) {
+  const [deviceCode, userCode] = [newOneTimeToken(), newUserCode()];
+  await tx.insert(deviceAuthorizations).values({
+    ...requested,
+    hash: hashOneTimeToken(deviceCode),
+    userCodeHash: hashOneTimeToken(userCode),
+    ipAddress: call.address,
+    userAgent: call.userAgent,
+    intervalSeconds: INTERVAL_SECONDS,
+    expiresAt: new Date(services.clock.now().getTime() + DEVICE_SECONDS * 1000),
+  });
+  return {
+    deviceCode,
+    userCode: shownCode(userCode),
+    verificationUri: devicePage(services.config.appUrl),
+    expiresIn: DEVICE_SECONDS,
+    interval: INTERVAL_SECONDS,
+  };
+}
+
 /** Stores the request, and answers the codes. */
 export async function beginDevice(
   ctx: Run,
   client: Client,
   requested: ReturnType<typeof deviceScopes> & { readonly organization: string | null },
 ): Promise<z.output<typeof DeviceCodes>> {
-  const { tx, services, call } = ctx;
   const { app } = client;
   await storeRehash(ctx, client);
-  const [deviceCode, userCode] = [newOneTimeToken(), newUserCode()];
-  await tx.insert(deviceAuthorizations).values({
-    hash: hashOneTimeToken(deviceCode),
-    userCodeHash: hashOneTimeToken(userCode),
+  const codes = await storeDevice(ctx, {
     appId: app.id,
     scopes: requested.scopes && [...requested.scopes],
     openidScopes: [...requested.openidScopes],
     organization: requested.organization,
-    ipAddress: call.address,
-    userAgent: call.userAgent,
-    intervalSeconds: INTERVAL_SECONDS,
-    expiresAt: new Date(services.clock.now().getTime() + DEVICE_SECONDS * 1000),
   });
   const metadata = { clientId: app.clientId };
   ctx.record({ node: nodeOfApp(app), target: { type: 'ProjectApp', id: app.id }, metadata });
-  const page = devicePage(services.config.appUrl);
-  const shown = shownCode(userCode);
   return {
-    device_code: deviceCode,
-    user_code: shown,
-    verification_uri: page,
-    verification_uri_complete: `${page}?user_code=${shown}`,
-    expires_in: DEVICE_SECONDS,
-    interval: INTERVAL_SECONDS,
+    device_code: codes.deviceCode,
+    user_code: codes.userCode,
+    verification_uri: codes.verificationUri,
+    verification_uri_complete: `${codes.verificationUri}?user_code=${codes.userCode}`,
+    expires_in: codes.expiresIn,
+    interval: codes.interval,
   };
 }

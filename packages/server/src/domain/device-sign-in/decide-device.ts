@@ -19,7 +19,7 @@ const undecided = ({ services }: Pick<Run, 'services'>, hash: string) =>
 
 interface Approval {
   readonly userId: string;
-  readonly user: IdentifiedPerson;
+  readonly user: Pick<IdentifiedPerson, 'amr' | 'authenticatedAt'>;
   readonly acr: 'aal1' | 'aal2';
   readonly scopes: readonly string[] | null;
   readonly organizationId: string | null;

@@ -5,7 +5,7 @@ import { users } from '../../features/users/user.ts';
 import { openidScopes } from '../app-access/openid-scopes.ts';
 
 /**
- * Devices without a browser that wait for their user (RFC 8628). The device has the device code; the user types the user
+ * Devices without a browser that wait for their user (RFC 8628): of an app, or a command line of this service. The device has the device code; the user types the user
  * code in a browser, signs in and decides. The row ends with the tokens, or after ten minutes.
  */
 export const deviceAuthorizations = pgTable(
@@ -14,9 +14,8 @@ export const deviceAuthorizations = pgTable(
     /** Hash of the device code. */
     hash: textColumn('hash').primaryKey(),
     userCodeHash: textColumn('user_code_hash').notNull(),
-    appId: uuidColumn('app_id')
-      .notNull()
-      .references(() => projectApps.id, { onDelete: 'cascade' }),
+    /** Null: a command line, which gets a session of this service. */
+    appId: uuidColumn('app_id').references(() => projectApps.id, { onDelete: 'cascade' }),
     /** What the app requests; null: all that it may request. */
     scopes: textColumn('scopes').array(),
     openidScopes: textColumn('openid_scopes', { enum: openidScopes }).array().notNull().default([]),

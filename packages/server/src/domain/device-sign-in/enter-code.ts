@@ -3,6 +3,7 @@ import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { networkOf } from '../../access/credentials/cidrs.ts';
+import { serviceRequest } from '../service-sign-in/service-itself.ts';
 import type { AppRequest } from '../sign-in-flow/app-request.ts';
 import { devicePage } from './begin-device.ts';
 import { deviceAuthorizations } from './device-authorization.ts';
@@ -40,22 +41,29 @@ export async function requestOfDevice(
     throw wrongCode();
   }
   const { hash, appId, scopes, openidScopes: openid, ipAddress, userAgent, createdAt, organization } = row;
+  const device = {
+    hash,
+    userCode: shownCode(code),
+    address: ipAddress,
+    isOwnNetwork: ipAddress !== null && networkOf(ipAddress) === call.network,
+    userAgent,
+    beganAt: createdAt.toISOString(),
+  };
+  const { appUrl, auth } = services.config;
+  const redirectUri = devicePage(appUrl);
+  if (appId === null) {
+    const allowsSignUp = auth.registrationMode !== 'closed';
+    return { ...serviceRequest(redirectUri, { allowsSignUp, takesConnections: false }), device };
+  }
   return {
     appId,
-    redirectUri: devicePage(services.config.appUrl),
+    redirectUri,
     challenge: '',
     state: null,
     scopes,
     ...(openid.length > 0 && { openid: { scopes: openid, nonce: null } }),
     ...(organization !== null && { organization }),
     asksConsent: true,
-    device: {
-      hash,
-      userCode: shownCode(code),
-      address: ipAddress,
-      isOwnNetwork: ipAddress !== null && networkOf(ipAddress) === call.network,
-      userAgent,
-      beganAt: createdAt.toISOString(),
-    },
+    device,
   };
 }

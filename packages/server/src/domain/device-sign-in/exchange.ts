@@ -30,6 +30,7 @@ import { userAsActor } from '../identity/user-node.ts';
 import { lockUser } from '../identity/verification.ts';
 import { isOwnerOverdue } from '../sign-in-protection/verification-deadline.ts';
 import { deviceAuthorizations } from './device-authorization.ts';
+import { isTooEarly } from './interval.ts';
 
 /**
  * A device asks for its tokens (RFC 8628 §3.4, §3.5). It polls until the user has decided; if it polls too often, its
@@ -40,8 +41,6 @@ interface DeviceRequest {
   readonly device_code: string;
   readonly resource?: string | readonly string[] | undefined;
 }
-
-type Row = typeof deviceAuthorizations.$inferSelect;
 
 export interface PreparedDevice {
   readonly client: Client;
@@ -65,10 +64,6 @@ const states = {
 /** OAuth clients get the state as error (RFC 8628 §3.5). */
 const notYet = (state: keyof typeof states): DoorwardError =>
   fail('INVALID_STATE', { params: { state }, fix: states[state] });
-
-/** A clock that runs a little fast is no reason to slow a device down. */
-const TOLERANCE_MS = 500;
-const LONGER_SECONDS = 5;
 
 /** @throws INVALID_TOKEN, VALIDATION_ERROR */
 export async function prepareDevice(
@@ -120,7 +115,7 @@ export async function exchangeDevice(
   const now = services.clock.now();
   if (row.expiresAt <= now) return refuse(notYet('expired_token'));
   if (row.decision === 'denied') return refuse(notYet('access_denied'));
-  if (!opening) return refuse(await poll(ctx, row, now));
+  if (!opening) return refuse(notYet((await isTooEarly(ctx, row)) ? 'slow_down' : 'authorization_pending'));
   await tx.delete(deviceAuthorizations).where(isDevice);
   const common = { node: nodeOfApp(app), target: { type: 'ProjectApp', id: app.id } };
   const metadata = { clientId: app.clientId, userId: opening.userId, grant: 'device' };
@@ -140,17 +135,3 @@ export async function exchangeDevice(
   await writeSession(ctx, opening.session, user);
   return opening.tokens;
 }
-
-/** Notes that the device asked. If that was too early, it has to wait longer from now on. */
-async function poll({ tx }: Run, row: Row, now: Date): Promise<DeviceRefusal> {
-  const { hash, polledAt, intervalSeconds } = row;
-  const isEarly =
-    polledAt !== null && now.getTime() - polledAt.getTime() < intervalSeconds * 1000 - TOLERANCE_MS;
-  await tx
-    .update(deviceAuthorizations)
-    .set({ polledAt: now, ...(isEarly && { intervalSeconds: intervalSeconds + LONGER_SECONDS }) })
-    .where(eq(deviceAuthorizations.hash, hash));
-  return notYet(isEarly ? 'slow_down' : 'authorization_pending');
-}
-
-type DeviceRefusal = DoorwardError;

@@ -42,8 +42,8 @@ export async function answerApp(
   result: AuthorizationResult,
 ): Promise<string> {
   const { config } = ctx.services;
-  if (asked.toService) return failurePage(config, asked.redirectUri, 'accessDenied');
   if (asked.device) return denyDevice(ctx, asked.device.hash);
+  if (asked.toService) return failurePage(config, asked, 'accessDenied');
   const fields = responseParameters(config, app, asked, result);
   if (asked.responseMode !== 'form_post') return responseRedirect(asked.redirectUri, fields);
   await beginFlow(ctx, 'project', { asked, verifier: newVerifier(), step: { name: 'respond', fields } });

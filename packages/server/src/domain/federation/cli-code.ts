@@ -15,6 +15,9 @@ export const cliCodes = pgTable(
       .notNull()
       .references(() => users.id),
     challenge: textColumn('challenge').notNull(),
+    /** How and when the user signed in. The version before writes neither: it knows GitHub alone. */
+    amr: textColumn('amr').array().notNull().default(['fed']),
+    authenticatedAt: time('authenticated_at').notNull().defaultNow(),
     /** Null until it is used. */
     sessionId: uuidColumn('session_id').references(() => sessions.id, { onDelete: 'cascade' }),
     expiresAt: time('expires_at').notNull(),

@@ -7,6 +7,8 @@ import { fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import { refuse } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
+import { approveDevice, denyDevice } from '../device-sign-in/decide-device.ts';
+import { acrOf } from '../app-tokens/acr.ts';
 import { canSignIn } from '../identity/password-sign-in.ts';
 import { newSession, openSession, type NewSession, type Run, type UserRow } from '../identity/sign-in.ts';
 import { endSessions } from '../sessions/live-sessions.ts';
@@ -17,13 +19,15 @@ import { users } from '../../features/users/user.ts';
 import { cliCodes } from './cli-code.ts';
 import { invalidRedirect, isLoopback, withQuery } from './destination.ts';
 import { beginFlow, clearFlowCookie, findFlowByCookie, consumeFlow } from '../sign-in-flow/flow.ts';
-import type { CliRequest } from '../sign-in-flow/flow-data.ts';
+import type { CliRequest, WaitingDevice } from '../sign-in-flow/app-request.ts';
+import type { FlowData } from '../sign-in-flow/flow-data.ts';
 
 /**
- * Sign-in from a command line (identity §9). It listens on a loopback port, opens the browser, and gets a code
- * there. It exchanges the code, with the verifier of its PKCE challenge, for a session. The user must consent before
- * a code is issued, because any program can open a browser, and any user of a shared computer can listen on its
- * loopback ports.
+ * Sign-in from a command line (identity §9). It listens on a loopback port, opens the browser, which signs in by
+ * GitHub or on the pages of this service, and gets a code there. It exchanges the code, with the verifier of its
+ * PKCE challenge, for a session. The user must consent before a code is issued, because any program can open a
+ * browser, and any user of a shared computer can listen on its loopback ports. A command line without a browser
+ * waits as a device instead (`device-sign-in`), and its user answers the same question.
  */
 const CODE_SECONDS = 60;
 
@@ -58,13 +62,9 @@ export function parseCliRequest({ security }: Config, parameters: CliParameters)
 
 const originOf = (address: string): string => (URL.canParse(address) ? new URL(address).origin : '');
 
-/** Starts the consent step after GitHub has identified the user, and returns the address of its page. */
-export async function requestCliConsent(
-  ctx: Run,
-  user: UserRow,
-  waiting: CliRequest & { readonly redirect: string },
-): Promise<string> {
-  await beginFlow(ctx, 'cli', { ...waiting, userId: user.id });
+/** Starts the consent step after the user has signed in, and returns the address of its page. */
+export async function requestCliConsent(ctx: Run, waiting: FlowData['cli'], user: UserRow): Promise<string> {
+  await beginFlow(ctx, 'cli', waiting);
   ctx.record({
     actor: userAsActor(user),
     target: { type: 'User', id: user.id },
@@ -79,6 +79,8 @@ export interface CliQuestion {
   readonly address: string;
   readonly formToken: string;
   readonly redirect: string;
+  /** Where no browser opened the page, but a code that the user entered; null: a command line on this computer. */
+  readonly device: WaitingDevice | null;
 }
 
 export async function loadCliQuestion(
@@ -89,7 +91,8 @@ export async function loadCliQuestion(
   const flow = await findFlowByCookie(db, services, 'cli', flowCookie);
   const [user] = flow ? await db.select().from(users).where(eq(users.id, flow.userId)) : [];
   if (!flow || !user || !canSignIn(user)) return null;
-  return { name: user.name, address: user.email ?? '', formToken: flow.handle, redirect: flow.redirect };
+  const { handle: formToken, redirect, device = null } = flow;
+  return { name: user.name, address: user.email ?? '', formToken, redirect, device };
 }
 
 /**
@@ -112,19 +115,32 @@ export async function decideCliSignIn(
   const user = lockedUser?.id === flow.userId ? lockedUser : undefined;
   if (!user || !canSignIn(user)) {
     ctx.unchanged();
+    if (flow.device) return denyDevice(ctx, flow.device.hash);
     return withQuery(flow.redirect, { error: 'accessDenied', state: flow.state });
+  }
+  ctx.record({
+    actor: userAsActor(user),
+    target: { type: 'User', id: user.id },
+    node: await nodeOfUser(tx, user.id),
+  });
+  if (flow.device) {
+    const approval = {
+      userId: user.id,
+      user: flow,
+      acr: acrOf(flow.amr),
+      scopes: null,
+      organizationId: null,
+    };
+    return approveDevice(ctx, flow.device.hash, approval);
   }
   const code = newOneTimeToken();
   await tx.insert(cliCodes).values({
     hash: hashOneTimeToken(code),
     userId: user.id,
     challenge: flow.challenge,
+    amr: [...flow.amr],
+    authenticatedAt: new Date(flow.authenticatedAt),
     expiresAt: new Date(services.clock.now().getTime() + CODE_SECONDS * 1000),
-  });
-  ctx.record({
-    actor: userAsActor(user),
-    target: { type: 'User', id: user.id },
-    node: await nodeOfUser(tx, user.id),
   });
   return withQuery(flow.redirect, { code, state: flow.state });
 }
@@ -149,15 +165,20 @@ export async function prepareCliExchange(
   code: string,
 ): Promise<PreparedCliExchange> {
   const [row] = await db
-    .select({ user: users, usedBy: cliCodes.sessionId })
+    .select({
+      user: users,
+      usedBy: cliCodes.sessionId,
+      amr: cliCodes.amr,
+      authenticatedAt: cliCodes.authenticatedAt,
+    })
     .from(cliCodes)
     .innerJoin(users, eq(users.id, cliCodes.userId))
     .where(eq(cliCodes.hash, hashOneTimeToken(code)));
   if (!row) throw invalidCode();
-  const { user, usedBy } = row;
-  const opens = usedBy === null && canSignIn(user);
-  const session = opens ? await newSession(services, user, { kind: 'cli', amr: ['fed'] }) : null;
-  return { userId: user.id, session };
+  const { user, usedBy, amr, authenticatedAt } = row;
+  if (usedBy !== null || !canSignIn(user)) return { userId: user.id, session: null };
+  const options = { kind: 'cli', amr, acr: acrOf(amr), authenticatedAt } as const;
+  return { userId: user.id, session: await newSession(services, user, options) };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts';
 import { fail } from '../../errors.ts';
+import type { AppRequest } from '../sign-in-flow/app-request.ts';
 
 /**
  * Error codes of a sign-in, for the page to which it redirects. They carry no details, because addresses are logged.
@@ -67,6 +68,17 @@ export function isAccountPage(config: Config, address: string): boolean {
   return origin === new URL(page).origin && `${pathname}/`.startsWith(`${new URL(page).pathname}/`);
 }
 
-/** Where a sign-in to this service itself ends that failed. The account pages would begin the next at once. */
-export const failurePage = (config: Config, page: string, error: FlowError): string =>
-  withQuery(isAccountPage(config, page) ? `${config.appUrl}/hosted/signed-in` : page, { error });
+/**
+ * Where a sign-in to this service itself ends that failed. A command line compares the state; the account pages would begin
+ * the next sign-in at once.
+ */
+export function failurePage(
+  config: Config,
+  { redirectUri, toService }: Pick<AppRequest, 'redirectUri' | 'toService'>,
+  error: FlowError,
+): string {
+  if (toService?.cli) return withQuery(redirectUri, { error, state: toService.cli.state });
+  return withQuery(isAccountPage(config, redirectUri) ? `${config.appUrl}/hosted/signed-in` : redirectUri, {
+    error,
+  });
+}

@@ -7,6 +7,24 @@ const shortText = z.string().min(1).max(512);
 
 const fromCli = (description: string) => ({ description: `From a command line: ${description}` });
 
+/** What a command line sends beside its loopback address (identity §9). */
+export const cliParameters = {
+  state: z
+    .string()
+    .min(8)
+    .max(256)
+    .regex(/^[!-~]+$/)
+    .meta({ ...fromCli('returned with the code.'), examples: ['8kq2VxN0pTz5'] }),
+  code_challenge: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{43,128}$/)
+    .meta({
+      ...fromCli('base64url of the SHA-256 of `codeVerifier`.'),
+      examples: ['E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'],
+    }),
+  code_challenge_method: z.literal('S256').meta(fromCli('how the challenge was computed.')),
+};
+
 /** How a sign-in through a provider begins. */
 export const beginning = {
   redirect: z.string().max(2048).optional().describe('URL to which the browser returns at the end.'),
@@ -15,19 +33,9 @@ export const beginning = {
       '`connect` links the account to the user of the refresh cookie, after they confirm it on a page.',
   }),
   accountType: AccountType.default('personal').meta({ description: 'Account type for a new user.' }),
-  state: z
-    .string()
-    .min(8)
-    .max(256)
-    .regex(/^[!-~]+$/)
-    .optional()
-    .meta(fromCli('returned with the code.')),
-  code_challenge: z
-    .string()
-    .regex(/^[A-Za-z0-9_-]{43,128}$/)
-    .optional()
-    .meta(fromCli('base64url of the SHA-256 of `codeVerifier`.')),
-  code_challenge_method: z.literal('S256').optional().meta(fromCli('how the challenge was computed.')),
+  state: cliParameters.state.optional(),
+  code_challenge: cliParameters.code_challenge.optional(),
+  code_challenge_method: cliParameters.code_challenge_method.optional(),
 };
 
 /** What the provider sends back with the browser. */

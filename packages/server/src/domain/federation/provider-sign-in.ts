@@ -109,7 +109,12 @@ export async function completeProviderSignIn(ctx: Run, { flow, outcome }: Provid
   }
   const matched = await findOrCreateUser(ctx, outcome, flow.accountType);
   if ('error' in matched) return failed(matched);
-  if (cli) return requestCliConsent(ctx, matched.user, { ...cli, redirect: page });
-  await startSession(ctx, planSession(services, { amr: ['fed'] }), matched.user);
+  const amr = ['fed'];
+  if (cli) {
+    const authenticatedAt = services.clock.now().toISOString();
+    const signedIn = { userId: matched.user.id, amr, authenticatedAt, redirect: page };
+    return requestCliConsent(ctx, { ...signedIn, ...cli }, matched.user);
+  }
+  await startSession(ctx, planSession(services, { amr }), matched.user);
   return withQuery(page, {});
 }

@@ -6,12 +6,26 @@ import type { ActAsSystem } from '../../events/system-act.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { installationNode, lockOperators } from './operators.ts';
+import { appointPrepared } from './prepared.ts';
+
+/** What the service does about operators by itself, at its start and every minute. Never rejects. */
+export async function keepOperators(
+  services: Pick<Services, 'config' | 'clock'>,
+  pool: Executor,
+  actAsSystem: ActAsSystem,
+  log: (error: unknown, message: string) => void,
+): Promise<void> {
+  await recordConfiguredOperators(services, pool, actAsSystem, log);
+  await appointPrepared(services, pool, actAsSystem).catch((error: unknown) =>
+    log(error, 'the operators that the command line has prepared could not be appointed'),
+  );
+}
 
 /**
  * Records who became an operator, or ceased to be one, by `OPERATORS`: no operation is called for that, but the audit log
  * of the installation must show it. Their rights do not depend on it (`operatorRows`). Never rejects.
  */
-export const recordConfiguredOperators = (
+const recordConfiguredOperators = (
   { config }: Pick<Services, 'config'>,
   pool: Executor,
   actAsSystem: ActAsSystem,

@@ -1,6 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { INSTALLATION_OPERATOR } from '../../access/installation-roles.ts';
 import { operatorRows, type OperatorRules } from '../../access/operators.ts';
+import type { SystemAct } from '../../events/system-act.ts';
 import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { fail } from '../../errors.ts';
@@ -46,15 +47,10 @@ export async function activeOperators(db: Executor, rules: OperatorRules): Promi
 }
 
 /**
- * Refuses to leave the installation without an Installation Operator. `except` is the user who is about to lose that role or their account.
+ * Whether an Installation Operator remains when this user loses that role or their account; also true if they do not have it.
  * Call `lockOperators` first.
- * @throws LAST_OWNER
  */
-export async function assertOperatorRemains(
-  tx: Executor,
-  rules: OperatorRules,
-  except: string,
-): Promise<void> {
+export async function operatorRemains(tx: Executor, rules: OperatorRules, except: string): Promise<boolean> {
   const rows = await rowsOf<{ id: string }>(
     tx,
     sql`select r.user_id as id from ${operatorRows(rules)} r
@@ -62,7 +58,16 @@ export async function assertOperatorRemains(
       where r.role_id = ${INSTALLATION_OPERATOR}::uuid`,
   );
   const isOneOfThem = rows.some(({ id }) => id === except);
-  if (isOneOfThem && !rows.some(({ id }) => id !== except)) {
+  return !isOneOfThem || rows.some(({ id }) => id !== except);
+}
+
+/** Refuses to leave the installation without an Installation Operator. @throws LAST_OWNER */
+export async function assertOperatorRemains(
+  tx: Executor,
+  rules: OperatorRules,
+  except: string,
+): Promise<void> {
+  if (!(await operatorRemains(tx, rules, except))) {
     throw fail('LAST_OWNER', {
       fix: 'This is the last Installation Operator: make another user one at POST /api/installation/operators first.',
     });
@@ -72,15 +77,20 @@ export async function assertOperatorRemains(
 interface NewOperator {
   readonly userId: string;
   readonly roleId: string;
-  readonly source: 'api' | 'development';
+  readonly source: 'api' | 'commandLine' | 'development';
   readonly createdBy: string | null;
   readonly reason?: string;
   /** Absent: the caller. */
   readonly actor?: Actor;
 }
 
+/** What these changes need: an operation has it, and so has an act of the system. */
+type OperatorRun = SystemAct & {
+  readonly services: Pick<Run['services'], 'clock'>;
+};
+
 /** Adds and records the operator. Returns false, and writes nothing, if they have a row already. */
-export async function addOperator(ctx: Run, operator: NewOperator): Promise<boolean> {
+export async function addOperator(ctx: OperatorRun, operator: NewOperator): Promise<boolean> {
   const { userId, roleId, source, createdBy, reason, actor } = operator;
   const added = await ctx.tx
     .insert(operatorsTable)
@@ -93,7 +103,7 @@ export async function addOperator(ctx: Run, operator: NewOperator): Promise<bool
 }
 
 /** Removes the row of the operator; undefined if there is none. */
-export async function removeOperator(ctx: Run, userId: string, reason: string) {
+export async function removeOperator(ctx: OperatorRun, userId: string, reason?: string) {
   const [removed] = await ctx.tx.delete(operatorsTable).where(eq(operatorsTable.userId, userId)).returning();
   if (removed) {
     recordOperator(ctx, { ...removed, reason, actor: undefined, event: 'operator.removed' });
@@ -102,7 +112,7 @@ export async function removeOperator(ctx: Run, userId: string, reason: string) {
 }
 
 function recordOperator(
-  ctx: Pick<Run, 'record' | 'invalidate'>,
+  ctx: Pick<OperatorRun, 'record' | 'invalidate'>,
   of: {
     readonly event: 'operator.added' | 'operator.removed';
     readonly userId: string;
@@ -115,7 +125,8 @@ function recordOperator(
   const { event, userId, roleId, source, reason, actor } = of;
   ctx.invalidate(`user:${userId}`);
   ctx.record({
-    actor,
+    // Absent, so that it is the caller, or the system.
+    ...(actor && { actor }),
     event,
     data: { id: userId, roleId, source, reason: reason ?? null },
     target: { type: 'Operator', id: userId },

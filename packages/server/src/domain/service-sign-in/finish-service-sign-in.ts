@@ -8,13 +8,15 @@ import type { AppRequest } from '../sign-in-flow/app-request.ts';
 import { startAgainError } from '../sign-in-flow/flow.ts';
 import type { IdentifiedPerson } from '../sign-in-flow/flow-data.ts';
 import { admitToApp, type SignInCandidate } from '../federation/app-sign-in.ts';
+import { requestCliConsent } from '../federation/cli.ts';
 import { isAccountPage } from '../federation/destination.ts';
 
 const HOUR_MS = 3_600_000;
 
 /**
- * The end of a sign-in to this service itself: a session, and the browser goes on to the page that it asked for. A session of the
- * account pages is of use there alone, because only they accept its cookie; it gets no tokens, and ends after SSO_IDLE_HOURS.
+ * The end of a sign-in to this service itself: a session, and the browser goes on to the page that it asked for; or the question
+ * whether a command line gets the session. A session of the account pages is of use there alone, because only they accept its
+ * cookie; it gets no tokens, and ends after SSO_IDLE_HOURS.
  * @throws INVALID_TOKEN
  */
 export async function finishServiceSignIn(
@@ -33,12 +35,18 @@ export async function finishServiceSignIn(
   const user = await lockUser(ctx, userId);
   if (!user) throw startAgainError();
   const { amr } = person;
+  const { redirectUri, toService } = request;
+  const waiting = request.device ? { device: request.device } : toService?.cli;
+  if (waiting) {
+    const signedIn = { amr, authenticatedAt: person.authenticatedAt, redirect: redirectUri };
+    return requestCliConsent(ctx, { userId: user.id, ...signedIn, ...waiting }, user);
+  }
   const authenticatedAt = new Date(person.authenticatedAt);
   const boundTo = candidate.member?.connection.organizationId ?? null;
   const planned = planSession(services, { amr, acr: acrOf(amr), authenticatedAt, boundTo });
-  if (!isAccountPage(services.config, request.redirectUri)) {
+  if (!isAccountPage(services.config, redirectUri)) {
     await startSession(ctx, planned, user);
-    return request.redirectUri;
+    return redirectUri;
   }
   const now = services.clock.now().getTime();
   const lifetimeMs = services.config.auth.sso.idleHours * HOUR_MS;
@@ -48,5 +56,5 @@ export async function finishServiceSignIn(
   ctx.afterCommit(() => {
     call.effects.accountCookie = { value, maxAgeSeconds: lifetimeMs / 1000 };
   });
-  return request.redirectUri;
+  return redirectUri;
 }

@@ -25,7 +25,7 @@ export const serviceRequest = (
 
 export const serviceAsApp = ({
   allowsSignUp,
-  isOfPerson,
+  takesConnections,
 }: NonNullable<AppRequest['toService']>): LiveApp => ({
   id: SERVICE_ID,
   tenantId: SYSTEM_NODE,
@@ -59,5 +59,5 @@ export const serviceAsApp = ({
   scope: { tenant: 'accountProject', id: `${SYSTEM_NODE}:${SYSTEM_NODE}` },
   organization: null,
   sliceId: null,
-  takesConnections: isOfPerson ? 'none' : 'all',
+  takesConnections: takesConnections ? 'all' : 'none',
 });

@@ -8,6 +8,13 @@ interface OpenidRequest {
   readonly nonce: string | null;
 }
 
+/** A command line that waits for its code at a loopback address (identity §9). */
+export interface CliRequest {
+  readonly state: string;
+  /** PKCE challenge of the code: only the command line that began can exchange it. */
+  readonly challenge: string;
+}
+
 /** The authorization request of an app (identity §12). */
 export interface AppRequest {
   readonly appId: string;
@@ -39,12 +46,15 @@ export interface AppRequest {
   readonly organization?: string | null;
   /** The language that the app asked for; absent: that of the browser. */
   readonly language?: Call['language'];
-  /**
-   * The sign-in is to this service itself, and the redirect URI is the page at its end; absent: to an app. `isOfPerson`: that
-   * page is about the person alone, so no organization vouches for them.
-   */
-  readonly toService?: { readonly allowsSignUp: boolean; readonly isOfPerson: boolean };
-  /** A device that waits for the user (RFC 8628); the answer goes to it, and not to a redirect URI. */
+  /** The sign-in is to this service itself, and the redirect URI is the page at its end; absent: to an app. */
+  readonly toService?: {
+    readonly allowsSignUp: boolean;
+    /** Providers of organizations may vouch for the user: not where the end is about the person alone, or a command line. */
+    readonly takesConnections: boolean;
+    /** A command line gets the session, and listens at the redirect URI; absent: the browser. */
+    readonly cli?: CliRequest;
+  };
+  /** A device that waits for the user (RFC 8628), of an app or a command line; the answer goes to it, and not to a redirect URI. */
   readonly device?: WaitingDevice;
 }
 

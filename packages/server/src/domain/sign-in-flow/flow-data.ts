@@ -1,16 +1,16 @@
 import type { DetailCode } from '../../errors.ts';
 import type { UserRow } from '../identity/sign-in.ts';
 import type { LogoutQuestion } from '../sso/logout-question.ts';
-import type { AppRequest } from './app-request.ts';
+import type { AppRequest, CliRequest, WaitingDevice } from './app-request.ts';
 import type { Identity } from '../federation/providers/provider.ts';
 
 /** What a sign-in knows between its steps. It is stored sealed (`flow.ts`). */
 
-/** A command line that waits for its code at a loopback address (identity §9). */
-export interface CliRequest {
-  readonly state: string;
-  /** PKCE challenge of the code: only the command line that began can exchange it. */
-  readonly challenge: string;
+/** Who has signed in for a command line, and how. */
+interface CliUser {
+  readonly userId: string;
+  readonly amr: readonly string[];
+  readonly authenticatedAt: string;
 }
 
 /** What a new user said of themselves before they proved their address. Nothing of it is used for an existing user. */
@@ -165,8 +165,10 @@ export interface FlowData {
     readonly redirect: string | null;
     readonly cli: CliRequest | null;
   };
-  /** The user is identified and has not consented yet. */
-  readonly cli: CliRequest & { readonly userId: string; readonly redirect: string };
+  /** The user is identified and has not consented yet. Without a device the command line listens at `redirect`. */
+  readonly cli: CliUser & { readonly redirect: string } & (
+      (CliRequest & { readonly device?: undefined }) | { readonly device: WaitingDevice }
+    );
   /** A provider's account that will be connected if the user of the session consents. */
   readonly connect: {
     readonly identity: Identity;

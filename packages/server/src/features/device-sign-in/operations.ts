@@ -1,7 +1,17 @@
 import { z } from 'zod';
 import { authenticateClient, clientInput, refuseClient } from '../../domain/app-tokens/client.ts';
 import { documentAsOauth, errorAsOauth, OauthError } from '../../domain/app-tokens/oauth.ts';
-import { beginDevice, DeviceCodes, deviceScopes } from '../../domain/device-sign-in/begin-device.ts';
+import {
+  beginDevice,
+  DeviceCodes,
+  deviceScopes,
+  storeDevice,
+} from '../../domain/device-sign-in/begin-device.ts';
+import {
+  DeviceSignIn,
+  exchangeForSession,
+  prepareDeviceSession,
+} from '../../domain/device-sign-in/exchange-for-session.ts';
 import { requestOfDevice } from '../../domain/device-sign-in/enter-code.ts';
 import { pageOf } from '../../domain/federation/answer-app.ts';
 import { organizationParameter } from '../../domain/federation/sign-in-organization.ts';
@@ -13,7 +23,8 @@ import { redirect, type BareReply } from '../../kernel/output/reply.ts';
 
 /**
  * Sign-in of devices without a browser (RFC 8628, openid §10). The device asks for codes and shows one; its user enters it
- * in any browser at `/device`, signs in on the pages of a sign-in to an app, and compares what they show.
+ * in any browser at `/device`, signs in on the pages of a sign-in to an app, and compares what they show. A command line
+ * without a browser gets a session of this service the same way.
  */
 export const authorizeProjectDevice = mutation({
   rest: 'POST /auth/project/device',
@@ -100,4 +111,58 @@ export const enterProjectDeviceCode = mutation({
     await beginFlow(ctx, 'project', { asked: ctx.prepared, verifier: newVerifier(), step });
     return redirect(pageOf(ctx.services.config, 'signIn'));
   },
+});
+
+export const startDeviceSignIn = mutation({
+  rest: 'POST /auth/device',
+  whileImpersonating: 'refused',
+  summary: 'Begin to sign in a command line without a browser',
+  description:
+    'The command line shows `userCode` and `verificationUri`, and calls `exchangeDeviceCode` every `interval` seconds. Its user enters the code in any browser, signs in, and decides.',
+  access: 'public',
+  leavesPermissions: true,
+  input: {},
+  output: z
+    .object({
+      deviceCode: z.string().describe('For `exchangeDeviceCode`; the command line never shows it.'),
+      userCode: z.string().describe('What the command line shows, and the user enters.'),
+      verificationUri: z.url().describe('Where the user enters it.'),
+      expiresIn: z.int().meta({ description: 'Seconds until both codes end.' }),
+      interval: z.int().meta({ description: 'Seconds between two calls of `exchangeDeviceCode`.' }),
+    })
+    .meta({
+      id: 'DeviceSignInCodes',
+      description: 'The codes of a command line without a browser, after RFC 8628.',
+    }),
+  limit: { class: 'auth', key: (_input, { network }) => `startDeviceSignIn ${network}` },
+  run: (ctx) => {
+    // There is no user yet, and so no log to which it belongs.
+    ctx.unchanged();
+    return storeDevice(ctx);
+  },
+});
+
+export const exchangeDeviceCode = mutation({
+  rest: 'POST /auth/device/token',
+  whileImpersonating: 'refused',
+  summary: 'Exchange the device code of a command line for a session',
+  description:
+    'To be called until the user has decided. The code gives one session, of kind `cli`; once denied, used or expired it is refused. Sets no cookie.',
+  access: 'public',
+  leavesPermissions: true,
+  input: {
+    deviceCode: z
+      .string()
+      .min(1)
+      .max(128)
+      .meta({
+        description: 'The code from `startDeviceSignIn`.',
+        examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
+      }),
+  },
+  output: DeviceSignIn,
+  emits: 'session.created',
+  codes: ['INVALID_TOKEN'],
+  prepare: ({ tx, services, call, input }) => prepareDeviceSession(tx, services, call, input.deviceCode),
+  run: (ctx) => exchangeForSession(ctx, ctx.prepared),
 });

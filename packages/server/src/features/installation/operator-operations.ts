@@ -1,9 +1,7 @@
-import { and, eq, isNull, sql } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import { z } from 'zod';
 import { evaluate } from '@doorward/decision/evaluate';
 import { installationRoleIdOf, installationRoles } from '../../access/installation-roles.ts';
-import { operatorRows } from '../../access/operators.ts';
-import { rowsOf } from '../../db/query/rows.ts';
 import { lockUser } from '../../domain/identity/verification.ts';
 import {
   addOperator,
@@ -11,14 +9,15 @@ import {
   lockOperators,
   removeOperator,
 } from '../../domain/operators/operators.ts';
+import { isVerifiedAddress, verifiedOwnerOf } from '../../domain/operators/prepared.ts';
+import { readOperators } from '../../domain/operators/read-operators.ts';
 import { fail } from '../../errors.ts';
-import { callerOf, type CallerRights, type Services } from '../../kernel/context.ts';
+import { callerOf, type CallerRights } from '../../kernel/context.ts';
 import { email, uuid } from '../../kernel/input/values.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { authenticationMethods } from '../me/authentication-method.ts';
-import { users } from '../users/user.ts';
 import { Operator } from './operator.ts';
 import { installation, reason } from './inputs.ts';
 
@@ -33,7 +32,7 @@ export const operators = query({
   output: z
     .object({ items: z.array(Operator).describe('The operators, the first one first.') })
     .meta({ id: 'Operators', description: 'All operators of the installation.' }),
-  run: async ({ tx, services }) => ({ items: await readOperators(tx, services) }),
+  run: async ({ tx, services }) => ({ items: await readOperators(tx, services.config.operators) }),
 });
 
 export const createOperator = mutation({
@@ -82,7 +81,7 @@ export const createOperator = mutation({
     ) {
       throw fail('CONFLICT', { fix: 'Remove the operator first to give them another role.' });
     }
-    const added = (await readOperators(tx, services)).find(
+    const added = (await readOperators(tx, services.config.operators)).find(
       ({ userId, source }) => userId === user.id && source === 'api',
     );
     if (!added) throw new Error('the new operator is not among the operators');
@@ -106,7 +105,9 @@ export const deleteOperator = mutation({
     const { tx, services, input } = ctx;
     const { userId } = input;
     await lockOperators(tx);
-    const rows = (await readOperators(tx, services)).filter((operator) => operator.userId === userId);
+    const rows = (await readOperators(tx, services.config.operators)).filter(
+      (operator) => operator.userId === userId,
+    );
     const removable = rows.find(({ source }) => source !== 'configuration');
     if (rows.length === 0) throw fail('NOT_FOUND');
     if (!removable) {
@@ -150,48 +151,13 @@ async function findCandidate(
   if (userId !== undefined) return userId;
   if (address === undefined)
     throw fail('VALIDATION_ERROR', { details: [{ path: 'userId', code: 'required' }] });
-  const [row] = await tx
-    .select({ id: users.id })
-    .from(authenticationMethods)
-    .innerJoin(users, eq(users.id, authenticationMethods.userId))
-    .where(and(isVerifiedAddress(), eq(authenticationMethods.providerId, address), isNull(users.deletedAt)));
-  return row?.id;
+  return verifiedOwnerOf(tx, address);
 }
-
-const isVerifiedAddress = () =>
-  and(
-    eq(authenticationMethods.provider, 'email'),
-    eq(authenticationMethods.isVerified, true),
-    eq(authenticationMethods.claims, true),
-  );
 
 async function hasVerifiedAddress(tx: Executor, userId: string): Promise<boolean> {
   const rows = await tx
     .select({ id: authenticationMethods.id })
     .from(authenticationMethods)
-    .where(and(isVerifiedAddress(), eq(authenticationMethods.userId, userId)));
+    .where(and(isVerifiedAddress, eq(authenticationMethods.userId, userId)));
   return rows.length > 0;
-}
-
-async function readOperators(tx: Executor, { config }: Services): Promise<z.output<typeof Operator>[]> {
-  const rows = await rowsOf<{
-    userId: string;
-    name: string;
-    email: string | null;
-    roleId: string;
-    source: 'configuration' | 'api' | 'development';
-    createdBy: string | null;
-    createdAt: string | Date;
-  }>(
-    tx,
-    sql`select u.id as "userId", u.name, u.email, r.role_id as "roleId", r.source,
-        r.created_by as "createdBy", r.created_at as "createdAt"
-      from ${operatorRows(config.operators)} r join users u on u.id = r.user_id
-      order by r.created_at, u.id, r.source`,
-  );
-  return rows.map(({ roleId, createdAt, ...row }) => ({
-    ...row,
-    role: { id: roleId, name: installationRoles.find(({ id }) => id === roleId)?.name ?? '' },
-    createdAt: new Date(createdAt),
-  }));
 }

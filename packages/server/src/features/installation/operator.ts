@@ -5,8 +5,8 @@ import { iso, uuid } from '../../kernel/input/values.ts';
 import { users } from '../users/user.ts';
 
 /**
- * Operators whom another operator has made, and the first user of a development installation. Those of `OPERATORS` have no
- * row: `operatorRows` (src/access/operators.ts) adds them.
+ * Operators whom another operator or the command line has made, and the first user of a development installation. Those of
+ * `OPERATORS` have no row: `operatorRows` (src/access/operators.ts) adds them.
  */
 export const operatorsTable = pgTable('operators', {
   userId: uuidColumn('user_id')
@@ -14,15 +14,28 @@ export const operatorsTable = pgTable('operators', {
     .references(() => users.id),
   /** One of the built-in roles of the installation, which are not rows (src/access/installation-roles.ts). */
   roleId: uuidColumn('role_id').notNull(),
-  source: textColumn('source', { enum: ['api', 'development'] }).notNull(),
+  source: textColumn('source', { enum: ['api', 'commandLine', 'development'] }).notNull(),
   createdBy: uuidColumn('created_by'),
   createdAt: time('created_at').notNull().defaultNow(),
 });
 
-export const OperatorSource = z.enum(['configuration', 'api', 'development']).meta({
+/**
+ * Addresses that the command line has named, and that no user had verified then. Their user becomes operator within a minute
+ * after they verify it (`domain/operators/prepared.ts`).
+ */
+export const preparedOperators = pgTable('prepared_operators', {
+  address: textColumn('address').primaryKey(),
+  roleId: uuidColumn('role_id').notNull(),
+  reason: textColumn('reason'),
+  /** An address that was mistyped should not stay open to whoever registers it. */
+  expiresAt: time('expires_at').notNull(),
+  createdAt: time('created_at').notNull().defaultNow(),
+});
+
+export const OperatorSource = z.enum(['configuration', 'api', 'commandLine', 'development']).meta({
   id: 'OperatorSource',
   description:
-    'configuration: their address is in OPERATORS; api: another operator made them; development: the first user of an installation that is not in production.',
+    'configuration: their address is in OPERATORS; api: another operator made them; commandLine: the command line on the machine of the service did; development: the first user of an installation that is not in production.',
 });
 
 /** What an operator did to a user or an organization, by which the text that tells about it is chosen. */

@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Language } from '../../i18n/translate.ts';
+import { deviceCliTexts } from '../device/device-cli-texts.ts';
+import { deviceQuestion, type ShownDevice } from '../device/device-page.ts';
 import { registerConfirmationPage, type ConfirmationTexts, type Question } from './confirmation.ts';
 
 const texts: Record<Language, ConfirmationTexts> = {
@@ -44,9 +46,14 @@ const texts: Record<Language, ConfirmationTexts> = {
 interface CliQuestion extends Question {
   readonly name: string;
   readonly address: string;
+  /** A command line on another computer; null: on this one. */
+  readonly device: ShownDevice | null;
 }
 
-/** Serves `/hosted/cli-sign-in`, where the user decides whether a command line on their computer may sign in as them. */
+/**
+ * Serves `/hosted/cli-sign-in`, where the user decides whether a command line may sign in as them: on their computer, or one
+ * whose code they have entered.
+ */
 export const registerCliSignInPage = (
   app: FastifyInstance,
   options: {
@@ -57,7 +64,8 @@ export const registerCliSignInPage = (
   registerConfirmationPage(app, {
     ...options,
     path: '/hosted/cli-sign-in',
-    texts,
+    texts: (question) => (question?.device ? deviceCliTexts : texts),
+    details: (language, { device }) => device && deviceQuestion(language, device),
     action: '/api/auth/cli/confirm',
     namesIn: ({ name, address, redirect }) => ({ name, address, place: new URL(redirect).host }),
     // A policy cannot name an IPv6 address.

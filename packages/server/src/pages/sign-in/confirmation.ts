@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from '../../html/html.ts';
+import { html, type Html } from '../../html/html.ts';
 import { readCookie } from '../../http/cookies.ts';
 import type { Language } from '../../i18n/translate.ts';
 import { fillSentence } from '../../html/fill-sentence.ts';
@@ -26,10 +26,13 @@ export interface Question {
 interface Confirmation<Q extends Question> {
   readonly path: string;
   readonly https: boolean;
-  readonly texts: Record<Language, ConfirmationTexts>;
+  /** Null: no question is pending. */
+  readonly texts: (question: Q | null) => Record<Language, ConfirmationTexts>;
   /** The address to which the form posts the decision. */
   readonly action: string;
   readonly questionFor: (flowCookie: string) => Promise<Q | null>;
+  /** What the user compares, below the sentence that asks. */
+  readonly details?: (language: Language, question: Q) => Html | null;
   /** The names for the placeholders of `asks`. */
   readonly namesIn: (question: Q) => Readonly<Record<string, string>>;
   /** The source of `redirect` that the policy of the form allows. */
@@ -39,9 +42,9 @@ interface Confirmation<Q extends Question> {
 function page<Q extends Question>(
   language: Language,
   question: Q | null,
-  { texts, action, namesIn, formTarget }: Confirmation<Q>,
+  { texts, action, details, namesIn, formTarget }: Confirmation<Q>,
 ): Page {
-  const { title, asks, warning, approve, deny, over } = texts[language];
+  const { title, asks, warning, approve, deny, over } = texts(question)[language];
   if (!question) {
     const body = html`<h1>${title}</h1>
       <p role="status" class="bad">${over}</p>`;
@@ -49,6 +52,7 @@ function page<Q extends Question>(
   }
   const body = html`<h1>${title}</h1>
     <p>${fillSentence(asks, namesIn(question))}</p>
+    ${details?.(language, question)}
     <p>${warning}</p>
     <form method="post" action="${action}">
       ${hiddenField('formToken', question.formToken)}

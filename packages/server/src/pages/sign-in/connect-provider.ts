@@ -63,7 +63,7 @@ export const registerConnectProviderPage = (
   registerConfirmationPage(app, {
     path: '/hosted/connect-provider',
     https: options.https,
-    texts,
+    texts: () => texts,
     action: '/api/auth/providers/connect',
     questionFor: options.connectQuestionFor,
     namesIn: ({ provider, account, accountAddress, name, address }) => ({

@@ -63,7 +63,7 @@ export function registerSignOutPages(
     https: options.https,
     questionFor: options.logoutQuestionFor,
     path: '/hosted/sign-out',
-    texts,
+    texts: () => texts,
     action: '/api/auth/project/end-session/confirm',
     namesIn: ({ app: name }) => ({ app: name }),
     // An app may redirect from its registered address to another host, so only the scheme can be limited.

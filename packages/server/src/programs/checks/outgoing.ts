@@ -15,15 +15,17 @@ export async function checkMail({ mail }: Config, sendTo: string | undefined): P
   if (provider !== 'smtp' || smtpUrl === undefined)
     return [skip('mail', `MAIL_PROVIDER=${provider} connects to nothing`)];
   const server = await attempt('mail', 'correct SMTP_URL: docs/operating/mail.md', async () => {
-    const { createTransport } = await import('nodemailer');
-    const timeouts = {
-      connectionTimeout: TIMEOUT_MS,
-      greetingTimeout: TIMEOUT_MS,
-      socketTimeout: TIMEOUT_MS,
-    };
-    const transport = createTransport({ url: smtpUrl, ...timeouts });
-    await transport.verify().finally(() => transport.close());
-    if (sendTo === undefined) return ok('mail', `${new URL(smtpUrl).host} accepts the sign-in`);
+    await connectSmtp(smtpUrl);
+    const { protocol, host, username } = new URL(smtpUrl);
+    const hasTls = protocol === 'smtps:' || (await connectSmtp(smtpUrl, { requireTLS: true }).then(yes, no));
+    const signIn = username === '' ? 'asks for no sign-in' : 'accepts the sign-in';
+    if (!hasTls && (username !== '' || !isThisMachine(smtpUrl)))
+      return warn(
+        'mail',
+        `${host} ${signIn}, without TLS: the mails and the password can be read on the way`,
+        'use smtps://, or a server with STARTTLS: docs/operating/mail.md',
+      );
+    if (sendTo === undefined) return ok('mail', `${host} ${signIn}${hasTls ? ', with TLS' : ''}`);
     const text = 'This is a test of the mail of Doorward, by doorward doctor --send-mail.';
     await smtpMailer(smtpUrl, from).send({
       to: sendTo,
@@ -35,6 +37,24 @@ export async function checkMail({ mail }: Config, sendTo: string | undefined): P
   });
   return [...server, await checkSender(from)];
 }
+
+const yes = (): boolean => true;
+const no = (): boolean => false;
+
+/** Connects, with TLS if the server offers it, and signs in if the address has a user. */
+async function connectSmtp(url: string, options: { readonly requireTLS?: true } = {}): Promise<void> {
+  const { createTransport } = await import('nodemailer');
+  const timeouts = {
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+  };
+  const transport = createTransport({ url, ...timeouts, ...options });
+  await transport.verify().finally(() => transport.close());
+}
+
+const isThisMachine = (url: string): boolean =>
+  /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
 async function checkSender(from: string): Promise<Check> {
   const domain = /@([\w.-]+)/.exec(from)?.[1] ?? '';

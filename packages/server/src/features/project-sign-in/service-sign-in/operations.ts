@@ -3,13 +3,20 @@ import { mutation } from '../../../kernel/operation.ts';
 import { redirect } from '../../../kernel/output/reply.ts';
 import { serviceRequest } from '../../../domain/service-sign-in/service-itself.ts';
 import { formPath, pageOf } from '../../../domain/federation/answer-app.ts';
-import { accountPage, assertOwnOrigin, isAccountPage } from '../../../domain/federation/destination.ts';
+import {
+  accountPage,
+  assertOwnOrigin,
+  invalidRedirect,
+  isAccountPage,
+  isLoopback,
+} from '../../../domain/federation/destination.ts';
+import { cliParameters } from '../../../domain/federation/provider-input.ts';
 import { newVerifier } from '../../../domain/federation/providers/github.ts';
 import { beginFlow } from '../../../domain/sign-in-flow/flow.ts';
 import { loginHintOf } from '../authorize.ts';
 import { browserOperation, optionalParameter, redirects } from '../browser-operation.ts';
 
-/** The second end of the sign-in pages: this service itself, whose account pages need no app. */
+/** The second end of the sign-in pages: this service itself, whose account pages and command line need no app. */
 
 export const startSignIn = mutation({
   ...browserOperation,
@@ -41,12 +48,47 @@ export const startSignIn = mutation({
     const allowsSignUp = config.auth.registrationMode !== 'closed';
     const loginHint = loginHintOf(input.login_hint);
     const request = {
-      ...serviceRequest(page, { allowsSignUp, isOfPerson: isAccountPage(config, page) }),
+      ...serviceRequest(page, { allowsSignUp, takesConnections: !isAccountPage(config, page) }),
       ...(loginHint !== undefined && { loginHint }),
     };
     await beginFlow(ctx, 'project', { asked: request, verifier: newVerifier(), step: { name: 'signIn' } });
     if (input.action === 'reset') return redirect(config.appUrl + formPath('reset'));
     const isNew = input.action === 'register' && allowsSignUp;
     return redirect(isNew ? config.appUrl + formPath('signUp') : pageOf(config, 'signIn'));
+  },
+});
+
+export const startCliSignIn = mutation({
+  ...browserOperation,
+  ...redirects,
+  rest: 'GET /auth/cli',
+  whileImpersonating: 'refused',
+  summary: 'Begin to sign in a command line on the pages of this service',
+  description:
+    'Redirects to the sign-in pages, with every configured way to sign in. The user then decides at `/hosted/cli-sign-in`, and the browser goes to `redirect` with `code` and `state`, or with `error` and `state`. `exchangeCliCode` takes the code.',
+  input: {
+    redirect: z
+      .string()
+      .max(2048)
+      .meta({
+        description: 'Where the command line listens: `http://127.0.0.1:<port>/` or `http://[::1]:<port>/`.',
+        examples: ['http://127.0.0.1:8976/done'],
+      }),
+    ...cliParameters,
+  },
+  codes: ['INVALID_REDIRECT_URI'],
+  run: async (ctx) => {
+    const { input, services } = ctx;
+    const { redirect: page, state, code_challenge: challenge } = input;
+    if (!isLoopback(page)) throw invalidRedirect();
+    ctx.unchanged();
+    const allowsSignUp = services.config.auth.registrationMode !== 'closed';
+    const request = serviceRequest(page, {
+      allowsSignUp,
+      takesConnections: false,
+      cli: { state, challenge },
+    });
+    await beginFlow(ctx, 'project', { asked: request, verifier: newVerifier(), step: { name: 'signIn' } });
+    return redirect(pageOf(services.config, 'signIn'));
   },
 });

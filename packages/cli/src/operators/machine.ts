@@ -1,0 +1,92 @@
+import type { Options } from '../command.ts';
+import { Fault } from '../fault.ts';
+import { confirm } from '../input/confirm.ts';
+import {
+  environmentOf,
+  isServiceInstalled,
+  withPrograms,
+  type OperatorRow,
+} from '../installation/programs.ts';
+import type { Column, Row } from '../output/table.ts';
+import { visible } from '../output/text.ts';
+import type { Run } from '../run.ts';
+
+/** Operators in the database of the service, on its machine: without a token, because who has the database is trusted. */
+export const operatorColumns: readonly Column[] = [
+  { name: 'user', of: 'userId', kind: 'id' },
+  { name: 'name' },
+  { name: 'email' },
+  { name: 'role', of: ({ role }) => (role as { readonly name: string }).name },
+  { name: 'source' },
+  { name: 'since', of: 'createdAt', kind: 'time' },
+];
+
+/**
+ * Runs `onMachine` on the database, or `overApi` on a service. A flag decides, then the environment; without either a stored
+ * sign-in is for its service. An embedded database that is in use is asked through its service, if a sign-in is there.
+ */
+export async function whereOperatorsAre<T>(
+  run: Run,
+  options: Options,
+  { onMachine, overApi }: { readonly onMachine: () => Promise<T>; readonly overApi: () => Promise<T> },
+): Promise<T> {
+  if (!(await isOnMachine(run, options))) return overApi();
+  try {
+    return await onMachine();
+  } catch (error) {
+    const isInUse = error instanceof Fault && error.code === 'DATABASE_IN_USE';
+    if (!isInUse || !(await run.settings.identity())) throw error;
+    run.terminal.note(`${error.message.split('. ')[0]}: the running service is asked instead.`);
+    return overApi();
+  }
+}
+
+async function isOnMachine({ flags, env, settings }: Run, options: Options): Promise<boolean> {
+  if (options.text('envFile') !== undefined || options.text('dataDir') !== undefined) return true;
+  if (flags.url !== undefined || flags.profile !== undefined) return false;
+  const service = ['DOORWARD_URL', 'DOORWARD_PROFILE', 'DOORWARD_TOKEN', 'DOORWARD_CLIENT_ID'];
+  if (service.some((name) => env[name])) return false;
+  const isNamed = Boolean(env['DATABASE_URL'] || env['DATA_DIR']);
+  return (isNamed || !(await settings.identity())) && (await isServiceInstalled());
+}
+
+export async function listOnMachine(run: Run, options: Options): Promise<readonly Row[]> {
+  const machine = { env: await environmentOf(run, options), now: Date.now };
+  return rowsOf(await run.terminal.waiting(withPrograms((programs) => programs.operators(machine))));
+}
+
+/** @returns null if it was a dry run, which has printed its answer */
+export async function addOnMachine(run: Run, options: Options, email: string): Promise<Row | null> {
+  const machine = { env: await environmentOf(run, options), now: Date.now };
+  const [role, reason] = [options.text('role') ?? 'operator', options.text('reason')];
+  if (run.flags.dryRun) return notChanged(run, `Would add ${visible(email)} as ${visible(role)}`);
+  const sent = { email, role, reason };
+  const added = await run.terminal.waiting(withPrograms((programs) => programs.addOperator(machine, sent)));
+  if (added.source === 'prepared')
+    run.terminal.note(
+      'No user has verified this address yet: within a minute after one does, they are operator.',
+    );
+  return rowOf(added);
+}
+
+export async function removeOnMachine(run: Run, options: Options, email: string): Promise<Row | null> {
+  const machine = { env: await environmentOf(run, options), now: Date.now };
+  const before = await run.terminal.waiting(withPrograms((programs) => programs.operators(machine)));
+  const operator = before.find((each) => each.email?.toLowerCase() === email.toLowerCase());
+  if (run.flags.dryRun) return notChanged(run, `Would remove ${visible(operator?.email ?? email)}`);
+  await confirm(run, `Remove the operator ${visible(operator?.name ?? email)}?`);
+  const sent = { email, reason: options.text('reason'), evenLast: run.flags.yes };
+  await run.terminal.waiting(withPrograms((programs) => programs.removeOperator(machine, sent)));
+  return operator ? rowOf(operator) : { email };
+}
+
+function notChanged({ terminal }: Run, text: string): null {
+  terminal.answer(`${text}; nothing was changed.`, { dryRun: true });
+  return null;
+}
+
+const rowOf = (operator: OperatorRow): Row => ({
+  ...operator,
+  createdAt: operator.createdAt.toISOString(),
+});
+const rowsOf = (operators: readonly OperatorRow[]): Row[] => operators.map(rowOf);

@@ -1,0 +1,25 @@
+import { eq } from 'drizzle-orm';
+import type { Run } from '../identity/sign-in.ts';
+import { deviceAuthorizations } from './device-authorization.ts';
+
+/** A clock that runs a little fast is no reason to slow a device down. */
+const TOLERANCE_MS = 500;
+const LONGER_SECONDS = 5;
+
+/**
+ * Notes that the device asked, and answers whether that was too early: then it has to wait longer from now on
+ * (RFC 8628 §3.5). The caller has locked the row.
+ */
+export async function isTooEarly(
+  { tx, services }: Pick<Run, 'tx' | 'services'>,
+  { hash, polledAt, intervalSeconds }: typeof deviceAuthorizations.$inferSelect,
+): Promise<boolean> {
+  const now = services.clock.now();
+  const isEarly =
+    polledAt !== null && now.getTime() - polledAt.getTime() < intervalSeconds * 1000 - TOLERANCE_MS;
+  await tx
+    .update(deviceAuthorizations)
+    .set({ polledAt: now, ...(isEarly && { intervalSeconds: intervalSeconds + LONGER_SECONDS }) })
+    .where(eq(deviceAuthorizations.hash, hash));
+  return isEarly;
+}
