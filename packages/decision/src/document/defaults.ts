@@ -16,6 +16,7 @@ const permission: Row = { description: null, condition: null, metadata: {}, tags
 const group: Row = { description: null, permissions: [], metadata: {}, tags: [], protect: false };
 const role: Row = { description: null, groups: [], metadata: {}, tags: [], protect: false };
 const tag: Row = { color: 'gray', metadata: {}, protect: false };
+const webhook: Row = { description: null, active: true, protect: false };
 
 /** The document as a file has it, in its complete form. Says nothing about values that are wrong: the service does. */
 export function withDefaults(file: Readonly<Record<string, unknown>>): PolicyDocument {
@@ -56,6 +57,7 @@ function mapped(
     groups: each('groups', () => group),
     roles: each('roles', () => role),
     tags: each('tags', () => tag),
+    webhooks: each('webhooks', () => webhook),
     tests: document['tests'] ?? [],
   } as unknown as PolicyDocument;
 }

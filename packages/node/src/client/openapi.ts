@@ -5945,7 +5945,7 @@ export interface components {
      * @description What the list is sorted by. Default: createdAt.
      * @enum {string}
      */
-    WebhookSubscriptionSortField: 'createdAt' | 'url';
+    WebhookSubscriptionSortField: 'createdAt' | 'name' | 'url';
     /**
      * @description What the list is sorted by. Default: sequence.
      * @enum {string}
@@ -8654,6 +8654,8 @@ export interface components {
       version: string;
       /** @description The new version; null if there was nothing to change. */
       applied: components['schemas']['PolicyVersion'] | null;
+      /** @description Secrets of new webhooks, shown only once; null in an idempotent replay. */
+      secrets: components['schemas']['PolicySecret'][] | null;
     };
     /** @description One application of a policy document to a project. */
     PolicyVersion: {
@@ -8708,6 +8710,20 @@ export interface components {
       /** @description Rows that were deleted. */
       deleted: number;
     };
+    /** @description The secret of a row that an application has made. */
+    PolicySecret: {
+      /** @description The part of the document. */
+      kind: components['schemas']['PolicyKind'];
+      /** @description The key of the row in that part. */
+      key: string;
+      /** @description The secret, which no other answer has. */
+      secret: string;
+    };
+    /**
+     * @description A part of a policy document.
+     * @enum {string}
+     */
+    PolicyKind: 'tags' | 'resources' | 'permissions' | 'groups' | 'roles' | 'webhooks';
     /** @description What a policy document would change, and for whom. Nothing was changed. */
     PolicyPlan: {
       /** @description The state of the rows: pass it as `ifVersion`. */
@@ -8749,11 +8765,6 @@ export interface components {
       /** @description Whether the document before protects it. */
       protected: boolean;
     };
-    /**
-     * @description A part of a policy document.
-     * @enum {string}
-     */
-    PolicyKind: 'tags' | 'resources' | 'permissions' | 'groups' | 'roles';
     /**
      * @description What happens to a row.
      * @enum {string}
@@ -9312,6 +9323,8 @@ export interface components {
        * @description The project whose events are sent.
        */
       projectId: string;
+      /** @description Its name, which no other of the project has. A policy document needs it. */
+      name: string | null;
       /**
        * Format: uri
        * @description Where events are posted.
@@ -9350,6 +9363,8 @@ export interface components {
        * @description Id of the user who created it.
        */
       createdBy: string;
+      /** @description policy: a policy document manages it; null: it is changed by hand. */
+      managed: components['schemas']['ManagedBy'] | null;
       /** @description The signing secret: whsec_ and base64. Shown only once; null in an idempotent replay. */
       secret: string | null;
     };
@@ -9385,6 +9400,8 @@ export interface components {
        * @description The project whose events are sent.
        */
       projectId: string;
+      /** @description Its name, which no other of the project has. A policy document needs it. */
+      name: string | null;
       /**
        * Format: uri
        * @description Where events are posted.
@@ -9423,6 +9440,8 @@ export interface components {
        * @description Id of the user who created it.
        */
       createdBy: string;
+      /** @description policy: a policy document manages it; null: it is changed by hand. */
+      managed: components['schemas']['ManagedBy'] | null;
     };
     /** @description One event for one webhook subscription, and the result of its attempts. */
     WebhookDelivery: {
@@ -13083,6 +13102,11 @@ export interface components {
       createWebhookSubscription: {
         scope?: components['schemas']['AccountProjectOrOrganizationProjectScope'];
         /**
+         * @description Its name, which no other of the project has. A policy document needs it.
+         * @default null
+         */
+        name?: string | null;
+        /**
          * Format: uri
          * @description Where events are posted.
          */
@@ -13159,6 +13183,8 @@ export interface components {
          */
         id: string;
         scope?: components['schemas']['AccountProjectOrOrganizationProjectScope'];
+        /** @description Its name, which no other of the project has. A policy document needs it. */
+        name?: string | null;
         /**
          * Format: uri
          * @description Where events are posted.
@@ -13236,7 +13262,7 @@ export interface components {
         limit?: number;
         /** @description Continues a list: the `nextCursor` of the previous page. */
         cursor?: string;
-        /** @description Only rows with this text, in any case, in: url, description. */
+        /** @description Only rows with this text, in any case, in: name, url, description. */
         search?: string;
         sortField?: components['schemas']['WebhookSubscriptionSortField'];
         sortOrder?: components['schemas']['SortOrder'];
@@ -15450,6 +15476,17 @@ export interface components {
     };
     /** @description `VALIDATION_ERROR` The request is not valid. · `SCOPE_REQUIRED` A scope is required: send {place}. · `SCOPE_CONFLICT` The request names two different scopes. · `TENANT_NOT_ALLOWED` This operation does not work on the tenant {tenant}. · `INVALID_CONDITION` The condition is not valid. */
     'InvalidInScope-INVALID_CONDITION': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description `VALIDATION_ERROR` The request is not valid. · `SCOPE_REQUIRED` A scope is required: send {place}. · `SCOPE_CONFLICT` The request names two different scopes. · `TENANT_NOT_ALLOWED` This operation does not work on the tenant {tenant}. · `INVALID_CONDITION` The condition is not valid. · `WEBHOOK_URL_NOT_ALLOWED` The webhook address is not allowed. */
+    'InvalidInScope-INVALID_CONDITION-WEBHOOK_URL_NOT_ALLOWED': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
         'Content-Language': components['headers']['Content-Language'];
@@ -23948,7 +23985,7 @@ export interface operations {
           };
         };
       };
-      400: components['responses']['InvalidInScope-INVALID_CONDITION'];
+      400: components['responses']['InvalidInScope-INVALID_CONDITION-WEBHOOK_URL_NOT_ALLOWED'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
       404: components['responses']['NOT_FOUND'];
@@ -24006,7 +24043,7 @@ export interface operations {
           };
         };
       };
-      400: components['responses']['InvalidInScope-INVALID_CONDITION'];
+      400: components['responses']['InvalidInScope-INVALID_CONDITION-WEBHOOK_URL_NOT_ALLOWED'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-SESSION_REQUIRED'];
       404: components['responses']['NOT_FOUND'];
@@ -24118,7 +24155,7 @@ export interface operations {
           };
         };
       };
-      400: components['responses']['InvalidInScope-INVALID_CONDITION'];
+      400: components['responses']['InvalidInScope-INVALID_CONDITION-WEBHOOK_URL_NOT_ALLOWED'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
       404: components['responses']['NOT_FOUND'];
@@ -25413,7 +25450,7 @@ export interface operations {
         limit?: components['parameters']['limit'];
         /** @description Continues a list: the `nextCursor` of the previous page. */
         cursor?: components['parameters']['cursor'];
-        /** @description Only rows with this text, in any case, in: url, description. */
+        /** @description Only rows with this text, in any case, in: name, url, description. */
         search?: string;
         sortField?: components['schemas']['WebhookSubscriptionSortField'];
         sortOrder?: components['parameters']['sortOrder'];
@@ -25463,6 +25500,11 @@ export interface operations {
       content: {
         'application/json': {
           scope: components['schemas']['AccountProjectOrOrganizationProjectScope'];
+          /**
+           * @description Its name, which no other of the project has. A policy document needs it.
+           * @default null
+           */
+          name?: string | null;
           /**
            * Format: uri
            * @description Where events are posted.
@@ -25595,6 +25637,8 @@ export interface operations {
       content: {
         'application/json': {
           scope: components['schemas']['AccountProjectOrOrganizationProjectScope'];
+          /** @description Its name, which no other of the project has. A policy document needs it. */
+          name?: string | null;
           /**
            * Format: uri
            * @description Where events are posted.
@@ -25615,6 +25659,7 @@ export interface operations {
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
+      409: components['responses']['CONFLICT'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];

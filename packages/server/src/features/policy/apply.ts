@@ -9,6 +9,9 @@ import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 import type { RowOf } from '../../kernel/entity.ts';
 import type { PolicyDocument } from '@doorward/decision/document/document';
+import { assertChecked } from './kinds/addresses.ts';
+import { settleWebhooks } from './kinds/webhooks.ts';
+import type { NewSecret } from './outputs.ts';
 import { planOf, type Obstacle, type Plan, type Proposal } from './plan.ts';
 import { PolicyVersion, storeVersion, type Counts, type Source } from './policy-version.ts';
 import { readAnswers, recordingsOf } from './record.ts';
@@ -17,6 +20,8 @@ import { write, type WrittenChange } from './write.ts';
 
 /** What a caller says of an application besides the document. */
 export interface Application extends Proposal {
+  /** Those that the service may call: they were checked before the transaction. */
+  readonly addresses: ReadonlySet<string>;
   readonly ifVersion: string | null;
   readonly planHash?: string | undefined;
   readonly message?: string | undefined;
@@ -33,11 +38,13 @@ interface ApplyContext {
   readonly services: Services;
   readonly record: (recording: Recording) => void;
   readonly unchanged: () => void;
+  readonly afterCommit: (work: () => void) => void;
 }
 
 interface Applied {
   readonly version: string;
   readonly applied: RowOf<typeof PolicyVersion> | null;
+  readonly secrets: NewSecret[];
 }
 
 /**
@@ -50,17 +57,19 @@ export async function apply(ctx: ApplyContext, application: Application): Promis
   const plan = await planOf(ctx, application);
   assertSamePlan(plan, application);
   assertNoObstacle(plan.blocked);
+  assertChecked(plan.comparison, application.addresses);
   assertTestsPass(plan, application.document);
   if (plan.selfLockout) assertMayLeave(callerOf(ctx), services);
   const { comparison, documentDiffers } = plan;
   if (comparison.changes.length === 0 && !documentDiffers) {
     ctx.unchanged();
-    return { version: plan.version, applied: null };
+    return { version: plan.version, applied: null, secrets: [] };
   }
   const at = { scope, now: services.clock.now() };
   const before = await readAnswers(tx, at, comparison.changes);
-  const written = await write(tx, scope.nodeId, comparison, services);
+  const written = await write(tx, scope.nodeId, comparison, writerOf(ctx));
   await assertStillUnassigned(ctx, written);
+  const secrets = await settleWebhooks(ctx, written);
   const after = await readAnswers(tx, at, written);
   const { version } = await loadState(tx, scope.nodeId, services.builtIns);
   const applied = await storeApplied(ctx, application, plan, version);
@@ -72,8 +81,15 @@ export async function apply(ctx: ApplyContext, application: Application): Promis
     metadata: { number, counts, documentHash, source },
   });
   for (const recording of recordingsOf(written, before, after)) ctx.record(recording);
-  return { version, applied };
+  return { version, applied, secrets };
 }
+
+/** Who writes the rows of a comparison, and with which ids. */
+export const writerOf = (ctx: Pick<ApplyContext, 'principal' | 'services'>) => ({
+  builtIns: ctx.services.builtIns,
+  ids: ctx.services.ids,
+  userId: callerOf(ctx).userId,
+});
 
 function assertSamePlan({ version, number, planHash }: Plan, asked: Application): void {
   const changed = (path: string, fix: string) =>

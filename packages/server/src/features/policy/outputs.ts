@@ -104,12 +104,21 @@ export const PolicyPlan = z
     description: 'What a policy document would change, and for whom. Nothing was changed.',
   });
 
+const PolicySecret = z
+  .object({ kind, key, secret: z.string().describe('The secret, which no other answer has.') })
+  .meta({ id: 'PolicySecret', description: 'The secret of a row that an application has made.' });
+export type NewSecret = z.output<typeof PolicySecret>;
+
 export const AppliedPolicy = z
   .object({
     version: z.string().describe('The state of the rows now.'),
     applied: PolicyVersion.schema
       .nullable()
       .describe('The new version; null if there was nothing to change.'),
+    secrets: z
+      .array(PolicySecret)
+      .nullable()
+      .describe('Secrets of new webhooks, shown only once; null in an idempotent replay.'),
   })
   .meta({ id: 'AppliedPolicy', description: 'The result of the application of a policy document.' });
 

@@ -12,6 +12,7 @@ import { rowsOf } from '../../../db/query/rows.ts';
 import { fail } from '../../../errors.ts';
 import { canonicalJson } from '../../../kernel/output/canonical-json.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
+import { entityOf } from './kinds.ts';
 
 /** The rows of a project that a policy document can name, as they are now. */
 export interface State {
@@ -43,7 +44,12 @@ const fieldsOf: Readonly<Record<DocumentKind, SQL>> = {
     'condition', condition, 'metadata', metadata)`,
   groups: sql`name, json_build_object('description', description, 'metadata', metadata)`,
   roles: sql`name, json_build_object('description', description, 'metadata', metadata)`,
+  webhooks: sql`name, json_build_object('url', url, 'eventTypes', to_json(event_types), 'description', description,
+    'active', active)`,
 };
+
+/** Rows that no document can name, so that they are not part of the state: webhooks without a name. */
+const nameableOf: Readonly<Partial<Record<DocumentKind, SQL>>> = { webhooks: sql`name is not null` };
 
 /** Lists of keys in a document, by the tables that store them. */
 const linksOf = {
@@ -66,8 +72,8 @@ export async function loadState(tx: Executor, projectId: string, builtIns: Built
   for (const kind of documentKinds) {
     const stored = await rowsOf<Omit<StoredRow, 'kind'>>(
       tx,
-      sql`select id, ${fieldsOf[kind]} as fields, ${managed} from ${sql.raw(kind)}
-        where ${ofProject} and deleted_at is null order by id`,
+      sql`select id, ${fieldsOf[kind]} as fields, ${managed} from ${entityOf[kind].table}
+        where ${ofProject} and deleted_at is null and ${nameableOf[kind] ?? sql`true`} order by id`,
     );
     rows[kind] = stored.map((row) => ({ ...row, kind }));
   }
@@ -150,6 +156,7 @@ export function documentOf(
     groups: byKind('groups'),
     roles: byKind('roles'),
     tags: byKind('tags'),
+    webhooks: byKind('webhooks'),
     tests: [],
     ...of,
   };
