@@ -62,7 +62,7 @@ export function compare(
   const keys = new Map([...matches.values()].map(({ row, key }) => [row.id, key]));
   // A row that goes may have the key of one that comes.
   for (const { id, kind, policyKey } of unmatched)
-    if (policyKey !== null && matches.has(`${kind} ${policyKey}`)) keys.set(id, `${policyKey} (${id})`);
+    if (policyKey !== null && Object.hasOwn(after[kind], policyKey)) keys.set(id, `${policyKey} (${id})`);
   const rows = [...[...matches.values()].map(({ row }) => row), ...unmatched];
   const byLabel = new Map(rows.map((row) => [`${row.kind} ${keys.get(row.id) ?? row.policyKey ?? ''}`, row]));
   const newLabels = labelsOf(state, builtIns, keys, after);
