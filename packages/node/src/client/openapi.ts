@@ -8654,7 +8654,7 @@ export interface components {
       version: string;
       /** @description The new version; null if there was nothing to change. */
       applied: components['schemas']['PolicyVersion'] | null;
-      /** @description Secrets of new webhooks, shown only once; null in an idempotent replay. */
+      /** @description Secrets of new webhooks and confidential apps, shown only once; null in an idempotent replay. */
       secrets: components['schemas']['PolicySecret'][] | null;
     };
     /** @description One application of a policy document to a project. */
@@ -8723,7 +8723,7 @@ export interface components {
      * @description A part of a policy document.
      * @enum {string}
      */
-    PolicyKind: 'tags' | 'resources' | 'permissions' | 'groups' | 'roles' | 'webhooks';
+    PolicyKind: 'tags' | 'resources' | 'permissions' | 'groups' | 'roles' | 'apps' | 'webhooks';
     /** @description What a policy document would change, and for whom. Nothing was changed. */
     PolicyPlan: {
       /** @description The state of the rows: pass it as `ifVersion`. */
@@ -8800,14 +8800,20 @@ export interface components {
       key: string;
       /** @description The error that an application would get. */
       code: components['schemas']['PolicyObstacleCode'];
-      /** @description The permission that the caller lacks, or what is in the way: `allowDelete`, `protect`, or who uses the row. */
+      /** @description The permission that the caller lacks, or what is in the way: `allowDelete`, `protect`, `firstParty`, or who uses the row. */
       cause: string | null;
     };
     /**
      * @description Why a change cannot be made.
      * @enum {string}
      */
-    PolicyObstacleCode: 'FORBIDDEN' | 'PRIVILEGE_ESCALATION' | 'DELETION_NOT_ALLOWED' | 'IN_USE';
+    PolicyObstacleCode:
+      | 'FORBIDDEN'
+      | 'PRIVILEGE_ESCALATION'
+      | 'SESSION_REQUIRED'
+      | 'STEP_UP_REQUIRED'
+      | 'DELETION_NOT_ALLOWED'
+      | 'IN_USE';
     /** @description A row that was changed or deleted by hand since the last application. */
     PolicyDrift: {
       /** @description The part of the document. */
@@ -9115,6 +9121,8 @@ export interface components {
       resources: string[];
       /** @description true: the client registered itself (RFC 7591). Its users are always asked for consent, and it is deleted when unused for 30 days. */
       registered: boolean;
+      /** @description policy: a policy document manages it; null: it is changed by hand. */
+      managed: components['schemas']['ManagedBy'] | null;
       /** @description Related rows of Tag; absent unless asked for. */
       tags?: components['schemas']['Tag'][];
       /** @description The related Role; absent unless asked for. */
@@ -9199,6 +9207,8 @@ export interface components {
       resources: string[];
       /** @description true: the client registered itself (RFC 7591). Its users are always asked for consent, and it is deleted when unused for 30 days. */
       registered: boolean;
+      /** @description policy: a policy document manages it; null: it is changed by hand. */
+      managed: components['schemas']['ManagedBy'] | null;
       /** @description Related rows of Tag; absent unless asked for. */
       tags?: components['schemas']['Tag'][];
       /** @description The related Role; absent unless asked for. */

@@ -105,6 +105,7 @@ export function Rollback({ version: { number } }: { readonly version: Version })
       )}
       {secrets.length > 0 && (
         <SecretDialog
+          title={t.newSecrets}
           name={t.newSecrets}
           secret={secrets.map(({ kind, key, secret }) => `${t.kinds[kind]} ${key}: ${secret}`).join('\n')}
           onClose={() => setSecrets([])}

@@ -25,6 +25,8 @@ export const serviceRequest = (
 
 export const serviceAsApp = ({ allowsSignUp }: NonNullable<AppRequest['toService']>): LiveApp => ({
   id: SERVICE_ID,
+  policyKey: null,
+  policyHold: null,
   tenantId: SYSTEM_NODE,
   clientId: SERVICE_ID,
   name: 'Doorward',

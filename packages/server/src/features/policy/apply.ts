@@ -1,5 +1,6 @@
 import { assertRecentSignIn } from '../../access/guard.ts';
 import { assignmentsOf } from '../../domain/assigned-roles/assigned-roles.ts';
+import { skipConsentFix } from '../../domain/app-settings/first-party.ts';
 import { fail, type Code, type Detail } from '../../errors.ts';
 import { lockChainHeads } from '../../events/audit/chain-heads.ts';
 import { actorOf } from '../../events/record.ts';
@@ -10,9 +11,10 @@ import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 import type { RowOf } from '../../kernel/entity.ts';
 import type { PolicyDocument } from '@doorward/decision/document/document';
 import { assertChecked } from './kinds/addresses.ts';
+import { secretsOfApps, settleApps } from './kinds/apps.ts';
 import { settleWebhooks } from './kinds/webhooks.ts';
 import type { NewSecret } from './outputs.ts';
-import { planOf, type Obstacle, type Plan, type Proposal } from './plan.ts';
+import { obstacleCodes, planOf, type Obstacle, type Plan, type Proposal } from './plan.ts';
 import { PolicyVersion, storeVersion, type Counts, type Source } from './policy-version.ts';
 import { readAnswers, recordingsOf } from './record.ts';
 import { loadState } from './document/state.ts';
@@ -38,6 +40,7 @@ interface ApplyContext {
   readonly services: Services;
   readonly record: (recording: Recording) => void;
   readonly unchanged: () => void;
+  readonly invalidate: (...topics: string[]) => void;
   readonly afterCommit: (work: () => void) => void;
 }
 
@@ -69,7 +72,10 @@ export async function apply(ctx: ApplyContext, application: Application): Promis
   const before = await readAnswers(tx, at, comparison.changes);
   const written = await write(tx, scope.nodeId, comparison, writerOf(ctx));
   await assertStillUnassigned(ctx, written);
-  const secrets = await settleWebhooks(ctx, written);
+  const secrets = [
+    ...(await secretsOfApps(ctx, comparison, written)),
+    ...(await settleWebhooks(ctx, written)),
+  ];
   const after = await readAnswers(tx, at, written);
   const { version } = await loadState(tx, scope.nodeId, services.builtIns);
   const applied = await storeApplied(ctx, application, plan, version);
@@ -81,6 +87,7 @@ export async function apply(ctx: ApplyContext, application: Application): Promis
     metadata: { number, counts, documentHash, source },
   });
   for (const recording of recordingsOf(written, before, after)) ctx.record(recording);
+  await settleApps(ctx, written);
   return { version, applied, secrets };
 }
 
@@ -104,13 +111,14 @@ function assertSamePlan({ version, number, planHash }: Plan, asked: Application)
     throw changed('planHash', 'This is another plan: plan again, and look at its changes.');
 }
 
-const precedence = ['FORBIDDEN', 'PRIVILEGE_ESCALATION', 'DELETION_NOT_ALLOWED', 'IN_USE'] as const;
 const refusals = {
   FORBIDDEN: {
     detail: 'not_allowed',
     fix: 'Ask an administrator of the project for a role that may change these rows.',
   },
   PRIVILEGE_ESCALATION: { detail: 'permission', fix: undefined },
+  SESSION_REQUIRED: { detail: 'not_allowed', fix: skipConsentFix },
+  STEP_UP_REQUIRED: { detail: 'not_allowed', fix: undefined },
   DELETION_NOT_ALLOWED: {
     detail: 'not_allowed',
     fix: 'Pass allowDelete to delete what the document lacks. Of a protected row first apply a document without `protect`.',
@@ -122,18 +130,21 @@ const refusals = {
 } as const;
 
 function assertNoObstacle(blocked: readonly Obstacle[]): void {
-  const code = precedence.find((candidate) => blocked.some((obstacle) => obstacle.code === candidate));
+  const code = obstacleCodes.find((candidate) => blocked.some((obstacle) => obstacle.code === candidate));
   if (code === undefined) return;
   const { detail, fix } = refusals[code];
   const details = blocked
     .filter((obstacle) => obstacle.code === code)
     .slice(0, 20)
     .map(({ kind, key, cause }): Detail => ({
-      path: code === 'PRIVILEGE_ESCALATION' ? (cause ?? '') : `policy.${kind}.${key}`,
+      path: code === 'PRIVILEGE_ESCALATION' ? (cause ?? '') : pathOf(`policy.${kind}.${key}`, cause),
       code: detail,
     }));
   throw fail(code satisfies Code, { details, ...(fix === undefined ? {} : { fix }) });
 }
+
+const pathOf = (row: string, cause: string | null): string =>
+  cause === 'firstParty' ? `${row}.firstParty` : row;
 
 function assertTestsPass({ tests }: Plan, { tests: declared }: PolicyDocument): void {
   const failed = new Set(tests.filter(({ passed }) => !passed).map(({ name }) => name));

@@ -2,6 +2,7 @@ import { documentKinds } from '@doorward/decision/document/document';
 import { z } from 'zod';
 import { Affected } from '../../access/dry-run/impact.ts';
 import { uuid } from '../../kernel/input/values.ts';
+import { obstacleCodes } from './plan.ts';
 import { PolicyVersion } from './policy-version.ts';
 
 /** The answers of the policy operations. */
@@ -39,14 +40,14 @@ const PolicyObstacle = z
     kind,
     key,
     code: z
-      .enum(['FORBIDDEN', 'PRIVILEGE_ESCALATION', 'DELETION_NOT_ALLOWED', 'IN_USE'])
+      .enum(obstacleCodes)
       .meta({ id: 'PolicyObstacleCode', description: 'Why a change cannot be made.' })
       .describe('The error that an application would get.'),
     cause: z
       .string()
       .nullable()
       .describe(
-        'The permission that the caller lacks, or what is in the way: `allowDelete`, `protect`, or who uses the row.',
+        'The permission that the caller lacks, or what is in the way: `allowDelete`, `protect`, `firstParty`, or who uses the row.',
       ),
   })
   .meta({ id: 'PolicyObstacle', description: 'A change that cannot be made, or not by the caller.' });
@@ -118,7 +119,9 @@ export const AppliedPolicy = z
     secrets: z
       .array(PolicySecret)
       .nullable()
-      .describe('Secrets of new webhooks, shown only once; null in an idempotent replay.'),
+      .describe(
+        'Secrets of new webhooks and confidential apps, shown only once; null in an idempotent replay.',
+      ),
   })
   .meta({ id: 'AppliedPolicy', description: 'The result of the application of a policy document.' });
 

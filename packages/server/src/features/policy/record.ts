@@ -16,6 +16,7 @@ const eventNoun: Readonly<Partial<Record<DocumentKind, string>>> = {
   permissions: 'permission',
   groups: 'group',
   roles: 'role',
+  apps: 'project_app',
 };
 const verbOf = {
   create: 'created',

@@ -63,14 +63,17 @@ export function blockedBy(
 }
 
 /** The rights that a row gives to its holders, whatever the state of the resources, which can be switched on again. */
-function rightsOf(document: PolicyDocument, kind: DocumentKind, label: string): WantedPermission[] {
-  if (!(label in document[kind])) return [];
-  return namesOf(document, kind, label).map((name) => {
+export function rightsOf(document: PolicyDocument, kind: DocumentKind, label: string): WantedPermission[] {
+  return label in document[kind] ? wantedOf(document, namesOf(document, kind, label)) : [];
+}
+
+/** Permissions by their keys in the document, or the names of built-in ones. */
+export const wantedOf = (document: PolicyDocument, names: readonly string[]): WantedPermission[] =>
+  names.map((name) => {
     const own = document.permissions[name];
     const { resource, action } = own ?? targetOf(name);
     return { resource, action, managementPlane: isBuiltInNoun(resource), condition: own?.condition ?? null };
   });
-}
 
 /** The permissions that a row contains or is about. */
 function namesOf(document: PolicyDocument, kind: DocumentKind, label: string): readonly string[] {

@@ -11,6 +11,7 @@ import type { Ids } from '../../kernel/ports.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { groups } from '../groups/group.ts';
 import { permissions } from '../permissions/permission.ts';
+import { projectApps } from '../project-apps/project-app.ts';
 import { resources } from '../resources/resource.ts';
 import { roles } from '../roles/role.ts';
 import { tags } from '../tags/tag.ts';
@@ -40,7 +41,11 @@ export async function write(
     const ofKind = changed.filter((change) => change.kind === kind);
     await upsert[kind](
       tx,
-      ofKind.map(({ id, key }) => ({ ...rowOf(projectId, after, kind, key, id, idOf), createdBy: userId })),
+      ofKind.map(({ id, key }) => ({
+        ...rowOf(projectId, after, kind, key, id, idOf),
+        createdBy: userId,
+        clientId: ids.random(),
+      })),
     );
     for (const link of links[kind] ?? []) await relink(tx, projectId, after, link, ofKind, idOf);
   }
@@ -74,6 +79,7 @@ function idsOfRows({ after, rowOf: existing }: Comparison, builtIns: BuiltIns, i
   for (const { id, slug } of builtIns.resources) idByName.set(`resources ${slug}`, id);
   for (const { id, name } of builtIns.permissions) idByName.set(`permissions ${name}`, id);
   for (const { id, name } of builtIns.groups) idByName.set(`groups ${name}`, id);
+  for (const { id, name } of builtIns.roles) idByName.set(`roles ${name}`, id);
   for (const kind of documentKinds)
     for (const key of Object.keys(after[kind]))
       idByName.set(`${kind} ${key}`, existing(kind, key)?.id ?? ids.next());
@@ -106,10 +112,19 @@ function rowOf(
     policyHold: holdOf(after, fields),
   };
   if (kind === 'resources') return { ...row, slug: key };
+  if (kind === 'apps') return { ...row, name: key, ...signUpColumns(projectId, after, fields, idOf) };
   if (kind !== 'permissions') return { ...row, name: key };
   const resource = String(fields['resource']);
   const resourceTenantId = resource in after.resources ? projectId : SYSTEM_NODE;
   return { ...row, name: key, resourceId: idOf('resources', resource), resourceTenantId };
+}
+
+function signUpColumns(projectId: string, after: PolicyDocument, { signUpRole: role }: Row, idOf: IdOf): Row {
+  if (typeof role !== 'string') return { signUpRoleId: null, signUpRoleTenantId: null };
+  return {
+    signUpRoleId: idOf('roles', role),
+    signUpRoleTenantId: role in after.roles ? projectId : SYSTEM_NODE,
+  };
 }
 
 const holdOf = ({ mode }: PolicyDocument, { protect }: Row): string =>
@@ -163,6 +178,11 @@ const upsert: Readonly<Record<DocumentKind, Upsert>> = {
   permissions: upsertInto(permissions),
   groups: upsertInto(groups),
   roles: upsertInto(roles),
+  apps: upsertInto(
+    projectApps,
+    ['secretHash', 'registrationHash', 'lastUsedAt'],
+    ['clientId', 'confidential'],
+  ),
   webhooks: upsertInto(
     webhookSubscriptions,
     [
@@ -194,6 +214,7 @@ const links: Partial<Record<DocumentKind, readonly Link[]>> = {
     { member: 'groups', table: 'role_groups', from: 'role_id', to: 'group_id' },
     taggedIn('role_tags', 'role_id'),
   ],
+  apps: [taggedIn('project_app_tags', 'project_app_id')],
 };
 
 /** Replaces the links of the rows whose list differs. */

@@ -6,6 +6,7 @@ import { parseInput } from '../../../kernel/input/validate.ts';
 import { metadata, refusal, text } from '../../../kernel/input/values.ts';
 import { Group } from '../../groups/group.ts';
 import { Permission } from '../../permissions/permission.ts';
+import { ProjectApp } from '../../project-apps/project-app.ts';
 import { Resource } from '../../resources/resource.ts';
 import { Role } from '../../roles/role.ts';
 import { Tag } from '../../tags/tag.ts';
@@ -81,6 +82,31 @@ const tags = z.strictObject({
   renamedFrom,
 });
 
+const apps = z.strictObject({
+  logoUrl: fieldOf(ProjectApp, 'logoUrl'),
+  homepageUrl: fieldOf(ProjectApp, 'homepageUrl'),
+  primaryColor: fieldOf(ProjectApp, 'primaryColor'),
+  redirectUris: fieldOf(ProjectApp, 'redirectUris'),
+  postLogoutRedirectUris: fieldOf(ProjectApp, 'postLogoutRedirectUris'),
+  backchannelLogoutUri: fieldOf(ProjectApp, 'backchannelLogoutUri'),
+  scopes: fieldOf(ProjectApp, 'scopes').transform((given) => given && [...new Set(given)]),
+  enabledProviders: fieldOf(ProjectApp, 'enabledProviders'),
+  identityProviders: fieldOf(ProjectApp, 'identityProviders'),
+  allowSignUp: fieldOf(ProjectApp, 'allowSignUp'),
+  signUpRole: key
+    .nullable()
+    .default(null)
+    .describe('Key of the role that people join with, or the name of a built-in one of projects.'),
+  confidential: fieldOf(ProjectApp, 'confidential'),
+  firstParty: fieldOf(ProjectApp, 'firstParty'),
+  allowedOrigins: fieldOf(ProjectApp, 'allowedOrigins'),
+  accessTokenProfile: fieldOf(ProjectApp, 'accessTokenProfile'),
+  resources: fieldOf(ProjectApp, 'resources'),
+  tags: tagNames,
+  protect,
+  renamedFrom,
+});
+
 const webhooks = z.strictObject({
   url: fieldOf(WebhookSubscription, 'url'),
   eventTypes: EventTypes,
@@ -129,6 +155,7 @@ const MAX = {
   groups: 1000,
   roles: 1000,
   tags: 200,
+  apps: 50,
   webhooks: 50,
   tests: 1000,
 } as const;
@@ -162,6 +189,7 @@ export const Document = z
     groups: keyed(groups, MAX.groups),
     roles: keyed(roles, MAX.roles),
     tags: keyed(tags, MAX.tags),
+    apps: keyed(apps, MAX.apps),
     webhooks: keyed(webhooks, MAX.webhooks),
     tests: z.array(test).max(MAX.tests).default([]),
   })
@@ -198,7 +226,7 @@ const member = z.strictObject({ policy: Document });
 export function parseDocument(raw: unknown): { document: PolicyDocument; formerKeys: FormerKeys } {
   const { policy } = parseInput(member, { policy: raw });
   const formerKeys = new Map<string, string>();
-  for (const kind of ['permissions', 'groups', 'roles', 'tags', 'webhooks'] as const) {
+  for (const kind of ['permissions', 'groups', 'roles', 'tags', 'apps', 'webhooks'] as const) {
     const rows: Record<string, { readonly renamedFrom?: string | undefined }> = policy[kind];
     for (const [name, { renamedFrom: former }] of Object.entries(rows))
       if (former !== undefined) formerKeys.set(formerKey(kind, name), former);
@@ -221,6 +249,7 @@ function complete({ $schema: _, resources: given, ...policy }: Parsed): PolicyDo
     groups: mapped(policy.groups, ({ renamedFrom: _former, ...row }) => row),
     roles: mapped(policy.roles, ({ renamedFrom: _former, ...row }) => row),
     tags: mapped(policy.tags, ({ renamedFrom: _former, ...row }) => row),
+    apps: mapped(policy.apps, ({ renamedFrom: _former, ...row }) => row),
     webhooks: mapped(policy.webhooks, ({ renamedFrom: _former, ...row }) => row),
   } as unknown as PolicyDocument;
 }

@@ -2,6 +2,7 @@ import type { DocumentKind } from '@doorward/decision/document/document';
 import type { AnyEntity } from '../../../kernel/entity.ts';
 import { Group } from '../../groups/group.ts';
 import { Permission } from '../../permissions/permission.ts';
+import { ProjectApp } from '../../project-apps/project-app.ts';
 import { Resource } from '../../resources/resource.ts';
 import { Role } from '../../roles/role.ts';
 import { Tag } from '../../tags/tag.ts';
@@ -14,5 +15,6 @@ export const entityOf: Readonly<Record<DocumentKind, AnyEntity>> = {
   permissions: Permission,
   groups: Group,
   roles: Role,
+  apps: ProjectApp,
   webhooks: WebhookSubscription,
 };

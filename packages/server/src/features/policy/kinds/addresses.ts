@@ -1,4 +1,4 @@
-import type { PolicyDocument } from '@doorward/decision/document/document';
+import type { Keyed, PolicyDocument } from '@doorward/decision/document/document';
 import { evaluateWithoutConditions } from '@doorward/decision/evaluate';
 import { sql } from 'drizzle-orm';
 import { rowsOf } from '../../../db/query/rows.ts';
@@ -25,20 +25,28 @@ interface Address {
   readonly path: string;
   readonly url: string;
 }
-type AddressedKind = 'webhooks';
+type AddressedKind = keyof typeof addressIn;
+
+/** The member that is an address, by kind. */
+const addressIn = { webhooks: 'url', apps: 'backchannelLogoutUri' } as const;
+const kinds = Object.keys(addressIn) as AddressedKind[];
+const isAddressed = (kind: string): kind is AddressedKind => kind in addressIn;
 
 const MAX_DETAILS = 20;
 
 /** Whether a document that is not validated yet may name an address. */
 export const mayNameAddresses = (policy: Readonly<Record<string, unknown>> | undefined): boolean =>
-  Object.keys(policy?.['webhooks'] ?? {}).length > 0;
+  kinds.some((kind) => Object.keys(policy?.[kind] ?? {}).length > 0);
 
-const addressesOf = ({ webhooks }: PolicyDocument): Address[] =>
-  Object.entries(webhooks).map(([key, { url }]) => ({
-    kind: 'webhooks',
-    path: `policy.webhooks.${key}.url`,
-    url,
-  }));
+const addressesOf = (document: PolicyDocument): Address[] =>
+  kinds.flatMap((kind) =>
+    Object.entries(document[kind] as unknown as Keyed<Record<string, unknown>>).flatMap(([key, row]) => {
+      const url = row[addressIn[kind]];
+      return typeof url === 'string' ? [{ kind, path: pathOf(kind, key), url }] : [];
+    }),
+  );
+
+const pathOf = (kind: AddressedKind, key: string): string => `policy.${kind}.${key}.${addressIn[kind]}`;
 
 /**
  * The addresses that an application may set: those that rows of the project have already, and those that were checked. An
@@ -60,7 +68,9 @@ export async function allowedAddresses(
 async function storedAddresses(tx: Executor, projectId: string): Promise<string[]> {
   const rows = await rowsOf<{ url: string }>(
     tx,
-    sql`select url from webhook_subscriptions where tenant_id = ${projectId}::uuid and deleted_at is null`,
+    sql`select url from webhook_subscriptions where tenant_id = ${projectId}::uuid and deleted_at is null
+      union select backchannel_logout_uri from project_apps where tenant_id = ${projectId}::uuid and deleted_at is null
+        and backchannel_logout_uri is not null`,
   );
   return rows.map(({ url }) => url);
 }
@@ -94,10 +104,9 @@ async function assertAllowed(
 /** @throws CONFLICT if the rows have changed since the addresses were checked, so that another one would be set */
 export function assertChecked({ changes }: Comparison, allowed: ReadonlySet<string>): void {
   const unchecked = changes.flatMap(({ kind, key, action, fields }): Detail[] => {
-    const url = kind === 'webhooks' && action !== 'delete' ? fields['url']?.to : undefined;
-    return typeof url === 'string' && !allowed.has(url)
-      ? [{ path: `policy.${kind}.${key}.url`, code: 'changed' }]
-      : [];
+    if (!isAddressed(kind) || action === 'delete') return [];
+    const url = fields[addressIn[kind]]?.to;
+    return typeof url === 'string' && !allowed.has(url) ? [{ path: pathOf(kind, key), code: 'changed' }] : [];
   });
   if (unchecked.length > 0)
     throw fail('CONFLICT', {
