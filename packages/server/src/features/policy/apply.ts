@@ -11,7 +11,7 @@ import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 import type { RowOf } from '../../kernel/entity.ts';
 import type { PolicyDocument } from '@doorward/decision/document/document';
 import { assertChecked } from './kinds/addresses.ts';
-import { secretsOfApps, settleApps } from './kinds/apps.ts';
+import { lockSignUpRoles, secretsOfApps, settleApps } from './kinds/apps.ts';
 import { settleWebhooks } from './kinds/webhooks.ts';
 import type { NewSecret } from './outputs.ts';
 import { obstacleCodes, planOf, type Obstacle, type Plan, type Proposal } from './plan.ts';
@@ -68,6 +68,7 @@ export async function apply(ctx: ApplyContext, application: Application): Promis
     ctx.unchanged();
     return { version: plan.version, applied: null, secrets: [] };
   }
+  await lockSignUpRoles(ctx, comparison);
   const at = { scope, now: services.clock.now() };
   const before = await readAnswers(tx, at, comparison.changes);
   const written = await write(tx, scope.nodeId, comparison, writerOf(ctx));
@@ -117,7 +118,7 @@ const refusals = {
     fix: 'Ask an administrator of the project for a role that may change these rows.',
   },
   PRIVILEGE_ESCALATION: { detail: 'permission', fix: undefined },
-  SESSION_REQUIRED: { detail: 'not_allowed', fix: skipConsentFix },
+  SESSION_REQUIRED: { detail: 'not_allowed', fix: undefined },
   STEP_UP_REQUIRED: { detail: 'not_allowed', fix: undefined },
   DELETION_NOT_ALLOWED: {
     detail: 'not_allowed',
@@ -132,14 +133,13 @@ const refusals = {
 function assertNoObstacle(blocked: readonly Obstacle[]): void {
   const code = obstacleCodes.find((candidate) => blocked.some((obstacle) => obstacle.code === candidate));
   if (code === undefined) return;
-  const { detail, fix } = refusals[code];
-  const details = blocked
-    .filter((obstacle) => obstacle.code === code)
-    .slice(0, 20)
-    .map(({ kind, key, cause }): Detail => ({
-      path: code === 'PRIVILEGE_ESCALATION' ? (cause ?? '') : pathOf(`policy.${kind}.${key}`, cause),
-      code: detail,
-    }));
+  const { detail, fix: usual } = refusals[code];
+  const found = blocked.filter((obstacle) => obstacle.code === code);
+  const fix = found.every(({ cause }) => cause === 'firstParty') ? skipConsentFix : usual;
+  const details = found.slice(0, 20).map(({ kind, key, cause }): Detail => ({
+    path: code === 'PRIVILEGE_ESCALATION' ? (cause ?? '') : pathOf(`policy.${kind}.${key}`, cause),
+    code: detail,
+  }));
   throw fail(code satisfies Code, { details, ...(fix === undefined ? {} : { fix }) });
 }
 

@@ -16,7 +16,7 @@ let owner: Person;
 const asked: string[] = [];
 
 beforeAll(async () => {
-  app = await startApp({}, undefined, {
+  app = await startApp({ SECURITY_STEP_UP_MAX_AGE_MINUTES: '5' }, undefined, {
     resolve: (name) => {
       asked.push(name);
       return Promise.resolve([name.startsWith('internal') ? '10.0.0.1' : '93.184.215.14']);
@@ -284,6 +284,17 @@ describe.each(transports)('over %s', (via) => {
       Portal: { ...Portal, firstParty: true, homepageUrl: 'https://a.example.test/' },
     });
     expect((await applied(project, more, {}, machine)).ok).toBe(true);
+
+    const second = withApps({
+      Portal: { ...Portal, firstParty: true },
+      Other: { redirectUris, firstParty: true },
+    });
+    app.clock.advance(6 * 60_000);
+    const late = await plan(project, second, {}, firm.owner.token);
+    expect(late.blocked).toEqual([
+      { kind: 'apps', key: 'Other', code: 'STEP_UP_REQUIRED', cause: 'firstParty' },
+    ]);
+    expect((await applied(project, second, {}, firm.owner.token)).code).toBe('STEP_UP_REQUIRED');
   });
 
   it('need the right of their own operation', async () => {

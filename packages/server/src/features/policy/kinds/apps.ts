@@ -1,8 +1,9 @@
 import type { Keyed, PolicyDocument } from '@doorward/decision/document/document';
 import { organizationNouns } from '@doorward/decision/policy/organization-nouns';
-import { sql } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import { appOriginsTopic } from '../../../access/credentials/app-origins.ts';
 import { recordset } from '../../../db/query/recordset.ts';
+import { isAnyOf } from '../../../db/query/rows.ts';
 import { appsTopic } from '../../../domain/app-access/app.ts';
 import { createAppSecret } from '../../../domain/app-access/app-secret.ts';
 import { faultsOfWays } from '../../../domain/app-settings/sign-in-ways.ts';
@@ -11,6 +12,7 @@ import { fail, type Detail } from '../../../errors.ts';
 import type { Context, Services } from '../../../kernel/context.ts';
 import { fixOf, useOneOf, type Hint } from '../../../kernel/input/fix.ts';
 import type { ResolvedScope } from '../../../kernel/scope.ts';
+import { roles } from '../../roles/role.ts';
 import type { Comparison } from '../document/match.ts';
 import type { NewSecret } from '../outputs.ts';
 import type { WrittenChange } from '../write.ts';
@@ -66,6 +68,34 @@ const scopesOf = ({ permissions }: PolicyDocument, { builtIns }: AppServices): s
 type AppContext = Pick<Context, 'tx' | 'services' | 'record' | 'invalidate'> & {
   readonly scope: ResolvedScope;
 };
+
+/**
+ * Share-locks the roles that people will join with, so that none is deleted as unassigned meanwhile. The lock of the node does
+ * not hold a deletion up before its end.
+ * @throws CONFLICT if one was deleted since the rows were read
+ */
+export async function lockSignUpRoles(
+  { tx, scope }: AppContext,
+  { changes, after, rowOf }: Comparison,
+): Promise<void> {
+  const named = changes.flatMap(({ kind, key, action }) => {
+    const role = kind === 'apps' && action !== 'delete' ? after.apps[key]?.signUpRole : null;
+    return (role && rowOf('roles', role)?.id) || [];
+  });
+  const ids = [...new Set(named)];
+  if (ids.length === 0) return;
+  const locked = await tx
+    .select({ id: roles.id })
+    .from(roles)
+    .where(and(eq(roles.tenantId, scope.nodeId), isAnyOf(roles.id, ids), isNull(roles.deletedAt)))
+    .orderBy(roles.id)
+    .for('share');
+  if (locked.length < ids.length)
+    throw fail('CONFLICT', {
+      details: [{ path: 'ifVersion', code: 'changed' }],
+      fix: 'A role was deleted meanwhile: plan again.',
+    });
+}
 
 /** Gives new confidential apps their secrets. */
 export async function secretsOfApps(
