@@ -75,7 +75,7 @@ test('goes back to a version after a look at who is affected', async () => {
     .waitFor();
   expect(await violations(page, 'dialog[open]')).toEqual([]);
   await form.getByRole('button', { name: 'Go back to this version' }).click();
-  // The webhook of the first version is made anew, so its secret is shown, and kept before the dialog closes.
+  // The webhook of the first version is made again, so its new secret is shown, and kept before the dialog closes.
   const secrets = page.getByRole('dialog', { name: 'Secrets of this version' });
   await secrets.getByText(/^webhook ledger: whsec_\S+$/).waitFor();
   expect(await violations(page, 'dialog[open]')).toEqual([]);

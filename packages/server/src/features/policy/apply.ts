@@ -134,9 +134,9 @@ function assertNoObstacle(blocked: readonly Obstacle[]): void {
   const code = obstacleCodes.find((candidate) => blocked.some((obstacle) => obstacle.code === candidate));
   if (code === undefined) return;
   const { detail, fix: usual } = refusals[code];
-  const found = blocked.filter((obstacle) => obstacle.code === code);
-  const fix = found.every(({ cause }) => cause === 'firstParty') ? skipConsentFix : usual;
-  const details = found.slice(0, 20).map(({ kind, key, cause }): Detail => ({
+  const same = blocked.filter((obstacle) => obstacle.code === code);
+  const fix = same.every(({ cause }) => cause === 'firstParty') ? skipConsentFix : usual;
+  const details = same.slice(0, 20).map(({ kind, key, cause }): Detail => ({
     path: code === 'PRIVILEGE_ESCALATION' ? (cause ?? '') : pathOf(`policy.${kind}.${key}`, cause),
     code: detail,
   }));

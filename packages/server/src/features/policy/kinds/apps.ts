@@ -32,7 +32,7 @@ export function assertAppsConsistent(
   services: AppServices,
 ): void {
   const names = scopesOf(document, services);
-  const known: ReadonlySet<string> = new Set(names);
+  const allowed: ReadonlySet<string> = new Set(names);
   const details: Detail[] = [];
   const hints: Hint[] = [];
   for (const [key, app] of Object.entries(document.apps)) {
@@ -44,7 +44,7 @@ export function assertAppsConsistent(
       hints.push({ path: `${path}.${fault.path}`, hint: ways?.fix ?? '' });
     }
     for (const [index, scope] of (app.scopes ?? []).entries()) {
-      if (known.has(scope) || former?.scopes?.includes(scope)) continue;
+      if (allowed.has(scope) || former?.scopes?.includes(scope)) continue;
       details.push({ path: `${path}.scopes.${index}`, code: 'enum' });
       hints.push({ path: `${path}.scopes.${index}`, hint: useOneOf(names, scope) });
     }
