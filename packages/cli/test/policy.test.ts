@@ -1,4 +1,4 @@
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { emptyFolder } from './support/doorward.ts';
@@ -153,6 +153,63 @@ test('an export is equal to the byte each time, and its plan is empty', async ()
   );
   await run('policy', 'export', '-o', 'exported.yaml');
   expect((await run('policy', 'plan', 'exported.yaml')).stdout).toBe('No changes.\n');
+});
+
+test('apps and webhooks come from the environment, and their secrets are shown once', async () => {
+  const { flags, scope } = await newProject();
+  const cwd = await emptyFolder();
+  const how = { cwd, env: { PORTAL_URL: 'https://portal.example.test', LEDGER_URL: 'https://127.0.0.9/in' } };
+  const run = (...args: readonly string[]) => world.run([...args, ...flags], how);
+  const write = (webhooks: string) =>
+    writeFile(
+      join(cwd, 'doorward.yaml'),
+      `version: 1
+apps:
+  Portal: { redirectUris: ['\${PORTAL_URL}/callback'] }
+  Backend: { redirectUris: ['\${PORTAL_URL}/backend'], confidential: true }
+webhooks: ${webhooks}
+`,
+    );
+  await write("{ ledger: { url: '${LEDGER_URL}', eventTypes: ['role.*'] } }");
+  const refused = await run('policy', 'plan');
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain('doorward.yaml:5:28 webhooks.ledger.url');
+
+  how.env.LEDGER_URL = 'https://93.184.215.14/in';
+  const planned = await run('policy', 'plan');
+  expect(planned.stdout).toContain('+ create app Portal\n+ create webhook ledger\n');
+  const applied = await run('policy', 'apply', '--yes', '--secrets-out', 'secrets.json');
+  expect(applied).toMatchObject({ code: 0, stdout: 'Version 1: 3 created, 0 changed, 0 deleted.\n' });
+  const path = join(cwd, 'secrets.json');
+  const secrets = JSON.parse(await readFile(path, 'utf8')) as { key: string; secret: string }[];
+  expect(secrets.map(({ key }) => key)).toEqual(['Backend', 'ledger']);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  for (const { secret } of secrets) expect(applied.stdout + applied.stderr).not.toContain(secret);
+  const { owner } = world.project;
+  const { items } = await world.service.app.must('webhookSubscriptions', { scope }, owner);
+  expect(items).toMatchObject([{ name: 'ledger', url: 'https://93.184.215.14/in' }]);
+  expect((await run('policy', 'export')).stdout).toContain(
+    '  Portal:\n    redirectUris:\n      - https://portal.example.test/callback\n',
+  );
+
+  await write("{ more: { url: '${LEDGER_URL}', eventTypes: ['*'] } }");
+  const again = await run('policy', 'apply', '--yes', '--allow-delete', '--secrets-out', 'secrets.json');
+  expect(again.code).toBe(2);
+  expect(again.stderr).toContain('exists, and is not overwritten');
+  const shown = await run('policy', 'apply', '--yes', '--allow-delete');
+  expect(shown.stdout).toMatch(
+    /^Version 2: 1 created, 0 changed, 1 deleted\.\nSecret of webhook more: whsec_\S+\n$/,
+  );
+  expect(shown.stderr).toContain('Each secret is shown once');
+  const back = await run('policy', 'rollback', '1', '--yes', '--allow-delete', '--json');
+  expect(JSON.parse(back.stdout)).toMatchObject({ secrets: [{ kind: 'webhooks', key: 'ledger' }] });
+  const more = await run('policy', 'apply', '--yes', '--allow-delete', '--secrets-out', 'more.json');
+  expect(more.code).toBe(0);
+  expect(JSON.parse(await readFile(join(cwd, 'more.json'), 'utf8'))).toHaveLength(1);
+  // Without a new secret there is no file.
+  const none = await run('policy', 'apply', '--yes', '--secrets-out', 'none.json');
+  expect(none).toMatchObject({ code: 0, stdout: 'No changes.\n' });
+  await expect(stat(join(cwd, 'none.json'))).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
 describe('a document that is wrong', () => {

@@ -62,12 +62,13 @@ export const webhooks = noun({
   delete: plain('deleteWebhookSubscription'),
   columns: [
     id,
+    { name: 'name' },
     { name: 'url' },
     { name: 'active' },
     { name: 'events', of: 'eventTypes' },
     { name: 'delivered', of: 'lastDeliveredAt', kind: 'time' },
   ],
-  fields: { url: 'text', eventTypes: 'list', description: 'text', active: 'flag' },
+  fields: { name: 'text', url: 'text', eventTypes: 'list', description: 'text', active: 'flag' },
   secret: 'secret',
 });
 

@@ -21,17 +21,30 @@ interface SecretTarget {
 export async function openSecretTarget({ terminal }: Run, options: Options): Promise<SecretTarget> {
   const path = options.text('out');
   if (path === undefined) return onTerminal(terminal, options.flag('secretOnly'));
+  const file = await openNewFile(path);
+  return {
+    async deliver(row, secret, columns) {
+      await file.fill(`${String(row[secret])}\n`);
+      terminal.record({ ...row, [secret]: null }, columns);
+      terminal.note(`The secret is in ${path}.`);
+    },
+    discard: file.discard,
+  };
+}
+
+/** A new file that only its owner can read. @throws Fault if it exists */
+export async function openNewFile(
+  path: string,
+): Promise<{ readonly fill: (text: string) => Promise<void>; readonly discard: () => Promise<void> }> {
   const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EEXIST'
       ? usageFault(`${path} exists, and is not overwritten.`)
       : usageFault(`${path} cannot be written (${error.code ?? error.name}).`);
   });
   return {
-    async deliver(row, secret, columns) {
-      await file.writeFile(`${String(row[secret])}\n`);
+    async fill(text) {
+      await file.writeFile(text);
       await file.close();
-      terminal.record({ ...row, [secret]: null }, columns);
-      terminal.note(`The secret is in ${path}.`);
     },
     async discard() {
       await file.close();

@@ -1,9 +1,9 @@
-import type { components } from '@doorward/node';
 import { randomUUID } from 'node:crypto';
 import type { Command, Options } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { assertCanConfirm, confirm } from '../input/confirm.ts';
 import type { Run } from '../run.ts';
+import { applied, secretsOption } from './applied.ts';
 import { allowDeleteOption, fileArgument, planned, readPlanFile } from './plan.ts';
 import { DEFAULT_FILE } from './policy-file.ts';
 import { inProject, withPlaces } from './policy-scope.ts';
@@ -17,7 +17,7 @@ export const apply: Command = {
   description:
     'Plans, shows the plan, asks, and applies exactly that plan, all or nothing. A plan that doorward policy plan -o wrote is applied as it is, or not at all.',
   arguments: fileArgument,
-  options: { ...allowDeleteOption, ...messageOption },
+  options: { ...allowDeleteOption, ...messageOption, ...secretsOption },
   examples: ['doorward policy apply -m "Clerks approve"', 'doorward policy apply plan.json --yes'],
   async run(run, [path = DEFAULT_FILE], options) {
     assertCanConfirm(run);
@@ -39,11 +39,8 @@ export const apply: Command = {
       allowDelete: file.allowDelete,
       ...said(options, run),
     };
-    const sent = doorward.api.applyPolicy(input, {
-      signal: run.signal,
-      idempotencyKey: randomUUID(),
-    });
-    report(run, await run.terminal.waiting(withPlaces(file.placeOf, sent)));
+    const call = { signal: run.signal, idempotencyKey: randomUUID() };
+    await applied(run, options, () => withPlaces(file.placeOf, doorward.api.applyPolicy(input, call)));
     return exitCodes.done;
   },
 };
@@ -74,14 +71,4 @@ export function said(options: Options, { env }: Run): { message?: string; source
     ...(message === undefined ? {} : { message }),
     ...(repository === undefined || commit === undefined ? {} : { source: { repository, commit } }),
   };
-}
-
-export function report({ terminal }: Run, applied: components['schemas']['AppliedPolicy']): void {
-  const { applied: version } = applied;
-  if (!version) return terminal.answer('No changes.', applied);
-  const { created, updated, deleted } = version.counts;
-  terminal.answer(
-    `Version ${version.number}: ${created} created, ${updated} changed, ${deleted} deleted.`,
-    applied,
-  );
 }

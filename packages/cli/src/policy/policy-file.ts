@@ -25,7 +25,7 @@ interface Part {
 export const DEFAULT_FILE = 'doorward.yaml';
 const MAX_FILES = 100;
 const MAX_DEPTH = 5;
-const keyedParts = ['resources', 'permissions', 'groups', 'roles', 'tags'] as const;
+const keyedParts = ['resources', 'permissions', 'groups', 'roles', 'tags', 'apps', 'webhooks'] as const;
 
 /** @throws Fault (exit 2) with file, line and column for what is not YAML, given twice, or outside of the folder */
 export async function readPolicy(path: string, env: Env): Promise<PolicyFile> {

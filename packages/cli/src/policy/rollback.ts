@@ -3,7 +3,8 @@ import type { Command } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { usageFault } from '../fault.ts';
 import { assertCanConfirm } from '../input/confirm.ts';
-import { confirmPlan, messageOption, report, said, show } from './apply.ts';
+import { confirmPlan, messageOption, said, show } from './apply.ts';
+import { applied, secretsOption } from './applied.ts';
 import { allowDeleteOption } from './plan.ts';
 import { inProject } from './policy-scope.ts';
 import { isRefused } from './shown-plan.ts';
@@ -13,7 +14,7 @@ export const rollback: Command = {
   summary: 'Apply the document of a former version again, as a new version',
   description: 'Shows the plan and asks first.',
   arguments: { '<number>': 'the version to go back to' },
-  options: { ...allowDeleteOption, ...messageOption },
+  options: { ...allowDeleteOption, ...messageOption, ...secretsOption },
   examples: ['doorward policy rollback 3 --dry-run'],
   async run(run, [text = ''], options) {
     assertCanConfirm(run);
@@ -28,11 +29,8 @@ export const rollback: Command = {
     if (plan.changes.length > 0) await confirmPlan(run, plan);
     const { version: ifVersion, planHash } = plan;
     const input = { id, number, ifVersion, planHash, allowDelete, ...said(options, run) };
-    const sent = doorward.api.rollbackPolicy(input, {
-      signal: run.signal,
-      idempotencyKey: randomUUID(),
-    });
-    report(run, await run.terminal.waiting(sent));
+    const call = { signal: run.signal, idempotencyKey: randomUUID() };
+    await applied(run, options, () => doorward.api.rollbackPolicy(input, call));
     return exitCodes.done;
   },
 };

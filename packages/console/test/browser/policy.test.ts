@@ -16,14 +16,18 @@ beforeAll(async () => {
   const { scope } = demo.key;
   at = { id: scope.id.split(':')[1] ?? '', scope };
   const { document } = await api.policy(at);
-  const { version } = await api.applyPolicy({ ...at, policy: document, message: 'As it was' });
+  const url = 'https://ledger.example.test/in';
+  const webhooks = { ledger: { url, eventTypes: ['role.*'] } };
+  const first = { ...document, webhooks };
+  const { version } = await api.applyPolicy({ ...at, policy: first, message: 'As it was' });
   const roles = document['roles'] as Record<string, object>;
   const [name = ''] = Object.keys(roles);
   const changed = {
     ...document,
     roles: { ...roles, [name]: { ...roles[name], description: 'Of version 2' } },
   };
-  await api.applyPolicy({ ...at, policy: changed, ifVersion: version, message: 'A clearer role' });
+  const second = { ...at, policy: changed, ifVersion: version, allowDelete: true };
+  await api.applyPolicy({ ...second, message: 'A clearer role' });
   const { items } = await api.roles({ scope, isSystem: false, search: name });
   roleId = items[0]?.id ?? '';
   await api.updateRole({ scope, id: roleId, description: 'By hand' });
@@ -46,6 +50,7 @@ test('versions, what they changed, and what was changed by hand', async () => {
     .getByRole('table', { name: 'What this version changed' })
     .getByText('"Of version 2"')
     .waitFor();
+  await version.getByText('webhook, deleted').waitFor();
   expect(await violations(page, 'dialog[open]')).toEqual([]);
   expect(offences).toEqual([]);
 });
@@ -70,6 +75,12 @@ test('goes back to a version after a look at who is affected', async () => {
     .waitFor();
   expect(await violations(page, 'dialog[open]')).toEqual([]);
   await form.getByRole('button', { name: 'Go back to this version' }).click();
+  // The webhook of the first version is made again, so its new secret is shown, and kept before the dialog closes.
+  const secrets = page.getByRole('dialog', { name: 'Secrets of this version' });
+  await secrets.getByText(/^webhook ledger: whsec_\S+$/).waitFor();
+  expect(await violations(page, 'dialog[open]')).toEqual([]);
+  await secrets.getByRole('button', { name: 'Download' }).click();
+  await secrets.getByRole('button', { name: 'I have stored it' }).click();
   await page.getByText('back to version 1', { exact: false }).first().waitFor();
   const { items } = await setup.api.policyVersions(at);
   expect(items[0]).toMatchObject({ number: 3, rollbackOf: 1, message: 'The first one was better' });

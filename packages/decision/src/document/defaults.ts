@@ -16,6 +16,26 @@ const permission: Row = { description: null, condition: null, metadata: {}, tags
 const group: Row = { description: null, permissions: [], metadata: {}, tags: [], protect: false };
 const role: Row = { description: null, groups: [], metadata: {}, tags: [], protect: false };
 const tag: Row = { color: 'gray', metadata: {}, protect: false };
+const app: Row = {
+  logoUrl: null,
+  homepageUrl: null,
+  primaryColor: null,
+  postLogoutRedirectUris: [],
+  backchannelLogoutUri: null,
+  scopes: null,
+  enabledProviders: ['email'],
+  identityProviders: [],
+  allowSignUp: false,
+  signUpRole: null,
+  confidential: false,
+  firstParty: false,
+  allowedOrigins: [],
+  accessTokenProfile: 'doorward',
+  resources: [],
+  tags: [],
+  protect: false,
+};
+const webhook: Row = { description: null, active: true, protect: false };
 
 /** The document as a file has it, in its complete form. Says nothing about values that are wrong: the service does. */
 export function withDefaults(file: Readonly<Record<string, unknown>>): PolicyDocument {
@@ -56,6 +76,8 @@ function mapped(
     groups: each('groups', () => group),
     roles: each('roles', () => role),
     tags: each('tags', () => tag),
+    apps: each('apps', () => app),
+    webhooks: each('webhooks', () => webhook),
     tests: document['tests'] ?? [],
   } as unknown as PolicyDocument;
 }

@@ -13,15 +13,20 @@ export interface PolicyDocument {
   readonly groups: Keyed<GroupInDocument>;
   readonly roles: Keyed<RoleInDocument>;
   readonly tags: Keyed<TagInDocument>;
+  readonly apps: Keyed<AppInDocument>;
+  readonly webhooks: Keyed<WebhookInDocument>;
   readonly tests: readonly PolicyTest[];
 }
 
 export type Keyed<T> = Readonly<Record<string, T>>;
 
-interface Common {
-  readonly metadata: Readonly<Record<string, unknown>>;
+interface Managed {
   /** While this is set, a document cannot delete the row, and callers cannot change or delete it by hand. */
   readonly protect: boolean;
+}
+
+interface Common extends Managed {
+  readonly metadata: Readonly<Record<string, unknown>>;
 }
 
 interface Described extends Common {
@@ -54,6 +59,36 @@ export interface TagInDocument extends Common {
   readonly color: string;
 }
 
+/** An app to which users sign in. Its client id and its secret are not in the document. */
+export interface AppInDocument extends Managed {
+  readonly logoUrl: string | null;
+  readonly homepageUrl: string | null;
+  readonly primaryColor: string | null;
+  readonly redirectUris: readonly string[];
+  readonly postLogoutRedirectUris: readonly string[];
+  readonly backchannelLogoutUri: string | null;
+  /** `resource:action` of permissions of the document, or names of built-in ones. */
+  readonly scopes: readonly string[] | null;
+  readonly enabledProviders: readonly string[];
+  readonly identityProviders: readonly string[];
+  readonly allowSignUp: boolean;
+  readonly signUpRole: string | null;
+  readonly confidential: boolean;
+  readonly firstParty: boolean;
+  readonly allowedOrigins: readonly string[];
+  readonly accessTokenProfile: string;
+  readonly resources: readonly string[];
+  readonly tags: readonly string[];
+}
+
+/** Where events are sent. Its secret is not in the document. */
+export interface WebhookInDocument extends Managed {
+  readonly url: string;
+  readonly eventTypes: readonly string[];
+  readonly description: string | null;
+  readonly active: boolean;
+}
+
 /** A question with the expected answer. */
 export interface PolicyTest {
   readonly name: string;
@@ -69,7 +104,15 @@ export interface PolicyTest {
 }
 
 /** The kinds of rows, in the order in which they can be created; deleted in the opposite order. */
-export const documentKinds = ['tags', 'resources', 'permissions', 'groups', 'roles'] as const;
+export const documentKinds = [
+  'tags',
+  'resources',
+  'permissions',
+  'groups',
+  'roles',
+  'apps',
+  'webhooks',
+] as const;
 export type DocumentKind = (typeof documentKinds)[number];
 
 /** Whether a resource is built in: their names begin with a capital letter, and no slug does. */

@@ -6208,7 +6208,7 @@ export interface components {
      * @description What the list is sorted by. Default: createdAt.
      * @enum {string}
      */
-    WebhookSubscriptionSortField: 'createdAt' | 'url';
+    WebhookSubscriptionSortField: 'createdAt' | 'name' | 'url';
     /**
      * @description What the list is sorted by. Default: sequence.
      * @enum {string}
@@ -9033,6 +9033,8 @@ export interface components {
       version: string;
       /** @description The new version; null if there was nothing to change. */
       applied: components['schemas']['PolicyVersion'] | null;
+      /** @description Secrets of new webhooks and confidential apps, shown only once; null in an idempotent replay. */
+      secrets: components['schemas']['PolicySecret'][] | null;
     };
     /** @description One application of a policy document to a project. */
     PolicyVersion: {
@@ -9087,6 +9089,20 @@ export interface components {
       /** @description Rows that were deleted. */
       deleted: number;
     };
+    /** @description The secret of a row that an application has made. */
+    PolicySecret: {
+      /** @description The part of the document. */
+      kind: components['schemas']['PolicyKind'];
+      /** @description The key of the row in that part. */
+      key: string;
+      /** @description The secret, which no other answer has. */
+      secret: string;
+    };
+    /**
+     * @description A part of a policy document.
+     * @enum {string}
+     */
+    PolicyKind: 'tags' | 'resources' | 'permissions' | 'groups' | 'roles' | 'apps' | 'webhooks';
     /** @description What a policy document would change, and for whom. Nothing was changed. */
     PolicyPlan: {
       /** @description The state of the rows: pass it as `ifVersion`. */
@@ -9129,11 +9145,6 @@ export interface components {
       protected: boolean;
     };
     /**
-     * @description A part of a policy document.
-     * @enum {string}
-     */
-    PolicyKind: 'tags' | 'resources' | 'permissions' | 'groups' | 'roles';
-    /**
      * @description What happens to a row.
      * @enum {string}
      */
@@ -9168,14 +9179,20 @@ export interface components {
       key: string;
       /** @description The error that an application would get. */
       code: components['schemas']['PolicyObstacleCode'];
-      /** @description The permission that the caller lacks, or what is in the way: `allowDelete`, `protect`, or who uses the row. */
+      /** @description The permission that the caller lacks, or what is in the way: `allowDelete`, `protect`, `firstParty`, or who uses the row. */
       cause: string | null;
     };
     /**
      * @description Why a change cannot be made.
      * @enum {string}
      */
-    PolicyObstacleCode: 'FORBIDDEN' | 'PRIVILEGE_ESCALATION' | 'DELETION_NOT_ALLOWED' | 'IN_USE';
+    PolicyObstacleCode:
+      | 'FORBIDDEN'
+      | 'PRIVILEGE_ESCALATION'
+      | 'SESSION_REQUIRED'
+      | 'STEP_UP_REQUIRED'
+      | 'DELETION_NOT_ALLOWED'
+      | 'IN_USE';
     /** @description A row that was changed or deleted by hand since the last application. */
     PolicyDrift: {
       /** @description The part of the document. */
@@ -9483,6 +9500,8 @@ export interface components {
       resources: string[];
       /** @description true: the client registered itself (RFC 7591). Its users are always asked for consent, and it is deleted when unused for 30 days. */
       registered: boolean;
+      /** @description policy: a policy document manages it; null: it is changed by hand. */
+      managed: components['schemas']['ManagedBy'] | null;
       /** @description Related rows of Tag; absent unless asked for. */
       tags?: components['schemas']['Tag'][];
       /** @description The related Role; absent unless asked for. */
@@ -9567,6 +9586,8 @@ export interface components {
       resources: string[];
       /** @description true: the client registered itself (RFC 7591). Its users are always asked for consent, and it is deleted when unused for 30 days. */
       registered: boolean;
+      /** @description policy: a policy document manages it; null: it is changed by hand. */
+      managed: components['schemas']['ManagedBy'] | null;
       /** @description Related rows of Tag; absent unless asked for. */
       tags?: components['schemas']['Tag'][];
       /** @description The related Role; absent unless asked for. */
@@ -9691,6 +9712,8 @@ export interface components {
        * @description The project whose events are sent.
        */
       projectId: string;
+      /** @description Its name, which no other of the project has. A policy document needs it. */
+      name: string | null;
       /**
        * Format: uri
        * @description Where events are posted.
@@ -9729,6 +9752,8 @@ export interface components {
        * @description Id of the user who created it.
        */
       createdBy: string;
+      /** @description policy: a policy document manages it; null: it is changed by hand. */
+      managed: components['schemas']['ManagedBy'] | null;
       /** @description The signing secret: whsec_ and base64. Shown only once; null in an idempotent replay. */
       secret: string | null;
     };
@@ -9764,6 +9789,8 @@ export interface components {
        * @description The project whose events are sent.
        */
       projectId: string;
+      /** @description Its name, which no other of the project has. A policy document needs it. */
+      name: string | null;
       /**
        * Format: uri
        * @description Where events are posted.
@@ -9802,6 +9829,8 @@ export interface components {
        * @description Id of the user who created it.
        */
       createdBy: string;
+      /** @description policy: a policy document manages it; null: it is changed by hand. */
+      managed: components['schemas']['ManagedBy'] | null;
     };
     /** @description One event for one webhook subscription, and the result of its attempts. */
     WebhookDelivery: {
@@ -13614,6 +13643,11 @@ export interface components {
       createWebhookSubscription: {
         scope?: components['schemas']['AccountProjectOrOrganizationProjectScope'];
         /**
+         * @description Its name, which no other of the project has. A policy document needs it.
+         * @default null
+         */
+        name?: string | null;
+        /**
          * Format: uri
          * @description Where events are posted.
          */
@@ -13690,6 +13724,8 @@ export interface components {
          */
         id: string;
         scope?: components['schemas']['AccountProjectOrOrganizationProjectScope'];
+        /** @description Its name, which no other of the project has. A policy document needs it. */
+        name?: string | null;
         /**
          * Format: uri
          * @description Where events are posted.
@@ -13767,7 +13803,7 @@ export interface components {
         limit?: number;
         /** @description Continues a list: the `nextCursor` of the previous page. */
         cursor?: string;
-        /** @description Only rows with this text, in any case, in: url, description. */
+        /** @description Only rows with this text, in any case, in: name, url, description. */
         search?: string;
         sortField?: components['schemas']['WebhookSubscriptionSortField'];
         sortOrder?: components['schemas']['SortOrder'];
@@ -16031,6 +16067,17 @@ export interface components {
     };
     /** @description `VALIDATION_ERROR` The request is not valid. · `SCOPE_REQUIRED` A scope is required: send {place}. · `SCOPE_CONFLICT` The request names two different scopes. · `TENANT_NOT_ALLOWED` This operation does not work on the tenant {tenant}. · `INVALID_CONDITION` The condition is not valid. */
     'InvalidInScope-INVALID_CONDITION': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
+    /** @description `VALIDATION_ERROR` The request is not valid. · `SCOPE_REQUIRED` A scope is required: send {place}. · `SCOPE_CONFLICT` The request names two different scopes. · `TENANT_NOT_ALLOWED` This operation does not work on the tenant {tenant}. · `INVALID_CONDITION` The condition is not valid. · `WEBHOOK_URL_NOT_ALLOWED` The webhook address is not allowed. */
+    'InvalidInScope-INVALID_CONDITION-WEBHOOK_URL_NOT_ALLOWED': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
         'Content-Language': components['headers']['Content-Language'];
@@ -25035,7 +25082,7 @@ export interface operations {
           };
         };
       };
-      400: components['responses']['InvalidInScope-INVALID_CONDITION'];
+      400: components['responses']['InvalidInScope-INVALID_CONDITION-WEBHOOK_URL_NOT_ALLOWED'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
       404: components['responses']['NOT_FOUND'];
@@ -25093,7 +25140,7 @@ export interface operations {
           };
         };
       };
-      400: components['responses']['InvalidInScope-INVALID_CONDITION'];
+      400: components['responses']['InvalidInScope-INVALID_CONDITION-WEBHOOK_URL_NOT_ALLOWED'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-SESSION_REQUIRED'];
       404: components['responses']['NOT_FOUND'];
@@ -25205,7 +25252,7 @@ export interface operations {
           };
         };
       };
-      400: components['responses']['InvalidInScope-INVALID_CONDITION'];
+      400: components['responses']['InvalidInScope-INVALID_CONDITION-WEBHOOK_URL_NOT_ALLOWED'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
       404: components['responses']['NOT_FOUND'];
@@ -26500,7 +26547,7 @@ export interface operations {
         limit?: components['parameters']['limit'];
         /** @description Continues a list: the `nextCursor` of the previous page. */
         cursor?: components['parameters']['cursor'];
-        /** @description Only rows with this text, in any case, in: url, description. */
+        /** @description Only rows with this text, in any case, in: name, url, description. */
         search?: string;
         sortField?: components['schemas']['WebhookSubscriptionSortField'];
         sortOrder?: components['parameters']['sortOrder'];
@@ -26550,6 +26597,11 @@ export interface operations {
       content: {
         'application/json': {
           scope: components['schemas']['AccountProjectOrOrganizationProjectScope'];
+          /**
+           * @description Its name, which no other of the project has. A policy document needs it.
+           * @default null
+           */
+          name?: string | null;
           /**
            * Format: uri
            * @description Where events are posted.
@@ -26682,6 +26734,8 @@ export interface operations {
       content: {
         'application/json': {
           scope: components['schemas']['AccountProjectOrOrganizationProjectScope'];
+          /** @description Its name, which no other of the project has. A policy document needs it. */
+          name?: string | null;
           /**
            * Format: uri
            * @description Where events are posted.
@@ -26702,6 +26756,7 @@ export interface operations {
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
+      409: components['responses']['CONFLICT'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];

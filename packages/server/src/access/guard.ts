@@ -150,10 +150,13 @@ export function createGuard(
 
 /** @throws STEP_UP_REQUIRED if the sign-in of a session is too old; keys and apps cannot sign in again (identity §6) */
 export function assertRecentSignIn(principal: Principal, maxAgeMinutes: number, now: Date): void {
-  if (principal.type !== 'session') return;
+  if (!hasSignedInRecently(principal, maxAgeMinutes, now)) throw fail('STEP_UP_REQUIRED');
+}
+
+export function hasSignedInRecently(principal: Principal, maxAgeMinutes: number, now: Date): boolean {
+  if (principal.type !== 'session') return true;
   // With 0 minutes any sign-in of the user counts, but an operator who acts for them has made none.
-  if (principal.impersonator) throw fail('STEP_UP_REQUIRED');
-  if (!isRecent(principal.authenticatedAt, maxAgeMinutes, now)) throw fail('STEP_UP_REQUIRED');
+  return !principal.impersonator && isRecent(principal.authenticatedAt, maxAgeMinutes, now);
 }
 
 /** The tolerated difference between the clocks of two processes. */

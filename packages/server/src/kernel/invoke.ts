@@ -47,16 +47,17 @@ function* stepsOf(
   const state = createCallState(stages, op, call, transport, input, principal);
   const waited = !state.peeked && ((yield stages.admit(op, state.input, call, principal)) as boolean);
   const isGuardedMutation = op.kind === 'mutation' && op.access !== 'public';
-  const caller = isGuardedMutation || op.waits ? createCallerCheck(state) : undefined;
+  const waits = typeof op.waits === 'function' ? op.waits(input as never) : op.waits;
+  const caller = isGuardedMutation || waits ? createCallerCheck(state) : undefined;
   // The session or key may have ended while the call waited or its body was sent.
   if (waited || caller)
     state.principal = authenticatedPrincipal(op, (yield call.authenticate()) as Authentication);
 
   yield* checkAccess(state);
   state.scope = state.resolved?.scope;
-  if (op.waits && !(call.slot.taken instanceof Promise)) call.slot.taken?.release();
+  if (waits && !(call.slot.taken instanceof Promise)) call.slot.taken?.release();
   if (op.kind === 'mutation' || op.audited) return yield* mutate(state, caller, runOnce);
-  if (op.waits) state.caller = caller;
+  if (waits) state.caller = caller;
   return projected(op, yield runQuery(state), transport?.selectsFields);
 }
 

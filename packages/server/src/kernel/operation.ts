@@ -148,9 +148,10 @@ export interface Declaration<
   alsoNeeds?(input: InputOf<I>, principal: Principal): { readonly userId: string } | 'rows' | undefined;
   /**
    * Waits for a change, or for a server that the caller has chosen, perhaps for half a minute: it has no request slot
-   * meanwhile, so that others use the database. A query checks its caller again (`Context.assertStillPermitted`).
+   * meanwhile, so that others use the database. A query checks its caller again (`Context.assertStillPermitted`). A
+   * function says it of the call.
    */
-  readonly waits?: true;
+  readonly waits?: true | ((input: InputOf<I>) => boolean);
   /** Refuses app tokens with SESSION_REQUIRED, whatever they hold: the reason, which the caller gets as `fix`. */
   readonly notForApps?: string;
   /**
@@ -185,6 +186,7 @@ export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodT
   | 'restShape'
   | 'selfServiceUserId'
   | 'sessionOnlyWhen'
+  | 'waits'
   | 'secrets'
   | 'etag'
   | 'takesForm'
@@ -212,6 +214,7 @@ export interface Operation<I extends Shape = Shape, O extends z.ZodType = z.ZodT
   readonly restShape?: (output: never) => { readonly status?: number; readonly data: unknown };
   readonly selfServiceUserId?: (input: never) => string;
   readonly sessionOnlyWhen?: (input: never, principal: Principal) => boolean;
+  readonly waits?: true | ((input: never) => boolean);
   readonly prepare?: (ctx: never) => Promise<unknown>;
   readonly run: (ctx: never) => unknown;
 }

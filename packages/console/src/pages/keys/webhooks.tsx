@@ -47,9 +47,10 @@ function Status({ subscription }: { readonly subscription: Subscription }) {
 const webhooks: Entity<Subscription, WebhookTexts> = {
   noun: 'WebhookSubscription',
   texts: webhookTexts,
-  name: ({ url }) => url,
+  name: ({ name, url }) => name ?? url,
   columns: (t, c) => [
     textColumn('url', t.url, ({ url }) => url, { sortField: 'url' }),
+    textColumn('name', c.name, ({ name }) => name, { sortField: 'name' }),
     chipsColumn('types', t.types, ({ eventTypes }) => eventTypes),
     textColumn('status', c.status, (subscription) => statusOf(subscription, t), {
       cell: (subscription) => <Status subscription={subscription} />,
@@ -79,6 +80,14 @@ const webhooks: Entity<Subscription, WebhookTexts> = {
       source: subscriptionChoices(t),
       isRequired: true,
       initial: subscription?.eventTypes ?? [],
+    },
+    {
+      kind: 'text',
+      name: 'name',
+      label: c.name,
+      hint: t.nameHint,
+      isNullable: true,
+      initial: subscription?.name ?? null,
     },
     descriptionField(c, subscription?.description),
     {

@@ -1,10 +1,10 @@
 import { useTexts } from '../../i18n/language.ts';
 import { Table } from '../../ui/table.tsx';
-import { policyTexts } from './policy-texts.ts';
+import { policyTexts, type PolicyKind } from './policy-texts.ts';
 
 /** A row of the document that differs, as plans and comparisons answer it. */
 interface ChangedRow {
-  readonly kind: string;
+  readonly kind: PolicyKind;
   readonly key: string;
   readonly action?: string;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -36,7 +36,7 @@ export function ChangedRows({
             <>
               <bdi>{key}</bdi>{' '}
               <small>
-                {kind}
+                {t.kinds[kind]}
                 {action === undefined ? '' : `, ${actions[action] ?? action}`}
               </small>
             </>

@@ -1,7 +1,12 @@
+import type { components } from '@doorward/node/client';
 import type { EntityTexts } from '../../entities/entity.ts';
 import type { Texts } from '../../i18n/language.ts';
 
+/** What a row of a policy document is. */
+export type PolicyKind = components['schemas']['PolicyKind'];
+
 export interface PolicyTexts extends EntityTexts {
+  readonly kinds: Readonly<Record<PolicyKind, string>>;
   readonly version: string;
   readonly message: string;
   readonly by: string;
@@ -24,13 +29,23 @@ export interface PolicyTexts extends EntityTexts {
   readonly allowDelete: string;
   readonly allowDeleteHint: string;
   readonly reason: string;
+  readonly newSecrets: string;
 }
 
 export const policyTexts: Texts<PolicyTexts> = {
   en: {
+    kinds: {
+      resources: 'resource',
+      permissions: 'permission',
+      groups: 'group',
+      roles: 'role',
+      tags: 'tag',
+      apps: 'app',
+      webhooks: 'webhook',
+    },
     title: 'Policy versions',
     about:
-      'A policy document says what this project has of resources, permissions, groups, roles and tags. Each application of one is a version.',
+      'A policy document says what this project has of resources, permissions, groups, roles, tags, apps and webhooks. Each application of one is a version.',
     create: '',
     created: 'created',
     empty: 'No policy document has been applied yet: doorward policy export writes the first one.',
@@ -57,11 +72,21 @@ export const policyTexts: Texts<PolicyTexts> = {
     allowDelete: 'Delete what this version does not have',
     allowDeleteHint: 'Without it, the service refuses if something would have to be deleted.',
     reason: 'Why',
+    newSecrets: 'Secrets of this version',
   },
   de: {
+    kinds: {
+      resources: 'Ressource',
+      permissions: 'Berechtigung',
+      groups: 'Gruppe',
+      roles: 'Rolle',
+      tags: 'Tag',
+      apps: 'App',
+      webhooks: 'Webhook',
+    },
     title: 'Richtlinienversionen',
     about:
-      'Eine Richtlinie sagt, welche Ressourcen, Berechtigungen, Gruppen, Rollen und Tags dieses Projekt hat. Jede Anwendung einer Richtlinie ist eine Version.',
+      'Eine Richtlinie sagt, welche Ressourcen, Berechtigungen, Gruppen, Rollen, Tags, Apps und Webhooks dieses Projekt hat. Jede Anwendung einer Richtlinie ist eine Version.',
     create: '',
     created: 'angelegt',
     empty: 'Es wurde noch keine Richtlinie angewendet: doorward policy export schreibt die erste.',
@@ -88,11 +113,21 @@ export const policyTexts: Texts<PolicyTexts> = {
     allowDelete: 'Löschen, was diese Version nicht hat',
     allowDeleteHint: 'Sonst lehnt der Dienst die Änderung ab, wenn etwas gelöscht werden müsste.',
     reason: 'Grund',
+    newSecrets: 'Geheimnisse dieser Version',
   },
   es: {
+    kinds: {
+      resources: 'recurso',
+      permissions: 'permiso',
+      groups: 'grupo',
+      roles: 'rol',
+      tags: 'etiqueta',
+      apps: 'aplicación',
+      webhooks: 'webhook',
+    },
     title: 'Versiones de la política',
     about:
-      'Una política dice qué recursos, permisos, grupos, roles y etiquetas tiene este proyecto. Cada aplicación de una política es una versión.',
+      'Una política dice qué recursos, permisos, grupos, roles, etiquetas, aplicaciones y webhooks tiene este proyecto. Cada aplicación de una política es una versión.',
     create: '',
     created: 'creado',
     empty: 'Aún no se ha aplicado ninguna política: doorward policy export escribe la primera.',
@@ -119,11 +154,21 @@ export const policyTexts: Texts<PolicyTexts> = {
     allowDelete: 'Eliminar lo que esta versión no tiene',
     allowDeleteHint: 'Sin esto, el servicio rechaza el cambio si hubiera que eliminar algo.',
     reason: 'Motivo',
+    newSecrets: 'Secretos de esta versión',
   },
   fr: {
+    kinds: {
+      resources: 'ressource',
+      permissions: 'permission',
+      groups: 'groupe',
+      roles: 'rôle',
+      tags: 'étiquette',
+      apps: 'application',
+      webhooks: 'webhook',
+    },
     title: 'Versions de la politique',
     about:
-      'Une politique dit quelles ressources, permissions, groupes, rôles et étiquettes ce projet possède. Chaque application d’une politique est une version.',
+      'Une politique dit quelles ressources, permissions, groupes, rôles, étiquettes, applications et webhooks ce projet possède. Chaque application d’une politique est une version.',
     create: '',
     created: 'créé',
     empty: 'Aucune politique n’a encore été appliquée : doorward policy export écrit la première.',
@@ -150,5 +195,6 @@ export const policyTexts: Texts<PolicyTexts> = {
     allowDelete: 'Supprimer ce que cette version n’a pas',
     allowDeleteHint: 'Sinon, le service refusera s’il faut supprimer quelque chose.',
     reason: 'Raison',
+    newSecrets: 'Secrets de cette version',
   },
 };

@@ -6,12 +6,14 @@ import { targetOf, type Impact } from '../../entities/entity.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { Facts } from '../../ui/facts.tsx';
+import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { Failure, Skeleton } from '../../ui/states.tsx';
 import { ChangedRows } from './changed-rows.tsx';
 import { projectIdOf } from './project-id.ts';
 import { policyTexts } from './policy-texts.ts';
 
 export type Version = components['schemas']['PolicyVersion'];
+type Secret = components['schemas']['PolicySecret'];
 
 /** What a version changed, by its document and the one before. */
 export function VersionDetails({ version }: { readonly version: Version }) {
@@ -56,6 +58,7 @@ export function Rollback({ version: { number } }: { readonly version: Version })
   const [planned, setPlanned] = useState<{ readonly version: string; readonly planHash: string } | null>(
     null,
   );
+  const [secrets, setSecrets] = useState<readonly Secret[]>([]);
   if (!can('Policy:Apply') || !can('Policy:Plan')) return null;
   const at = { ...targetOf(scope), id: projectIdOf(scope), number };
   return (
@@ -93,8 +96,19 @@ export function Rollback({ version: { number } }: { readonly version: Version })
               ...(typeof message === 'string' && message !== '' ? { message } : {}),
             })
           }
-          onDone={() => setOpen(false)}
+          onDone={(answer) => {
+            setOpen(false);
+            setSecrets(answer.secrets ?? []);
+          }}
           onClose={() => setOpen(false)}
+        />
+      )}
+      {secrets.length > 0 && (
+        <SecretDialog
+          title={t.newSecrets}
+          name={t.newSecrets}
+          secret={secrets.map(({ kind, key, secret }) => `${t.kinds[kind]} ${key}: ${secret}`).join('\n')}
+          onClose={() => setSecrets([])}
         />
       )}
     </>

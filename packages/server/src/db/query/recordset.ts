@@ -12,11 +12,15 @@ export const recordset = (rows: readonly object[], as: string): SQL =>
 
 /**
  * The columns of a table, for INSERT … SELECT from a recordset with the alias `fresh`. Columns in `without` keep their
- * default.
+ * default; those in `fixed` are set for new rows only.
  *
  * @example sql`insert into ${table} (${names}) select ${names} from ${from(rows)}`
  */
-export function insertion<T extends PgTable>(table: T, without: readonly (keyof T['_']['columns'])[] = []) {
+export function insertion<T extends PgTable>(
+  table: T,
+  without: readonly (keyof T['_']['columns'])[] = [],
+  fixed: readonly (keyof T['_']['columns'])[] = [],
+) {
   const columns = Object.entries(getTableColumns(table))
     .filter(([key]) => !without.includes(key))
     .map(([key, column]) => ({ key, name: column.name, type: column.getSQLType() }));
@@ -29,10 +33,10 @@ export function insertion<T extends PgTable>(table: T, without: readonly (keyof 
   }
   return {
     names,
-    /** For `on conflict (id) do update set`: every column but the key and the tenant. */
+    /** For `on conflict (id) do update set`: every column but the key, the tenant and what never changes. */
     updates: sql.raw(
       columns
-        .filter(({ name }) => name !== 'id' && name !== 'tenant_id')
+        .filter(({ key, name }) => name !== 'id' && name !== 'tenant_id' && !fixed.includes(key))
         .map(({ name }) => `"${name}" = excluded."${name}"`)
         .join(', '),
     ),

@@ -8,7 +8,7 @@ import type { Context } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { appByClientId, appsTopic, nodeOfApp, type LiveApp } from '../app-access/app.ts';
 import { openidScopes } from '../app-access/openid-scopes.ts';
-import { endSessionsOfApp } from '../memberships/app-sessions.ts';
+import { endSessionsOfApps } from '../memberships/app-sessions.ts';
 import type { ClientRegistration } from './client-metadata.ts';
 import { invalidRegistrationToken } from './errors.ts';
 
@@ -76,7 +76,7 @@ export async function deleteRegisteredApp(act: Act, app: LiveApp): Promise<boole
     data: appData(deleted),
     target: { type: 'ProjectApp', id: app.id },
   });
-  await endSessionsOfApp(act, app.id);
+  await endSessionsOfApps(act, [app.id]);
   act.invalidate(`credential:${app.id}`, appsTopic(app.tenantId));
   return true;
 }

@@ -1,4 +1,5 @@
 import { and, eq, sql, type SQL } from 'drizzle-orm';
+import { isAnyOf } from '../../db/query/rows.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import type { Context } from '../../kernel/context.ts';
 import type { NodeRef } from '../../kernel/event.ts';
@@ -42,9 +43,9 @@ async function endSessionsWhere({ tx, services, record }: SessionEndContext, whi
   }
 }
 
-/** Ends all sessions of a deleted app; the caller invalidates the app. */
-export const endSessionsOfApp = (ctx: SessionEndContext, appId: string): Promise<void> =>
-  endSessionsWhere(ctx, eq(sessions.projectAppId, appId));
+/** Ends all sessions of deleted apps; the caller invalidates the apps. */
+export const endSessionsOfApps = (ctx: SessionEndContext, appIds: readonly string[]): Promise<void> =>
+  endSessionsWhere(ctx, isAnyOf(sessions.projectAppId, appIds));
 
 /**
  * Ends the user's sessions with apps of these projects, and those of browsers for them, where the user has no access left: a user who is removed

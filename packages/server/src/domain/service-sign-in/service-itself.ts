@@ -28,6 +28,8 @@ export const serviceAsApp = ({
   takesConnections,
 }: NonNullable<AppRequest['toService']>): LiveApp => ({
   id: SERVICE_ID,
+  policyKey: null,
+  policyHold: null,
   tenantId: SYSTEM_NODE,
   clientId: SERVICE_ID,
   name: 'Doorward',

@@ -1,6 +1,6 @@
 import { and, eq, gt, inArray, sql } from 'drizzle-orm';
 import type { Kek } from '../../crypto/keys/kek.ts';
-import { rowsOf } from '../../db/query/rows.ts';
+import { isAnyOf, rowsOf } from '../../db/query/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { webhookDeliveries } from '../../features/webhook-subscriptions/delivery.ts';
 import { webhookSecrets } from '../../features/webhook-subscriptions/subscription.ts';
@@ -172,39 +172,39 @@ export async function secretsOf(
   return secrets;
 }
 
-/** A subscription whose pending deliveries all change. */
-interface SubscriptionRef {
+/** Subscriptions of one tenant whose pending deliveries all change. */
+interface SubscriptionsRef {
   readonly tenantId: string;
-  readonly id: string;
+  readonly ids: readonly string[];
 }
 
-const pendingOf = ({ tenantId, id }: SubscriptionRef) =>
+const pendingOf = ({ tenantId, ids }: SubscriptionsRef) =>
   and(
     eq(webhookDeliveries.tenantId, tenantId),
-    eq(webhookDeliveries.subscriptionId, id),
+    isAnyOf(webhookDeliveries.subscriptionId, ids),
     eq(webhookDeliveries.status, 'pending'),
   );
 
 /** Makes pending deliveries due now instead of at their next attempt. */
 export async function resumeDeliveries(
   tx: Executor,
-  subscription: SubscriptionRef,
+  subscriptions: SubscriptionsRef,
   now: Date,
 ): Promise<void> {
   await tx
     .update(webhookDeliveries)
     .set({ nextAttemptAt: now, updatedAt: now })
-    .where(and(pendingOf(subscription), gt(webhookDeliveries.nextAttemptAt, now)));
+    .where(and(pendingOf(subscriptions), gt(webhookDeliveries.nextAttemptAt, now)));
 }
 
 /** Cancels pending deliveries. */
 export async function cancelDeliveries(
   tx: Executor,
-  subscription: SubscriptionRef,
+  subscriptions: SubscriptionsRef,
   now: Date,
 ): Promise<void> {
   await tx
     .update(webhookDeliveries)
     .set({ status: 'cancelled', nextAttemptAt: null, updatedAt: now })
-    .where(pendingOf(subscription));
+    .where(pendingOf(subscriptions));
 }

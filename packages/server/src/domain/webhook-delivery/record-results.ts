@@ -112,7 +112,8 @@ async function writeAll(
   ]);
   for (const { subscription, event } of changes) {
     if (event === null) continue;
-    if (event === 'webhook.recovered') await resumeDeliveries(tx, subscription, now);
+    const { id, tenantId } = subscription;
+    if (event === 'webhook.recovered') await resumeDeliveries(tx, { tenantId, ids: [id] }, now);
     await recordEvent(act, subscription, event);
   }
 }
@@ -204,12 +205,16 @@ async function recordEvent(
   subscription: Subscription,
   event: Change['event'],
 ): Promise<void> {
-  const { id, tenantId, disabledReason } = subscription;
+  const { id, tenantId, disabledReason, policyKey } = subscription;
   const place = await projectNodeOf(act.tx, tenantId);
   if (!place) return;
   const about = {
     node: place.node,
-    data: { ...subscription, projectId: place.project.id },
+    data: {
+      ...subscription,
+      projectId: place.project.id,
+      managed: policyKey === null ? null : 'policy',
+    },
     target: { type: 'WebhookSubscription', id },
     metadata: { disabledReason },
   } as const;

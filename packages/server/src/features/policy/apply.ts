@@ -1,5 +1,6 @@
 import { assertRecentSignIn } from '../../access/guard.ts';
 import { assignmentsOf } from '../../domain/assigned-roles/assigned-roles.ts';
+import { skipConsentFix } from '../../domain/app-settings/first-party.ts';
 import { fail, type Code, type Detail } from '../../errors.ts';
 import { lockChainHeads } from '../../events/audit/chain-heads.ts';
 import { actorOf } from '../../events/record.ts';
@@ -9,7 +10,11 @@ import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 import type { RowOf } from '../../kernel/entity.ts';
 import type { PolicyDocument } from '@doorward/decision/document/document';
-import { planOf, type Obstacle, type Plan, type Proposal } from './plan.ts';
+import { assertChecked } from './kinds/addresses.ts';
+import { lockSignUpRoles, secretsOfApps, settleApps } from './kinds/apps.ts';
+import { settleWebhooks } from './kinds/webhooks.ts';
+import type { NewSecret } from './outputs.ts';
+import { obstacleCodes, planOf, type Obstacle, type Plan, type Proposal } from './plan.ts';
 import { PolicyVersion, storeVersion, type Counts, type Source } from './policy-version.ts';
 import { readAnswers, recordingsOf } from './record.ts';
 import { loadState } from './document/state.ts';
@@ -17,6 +22,8 @@ import { write, type WrittenChange } from './write.ts';
 
 /** What a caller says of an application besides the document. */
 export interface Application extends Proposal {
+  /** Those that the service may call: they were checked before the transaction. */
+  readonly addresses: ReadonlySet<string>;
   readonly ifVersion: string | null;
   readonly planHash?: string | undefined;
   readonly message?: string | undefined;
@@ -33,11 +40,14 @@ interface ApplyContext {
   readonly services: Services;
   readonly record: (recording: Recording) => void;
   readonly unchanged: () => void;
+  readonly invalidate: (...topics: string[]) => void;
+  readonly afterCommit: (work: () => void) => void;
 }
 
 interface Applied {
   readonly version: string;
   readonly applied: RowOf<typeof PolicyVersion> | null;
+  readonly secrets: NewSecret[];
 }
 
 /**
@@ -50,17 +60,23 @@ export async function apply(ctx: ApplyContext, application: Application): Promis
   const plan = await planOf(ctx, application);
   assertSamePlan(plan, application);
   assertNoObstacle(plan.blocked);
+  assertChecked(plan.comparison, application.addresses);
   assertTestsPass(plan, application.document);
   if (plan.selfLockout) assertMayLeave(callerOf(ctx), services);
   const { comparison, documentDiffers } = plan;
   if (comparison.changes.length === 0 && !documentDiffers) {
     ctx.unchanged();
-    return { version: plan.version, applied: null };
+    return { version: plan.version, applied: null, secrets: [] };
   }
+  await lockSignUpRoles(ctx, comparison);
   const at = { scope, now: services.clock.now() };
   const before = await readAnswers(tx, at, comparison.changes);
-  const written = await write(tx, scope.nodeId, comparison, services);
+  const written = await write(tx, scope.nodeId, comparison, writerOf(ctx));
   await assertStillUnassigned(ctx, written);
+  const secrets = [
+    ...(await secretsOfApps(ctx, comparison, written)),
+    ...(await settleWebhooks(ctx, written)),
+  ];
   const after = await readAnswers(tx, at, written);
   const { version } = await loadState(tx, scope.nodeId, services.builtIns);
   const applied = await storeApplied(ctx, application, plan, version);
@@ -72,8 +88,16 @@ export async function apply(ctx: ApplyContext, application: Application): Promis
     metadata: { number, counts, documentHash, source },
   });
   for (const recording of recordingsOf(written, before, after)) ctx.record(recording);
-  return { version, applied };
+  await settleApps(ctx, written);
+  return { version, applied, secrets };
 }
+
+/** Who writes the rows of a comparison, and with which ids. */
+export const writerOf = (ctx: Pick<ApplyContext, 'principal' | 'services'>) => ({
+  builtIns: ctx.services.builtIns,
+  ids: ctx.services.ids,
+  userId: callerOf(ctx).userId,
+});
 
 function assertSamePlan({ version, number, planHash }: Plan, asked: Application): void {
   const changed = (path: string, fix: string) =>
@@ -88,13 +112,14 @@ function assertSamePlan({ version, number, planHash }: Plan, asked: Application)
     throw changed('planHash', 'This is another plan: plan again, and look at its changes.');
 }
 
-const precedence = ['FORBIDDEN', 'PRIVILEGE_ESCALATION', 'DELETION_NOT_ALLOWED', 'IN_USE'] as const;
 const refusals = {
   FORBIDDEN: {
     detail: 'not_allowed',
     fix: 'Ask an administrator of the project for a role that may change these rows.',
   },
   PRIVILEGE_ESCALATION: { detail: 'permission', fix: undefined },
+  SESSION_REQUIRED: { detail: 'not_allowed', fix: undefined },
+  STEP_UP_REQUIRED: { detail: 'not_allowed', fix: undefined },
   DELETION_NOT_ALLOWED: {
     detail: 'not_allowed',
     fix: 'Pass allowDelete to delete what the document lacks. Of a protected row first apply a document without `protect`.',
@@ -106,18 +131,20 @@ const refusals = {
 } as const;
 
 function assertNoObstacle(blocked: readonly Obstacle[]): void {
-  const code = precedence.find((candidate) => blocked.some((obstacle) => obstacle.code === candidate));
+  const code = obstacleCodes.find((candidate) => blocked.some((obstacle) => obstacle.code === candidate));
   if (code === undefined) return;
-  const { detail, fix } = refusals[code];
-  const details = blocked
-    .filter((obstacle) => obstacle.code === code)
-    .slice(0, 20)
-    .map(({ kind, key, cause }): Detail => ({
-      path: code === 'PRIVILEGE_ESCALATION' ? (cause ?? '') : `policy.${kind}.${key}`,
-      code: detail,
-    }));
+  const { detail, fix: usual } = refusals[code];
+  const same = blocked.filter((obstacle) => obstacle.code === code);
+  const fix = same.every(({ cause }) => cause === 'firstParty') ? skipConsentFix : usual;
+  const details = same.slice(0, 20).map(({ kind, key, cause }): Detail => ({
+    path: code === 'PRIVILEGE_ESCALATION' ? (cause ?? '') : pathOf(`policy.${kind}.${key}`, cause),
+    code: detail,
+  }));
   throw fail(code satisfies Code, { details, ...(fix === undefined ? {} : { fix }) });
 }
+
+const pathOf = (row: string, cause: string | null): string =>
+  cause === 'firstParty' ? `${row}.firstParty` : row;
 
 function assertTestsPass({ tests }: Plan, { tests: declared }: PolicyDocument): void {
   const failed = new Set(tests.filter(({ passed }) => !passed).map(({ name }) => name));

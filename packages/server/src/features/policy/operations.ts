@@ -5,9 +5,10 @@ import { withoutRls } from '../../db/tenancy/rls.ts';
 import { fail } from '../../errors.ts';
 import { jsonObject, text } from '../../kernel/input/values.ts';
 import { mutation, query } from '../../kernel/operation.ts';
-import { apply } from './apply.ts';
+import { apply, writerOf } from './apply.ts';
 import { common, inProject } from './in-project.ts';
 import { parseDocument } from './document/document.ts';
+import { allowedAddresses, mayNameAddresses } from './kinds/addresses.ts';
 import { AppliedPolicy, PolicyPlan, PolicyState } from './outputs.ts';
 import { affectedRoles, planOf, type Proposal } from './plan.ts';
 import { keptDocument, lastVersion, Source, storedDocument } from './policy-version.ts';
@@ -78,12 +79,13 @@ export const planPolicy = mutation({
     allowDelete,
   },
   output: PolicyPlan,
-  codes: ['INVALID_CONDITION', 'CONFLICT', 'NOT_FOUND'],
+  codes: ['INVALID_CONDITION', 'WEBHOOK_URL_NOT_ALLOWED', 'CONFLICT', 'NOT_FOUND'],
   limit,
+  waits: ({ policy }) => mayNameAddresses(policy),
+  prepare: prepared,
   run: async (ctx) => {
-    const { tx, scope, rights, principal, services, input } = ctx;
+    const { tx, scope, rights, principal, services, prepared: proposal } = ctx;
     ctx.unchanged();
-    const proposal = await proposalOf(ctx, input);
     const plan = await planOf(ctx, proposal);
     const { comparison, version, documentDiffers, tests, blocked, drift } = plan;
     const mayKnowUsers = evaluateWithoutConditions(rights.grants, { resource: 'User', action: 'Query' });
@@ -92,7 +94,7 @@ export const planPolicy = mutation({
         ? // Roles of a project may be granted to customers, whose users are in other tenants.
           await withoutRls(tx, () =>
             impactOf(tx, { principal, rights, scope }, services.builtIns.nouns, async (inner) => {
-              const written = await write(inner, scope.nodeId, comparison, services);
+              const written = await write(inner, scope.nodeId, comparison, writerOf(ctx));
               const roleIds = affectedRoles(comparison);
               return {
                 answer: written,
@@ -125,7 +127,9 @@ export const planPolicy = mutation({
 
 const refusals = [
   'INVALID_CONDITION',
+  'WEBHOOK_URL_NOT_ALLOWED',
   'PRIVILEGE_ESCALATION',
+  'SESSION_REQUIRED',
   'STEP_UP_REQUIRED',
   'CONFLICT',
   'DELETION_NOT_ALLOWED',
@@ -141,6 +145,7 @@ const applying = {
   status: 201,
   restShape: (output: Output) => ({ status: output.applied ? 201 : 200, data: output }),
   restAnswers: { 200: AppliedPolicy, 201: AppliedPolicy },
+  secrets: ['secrets'],
   codes: refusals,
   addsPermissions: true,
   limit,
@@ -152,7 +157,9 @@ export const applyPolicy = mutation({
   summary: 'Make the rights model of a project what a document says; all or nothing',
   description: 'Answers 200 and `applied: null` if there is nothing to change.',
   input: { ...inProject, policy: policyInput, ...applied },
-  run: async (ctx) => apply(ctx, { ...ctx.input, ...(await proposalOf(ctx, ctx.input)) }),
+  waits: ({ policy }) => mayNameAddresses(policy),
+  prepare: prepared,
+  run: (ctx) => apply(ctx, { ...ctx.input, ...ctx.prepared }),
 });
 
 export const rollbackPolicy = mutation({
@@ -168,10 +175,9 @@ export const rollbackPolicy = mutation({
       .meta({ description: 'The version to go back to.', examples: [1] }),
     ...applied,
   },
-  run: async (ctx) => {
-    const proposal = await proposalOf(ctx, ctx.input);
-    return apply(ctx, { ...ctx.input, ...proposal, rollbackOf: ctx.input.number });
-  },
+  waits: true,
+  prepare: prepared,
+  run: (ctx) => apply(ctx, { ...ctx.input, ...ctx.prepared, rollbackOf: ctx.input.number }),
 });
 
 interface Requested {
@@ -179,18 +185,21 @@ interface Requested {
   readonly number?: number | undefined;
   readonly allowDelete: boolean;
 }
+type Preparing = Parameters<typeof allowedAddresses>[0] & { readonly input: Requested };
 
-/** The document that a caller sends, or names by the number of its version. */
+/** The document that a caller sends, or names by the number of its version, and its addresses that the service may call. */
+async function prepared(ctx: Preparing): Promise<Proposal & { readonly addresses: ReadonlySet<string> }> {
+  const proposal = await proposalOf(ctx, ctx.input);
+  return { ...proposal, addresses: await allowedAddresses(ctx, proposal.document) };
+}
+
 async function proposalOf(
-  {
-    tx,
-    scope,
-  }: { readonly tx: Parameters<typeof loadState>[0]; readonly scope: { readonly nodeId: string } },
+  { read, scope }: Pick<Preparing, 'read' | 'scope'>,
   { policy: raw, number, allowDelete: mayDelete }: Requested,
 ): Promise<Proposal> {
   if (raw !== undefined && number !== undefined)
     throw fail('VALIDATION_ERROR', { details: [{ path: 'number', code: 'excluded' }] });
   if (number === undefined) return { ...parseDocument(raw), allowDelete: mayDelete };
-  const document = keptDocument(await storedDocument(tx, scope.nodeId, number));
+  const document = keptDocument(await read((tx) => storedDocument(tx, scope.nodeId, number)));
   return { document, formerKeys: new Map(), allowDelete: mayDelete };
 }

@@ -2,6 +2,7 @@ import { documentKinds } from '@doorward/decision/document/document';
 import { z } from 'zod';
 import { Affected } from '../../access/dry-run/impact.ts';
 import { uuid } from '../../kernel/input/values.ts';
+import { obstacleCodes } from './plan.ts';
 import { PolicyVersion } from './policy-version.ts';
 
 /** The answers of the policy operations. */
@@ -39,14 +40,14 @@ const PolicyObstacle = z
     kind,
     key,
     code: z
-      .enum(['FORBIDDEN', 'PRIVILEGE_ESCALATION', 'DELETION_NOT_ALLOWED', 'IN_USE'])
+      .enum(obstacleCodes)
       .meta({ id: 'PolicyObstacleCode', description: 'Why a change cannot be made.' })
       .describe('The error that an application would get.'),
     cause: z
       .string()
       .nullable()
       .describe(
-        'The permission that the caller lacks, or what is in the way: `allowDelete`, `protect`, or who uses the row.',
+        'The permission that the caller lacks, or what is in the way: `allowDelete`, `protect`, `firstParty`, or who uses the row.',
       ),
   })
   .meta({ id: 'PolicyObstacle', description: 'A change that cannot be made, or not by the caller.' });
@@ -104,12 +105,23 @@ export const PolicyPlan = z
     description: 'What a policy document would change, and for whom. Nothing was changed.',
   });
 
+const PolicySecret = z
+  .object({ kind, key, secret: z.string().describe('The secret, which no other answer has.') })
+  .meta({ id: 'PolicySecret', description: 'The secret of a row that an application has made.' });
+export type NewSecret = z.output<typeof PolicySecret>;
+
 export const AppliedPolicy = z
   .object({
     version: z.string().describe('The state of the rows now.'),
     applied: PolicyVersion.schema
       .nullable()
       .describe('The new version; null if there was nothing to change.'),
+    secrets: z
+      .array(PolicySecret)
+      .nullable()
+      .describe(
+        'Secrets of new webhooks and confidential apps, shown only once; null in an idempotent replay.',
+      ),
   })
   .meta({ id: 'AppliedPolicy', description: 'The result of the application of a policy document.' });
 

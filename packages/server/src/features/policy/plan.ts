@@ -4,11 +4,13 @@ import { isNeverMet } from '@doorward/decision/contradiction';
 import { createHash } from 'node:crypto';
 import { assignmentsOf } from '../../domain/assigned-roles/assigned-roles.ts';
 import { canonicalJson } from '../../kernel/output/canonical-json.ts';
-import type { CallerRights, Services } from '../../kernel/context.ts';
+import type { CallerRights, Principal, Services } from '../../kernel/context.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { FormerKeys } from './document/document.ts';
 import { compare, type Comparison } from './document/match.ts';
+import { appObstacles } from './kinds/app-rights.ts';
+import { assertAppsConsistent } from './kinds/apps.ts';
 import { lastVersion } from './policy-version.ts';
 import { assertConsistent } from './document/references.ts';
 import { blockedBy, locksItselfOut } from './rights.ts';
@@ -21,11 +23,22 @@ export interface Proposal {
   readonly allowDelete: boolean;
 }
 
+/** Why a change cannot be made; what comes first is said first. */
+export const obstacleCodes = [
+  'FORBIDDEN',
+  'PRIVILEGE_ESCALATION',
+  'SESSION_REQUIRED',
+  'STEP_UP_REQUIRED',
+  'DELETION_NOT_ALLOWED',
+  'IN_USE',
+] as const;
+type ObstacleCode = (typeof obstacleCodes)[number];
+
 /** A change that cannot be made, or not by this caller. */
 export interface Obstacle {
   readonly kind: DocumentKind;
   readonly key: string;
-  readonly code: 'FORBIDDEN' | 'PRIVILEGE_ESCALATION' | 'DELETION_NOT_ALLOWED' | 'IN_USE';
+  readonly code: ObstacleCode;
   /** The permission that the caller lacks, or what is in the way. */
   readonly cause: string | null;
 }
@@ -59,7 +72,8 @@ interface PlanContext {
   readonly tx: Executor;
   readonly scope: ResolvedScope;
   readonly rights: CallerRights;
-  readonly services: Pick<Services, 'builtIns' | 'clock'>;
+  readonly principal: Principal | null;
+  readonly services: Pick<Services, 'builtIns' | 'clock' | 'config' | 'identityProviders'>;
 }
 
 const hashOf = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex');
@@ -73,6 +87,7 @@ export async function planOf(ctx: PlanContext, proposal: Proposal): Promise<Plan
   const state = await loadState(tx, scope.nodeId, services.builtIns);
   const last = await lastVersion(tx, scope.nodeId);
   const comparison = compare(state, builtIns, document, formerKeys);
+  assertAppsConsistent(document, comparison, services);
   const documentHash = hashOf(document);
   const changes = comparison.changes.map(({ kind, key, action, fields }) => ({ kind, key, action, fields }));
   return {
@@ -85,6 +100,7 @@ export async function planOf(ctx: PlanContext, proposal: Proposal): Promise<Plan
     tests: runTests(document),
     blocked: [
       ...blockedBy(comparison, scope, rights),
+      ...appObstacles(ctx, comparison),
       ...deletionsRefused(comparison, proposal),
       ...(await inUse(ctx, comparison)),
     ],
@@ -128,17 +144,13 @@ async function inUse({ tx, services }: PlanContext, { changes, all }: Comparison
   const ids = roles.flatMap(({ id }) => id ?? []);
   const assigned = await assignmentsOf(tx, ids, services.clock.now());
   const used = Object.values(all.after.permissions);
-  return changes.flatMap(({ kind, key, action, id }): Obstacle[] => {
+  return changes.flatMap(({ kind, key, label, action, id }): Obstacle[] => {
     const inTheWay = (what: string): Obstacle[] => [{ kind, key, code: 'IN_USE', cause: what }];
     if (kind === 'roles' && action === 'delete') {
-      const counts = assigned.get(id ?? '');
-      return counts
-        ? inTheWay(
-            Object.entries(counts)
-              .map(([what, count]) => `${count} ${what}`)
-              .join(', '),
-          )
-        : [];
+      // The apps of the document name another role by then.
+      const apps = Object.values(all.after.apps).filter(({ signUpRole }) => signUpRole === label).length;
+      const counts = Object.entries({ ...assigned.get(id ?? ''), apps }).filter(([, count]) => count > 0);
+      return counts.length > 0 ? inTheWay(counts.map(([what, count]) => `${count} ${what}`).join(', ')) : [];
     }
     if (kind !== 'resources') return [];
     const actions = all.after.resources[key]?.actions ?? [];

@@ -1,4 +1,4 @@
-import type { PolicyDocument } from '@doorward/decision/document/document';
+import { documentKinds, type PolicyDocument } from '@doorward/decision/document/document';
 import { and, desc, eq, lte } from 'drizzle-orm';
 import {
   integer,
@@ -94,7 +94,7 @@ export async function lastVersion(tx: Executor, projectId: string): Promise<Stor
     .where(eq(policyDocuments.tenantId, projectId))
     .orderBy(desc(policyDocuments.number))
     .limit(1);
-  return row ?? null;
+  return row ? { ...row, document: complete(row.document) } : null;
 }
 interface StoredVersion {
   readonly number: number;
@@ -111,8 +111,14 @@ export async function storedDocument(
     .select({ document: policyDocuments.document })
     .from(policyDocuments)
     .where(and(eq(policyDocuments.tenantId, projectId), eq(policyDocuments.number, number)));
-  return row?.document ?? null;
+  return row ? complete(row.document) : null;
 }
+
+/** A document that was stored before there was a kind of rows has none of them. */
+const complete = (document: PolicyDocument): PolicyDocument => ({
+  ...(Object.fromEntries(documentKinds.map((kind) => [kind, {}])) as unknown as PolicyDocument),
+  ...document,
+});
 
 /** @throws NOT_FOUND for a document that is not kept any more */
 export function keptDocument(document: PolicyDocument | null): PolicyDocument {

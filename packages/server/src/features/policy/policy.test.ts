@@ -231,6 +231,29 @@ describe.each(transports)('over %s', (via) => {
     expect((await app.must('resources', { scope, isSystem: false }, as())).items).toEqual([]);
   });
 
+  it('puts another permission in the place of one with another action', async () => {
+    const project = await newProject();
+    const { scope } = project;
+    await applied(project, shop);
+    const idOf = async () =>
+      (await app.must('permissions', { scope, isSystem: false }, as())).items.find(
+        ({ name }) => name === 'approve own',
+      )?.id;
+    const before = await idOf();
+    const { condition } = shop.permissions['approve own'];
+    const own = { resource: 'invoice', action: 'read', condition };
+    const other = { ...shop, tests: [], permissions: { ...shop.permissions, 'approve own': own } };
+    expect((await plan(project, other)).changes.map(({ action, kind }) => `${action} ${kind}`)).toEqual([
+      'create permissions',
+      'update groups',
+      'delete permissions',
+    ]);
+    expect((await applied(project, other)).code).toBe('DELETION_NOT_ALLOWED');
+    expect((await applied(project, other, { allowDelete: true })).ok).toBe(true);
+    expect(await idOf()).not.toBe(before);
+    expect((await plan(project, other)).changes).toEqual([]);
+  });
+
   it('shows what was changed by hand as drift, undoes it, and rolls back as a new version', async () => {
     const project = await newProject();
     const { scope } = project;

@@ -2,31 +2,21 @@ import type { DocumentKind } from '@doorward/decision/document/document';
 import { documentKinds } from '@doorward/decision/document/document';
 import { column, selectionOf } from '../../db/query/columns.ts';
 import { isAnyOf } from '../../db/query/rows.ts';
-import type { AnyEntity, ReadContext } from '../../kernel/entity.ts';
+import type { ReadContext } from '../../kernel/entity.ts';
 import type { Recording } from '../../kernel/event.ts';
 import { projector } from '../../kernel/output/projector.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { Group } from '../groups/group.ts';
-import { Permission } from '../permissions/permission.ts';
-import { Resource } from '../resources/resource.ts';
-import { Role } from '../roles/role.ts';
-import { Tag } from '../tags/tag.ts';
 import { fieldsThatDiffer } from './document/difference.ts';
+import { entityOf } from './document/kinds.ts';
 import type { WrittenChange } from './write.ts';
 
-const entityOf: Readonly<Record<DocumentKind, AnyEntity>> = {
-  tags: Tag,
-  resources: Resource,
-  permissions: Permission,
-  groups: Group,
-  roles: Role,
-};
-/** Changes of tags are no events. */
+/** Changes of tags and webhooks are no events. */
 const eventNoun: Readonly<Partial<Record<DocumentKind, string>>> = {
   resources: 'resource',
   permissions: 'permission',
   groups: 'group',
   roles: 'role',
+  apps: 'project_app',
 };
 const verbOf = {
   create: 'created',

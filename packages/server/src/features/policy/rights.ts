@@ -3,6 +3,7 @@ import {
   isBuiltInNoun,
   targetOf,
   type DocumentKind,
+  type Keyed,
   type PolicyDocument,
 } from '@doorward/decision/document/document';
 import { evaluate } from '@doorward/decision/evaluate';
@@ -12,6 +13,7 @@ import { activeRolesOf } from '../../access/dry-run/grants-of-many.ts';
 import { hasEffect } from '../../access/grants/grants.ts';
 import type { CallerRights } from '../../kernel/context.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
+import { entityOf } from './document/kinds.ts';
 import type { Change, Comparison } from './document/match.ts';
 
 /** Why the caller may not make a change. */
@@ -23,13 +25,8 @@ export interface Blocked {
   readonly cause: string;
 }
 
-export const nounOf: Readonly<Record<DocumentKind, string>> = {
-  tags: 'Tag',
-  resources: 'Resource',
-  permissions: 'Permission',
-  groups: 'Group',
-  roles: 'Role',
-};
+type Fields = Readonly<Record<string, unknown>>;
+
 const actionOf: Readonly<Record<Change['action'], string>> = {
   create: 'Create',
   adopt: 'Update',
@@ -48,10 +45,13 @@ export function blockedBy(
   { grants, projectGrants }: CallerRights,
 ): Blocked[] {
   return changes.flatMap(({ kind, key, label, action, id, fields }): Blocked[] => {
-    const permission = `${nounOf[kind]}:${actionOf[action]}`;
+    const noun = entityOf[kind].name;
+    const permission = `${noun}:${actionOf[action]}`;
     const row = action === 'create' ? undefined : rowOf(kind, label);
-    const attributes = { id, ...row?.fields, name: row?.name ?? key, isSystem: false };
-    const question = { resource: nounOf[kind], action: actionOf[action], attributes };
+    // As for the operation: conditions read the stored row, or the fields of a new one.
+    const read = row?.fields ?? (after[kind] as unknown as Keyed<Fields>)[label];
+    const attributes = { id, ...read, name: row?.name ?? key, isSystem: false };
+    const question = { resource: noun, action: actionOf[action], attributes };
     if (!evaluate(grants, question).authorized) return [{ kind, key, code: 'FORBIDDEN', cause: permission }];
     // A resource that goes, or is switched, gives or takes every permission on it.
     const concerns = kind !== 'resources' || action === 'delete' || 'isActive' in fields;
@@ -63,14 +63,17 @@ export function blockedBy(
 }
 
 /** The rights that a row gives to its holders, whatever the state of the resources, which can be switched on again. */
-function rightsOf(document: PolicyDocument, kind: DocumentKind, label: string): WantedPermission[] {
-  if (!(label in document[kind])) return [];
-  return namesOf(document, kind, label).map((name) => {
+export function rightsOf(document: PolicyDocument, kind: DocumentKind, label: string): WantedPermission[] {
+  return label in document[kind] ? wantedOf(document, namesOf(document, kind, label)) : [];
+}
+
+/** Permissions by their keys in the document, or the names of built-in ones. */
+export const wantedOf = (document: PolicyDocument, names: readonly string[]): WantedPermission[] =>
+  names.map((name) => {
     const own = document.permissions[name];
     const { resource, action } = own ?? targetOf(name);
     return { resource, action, managementPlane: isBuiltInNoun(resource), condition: own?.condition ?? null };
   });
-}
 
 /** The permissions that a row contains or is about. */
 function namesOf(document: PolicyDocument, kind: DocumentKind, label: string): readonly string[] {

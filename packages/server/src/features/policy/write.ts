@@ -1,6 +1,7 @@
 import type { DocumentKind, Keyed, PolicyDocument } from '@doorward/decision/document/document';
 import { documentKinds } from '@doorward/decision/document/document';
 import { sql } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
 import type { BuiltIns } from '../../access/built-in.ts';
 import { insertion, recordset } from '../../db/query/recordset.ts';
 import { anyOf } from '../../db/query/rows.ts';
@@ -10,9 +11,12 @@ import type { Ids } from '../../kernel/ports.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { groups } from '../groups/group.ts';
 import { permissions } from '../permissions/permission.ts';
+import { projectApps } from '../project-apps/project-app.ts';
 import { resources } from '../resources/resource.ts';
 import { roles } from '../roles/role.ts';
 import { tags } from '../tags/tag.ts';
+import { webhookSubscriptions } from '../webhook-subscriptions/subscription.ts';
+import { entityOf } from './document/kinds.ts';
 import type { Change, Comparison } from './document/match.ts';
 
 /**
@@ -23,7 +27,7 @@ export async function write(
   tx: Executor,
   projectId: string,
   comparison: Comparison,
-  { builtIns, ids }: { readonly builtIns: BuiltIns; readonly ids: Ids },
+  { builtIns, ids, userId }: Writer,
 ): Promise<WrittenChange[]> {
   const { after, changes } = comparison;
   const idOf = idsOfRows(comparison, builtIns, ids);
@@ -32,11 +36,16 @@ export async function write(
     id: change.action === 'delete' ? (change.id as string) : idOf(change.kind, change.key),
   }));
   const changed = written.filter(({ action }) => action !== 'delete');
+  await freeNames(tx, projectId, comparison, written);
   for (const kind of documentKinds) {
     const ofKind = changed.filter((change) => change.kind === kind);
     await upsert[kind](
       tx,
-      ofKind.map(({ id, key }) => rowOf(projectId, after, kind, key, id, idOf)),
+      ofKind.map(({ id, key }) => ({
+        ...rowOf(projectId, after, kind, key, id, idOf),
+        createdBy: userId,
+        clientId: ids.random(),
+      })),
     );
     for (const link of links[kind] ?? []) await relink(tx, projectId, after, link, ofKind, idOf);
   }
@@ -46,11 +55,18 @@ export async function write(
       change.kind === kind && change.action === 'delete' ? [change.id] : [],
     );
     if (gone.length > 0)
-      await tx.execute(sql`update ${sql.raw(kind)}
+      await tx.execute(sql`update ${entityOf[kind].table}
         set deleted_at = now(), updated_at = now(), policy_key = null, policy_hold = null
         where tenant_id = ${projectId}::uuid and id = ${anyOf(gone)}`);
   }
   return written;
+}
+
+interface Writer {
+  readonly builtIns: BuiltIns;
+  readonly ids: Ids;
+  /** The creator of new rows that have one. */
+  readonly userId: string;
 }
 
 export type WrittenChange = Change & { readonly id: string };
@@ -63,6 +79,7 @@ function idsOfRows({ after, rowOf: existing }: Comparison, builtIns: BuiltIns, i
   for (const { id, slug } of builtIns.resources) idByName.set(`resources ${slug}`, id);
   for (const { id, name } of builtIns.permissions) idByName.set(`permissions ${name}`, id);
   for (const { id, name } of builtIns.groups) idByName.set(`groups ${name}`, id);
+  for (const { id, name } of builtIns.roles) idByName.set(`roles ${name}`, id);
   for (const kind of documentKinds)
     for (const key of Object.keys(after[kind]))
       idByName.set(`${kind} ${key}`, existing(kind, key)?.id ?? ids.next());
@@ -95,19 +112,54 @@ function rowOf(
     policyHold: holdOf(after, fields),
   };
   if (kind === 'resources') return { ...row, slug: key };
+  if (kind === 'apps') return { ...row, name: key, ...signUpColumns(projectId, after, fields, idOf) };
   if (kind !== 'permissions') return { ...row, name: key };
   const resource = String(fields['resource']);
   const resourceTenantId = resource in after.resources ? projectId : SYSTEM_NODE;
   return { ...row, name: key, resourceId: idOf('resources', resource), resourceTenantId };
 }
 
+function signUpColumns(projectId: string, after: PolicyDocument, { signUpRole: role }: Row, idOf: IdOf): Row {
+  if (typeof role !== 'string') return { signUpRoleId: null, signUpRoleTenantId: null };
+  return {
+    signUpRoleId: idOf('roles', role),
+    signUpRoleTenantId: role in after.roles ? projectId : SYSTEM_NODE,
+  };
+}
+
 const holdOf = ({ mode }: PolicyDocument, { protect }: Row): string =>
   protect === true ? 'protected' : mode === 'lock' ? 'locked' : 'none';
 
+/**
+ * Names of webhooks are unique, and rows are written one after the other: a row that gives up its name, because a change by
+ * hand took it or because it goes, gives it up before another one gets it.
+ */
+async function freeNames(
+  tx: Executor,
+  projectId: string,
+  { after, rowOf: existing }: Comparison,
+  written: readonly WrittenChange[],
+): Promise<void> {
+  const freed = written.flatMap(({ kind, label, key, action, id }): string[] => {
+    const name = kind === 'webhooks' && action !== 'create' ? existing(kind, label)?.name : undefined;
+    const isGivenUp = name !== undefined && (action === 'delete' || name !== key);
+    return isGivenUp && name in after.webhooks ? [id] : [];
+  });
+  if (freed.length === 0) return;
+  await tx.execute(sql`update webhook_subscriptions set name = null
+    where tenant_id = ${projectId}::uuid and id = ${anyOf(freed)}`);
+}
+
 type Upsert = (tx: Executor, rows: readonly Row[]) => Promise<void>;
 
-function upsertInto(table: Parameters<typeof insertion>[0]): Upsert {
-  const { names, updates, from } = insertion(table, ['createdAt', 'updatedAt', 'deletedAt'] as never[]);
+/** `own`: columns that no document sets. `fixed`: what only new rows get. */
+function upsertInto<T extends PgTable>(
+  table: T,
+  own: readonly (keyof T['_']['columns'])[] = [],
+  fixed: readonly (keyof T['_']['columns'])[] = [],
+): Upsert {
+  const kept = ['createdAt', 'updatedAt', 'deletedAt', ...own] as never[];
+  const { names, updates, from } = insertion(table, kept, fixed as never[]);
   return async (tx, rows) => {
     if (rows.length === 0) return;
     // A plan holds no lock, so another caller may have taken a slug or a name since it read the rows.
@@ -126,6 +178,19 @@ const upsert: Readonly<Record<DocumentKind, Upsert>> = {
   permissions: upsertInto(permissions),
   groups: upsertInto(groups),
   roles: upsertInto(roles),
+  apps: upsertInto(
+    projectApps,
+    ['secretHash', 'registrationHash', 'lastUsedAt'],
+    ['clientId', 'confidential'],
+  ),
+  webhooks: upsertInto(
+    webhookSubscriptions,
+    [
+      ...(['disabledReason', 'disabledAt', 'failingSince', 'slow', 'warnedAt', 'exhaustedInARow'] as const),
+      ...(['lastDeliveredAt', 'lastProbeAt', 'previousSecretExpiresAt'] as const),
+    ],
+    ['createdBy'],
+  ),
 };
 
 /** A list of keys in a row, and the table that stores it. */
@@ -149,6 +214,7 @@ const links: Partial<Record<DocumentKind, readonly Link[]>> = {
     { member: 'groups', table: 'role_groups', from: 'role_id', to: 'group_id' },
     taggedIn('role_tags', 'role_id'),
   ],
+  apps: [taggedIn('project_app_tags', 'project_app_id')],
 };
 
 /** Replaces the links of the rows whose list differs. */
@@ -188,7 +254,7 @@ async function holdUnchanged(tx: Executor, { after, rowOf: existing, changes }: 
       return row && !changed.has(`${kind} ${key}`) && row.policyHold !== hold ? [{ id: row.id, hold }] : [];
     });
     if (rows.length === 0) continue;
-    await tx.execute(sql`update ${sql.raw(kind)} x set policy_hold = held.hold
+    await tx.execute(sql`update ${entityOf[kind].table} x set policy_hold = held.hold
       from ${recordset(rows, 'held(id uuid, hold text)')} where x.id = held.id`);
   }
 }

@@ -7,14 +7,14 @@ import { pageOf, paging, relationsOf } from '../../kernel/input/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import { scopesToSet } from '../../domain/app-access/scopes-to-set.ts';
+import { assertMaySkipConsent } from '../../domain/app-settings/first-party.ts';
+import { scopesToSet } from '../../domain/app-settings/scopes-to-set.ts';
+import { assertWaysToSignIn } from '../../domain/app-settings/sign-in-ways.ts';
 import { createAppSecret } from '../../domain/app-access/app-secret.ts';
 import type { MembershipRun } from '../../domain/memberships/role-assignment.ts';
-import { endSessionsOfApp } from '../../domain/memberships/app-sessions.ts';
+import { endSessionsOfApps } from '../../domain/memberships/app-sessions.ts';
 import { ProjectApp } from './project-app.ts';
-import { assertMaySkipConsent } from './first-party.ts';
-import { assertWaysToSignIn } from './sign-in-ways.ts';
-import { lockApp, signUpRoleToSet } from './store.ts';
+import { lockApp, signUpRoleToSet, storeSecret } from './store.ts';
 
 const tenants: readonly Tenant[] = ['accountProject', 'organizationProject'];
 
@@ -168,7 +168,7 @@ export const deleteProjectApp = mutation({
       data: deleted,
       target: { type: 'ProjectApp', id: deleted.id },
     });
-    await endSessionsOfApp(ctx, deleted.id);
+    await endSessionsOfApps(ctx, [deleted.id]);
     ctx.invalidate(`credential:${deleted.id}`);
     return deleted;
   },
@@ -195,7 +195,6 @@ export const rotateProjectAppSecret = mutation({
       throw fail('INVALID_STATE', { params: { state: 'notConfidential' }, fix });
     }
     const { clientSecret, secretHash } = createAppSecret(services);
-    const { row } = await db.update(ProjectApp, input.id, { secretHash });
-    return { ...row, clientSecret };
+    return { ...(await storeSecret({ tx, db }, input.id, secretHash)), clientSecret };
   },
 });

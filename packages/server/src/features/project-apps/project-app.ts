@@ -2,6 +2,7 @@ import { boolean, foreignKey, index, pgTable, timestamp, unique } from 'drizzle-
 import { text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { managed, managedColumns, managedOf } from '../../db/managed/policy-hold.ts';
 import { bytea, deletedIndex, links, rowColumns, tenantColumn } from '../../db/query/columns.ts';
 import { entity, fixed, required, optional, serverSet } from '../../kernel/entity.ts';
 import { httpsUrl, refusal, text, uuid } from '../../kernel/input/values.ts';
@@ -20,6 +21,7 @@ export const projectApps = pgTable(
   {
     ...rowColumns(),
     tenantId: tenantColumn(),
+    ...managedColumns(),
     clientId: uuidColumn('client_id').notNull(),
     name: textColumn('name').notNull(),
     logoUrl: textColumn('logo_url'),
@@ -247,10 +249,14 @@ export const ProjectApp = entity('ProjectApp', {
           'true: the client registered itself (RFC 7591). Its users are always asked for consent, and it is deleted when unused for 30 days.',
         ),
     ),
+    managed,
     tagIds,
   },
   columns: { projectId: projectApps.tenantId },
-  computed: { registered: sql`(${projectApps.registrationHash} is not null)` },
+  computed: {
+    managed: managedOf(projectApps),
+    registered: sql`(${projectApps.registrationHash} is not null)`,
+  },
   relations: {
     tags: taggedBy(() => projectAppTags),
     signUpRole: { kind: 'one', to: () => Role, column: 'signUpRoleId' },

@@ -110,6 +110,7 @@ describe.each(transports)('over %s', (via: Via) => {
       accessTokenProfile: 'doorward',
       resources: [],
       registered: false,
+      managed: null,
     });
     const { id } = created;
     expect(await done('projectApp', { id })).toEqual(created);

@@ -1,7 +1,8 @@
-import { and, eq, isNull } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import { fail, type DetailCode } from '../../errors.ts';
 import type { RowOf } from '../../kernel/entity.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
+import { delegatesRole, type SignUp } from '../../domain/app-settings/sign-up.ts';
 import { rolesToAssign, type MembershipRun } from '../../domain/memberships/role-assignment.ts';
 import { ProjectApp, projectApps } from './project-app.ts';
 
@@ -22,24 +23,37 @@ export async function lockApp(
   return db.get(ProjectApp, id);
 }
 
+/** Replaces the secret, also of an app that a policy document keeps from changes by hand: no document has secrets. */
+export async function storeSecret(
+  { tx, db }: { readonly tx: Executor; readonly db: ScopedDb },
+  id: string,
+  secretHash: Buffer,
+): Promise<Row> {
+  await tx
+    .update(projectApps)
+    .set({ secretHash, updatedAt: sql`now()` })
+    .where(and(eq(projectApps.tenantId, db.scope.nodeId), eq(projectApps.id, id)));
+  return db.get(ProjectApp, id);
+}
+
 const refuse = (path: string, code: DetailCode, fix: string) =>
   fail('VALIDATION_ERROR', { details: [{ path, code }], fix });
 
-interface SignUp {
+interface SignUpColumns {
   readonly allowSignUp: boolean;
   readonly signUpRoleId: string | null;
 }
 
+const signUpOf = ({ allowSignUp, signUpRoleId: role }: SignUpColumns): SignUp => ({ allowSignUp, role });
+
 /**
- * Columns of the role that people get when they sign up. Allowing sign-up delegates the role to strangers, so a caller who
- * sets the role or turns sign-up on must hold all its permissions.
- *
+ * Columns of the role that people get when they sign up.
  * @throws VALIDATION_ERROR, NOT_FOUND, PRIVILEGE_ESCALATION
  */
 export async function signUpRoleToSet(
   ctx: MembershipRun,
-  after: SignUp,
-  before: SignUp,
+  after: SignUpColumns,
+  before: SignUpColumns,
 ): Promise<{ signUpRoleTenantId?: string | null }> {
   const { allowSignUp, signUpRoleId } = after;
   const isSame = signUpRoleId === before.signUpRoleId;
@@ -53,7 +67,7 @@ export async function signUpRoleToSet(
     }
     return isSame ? {} : { signUpRoleTenantId: null };
   }
-  if (isSame && (!allowSignUp || before.allowSignUp)) return {};
+  if (!delegatesRole(signUpOf(before), signUpOf(after))) return {};
   const [role] = await rolesToAssign(ctx, [signUpRoleId]);
   return isSame || !role ? {} : { signUpRoleTenantId: role.tenantId };
 }

@@ -1,5 +1,5 @@
 import { establishKeys, projectIssuer } from '../../crypto/keys/keyring.ts';
-import { scopesToSet } from '../../domain/app-access/scopes-to-set.ts';
+import { scopesToSet } from '../../domain/app-settings/scopes-to-set.ts';
 import { fail } from '../../errors.ts';
 import { recordEndedGrants } from '../../domain/memberships/grant-entries.ts';
 import { freeSlug } from '../../db/tenancy/free-slug.ts';

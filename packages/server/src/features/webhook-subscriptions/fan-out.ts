@@ -1,8 +1,8 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Consumer } from '../../events/outbox/relay.ts';
 import type { Services } from '../../kernel/context.ts';
+import { subscribesTo } from '../../domain/webhook-subscriptions/event-filter.ts';
 import { webhookDeliveries } from './delivery.ts';
-import { subscribesTo } from './event-types.ts';
 import { webhookSubscriptions } from './subscription.ts';
 
 /**

@@ -9,13 +9,14 @@ import { nodeRef, Scope, type Tenant } from '../../kernel/scope.ts';
 import { isoInput, uuid } from '../../kernel/input/values.ts';
 import { PING } from '../../domain/event-types/catalogue.ts';
 import { WebhookDelivery, webhookDeliveries as deliveries, WebhookDeliveryStatus } from './delivery.ts';
-import { EventTypeName, EventTypes } from './event-types.ts';
-import { newWebhookSecret, replaceSecret, storeSecret } from './secrets.ts';
-import { assertWithinLimit, lockSubscription, markRotated, replay } from './store.ts';
+import { lockSubscription, markRotated, replay } from './store.ts';
 import { WebhookSubscription } from './subscription.ts';
 import { healthy } from '../../domain/webhook-delivery/health.ts';
 import { cancelDeliveries, resumeDeliveries } from '../../domain/webhook-delivery/queue.ts';
 import { queueTestEvent } from '../../domain/webhook-delivery/test-event.ts';
+import { EventTypeName, EventTypes } from '../../domain/webhook-subscriptions/event-filter.ts';
+import { assertWithinLimit } from '../../domain/webhook-subscriptions/limit.ts';
+import { newWebhookSecret, replaceSecret, storeSecrets } from '../../domain/webhook-subscriptions/secrets.ts';
 
 const tenants: readonly Tenant[] = ['accountProject', 'organizationProject'];
 
@@ -68,7 +69,7 @@ export const createWebhookSubscription = mutation({
     const { db, input, scope } = ctx;
     const secret = newWebhookSecret();
     const created = await db.insert(WebhookSubscription, { ...input, createdBy: callerOf(ctx).userId });
-    await storeSecret(ctx, { id: created.id, tenantId: scope.nodeId }, secret);
+    await storeSecrets(ctx, [{ subscription: { id: created.id, tenantId: scope.nodeId }, secret }]);
     await assertWithinLimit(ctx);
     return { ...created, secret };
   },
@@ -84,7 +85,7 @@ export const updateWebhookSubscription = mutation({
   input: { scope: Scope, id: uuid, ...WebhookSubscription.patch, eventTypes: EventTypes.optional() },
   output: WebhookSubscription.schema,
   target: WebhookSubscription,
-  codes: ['WEBHOOK_URL_NOT_ALLOWED'],
+  codes: ['WEBHOOK_URL_NOT_ALLOWED', 'CONFLICT'],
   leavesPermissions: true,
   prepare: async ({ services, input }) => {
     if (input.url !== undefined) await services.assertUrlAllowed(input.url);
@@ -96,7 +97,7 @@ export const updateWebhookSubscription = mutation({
     const patch = resumes ? { ...input, ...healthy } : input;
     const { row } = await db.update(WebhookSubscription, input.id, patch);
     if (resumes) {
-      await resumeDeliveries(tx, { tenantId: db.scope.nodeId, id: input.id }, services.clock.now());
+      await resumeDeliveries(tx, { tenantId: db.scope.nodeId, ids: [input.id] }, services.clock.now());
       ctx.afterCommit(() => services.webhooksDue());
     }
     return row;
@@ -115,7 +116,7 @@ export const deleteWebhookSubscription = mutation({
   leavesPermissions: true,
   run: async ({ db, input, services, tx }) => {
     const removed = await db.remove(WebhookSubscription, input.id);
-    await cancelDeliveries(tx, { tenantId: db.scope.nodeId, id: input.id }, services.clock.now());
+    await cancelDeliveries(tx, { tenantId: db.scope.nodeId, ids: [input.id] }, services.clock.now());
     return removed;
   },
 });

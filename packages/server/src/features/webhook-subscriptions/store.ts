@@ -1,5 +1,4 @@
-import { and, count, eq, isNull, sql } from 'drizzle-orm';
-import { nodes } from '../../db/tenancy/nodes.ts';
+import { and, eq, sql } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { RowOf } from '../../kernel/entity.ts';
@@ -10,30 +9,7 @@ import { WebhookSubscription, webhookSubscriptions } from './subscription.ts';
 interface ScopedRun {
   readonly tx: Executor;
   readonly db: ScopedDb;
-  readonly services: Pick<Services, 'clock' | 'config'>;
-}
-
-/** A customer of a project grant has this many at most, however many the project may have. */
-const MAX_PER_SLICE = 5;
-
-/**
- * Call it after the insert. It counts under the lock of the tenant node, which the mutation needs anyway, so concurrent
- * creations cannot exceed the limit together. @throws CONFLICT
- */
-export async function assertWithinLimit({ tx, db, services }: ScopedRun): Promise<void> {
-  const { nodeId, grant } = db.scope;
-  const { maxPerProject: maxOfProject } = services.config.webhooks;
-  const maxPerProject = grant ? Math.min(MAX_PER_SLICE, maxOfProject) : maxOfProject;
-  await tx.select({ id: nodes.id }).from(nodes).where(eq(nodes.id, nodeId)).for('no key update');
-  const [total] = await tx
-    .select({ count: count() })
-    .from(webhookSubscriptions)
-    .where(and(eq(webhookSubscriptions.tenantId, nodeId), isNull(webhookSubscriptions.deletedAt)));
-  if ((total?.count ?? 0) <= maxPerProject) return;
-  throw fail('CONFLICT', {
-    details: [{ path: 'scope', code: 'limit' }],
-    fix: `A project has at most ${maxPerProject} webhook subscriptions: delete one that is not needed.`,
-  });
+  readonly services: Pick<Services, 'clock'>;
 }
 
 /** The subscription, locked until the transaction ends. @throws NOT_FOUND */

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { boolean, foreignKey, index, integer, pgTable, unique } from 'drizzle-orm/pg-core';
+import { boolean, foreignKey, index, integer, pgTable, unique, uniqueIndex } from 'drizzle-orm/pg-core';
 import { text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
+import { managed, managedColumns, managedOf } from '../../db/managed/policy-hold.ts';
 import { deletedIndex, rowColumns, tenantColumn, time } from '../../db/query/columns.ts';
 import { entity, required, optional, serverSet } from '../../kernel/entity.ts';
 import { iso, refusal, text, uuid } from '../../kernel/input/values.ts';
@@ -14,6 +15,9 @@ export const webhookSubscriptions = pgTable(
   {
     ...rowColumns(),
     tenantId: tenantColumn(),
+    ...managedColumns(),
+    /** What a policy document calls it; no document can manage one without a name. */
+    name: textColumn('name'),
     url: textColumn('url').notNull(),
     /** Names, `noun.*` or `*`, as in the input. */
     eventTypes: textColumn('event_types').array().notNull(),
@@ -39,6 +43,9 @@ export const webhookSubscriptions = pgTable(
     deletedIndex('webhook_subscriptions', table),
     unique('webhook_subscriptions_tenant_id_id').on(table.tenantId, table.id),
     index('webhook_subscriptions_tenant').on(table.tenantId, table.createdAt, table.id),
+    uniqueIndex('webhooks_name_taken')
+      .on(table.tenantId, table.name)
+      .where(sql`deleted_at is null`),
   ],
 );
 
@@ -90,6 +97,15 @@ export const WebhookSubscription = entity('WebhookSubscription', {
   doc: 'Where events of a project are sent.',
   fields: {
     projectId: serverSet(uuid.describe('The project whose events are sent.')),
+    name: optional(
+      text(1, 255)
+        .nullable()
+        .meta({
+          description: 'Its name, which no other of the project has. A policy document needs it.',
+          examples: ['Search index'],
+        }),
+      null,
+    ),
     url: required(
       target.meta({
         description: 'Where events are posted.',
@@ -128,11 +144,13 @@ export const WebhookSubscription = entity('WebhookSubscription', {
       iso.nullable().describe('Until when the old secret signs too; null without a rotation.'),
     ),
     createdBy: serverSet(uuid.describe('Id of the user who created it.')),
+    managed,
   },
   computed: {
+    managed: managedOf(webhookSubscriptions),
     // The tenant is the project, or the slice of a grant.
     projectId: sql`coalesce((select g.tenant_id from project_grants g where g.id = ${webhookSubscriptions.tenantId}), ${webhookSubscriptions.tenantId})`,
   },
-  search: ['url', 'description'],
-  sort: ['createdAt', 'url'],
+  search: ['name', 'url', 'description'],
+  sort: ['createdAt', 'name', 'url'],
 });

@@ -1,13 +1,16 @@
 import { targetOf, type PolicyDocument } from '@doorward/decision/document/document';
 import { z } from 'zod';
+import { EventTypes } from '../../../domain/webhook-subscriptions/event-filter.ts';
 import type { Entity, Fields } from '../../../kernel/entity.ts';
 import { parseInput } from '../../../kernel/input/validate.ts';
 import { metadata, refusal, text } from '../../../kernel/input/values.ts';
 import { Group } from '../../groups/group.ts';
 import { Permission } from '../../permissions/permission.ts';
+import { ProjectApp } from '../../project-apps/project-app.ts';
 import { Resource } from '../../resources/resource.ts';
 import { Role } from '../../roles/role.ts';
 import { Tag } from '../../tags/tag.ts';
+import { WebhookSubscription } from '../../webhook-subscriptions/subscription.ts';
 
 /**
  * The policy document as callers send it. Its fields are those of the nouns, with the names of rows in place of ids, so that
@@ -79,6 +82,40 @@ const tags = z.strictObject({
   renamedFrom,
 });
 
+const apps = z.strictObject({
+  logoUrl: fieldOf(ProjectApp, 'logoUrl'),
+  homepageUrl: fieldOf(ProjectApp, 'homepageUrl'),
+  primaryColor: fieldOf(ProjectApp, 'primaryColor'),
+  redirectUris: fieldOf(ProjectApp, 'redirectUris'),
+  postLogoutRedirectUris: fieldOf(ProjectApp, 'postLogoutRedirectUris'),
+  backchannelLogoutUri: fieldOf(ProjectApp, 'backchannelLogoutUri'),
+  scopes: fieldOf(ProjectApp, 'scopes').transform((given) => given && [...new Set(given)]),
+  enabledProviders: fieldOf(ProjectApp, 'enabledProviders'),
+  identityProviders: fieldOf(ProjectApp, 'identityProviders'),
+  allowSignUp: fieldOf(ProjectApp, 'allowSignUp'),
+  signUpRole: key
+    .nullable()
+    .default(null)
+    .describe('Key of the role that people join with, or the name of a built-in one of projects.'),
+  confidential: fieldOf(ProjectApp, 'confidential'),
+  firstParty: fieldOf(ProjectApp, 'firstParty'),
+  allowedOrigins: fieldOf(ProjectApp, 'allowedOrigins'),
+  accessTokenProfile: fieldOf(ProjectApp, 'accessTokenProfile'),
+  resources: fieldOf(ProjectApp, 'resources'),
+  tags: tagNames,
+  protect,
+  renamedFrom,
+});
+
+const webhooks = z.strictObject({
+  url: fieldOf(WebhookSubscription, 'url'),
+  eventTypes: EventTypes,
+  description: fieldOf(WebhookSubscription, 'description'),
+  active: fieldOf(WebhookSubscription, 'active'),
+  protect,
+  renamedFrom,
+});
+
 const permissionName = z.union([
   z
     .string()
@@ -112,7 +149,16 @@ const test = z.strictObject({
   expect: z.strictObject({ authorized: z.boolean(), reason: z.string().max(64).optional() }),
 });
 
-const MAX = { resources: 200, permissions: 5000, groups: 1000, roles: 1000, tags: 200, tests: 1000 } as const;
+const MAX = {
+  resources: 200,
+  permissions: 5000,
+  groups: 1000,
+  roles: 1000,
+  tags: 200,
+  apps: 50,
+  webhooks: 50,
+  tests: 1000,
+} as const;
 
 /** Rows by key, `max` at most. */
 const keyed = <S extends z.ZodType>(row: S, max: number, keys: z.ZodType<string, string> = key) =>
@@ -143,12 +189,14 @@ export const Document = z
     groups: keyed(groups, MAX.groups),
     roles: keyed(roles, MAX.roles),
     tags: keyed(tags, MAX.tags),
+    apps: keyed(apps, MAX.apps),
+    webhooks: keyed(webhooks, MAX.webhooks),
     tests: z.array(test).max(MAX.tests).default([]),
   })
   .check(({ value, issues }) => {
     for (const { path, code } of textFaults(value)) issues.push(refusal(code, value, path));
   })
-  .meta({ description: 'What a project defines of rights, as one document.' });
+  .meta({ description: 'What a project defines, as one document.' });
 type Parsed = z.output<typeof Document>;
 
 /** A secret, which a document must not have, or a variable that the command line did not fill in. */
@@ -178,7 +226,7 @@ const member = z.strictObject({ policy: Document });
 export function parseDocument(raw: unknown): { document: PolicyDocument; formerKeys: FormerKeys } {
   const { policy } = parseInput(member, { policy: raw });
   const formerKeys = new Map<string, string>();
-  for (const kind of ['permissions', 'groups', 'roles', 'tags'] as const) {
+  for (const kind of ['permissions', 'groups', 'roles', 'tags', 'apps', 'webhooks'] as const) {
     const rows: Record<string, { readonly renamedFrom?: string | undefined }> = policy[kind];
     for (const [name, { renamedFrom: former }] of Object.entries(rows))
       if (former !== undefined) formerKeys.set(formerKey(kind, name), former);
@@ -201,5 +249,7 @@ function complete({ $schema: _, resources: given, ...policy }: Parsed): PolicyDo
     groups: mapped(policy.groups, ({ renamedFrom: _former, ...row }) => row),
     roles: mapped(policy.roles, ({ renamedFrom: _former, ...row }) => row),
     tags: mapped(policy.tags, ({ renamedFrom: _former, ...row }) => row),
+    apps: mapped(policy.apps, ({ renamedFrom: _former, ...row }) => row),
+    webhooks: mapped(policy.webhooks, ({ renamedFrom: _former, ...row }) => row),
   } as unknown as PolicyDocument;
 }

@@ -44,13 +44,15 @@ export function compare(
 ): Comparison {
   const matches = new Map<string, Match>();
   const labels = labelsOf(state, builtIns);
-  /** The resource and action of a permission never change, so another permission takes the place of this one. */
-  const isReplaced = ({ key, row }: Match): boolean => {
+  /**
+   * The resource and action of a permission never change, nor whether an app can keep a secret, so another row takes the place
+   * of this one.
+   */
+  const isReplaced = ({ key, row: { kind, fields } }: Match): boolean => {
+    if (kind === 'apps') return after.apps[key]?.confidential !== fields['confidential'];
     const wanted = after.permissions[key];
-    if (row.kind !== 'permissions' || !wanted) return false;
-    return (
-      labels(String(row.fields['resource'])) !== wanted.resource || row.fields['action'] !== wanted.action
-    );
+    if (kind !== 'permissions' || !wanted) return false;
+    return labels(String(fields['resource'])) !== wanted.resource || fields['action'] !== wanted.action;
   };
   for (const kind of documentKinds)
     for (const match of matchesOf(state, after, formerKeys, kind))
@@ -62,7 +64,7 @@ export function compare(
   const keys = new Map([...matches.values()].map(({ row, key }) => [row.id, key]));
   // A row that goes may have the key of one that comes.
   for (const { id, kind, policyKey } of unmatched)
-    if (policyKey !== null && matches.has(`${kind} ${policyKey}`)) keys.set(id, `${policyKey} (${id})`);
+    if (policyKey !== null && Object.hasOwn(after[kind], policyKey)) keys.set(id, `${policyKey} (${id})`);
   const rows = [...[...matches.values()].map(({ row }) => row), ...unmatched];
   const byLabel = new Map(rows.map((row) => [`${row.kind} ${keys.get(row.id) ?? row.policyKey ?? ''}`, row]));
   const newLabels = labelsOf(state, builtIns, keys, after);

@@ -48,9 +48,17 @@ function* faultsOf(document: PolicyDocument, builtIns: BuiltIns): Generator<Faul
   const groups = new Set([...Object.keys(document.groups), ...groupNames]);
   yield* unknownNames(document, 'groups', 'permissions', permissions);
   yield* unknownNames(document, 'roles', 'groups', groups);
-  for (const kind of ['resources', 'permissions', 'groups', 'roles'] as const)
+  for (const kind of ['resources', 'permissions', 'groups', 'roles', 'apps'] as const)
     yield* unknownNames(document, kind, 'tags', tags);
   const roles = new Set(Object.keys(document.roles));
+  const ofProjects = builtIns.roles.filter(({ level }) => level === 'project').map(({ name }) => name);
+  for (const [key, { signUpRole, allowSignUp }] of Object.entries(document.apps)) {
+    const path = `policy.apps.${key}.signUpRole`;
+    const allowed = [...roles, ...ofProjects];
+    if (signUpRole !== null && !allowed.includes(signUpRole)) yield unknown(path, allowed, signUpRole);
+    if (signUpRole === null && allowSignUp)
+      yield { path, code: 'required', hint: 'name the role for people who sign up' };
+  }
   for (const [index, { subject }] of document.tests.entries())
     for (const [at, role] of (subject?.roles ?? []).entries())
       if (!roles.has(role)) yield unknown(`policy.tests.${index}.subject.roles.${at}`, [...roles], role);

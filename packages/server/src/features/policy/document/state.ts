@@ -12,6 +12,7 @@ import { rowsOf } from '../../../db/query/rows.ts';
 import { fail } from '../../../errors.ts';
 import { canonicalJson } from '../../../kernel/output/canonical-json.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
+import { entityOf } from './kinds.ts';
 
 /** The rows of a project that a policy document can name, as they are now. */
 export interface State {
@@ -43,6 +44,24 @@ const fieldsOf: Readonly<Record<DocumentKind, SQL>> = {
     'condition', condition, 'metadata', metadata)`,
   groups: sql`name, json_build_object('description', description, 'metadata', metadata)`,
   roles: sql`name, json_build_object('description', description, 'metadata', metadata)`,
+  apps: sql`name, json_build_object('logoUrl', logo_url, 'homepageUrl', homepage_url, 'primaryColor', primary_color,
+    'redirectUris', to_json(redirect_uris), 'postLogoutRedirectUris', to_json(post_logout_redirect_uris),
+    'backchannelLogoutUri', backchannel_logout_uri, 'scopes', to_json(scopes),
+    'enabledProviders', to_json(enabled_providers), 'identityProviders', to_json(identity_providers),
+    'allowSignUp', allow_sign_up, 'signUpRole', sign_up_role_id, 'confidential', confidential,
+    'firstParty', first_party, 'allowedOrigins', to_json(allowed_origins),
+    'accessTokenProfile', access_token_profile, 'resources', to_json(resources))`,
+  webhooks: sql`name, json_build_object('url', url, 'eventTypes', to_json(event_types), 'description', description,
+    'active', active)`,
+};
+
+/**
+ * Which rows a document can name; others are not part of the state. The name of a client that registered itself is the choice
+ * of a stranger, so no document adopts it.
+ */
+const nameableOf: Readonly<Partial<Record<DocumentKind, SQL>>> = {
+  apps: sql`registration_hash is null`,
+  webhooks: sql`name is not null`,
 };
 
 /** Lists of keys in a document, by the tables that store them. */
@@ -54,6 +73,7 @@ const linksOf = {
     tags: ['group_tags', 'group_id', 'tag_id'],
   },
   roles: { groups: ['role_groups', 'role_id', 'group_id'], tags: ['role_tags', 'role_id', 'tag_id'] },
+  apps: { tags: ['project_app_tags', 'project_app_id', 'tag_id'] },
 } as const;
 
 /**
@@ -66,8 +86,8 @@ export async function loadState(tx: Executor, projectId: string, builtIns: Built
   for (const kind of documentKinds) {
     const stored = await rowsOf<Omit<StoredRow, 'kind'>>(
       tx,
-      sql`select id, ${fieldsOf[kind]} as fields, ${managed} from ${sql.raw(kind)}
-        where ${ofProject} and deleted_at is null order by id`,
+      sql`select id, ${fieldsOf[kind]} as fields, ${managed} from ${entityOf[kind].table}
+        where ${ofProject} and deleted_at is null and ${nameableOf[kind] ?? sql`true`} order by id`,
     );
     rows[kind] = stored.map((row) => ({ ...row, kind }));
   }
@@ -107,14 +127,17 @@ export function labelsOf(
 ): Labels {
   const labels = new Map<string, string>();
   for (const { id, slug } of builtIns.resources) labels.set(id, slug);
-  for (const { id, name } of [...builtIns.permissions, ...builtIns.groups]) labels.set(id, name);
-  const builtInNames = {
-    permissions: builtIns.permissions.map(({ name }) => name),
-    groups: builtIns.groups.map(({ name }) => name),
+  const builtIn: Partial<Record<DocumentKind, readonly { readonly id: string; readonly name: string }[]>> = {
+    permissions: builtIns.permissions,
+    groups: builtIns.groups,
+    roles: builtIns.roles,
   };
+  for (const { id, name } of Object.values(builtIn).flat()) labels.set(id, name);
   for (const kind of documentKinds) {
-    const builtInOfKind = kind === 'permissions' || kind === 'groups' ? builtInNames[kind] : [];
-    const used = new Set([...builtInOfKind, ...Object.keys(document?.[kind] ?? {})]);
+    const used = new Set([
+      ...(builtIn[kind] ?? []).map(({ name }) => name),
+      ...Object.keys(document?.[kind] ?? {}),
+    ]);
     const named = rows[kind].map((row) => ({ row, key: keys.get(row.id) ?? row.policyKey }));
     for (const { row, key } of named) {
       if (key === null) continue;
@@ -150,6 +173,8 @@ export function documentOf(
     groups: byKind('groups'),
     roles: byKind('roles'),
     tags: byKind('tags'),
+    apps: byKind('apps'),
+    webhooks: byKind('webhooks'),
     tests: [],
     ...of,
   };
@@ -159,7 +184,8 @@ function fieldsInDocument({ fields, policyHold }: StoredRow, labels: Labels): Re
   const inDocument: Record<string, unknown> = { ...fields, protect: policyHold === 'protected' };
   for (const links of ['tags', 'permissions', 'groups'])
     if (Array.isArray(fields[links])) inDocument[links] = (fields[links] as string[]).map(labels).sort();
-  if (typeof fields['resource'] === 'string') inDocument['resource'] = labels(fields['resource']);
+  for (const link of ['resource', 'signUpRole'])
+    if (typeof fields[link] === 'string') inDocument[link] = labels(fields[link]);
   return inDocument;
 }
 

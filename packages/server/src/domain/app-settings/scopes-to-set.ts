@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
 import type { Grants } from '@doorward/decision/evaluate';
 import { organizationNouns } from '@doorward/decision/policy/organization-nouns';
-import { assertNoEscalation } from '../../access/delegation/escalation.ts';
+import type { BuiltIns } from '../../access/built-in.ts';
+import { assertNoEscalation, type WantedPermission } from '../../access/delegation/escalation.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { fail, type DetailCode } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
@@ -33,16 +34,23 @@ export async function scopesToSet(
   field = 'scopes',
 ): Promise<string[]> {
   const spelled = await spellScopes(setter, requested, before ?? [], field);
-  const { nouns } = setter.services.builtIns;
-  const wanted = spelled.map((scope) => {
+  assertNoEscalation(setter.grants, addedScopes(setter.services.builtIns, spelled, before));
+  return spelled;
+}
+
+/** The permissions that an app may use by these scopes and not by those before. */
+export function addedScopes(
+  { nouns }: Pick<BuiltIns, 'nouns'>,
+  scopes: readonly string[],
+  before: readonly string[] | null,
+): WantedPermission[] {
+  const wanted = scopes.map((scope) => {
     const [resource = '', action = ''] = scope.split(':');
     return { scope, resource, action, managementPlane: nouns.has(resource), condition: null };
   });
-  const added = wanted.filter(({ scope, managementPlane }) =>
+  return wanted.filter(({ scope, managementPlane }) =>
     before === null ? managementPlane : !before.includes(scope),
   );
-  assertNoEscalation(setter.grants, added);
-  return spelled;
 }
 
 const refuse = (path: string, code: DetailCode, fix: string) =>

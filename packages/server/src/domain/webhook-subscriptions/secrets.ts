@@ -2,7 +2,7 @@ import { and, eq, isNotNull, isNull } from 'drizzle-orm';
 import { randomBytes } from 'node:crypto';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { webhookSecrets } from './subscription.ts';
+import { webhookSecrets } from '../../features/webhook-subscriptions/subscription.ts';
 
 /**
  * Signing secrets of subscriptions. A secret allows its holder to impersonate this service to the receiver, so it is shown
@@ -25,21 +25,24 @@ const sealContextOf = (id: string): string => `webhook_secrets:${id}`;
 const belongsTo = ({ id, tenantId }: SubscriptionRef) =>
   and(eq(webhookSecrets.tenantId, tenantId), eq(webhookSecrets.subscriptionId, id));
 
-/** Stores the secret as the current one. */
-export async function storeSecret(
+/** Stores the secrets as the current ones of their subscriptions, in one statement. */
+export async function storeSecrets(
   { tx, services }: SecretContext,
-  subscription: SubscriptionRef,
-  secret: string,
+  secrets: readonly { readonly subscription: SubscriptionRef; readonly secret: string }[],
 ): Promise<void> {
-  const id = services.ids.next();
-  const bytes = Buffer.from(secret.slice('whsec_'.length), 'base64');
-  await tx.insert(webhookSecrets).values({
-    id,
-    tenantId: subscription.tenantId,
-    subscriptionId: subscription.id,
-    sealed: services.kek.seal(bytes, sealContextOf(id)),
-    createdAt: services.clock.now(),
+  if (secrets.length === 0) return;
+  const rows = secrets.map(({ subscription, secret }) => {
+    const id = services.ids.next();
+    const bytes = Buffer.from(secret.slice('whsec_'.length), 'base64');
+    return {
+      id,
+      tenantId: subscription.tenantId,
+      subscriptionId: subscription.id,
+      sealed: services.kek.seal(bytes, sealContextOf(id)),
+      createdAt: services.clock.now(),
+    };
   });
+  await tx.insert(webhookSecrets).values(rows);
 }
 
 /**
@@ -64,5 +67,5 @@ export async function replaceSecret(
       .set({ expiresAt: until })
       .where(and(belongsTo(subscription), isNull(webhookSecrets.expiresAt)));
   }
-  await storeSecret(ctx, subscription, secret);
+  await storeSecrets(ctx, [{ subscription, secret }]);
 }

@@ -1,0 +1,37 @@
+import { ORGANIZATION_ADMIN, ORGANIZATION_OWNER } from '../../access/built-in.ts';
+import { hasSignedInRecently } from '../../access/guard.ts';
+import { fail } from '../../errors.ts';
+import { callerOf, type CallerRights, type Principal, type Services } from '../../kernel/context.ts';
+
+interface Setter {
+  readonly principal: Principal | null;
+  readonly rights: CallerRights;
+  readonly services: Pick<Services, 'clock' | 'config'>;
+}
+
+export const skipConsentFix =
+  'Ask an owner or administrator of the organization, or the owner of the account, to set firstParty.';
+
+/**
+ * Why the caller may not decide that users are not asked for consent (openid §6), or null if they may: who speaks for the
+ * owner of the project, in person. The right to change its apps is not enough.
+ */
+export function skipConsentRefusal(
+  ctx: Setter,
+): 'SESSION_REQUIRED' | 'FORBIDDEN' | 'STEP_UP_REQUIRED' | null {
+  const caller = callerOf(ctx);
+  if (caller.type !== 'session') return 'SESSION_REQUIRED';
+  const { ownsAccount, memberRoleId } = ctx.rights.subject;
+  if (!ownsAccount && memberRoleId !== ORGANIZATION_OWNER && memberRoleId !== ORGANIZATION_ADMIN)
+    return 'FORBIDDEN';
+  const { clock, config } = ctx.services;
+  return hasSignedInRecently(caller, config.auth.stepUpMaxAgeMinutes, clock.now())
+    ? null
+    : 'STEP_UP_REQUIRED';
+}
+
+/** @throws SESSION_REQUIRED, FORBIDDEN, STEP_UP_REQUIRED */
+export function assertMaySkipConsent(ctx: Setter): void {
+  const code = skipConsentRefusal(ctx);
+  if (code !== null) throw fail(code, code === 'FORBIDDEN' ? { fix: skipConsentFix } : {});
+}

@@ -1,0 +1,12 @@
+/** Whether people join the project by an app, and the role that they join with: by its id, or its key in a document. */
+export interface SignUp {
+  readonly allowSignUp: boolean;
+  readonly role: string | null;
+}
+
+/**
+ * Whether a change delegates the role to strangers: who sets the role of sign-up, or turns sign-up on, must hold all its
+ * permissions.
+ */
+export const delegatesRole = (before: SignUp, after: SignUp): boolean =>
+  after.role !== null && (after.role !== before.role || (after.allowSignUp && !before.allowSignUp));
