@@ -31,7 +31,7 @@ type Claims = Readonly<Record<string, unknown>>;
  * `unlessDenied`: the provider vouches for an address unless it says that it does not. For the provider of an organization, whose
  * domains alone it may vouch for.
  */
-export interface OpenidProvider extends Omit<IdentityProviderConfig, 'trustEmail'> {
+interface OpenidProvider extends Omit<IdentityProviderConfig, 'trustEmail'> {
   readonly trustEmail: IdentityProviderConfig['trustEmail'] | 'unlessDenied';
 }
 
