@@ -4,8 +4,9 @@ import { pagePolicy } from './page.ts';
 import { cards, edges } from './stylesheet.ts';
 
 /**
- * The colours of a button on the pages of an app. An app can choose any ground; ink and edge still meet the contrast
- * that WCAG 2.2 requires (4.5 to 1 for text, 3 to 1 for the edge of a button).
+ * The colours of a button and of the focus outline on the pages of an app. An app can choose any ground; ink and edge still
+ * meet the contrast that WCAG 2.2 requires (4.5 to 1 for text, 3 to 1 for the edge of a button and for the outline, which
+ * has the colour of the edge).
  */
 interface ButtonColours {
   readonly ground: string;
@@ -55,8 +56,8 @@ export const serveColours = (app: FastifyInstance): void =>
       return reply
         .type('text/css; charset=utf-8')
         .send(
-          `:root { --button: ${ground}; --button-ink: ${ink}; --button-edge: ${edge.light}; }\n` +
-            `@media (prefers-color-scheme: dark) { :root { --button-edge: ${edge.dark}; } }\n`,
+          `:root { --button: ${ground}; --button-ink: ${ink}; --button-edge: ${edge.light}; --focus: ${edge.light}; }\n` +
+            `@media (prefers-color-scheme: dark) { :root { --button-edge: ${edge.dark}; --focus: ${edge.dark}; } }\n`,
         );
     });
   });

@@ -1,6 +1,7 @@
 /**
  * The background of the card of a page, by colour scheme. Text on it has a contrast of at least 4.5 to 1; edges of
- * controls and the focus outline have at least 3 to 1 (WCAG 2.2). The colour of an app changes only buttons (`colour.ts`).
+ * controls and the focus outline have at least 3 to 1 (WCAG 2.2). The colour of an app changes only buttons and the focus
+ * outline (`colour.ts`).
  */
 export const cards = { light: '#ffffff', dark: '#1c2022' } as const;
 
