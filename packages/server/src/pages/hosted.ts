@@ -6,6 +6,7 @@ import { errorPage, notFoundPage } from './error.ts';
 import { registerInvitationPage } from './mailed-links/invitation.ts';
 import { registerInvitationAcceptance } from './mailed-links/invitation-acceptance.ts';
 import { serveStylesheet } from './page.ts';
+import { serveLogos } from './logos.ts';
 import { registerProjectGrantPage } from './mailed-links/project-grant.ts';
 import { registerResetPasswordPage } from './mailed-links/reset-password.ts';
 import { registerCliSignInPage } from './sign-in/cli-sign-in.ts';
@@ -25,12 +26,14 @@ export function registerHostedPages(
     Parameters<typeof registerProjectSignInPages>[1] &
     Parameters<typeof registerSignOutPages>[1] &
     Parameters<typeof registerAccountPages>[1] &
+    Parameters<typeof serveLogos>[1] &
     PageSettings,
 ): void {
   app.decorate('errorPage', errorPage);
   app.decorate('notFoundPage', notFoundPage);
   serveStylesheet(app);
   serveColours(app);
+  serveLogos(app, options);
   registerStartPage(app, options);
   registerVerifyEmailPage(app, options);
   registerInvitationPage(app, options);

@@ -42,6 +42,10 @@ button, .button { display: block; width: 100%; padding: .7rem 1rem; border: 1px 
 button.quiet { margin: .75rem 0 0; border-color: transparent; background: none; color: var(--ink);
   text-decoration: underline; text-underline-offset: .25em; }
 :is(button, .button).plain { border-color: var(--soft); background: none; color: var(--ink); }
+a.site { display: flex; align-items: center; justify-content: center; gap: .6rem; }
+.site > :is(img, svg) { flex: none; }
+.site > img { border-radius: 4px; background: #fff; object-fit: contain; }
+.site > span { min-width: 0; }
 form + .button, button + button, form + form > button { margin-top: .75rem; }
 :is(button, input, select, a, summary):focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
 button:disabled { opacity: .6; cursor: default; }

@@ -41,6 +41,7 @@ const scopes = [
     description: 'See every board, its cards and who works on them.',
   },
   { scope: 'boards:write', name: 'Change boards', description: null },
+  { scope: 'card:read', name: 'card:read', description: 'See single cards.' },
 ];
 
 interface State {
@@ -90,6 +91,13 @@ const device = {
 const states: Readonly<Record<string, State>> = {
   'sign-in': signIn(),
   'sign-in-unbranded': signIn({ app: initialState.app, providers: ['email'] }),
+  'sign-in-providers': signIn({
+    ...allWays,
+    identityProviders: [
+      { key: 'github', name: 'GitHub', logoUrl: null },
+      { key: 'acme', name: 'Gesellschaft für angewandte Freundlichkeit', logoUrl: null },
+    ],
+  }),
   'sign-in-github': signIn({ app: { ...branded, primaryColor: '#ffd400' }, providers: ['github'] }),
   'sign-in-password': signIn({ ...allWays, signIn: first({ allowsSignUp: true }) }),
   methods: signIn({ ...allWays, signIn: first({ form: 'signIn', address }) }),

@@ -26,7 +26,7 @@ export const initialState: PageState = {
   formToken: 'the-form-token',
   step: 'signIn',
   providers: ['email', 'github'],
-  identityProviders: [{ key: 'github', name: 'GitHub' }],
+  identityProviders: [{ key: 'github', name: 'GitHub', logoUrl: null }],
   provider: null,
   notice: null,
   hasPasskey: false,

@@ -5,7 +5,7 @@ import type { Services } from '../../kernel/context.ts';
 import { recordUpdated, type Run, type UserRow } from '../../domain/identity/sign-in.ts';
 import { lockUser } from '../../domain/identity/verification.ts';
 import { users } from '../users/user.ts';
-import { detectImage, type DetectedImage } from './image.ts';
+import { detectImage, type DetectedImage } from '../../domain/pictures/image.ts';
 import { pictures } from './picture.ts';
 
 const MAX_BYTES = 2 * 1024 * 1024;

@@ -25,7 +25,11 @@ export interface PageState {
   readonly step: 'signIn' | 'secondFactor' | 'enrolment' | 'organization' | 'consent' | 'respond';
   readonly providers: readonly ('email' | 'password' | 'passkey' | 'github')[];
   /** The sites through which people can sign in. */
-  readonly identityProviders: readonly { readonly key: string; readonly name: string }[];
+  readonly identityProviders: readonly {
+    readonly key: string;
+    readonly name: string;
+    readonly logoUrl: string | null;
+  }[];
   /** The name of the site to which the person went last. */
   readonly provider: string | null;
   /** The result of the last attempt. */

@@ -229,7 +229,7 @@ const permissions = (id: string, sentence: Html, scopes: PageState['later']): Ht
 /** A permission without a name of its own has that of its scope, `order:read`: then its description says more. */
 function permission({ scope, name, description }: PageState['later'][number]): Html {
   const [first, second] = name === scope && description !== null ? [description, scope] : [name, description];
-  return html`<li><bdi>${first}</bdi>${second !== null && html`<small><bdi>${second}</bdi></small>`}</li>`;
+  return html`<li><bdi>${first}</bdi>${second !== null && html`<small>${second}</small>`}</li>`;
 }
 
 /** Says who made the app, because an app can have the name of a well-known site. */

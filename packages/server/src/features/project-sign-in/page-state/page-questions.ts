@@ -129,6 +129,7 @@ interface PageQuestions {
   /** Null when this browser has no current sign-in to an app. */
   pageStateOf(flowCookie: string): Promise<PageState | null>;
   linkOf(flowCookie: string | null, token: string): Promise<LinkState>;
+  readLogo: IdentityProviders['logos']['read'];
 }
 
 /** A client that registered itself chose its own link, so no page of this service leads there. */
@@ -140,6 +141,7 @@ const profileOf = ({ name, logoUrl, primaryColor, ...app }: LiveApp): AppProfile
 });
 
 export const pageQuestions = (db: Executor, services: Services): PageQuestions => ({
+  readLogo: services.identityProviders.logos.read,
   questionFor: (cookie) => loadCliQuestion(db, services, cookie),
   connectQuestionFor: (cookie) => loadConnectQuestion(db, services, cookie),
   logoutQuestionFor: (cookie) => loadLogoutQuestion(db, services, cookie),
