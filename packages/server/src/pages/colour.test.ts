@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { startApp } from '../../test/support/app.ts';
-import { buttonColours, contrast } from './colour.ts';
+import { contrast } from '../html/contrast.ts';
+import { buttonColours } from './colour.ts';
 import { cards } from './stylesheet.ts';
 
 test('contrast is that of WCAG', () => {

@@ -90,6 +90,13 @@ const device = {
 
 const states: Readonly<Record<string, State>> = {
   'sign-in': signIn(),
+  'sign-in-intro': signIn({
+    app: {
+      ...branded,
+      logoPath: '/api/pictures/acme.gif',
+      intro: { en: 'Good to see you.\nWe never ask for your code by phone.', de: 'Schön, dass Sie da sind.' },
+    },
+  }),
   'sign-in-unbranded': signIn({ app: initialState.app, providers: ['email'] }),
   'sign-in-providers': signIn({
     ...allWays,
@@ -140,8 +147,8 @@ const states: Readonly<Record<string, State>> = {
       step: 'organization',
       choices: {
         organizations: [
-          { id: '1', name: 'Acme & Daughters' },
-          { id: '2', name: 'Gesellschaft für angewandte Freundlichkeit' },
+          { id: '1', name: 'Acme & Daughters', logoPath: '/api/pictures/acme.gif' },
+          { id: '2', name: 'Gesellschaft für angewandte Freundlichkeit', logoPath: null },
         ],
         alone: true,
       },

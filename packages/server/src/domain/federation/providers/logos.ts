@@ -12,7 +12,7 @@ export interface ProviderLogos {
   /** The file below `/hosted/logos/`; null: the provider names none, or it was not fetched yet. */
   fileOf(key: string): string | null;
   /** The content of a file. */
-  read(file: string): DetectedImage | undefined;
+  readonly read: (file: string) => DetectedImage | undefined;
   /** Fetches those that are missing; never rejects. */
   fetchMissing(): Promise<void>;
 }
@@ -39,7 +39,8 @@ export function createProviderLogos(options: {
       const digest = createHash('sha256').update(image.bytes).digest('hex').slice(0, 16);
       logos.set(key, { file: `${key}-${digest}.${image.extension}`, image });
     } catch (error) {
-      fault(`could not be fetched (${String((error as { code?: unknown }).code ?? 'no answer')})`);
+      const { code } = error as { readonly code?: unknown };
+      fault(`could not be fetched (${typeof code === 'string' ? code : 'no answer'})`);
     }
   }
 
@@ -48,9 +49,9 @@ export function createProviderLogos(options: {
     read: (name) => [...logos.values()].find(({ file }) => file === name)?.image,
     async fetchMissing() {
       await Promise.all(
-        providers.map(({ key, logoUrl }) =>
-          logoUrl === undefined || logos.has(key) ? undefined : fetchLogo(key, logoUrl),
-        ),
+        providers.map(async ({ key, logoUrl }) => {
+          if (logoUrl !== undefined && !logos.has(key)) await fetchLogo(key, logoUrl);
+        }),
       );
     },
   };

@@ -91,7 +91,9 @@ function addressPage(language: Language, state: PageState): PageWithForm {
     !takesAddress && takesPasskey && passkeyForm(language, state),
     bySites.length > 0 && bySites,
   ].filter((way) => way !== false);
-  const body = html`${noticeAbove(language, state)}
+  const intro = state.app.intro[language];
+  const body = html`${intro !== undefined && html`<p class="intro">${intro}</p>`}
+  ${noticeAbove(language, state)}
   ${ways.map((way, index) => [index > 0 && html`<p class="or">${texts.or}</p>`, way])}
   ${signIn.allowsSignUp && html`<p class="other"><a href="${formAddress('sign-up')}">${texts.noAccountYet}</a></p>`}
   ${cancelForm(language, state)}`;
