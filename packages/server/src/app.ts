@@ -128,7 +128,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     resolver,
     builtIns: rows,
     mail,
-    identityProviders: createIdentityProviders(config, { resolve: ports.resolve, clock, kek }),
+    identityProviders: createIdentityProviders(config, { resolve: ports.resolve, clock, kek, warn }),
     assertUrlAllowed: (url, path) => guard.assertUrlAllowed(url, path),
     webhooksDue: () => void (config.jobs.enabled && webhooks.deliverDue()),
     purgeUrgent: () => purge.runUrgent(),
@@ -241,6 +241,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const warnOfExpiry = () => warnOfExpiringKeys(services, pool, actAsSystem, logError);
   const recheck = () => recheckDomains(services, pool, actAsSystem, logError);
   const deleteUnused = () => deleteUnusedApps(services, pool, actAsSystem, logError);
+  const fetchLogos = () => services.identityProviders.logos.fetchMissing();
   const logResealed = (resealed: ResealCounts): void => log.info({ message: 'resealed', resealed });
   const reseal = createReseal({ pool, kek, columns: sealedColumns, log: logError, onResealed: logResealed });
   const stopJobs = startJobs(config.jobs, [
@@ -252,6 +253,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       15 * MINUTE_MS,
       () => purge.run(),
       () => auditRetention.run(),
+      fetchLogos,
     ),
     ...every(60 * MINUTE_MS, rotateSystemKey, warnOfExpiry, recheck, deleteUnused),
     ...(config.encryption.oldKeys.length > 0 ? every(MINUTE_MS, () => reseal.run()) : []),
@@ -259,6 +261,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const pages = { account, ...pageSettings(config, options.consoleFolder), ...pageQuestions(pool, services) };
   registerHostedPages(server, pages);
   await server.ready();
+  void fetchLogos();
   if (config.jobs.enabled) await recordOperators();
   return {
     server,

@@ -39,6 +39,7 @@ import { picture, uploadMyPicture } from './features/pictures/operations.ts';
 import * as policies from './features/policy/operations.ts';
 import * as policyVersions from './features/policy/version-operations.ts';
 import * as policySnapshots from './features/policy-snapshot/operations.ts';
+import * as projectAppLogos from './features/project-apps/logo-operations.ts';
 import * as projectApps from './features/project-apps/operations.ts';
 import * as projectMetadata from './features/project-sign-in/metadata-operations.ts';
 import * as projectAuthorization from './features/project-sign-in/authorize-operations.ts';
@@ -106,7 +107,7 @@ export const features = {
   Policy: { ...policies, ...policyVersions },
   Tags: tags,
   'API Keys': apiKeys,
-  'Project Apps': projectApps,
+  'Project Apps': { ...projectApps, ...projectAppLogos },
   'Signing Keys': signingKeys,
   'Webhook Subscriptions': webhookSubscriptions,
   Audit: audit,

@@ -84,7 +84,7 @@ const organizations = noun({
   columns: [id, { name: 'name' }, { name: 'slug' }, created],
   fields: {
     ...{ name: 'text', slug: 'text', requireMfaForSensitiveActions: 'flag', supportAccess: 'flag' },
-    ...{ metadata: 'json', tagIds: 'list' },
+    ...{ primaryColor: 'text', metadata: 'json', tagIds: 'list' },
   },
   namedBy: 'slug',
   isLarge: true,
@@ -279,7 +279,7 @@ const apps = noun({
       backchannelLogoutUri: 'text',
       tagIds: 'list',
     },
-    ...{ accessTokenProfile: 'text', resources: 'list' },
+    ...{ accessTokenProfile: 'text', resources: 'list', senderName: 'text', texts: 'json' },
   },
   namedBy: 'name',
   secret: 'clientSecret',

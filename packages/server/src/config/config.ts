@@ -224,6 +224,7 @@ function toConfig(v: Values) {
     mail: {
       provider: v.MAIL_PROVIDER,
       from: v.MAIL_FROM,
+      appTexts: v.MAIL_APP_TEXTS,
       fileDir: v.MAIL_FILE_DIR ?? join(v.DATA_DIR, 'mail'),
       smtpUrl: v.SMTP_URL,
     },

@@ -25,6 +25,7 @@ const IdentityProvider = z.strictObject({
     })
     .refine((key) => !reserved.includes(key), { message: `must not be one of ${reserved.join(', ')}` }),
   name: z.string().trim().min(1).max(64),
+  logoUrl: issuer.optional(),
   issuer,
   clientId: words,
   clientSecret: z.string().min(1).max(1024).optional(),

@@ -301,6 +301,11 @@ export const declarations = {
     flag,
     'Allow MAIL_PROVIDER=console in production, which logs mails with their one-time links',
   ),
+  MAIL_APP_TEXTS: variable(
+    'true',
+    flag,
+    'Let apps set a sender name, subjects and texts of their mails and pages; false where strangers can create projects',
+  ),
   MAIL_FROM: variable('Doorward <no-reply@localhost>', mailbox, 'Sender of mails'),
   MAIL_FILE_DIR: optional(text(), 'Directory of MAIL_PROVIDER=file', '<DATA_DIR>/mail'),
   SMTP_URL: optional(urlWith('smtp:', 'smtps:'), 'smtp(s)://user:pass@host:port; required for smtp'),

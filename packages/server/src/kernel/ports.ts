@@ -12,6 +12,8 @@ export interface Ids {
 
 export interface Mail {
   readonly to: string;
+  /** The name before the address of the service; absent: that of the service. */
+  readonly senderName?: string;
   readonly subject: string;
   readonly text: string;
   readonly html: string;

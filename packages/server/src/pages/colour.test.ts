@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { startApp } from '../../test/support/app.ts';
-import { buttonColours, contrast } from './colour.ts';
+import { contrast } from '../html/contrast.ts';
+import { buttonColours } from './colour.ts';
 import { cards } from './stylesheet.ts';
 
 test('contrast is that of WCAG', () => {
@@ -43,6 +44,8 @@ test('is served as a file of its own that is kept for good, and nothing else is'
   const get = (file: string) => app.server.inject(`/hosted/colour/${file}`);
   const sheet = await get('0a7d55.css');
   expect(sheet.body).toContain('--button: #0a7d55;');
+  // The outline of the focus has the colour of the edge, whose contrast with the card is tested above.
+  expect(sheet.body.match(/--button-edge: (#\w+); --focus: \1;/g)).toHaveLength(2);
   expect(sheet.headers).toMatchObject({
     'content-type': 'text/css; charset=utf-8',
     'cache-control': 'public, max-age=31536000, immutable',

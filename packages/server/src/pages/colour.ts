@@ -1,11 +1,13 @@
 import type { FastifyInstance } from 'fastify';
+import { contrast, inkOn } from '../html/contrast.ts';
 import { pageHeaders, withHeaders } from '../html/page-headers.ts';
 import { pagePolicy } from './page.ts';
 import { cards, edges } from './stylesheet.ts';
 
 /**
- * The colours of a button on the pages of an app. An app can choose any ground; ink and edge still meet the contrast
- * that WCAG 2.2 requires (4.5 to 1 for text, 3 to 1 for the edge of a button).
+ * The colours of a button and of the focus outline on the pages of an app. An app can choose any ground; ink and edge still
+ * meet the contrast that WCAG 2.2 requires (4.5 to 1 for text, 3 to 1 for the edge of a button and for the outline, which
+ * has the colour of the edge).
  */
 interface ButtonColours {
   readonly ground: string;
@@ -14,28 +16,12 @@ interface ButtonColours {
   readonly edge: { readonly light: string; readonly dark: string };
 }
 
-/** Relative luminance (WCAG 2.2) of `#rrggbb`. */
-function luminance(colour: string): number {
-  const [red, green, blue] = [1, 3, 5].map((at) => {
-    const channel = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
-    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
-  }) as [number, number, number];
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-}
-
-/** The contrast ratio of two colours: from 1, which means equal, to 21, which is black on white. */
-export function contrast(first: string, second: string): number {
-  const [dark, light] = [luminance(first), luminance(second)].sort((a, b) => a - b) as [number, number];
-  return (light + 0.05) / (dark + 0.05);
-}
-
 /** Computes the ink and the edges that a ground needs. */
 export function buttonColours(ground: string): ButtonColours {
   const edge = (scheme: 'light' | 'dark') => (contrast(ground, cards[scheme]) >= 3 ? ground : edges[scheme]);
   return {
     ground,
-    // The higher of the two ratios is never below 4.58, the square root of 21.
-    ink: contrast(ground, '#000000') > contrast(ground, '#ffffff') ? '#000000' : '#ffffff',
+    ink: inkOn(ground),
     edge: { light: edge('light'), dark: edge('dark') },
   };
 }
@@ -55,8 +41,8 @@ export const serveColours = (app: FastifyInstance): void =>
       return reply
         .type('text/css; charset=utf-8')
         .send(
-          `:root { --button: ${ground}; --button-ink: ${ink}; --button-edge: ${edge.light}; }\n` +
-            `@media (prefers-color-scheme: dark) { :root { --button-edge: ${edge.dark}; } }\n`,
+          `:root { --button: ${ground}; --button-ink: ${ink}; --button-edge: ${edge.light}; --focus: ${edge.light}; }\n` +
+            `@media (prefers-color-scheme: dark) { :root { --button-edge: ${edge.dark}; --focus: ${edge.dark}; } }\n`,
         );
     });
   });

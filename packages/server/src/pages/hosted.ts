@@ -4,7 +4,9 @@ import { serveColours } from './colour.ts';
 import { registerDevicePage } from './device/device-page.ts';
 import { errorPage, notFoundPage } from './error.ts';
 import { registerInvitationPage } from './mailed-links/invitation.ts';
+import { registerInvitationAcceptance } from './mailed-links/invitation-acceptance.ts';
 import { serveStylesheet } from './page.ts';
+import { serveLogos } from './logos.ts';
 import { registerProjectGrantPage } from './mailed-links/project-grant.ts';
 import { registerResetPasswordPage } from './mailed-links/reset-password.ts';
 import { registerCliSignInPage } from './sign-in/cli-sign-in.ts';
@@ -24,18 +26,21 @@ export function registerHostedPages(
     Parameters<typeof registerProjectSignInPages>[1] &
     Parameters<typeof registerSignOutPages>[1] &
     Parameters<typeof registerAccountPages>[1] &
+    Parameters<typeof serveLogos>[1] &
     PageSettings,
 ): void {
   app.decorate('errorPage', errorPage);
   app.decorate('notFoundPage', notFoundPage);
   serveStylesheet(app);
   serveColours(app);
+  serveLogos(app, options);
   registerStartPage(app, options);
   registerVerifyEmailPage(app, options);
-  registerInvitationPage(app);
+  registerInvitationPage(app, options);
+  registerInvitationAcceptance(app, options);
   registerProjectGrantPage(app);
   registerResetPasswordPage(app, options);
-  registerSignedInPage(app);
+  registerSignedInPage(app, options);
   registerCliSignInPage(app, options);
   registerConnectProviderPage(app, options);
   registerProjectSignInPages(app, options);

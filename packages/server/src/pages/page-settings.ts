@@ -3,7 +3,7 @@ export interface PageSettings {
   readonly https: boolean;
   /** Whether the service serves these pages; pages link only to what exists. */
   readonly serves: { readonly explorer: boolean; readonly documentation: boolean; readonly console: boolean };
-  /** Where people go on: the frontend, else the console; null: there is neither. */
-  readonly home: string | null;
+  /** Where people go on: the frontend, else the console, else the account pages. */
+  readonly home: string;
   readonly passwordMinLength: number;
 }

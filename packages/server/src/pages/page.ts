@@ -33,6 +33,8 @@ const ownBrand = html`<p class="brand"><img src="${brandIcon}" alt="" width="26"
 export const hostedPage = (options: {
   readonly language: Language;
   readonly title: string;
+  /** Whose page it is, for the title; null: the title says it. */
+  readonly site?: null;
   readonly body: Html;
   readonly script?: string;
   /** The name and picture at the top; those of Doorward by default. */
@@ -49,7 +51,7 @@ export const hostedPage = (options: {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex" />
-        <title>${options.title} · Doorward</title>
+        <title>${options.title}${options.site !== null && ' · Doorward'}</title>
         <link rel="icon" href="${brandIcon}" />
         <link rel="stylesheet" href="/hosted/page.css" />
         ${options.style !== undefined && html`<link rel="stylesheet" href="${options.style}" />`}

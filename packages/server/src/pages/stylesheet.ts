@@ -1,6 +1,7 @@
 /**
  * The background of the card of a page, by colour scheme. Text on it has a contrast of at least 4.5 to 1; edges of
- * controls and the focus outline have at least 3 to 1 (WCAG 2.2). The colour of an app changes only buttons (`colour.ts`).
+ * controls and the focus outline have at least 3 to 1 (WCAG 2.2). The colour of an app changes only buttons and the focus
+ * outline (`colour.ts`).
  */
 export const cards = { light: '#ffffff', dark: '#1c2022' } as const;
 
@@ -41,7 +42,11 @@ button, .button { display: block; width: 100%; padding: .7rem 1rem; border: 1px 
 button.quiet { margin: .75rem 0 0; border-color: transparent; background: none; color: var(--ink);
   text-decoration: underline; text-underline-offset: .25em; }
 :is(button, .button).plain { border-color: var(--soft); background: none; color: var(--ink); }
-form + .button, button + button, form + form > button { margin-top: .75rem; }
+button.site, a.site { display: flex; align-items: center; justify-content: center; gap: .6rem; }
+.site > :is(img, svg) { flex: none; }
+.site > img { border-radius: 4px; background: #fff; object-fit: contain; }
+.site > span { min-width: 0; }
+form + .button, .button + .button, button + button, form + form > button { margin-top: .75rem; }
 :is(button, input, select, a, summary):focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
 button:disabled { opacity: .6; cursor: default; }
 a:not(.button) { color: inherit; text-underline-offset: .2em; }
@@ -67,6 +72,7 @@ form.after { margin-top: 1.25rem; }
 button.show { width: auto; margin: -.6rem 0 1.1rem; padding: .25rem 0; font-size: .9rem; }
 .other { margin: 1.25rem 0 0; color: var(--ink); }
 :is([role='status'], .other) + form { margin-top: 1.25rem; }
+.intro { white-space: pre-line; }
 h1 + #passkey { margin-top: 1.25rem; }
 .or { margin: 1rem 0; text-align: center; }
 .code { margin: 0 0 1.25rem; font-size: 1.75rem; letter-spacing: .15em; }

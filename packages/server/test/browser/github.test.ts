@@ -72,7 +72,7 @@ const cookies = async () => (await view.context.cookies()).map(({ name }) => nam
 test('the browser comes back signed in, with nothing in its address', async () => {
   await view.page.goto(`${origin}/api/auth/github`);
   expect(view.page.url()).toBe(`${origin}/hosted/signed-in`);
-  expect(await heading()).toBe('You are signed in');
+  expect(await heading()).toBe('The sign-in is complete');
   expect(await cookies()).toEqual(['doorward_refresh']);
   await photograph(view.page, 'github-signed-in');
   // The policy of that page allows no requests; the policy of a page with a script does.

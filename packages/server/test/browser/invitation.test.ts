@@ -92,7 +92,8 @@ test('a new user registers and becomes a member; opening the page changes nothin
   await expectText('This is too short.');
   await view.page.getByLabel('Choose a password').fill(`correct horse ${unique()}`);
   await press('Create account and accept');
-  await expectText(`Welcome! You are now a member of “${organization}”. You can close this page.`);
+  await expectText(`Welcome! You are now a member of “${organization}”.`);
+  expect(await view.page.getByRole('link', { name: 'Continue' }).getAttribute('href')).toBe('/account');
   await photograph(view.page, 'invitation-done');
   expect(new URL(view.page.url()).search).toBe('');
   expect(await statusOf(id)).toBe('accepted');
@@ -113,9 +114,14 @@ test('a user signs in and is a member', async () => {
   await expectText('The password is wrong.');
   expect(await view.page.locator('#password:focus').count()).toBe(1);
   await photograph(view.page, 'invitation-sign-in');
+  const otherWay = view.page.getByRole('link', { name: 'Sign in without a password' });
+  const { pathname, search } = new URL((await otherWay.getAttribute('href')) ?? '', origin);
+  expect(pathname + search).toBe(
+    `/account/invitation?${new URLSearchParams({ token, login_hint: person.email }).toString()}`,
+  );
   await view.page.getByLabel('Password', { exact: true }).fill(person.password);
   await view.page.keyboard.press('Enter');
-  await expectText(`Welcome! You are now a member of “${organization}”. You can close this page.`);
+  await expectText(`Welcome! You are now a member of “${organization}”.`);
   expect(await statusOf(id)).toBe('accepted');
   await expect.poll(() => sessionsOf(person.email)).toBe(before);
 });

@@ -41,6 +41,7 @@ const scopes = [
     description: 'See every board, its cards and who works on them.',
   },
   { scope: 'boards:write', name: 'Change boards', description: null },
+  { scope: 'card:read', name: 'card:read', description: 'See single cards.' },
 ];
 
 interface State {
@@ -89,7 +90,21 @@ const device = {
 
 const states: Readonly<Record<string, State>> = {
   'sign-in': signIn(),
+  'sign-in-intro': signIn({
+    app: {
+      ...branded,
+      logoPath: '/api/pictures/acme.gif',
+      intro: { en: 'Good to see you.\nWe never ask for your code by phone.', de: 'Schön, dass Sie da sind.' },
+    },
+  }),
   'sign-in-unbranded': signIn({ app: initialState.app, providers: ['email'] }),
+  'sign-in-providers': signIn({
+    ...allWays,
+    identityProviders: [
+      { key: 'github', name: 'GitHub', logoUrl: null },
+      { key: 'acme', name: 'Gesellschaft für angewandte Freundlichkeit', logoUrl: null },
+    ],
+  }),
   'sign-in-github': signIn({ app: { ...branded, primaryColor: '#ffd400' }, providers: ['github'] }),
   'sign-in-password': signIn({ ...allWays, signIn: first({ allowsSignUp: true }) }),
   methods: signIn({ ...allWays, signIn: first({ form: 'signIn', address }) }),
@@ -132,8 +147,8 @@ const states: Readonly<Record<string, State>> = {
       step: 'organization',
       choices: {
         organizations: [
-          { id: '1', name: 'Acme & Daughters' },
-          { id: '2', name: 'Gesellschaft für angewandte Freundlichkeit' },
+          { id: '1', name: 'Acme & Daughters', logoPath: '/api/pictures/acme.gif' },
+          { id: '2', name: 'Gesellschaft für angewandte Freundlichkeit', logoPath: null },
         ],
         alone: true,
       },

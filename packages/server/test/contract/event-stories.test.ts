@@ -157,6 +157,8 @@ it('project apps emit their events', async () => {
   const { id } = await expectEvents('createProjectApp', input, ['project_app.created']);
   await expectEvents('updateProjectApp', { scope, id, name: 'B' }, ['project_app.updated']);
   await expectEvents('updateProjectApp', { scope, id, name: 'B' }, []);
+  const file = 'R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAkQBADs=';
+  await expectEvents('uploadProjectAppLogo', { scope, id, file }, ['project_app.updated']);
   await expectEvents('rotateProjectAppSecret', { scope, id }, ['project_app.updated']);
   await openAppSession(app, id, owner.userId);
   await expectEvents('deleteProjectApp', { scope, id }, ['project_app.deleted', 'session.revoked']);
@@ -174,6 +176,10 @@ async function signIn(): Promise<string> {
 }
 
 it('memberships of organizations and projects emit their events', async () => {
+  const file = 'R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAkQBADs=';
+  await expectEvents('uploadOrganizationLogo', { scope: organization, id: organization.id, file }, [
+    'organization.updated',
+  ]);
   await expectEvents('updateOrganization', { scope: organization, id: organization.id, name: 'N' }, [
     'organization.updated',
   ]);

@@ -523,6 +523,8 @@ describe('an answer over REST', () => {
     await call('events', { scope: owner.places.organization.scope, includeProjects: true }, token);
     await call('events', { scope: owner.places.organization.scope, after: 'x' }, token);
     const ours = owner.places.organization.scope;
+    const logo = { scope: ours, id: ours.id, file: 'R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAkQBADs=' };
+    expect((await call('uploadOrganizationLogo', logo, token)).ok).toBe(true);
     const named = await call('createOrganizationDomain', { scope: ours, domain: 'api.example.test' }, token);
     const { id, record } = named.data as { id: string; record: { name: string; value: string } };
     const unproved = await call('verifyOrganizationDomain', { scope: ours, id }, token);
@@ -833,6 +835,8 @@ describe('an answer over REST', () => {
       const rotated = await call('rotateProjectAppSecret', { scope, id }, token);
       expect(rotated.code).toBe(confidential ? null : 'INVALID_STATE');
       expect((await call('updateProjectApp', { scope, id, scopes: null }, token)).ok).toBe(true);
+      const logo = { scope, id, file: 'R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAkQBADs=' };
+      expect((await call('uploadProjectAppLogo', logo, token)).ok).toBe(true);
     }
   });
 

@@ -21,12 +21,19 @@ export interface SignInPages {
 
 /** The state of a sign-in that has just started. */
 export const initialState: PageState = {
-  app: { name: 'Acme Boards', logoUrl: null, homepageUrl: null, primaryColor: null },
+  app: {
+    name: 'Acme Boards',
+    logoUrl: null,
+    homepageUrl: null,
+    primaryColor: null,
+    logoPath: null,
+    intro: {},
+  },
   redirectUri: 'https://boards.example/callback',
   formToken: 'the-form-token',
   step: 'signIn',
   providers: ['email', 'github'],
-  identityProviders: [{ key: 'github', name: 'GitHub' }],
+  identityProviders: [{ key: 'github', name: 'GitHub', logoUrl: null }],
   provider: null,
   notice: null,
   hasPasskey: false,
@@ -60,6 +67,8 @@ export const initialState: PageState = {
 /** The cookie with which a browser has the flow of `SignInPages.state`. */
 export const flowCookie = { name: 'doorward_flow', value: 'this-browser' } as const;
 
+const picture = Buffer.from('R0lGODlhAQABAIAAAAAAAP///ywAAAAAAQABAAACAkQBADs=', 'base64');
+
 export async function startSignInPages(): Promise<SignInPages> {
   const server = fastify();
   const pages: SignInPages = {
@@ -72,6 +81,7 @@ export async function startSignInPages(): Promise<SignInPages> {
   server.setErrorHandler((error, request, reply) => sendError(toDoorwardError(error), request, reply));
   serveStylesheet(server);
   serveColours(server);
+  server.get('/api/pictures/acme.gif', (_, reply) => reply.type('image/gif').send(picture));
   registerDevicePage(server);
   registerProjectSignInPages(server, {
     https: false,

@@ -22,6 +22,10 @@ const wayChoices =
     return [...providerChoices(t), ...others];
   };
 
+/** Whether the service itself serves the logo. */
+export const isUploaded = (logoUrl: string | null | undefined): boolean =>
+  logoUrl?.includes('/api/pictures/') ?? false;
+
 /** The form of an app. Whether it keeps a secret is decided when it is made. */
 export const appFields = (t: AppTexts, app: ProjectApp | null, c: Common): readonly FormField[] => [
   { ...nameField(c, app?.name), hint: t.nameHint, isHarmless: true },
@@ -97,7 +101,18 @@ export const appFields = (t: AppTexts, app: ProjectApp | null, c: Common): reado
           initial: app?.firstParty ?? false,
         },
       ]),
-  { kind: 'url', name: 'logoUrl', label: t.logo, isNullable: true, initial: app?.logoUrl ?? null },
+  // An uploaded logo is replaced and removed where it is shown.
+  ...(isUploaded(app?.logoUrl)
+    ? []
+    : [
+        {
+          kind: 'url' as const,
+          name: 'logoUrl',
+          label: t.logo,
+          isNullable: true,
+          initial: app?.logoUrl ?? null,
+        },
+      ]),
   {
     kind: 'url',
     name: 'homepageUrl',
@@ -113,6 +128,15 @@ export const appFields = (t: AppTexts, app: ProjectApp | null, c: Common): reado
     isNullable: true,
     initial: app?.primaryColor ?? null,
   },
+  {
+    kind: 'text',
+    name: 'senderName',
+    label: t.senderName,
+    hint: t.senderNameHint,
+    isNullable: true,
+    initial: app?.senderName ?? null,
+  },
+  { kind: 'json', name: 'texts', label: t.texts, hint: t.textsHint, initial: app?.texts ?? [] },
   {
     kind: 'lines',
     name: 'allowedOrigins',

@@ -7,6 +7,8 @@ import { serviceUrl } from '../../session/session.ts';
 import { Chips } from '../../ui/chips.tsx';
 import { Exact, Facts } from '../../ui/facts.tsx';
 import { Act } from './act.tsx';
+import { isUploaded } from './app-fields.ts';
+import { AppLogo } from './app-logo.tsx';
 import { appTexts } from './app-texts.ts';
 
 type ProjectApp = components['schemas']['ProjectApp'];
@@ -41,8 +43,15 @@ export function AppDetails({ app }: { readonly app: ProjectApp }) {
           [t.role, app.allowSignUp && app.signUpRole ? <bdi>{app.signUpRole.name}</bdi> : null],
           [t.firstParty, app.firstParty ? c.yes : c.no],
           [t.homepage, app.homepageUrl && <Outside address={app.homepageUrl} />],
-          [t.logo, app.logoUrl && <Outside address={app.logoUrl} />],
+          [t.logo, app.logoUrl && !isUploaded(app.logoUrl) && <Outside address={app.logoUrl} />],
           [t.color, app.primaryColor && <code>{app.primaryColor}</code>],
+          [t.senderName, app.senderName && <bdi>{app.senderName}</bdi>],
+          [
+            t.texts,
+            app.texts.length > 0 ? (
+              <Chips texts={app.texts.map(({ purpose, language }) => `${purpose} (${language})`)} />
+            ) : null,
+          ],
           [
             t.logoutRedirects,
             app.postLogoutRedirectUris.length > 0 ? <Chips texts={app.postLogoutRedirectUris} /> : null,
@@ -53,6 +62,7 @@ export function AppDetails({ app }: { readonly app: ProjectApp }) {
           [t.profile, app.accessTokenProfile === 'rfc9068' ? t.standardProfile : t.ownProfile],
         ]}
       />
+      <AppLogo app={app} />
       {redirectUri !== undefined && (
         <p>
           <a

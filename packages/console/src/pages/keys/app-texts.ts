@@ -26,6 +26,13 @@ export interface AppTexts extends EntityTexts, ProfileTexts {
   readonly homepage: string;
   readonly color: string;
   readonly colorHint: string;
+  readonly senderName: string;
+  readonly senderNameHint: string;
+  readonly texts: string;
+  readonly textsHint: string;
+  readonly newLogo: string;
+  readonly newLogoHint: string;
+  readonly removeLogo: string;
   readonly origins: string;
   readonly originsHint: string;
   readonly logoutRedirects: string;
@@ -85,6 +92,14 @@ export const appTexts: Texts<AppTexts> = {
     homepage: 'Web site',
     color: 'Colour of the sign-in pages',
     colorHint: 'Such as #1f3a5f.',
+    senderName: 'Sender of its mails',
+    senderNameHint: 'A name; the mail address stays that of the service.',
+    texts: 'Texts of pages and mails',
+    textsHint:
+      'A list of {purpose, language, subject, text}. Purposes: signInPage, signInMail, verificationMail, resetMail. No links, no long numbers; {app} is the name of the app.',
+    newLogo: 'Upload a logo',
+    newLogoHint: 'JPEG, PNG, WebP or GIF, up to 256 KB. An uploaded logo is in mails too.',
+    removeLogo: 'Remove the logo',
     origins: 'Allowed origins',
     originsHint:
       'Web pages that may read the answers to this app; one on each line, such as https://app.example.com.',
@@ -145,6 +160,14 @@ export const appTexts: Texts<AppTexts> = {
     homepage: 'Website',
     color: 'Farbe der Anmeldeseiten',
     colorHint: 'Etwa #1f3a5f.',
+    senderName: 'Absender ihrer E-Mails',
+    senderNameHint: 'Ein Name; die E-Mail-Adresse bleibt die des Dienstes.',
+    texts: 'Texte von Seiten und E-Mails',
+    textsHint:
+      'Eine Liste von {purpose, language, subject, text}. Zwecke: signInPage, signInMail, verificationMail, resetMail. Keine Links, keine langen Zahlen; {app} ist der Name der App.',
+    newLogo: 'Logo hochladen',
+    newLogoHint: 'JPEG, PNG, WebP oder GIF, bis 256 KB. Ein hochgeladenes Logo steht auch in E-Mails.',
+    removeLogo: 'Logo entfernen',
     origins: 'Erlaubte Ursprünge',
     originsHint:
       'Webseiten, die Antworten an diese App lesen dürfen; einer je Zeile, etwa https://app.example.com.',
@@ -207,6 +230,14 @@ export const appTexts: Texts<AppTexts> = {
     homepage: 'Sitio web',
     color: 'Color de las páginas de inicio de sesión',
     colorHint: 'Como #1f3a5f.',
+    senderName: 'Remitente de sus mensajes',
+    senderNameHint: 'Un nombre; la dirección de correo sigue siendo la del servicio.',
+    texts: 'Textos de páginas y mensajes',
+    textsHint:
+      'Una lista de {purpose, language, subject, text}. Fines: signInPage, signInMail, verificationMail, resetMail. Sin enlaces ni números largos; {app} es el nombre de la aplicación.',
+    newLogo: 'Subir un logotipo',
+    newLogoHint: 'JPEG, PNG, WebP o GIF, hasta 256 KB. Un logotipo subido aparece también en los mensajes.',
+    removeLogo: 'Quitar el logotipo',
     origins: 'Orígenes permitidos',
     originsHint:
       'Páginas web que pueden leer las respuestas a esta aplicación; una por línea, como https://app.example.com.',
@@ -268,6 +299,14 @@ export const appTexts: Texts<AppTexts> = {
     homepage: 'Site web',
     color: 'Couleur des pages de connexion',
     colorHint: 'Comme #1f3a5f.',
+    senderName: 'Expéditeur de ses e-mails',
+    senderNameHint: 'Un nom ; l’adresse e-mail reste celle du service.',
+    texts: 'Textes des pages et des e-mails',
+    textsHint:
+      'Une liste de {purpose, language, subject, text}. Usages : signInPage, signInMail, verificationMail, resetMail. Ni liens ni longs nombres ; {app} est le nom de l’application.',
+    newLogo: 'Envoyer un logo',
+    newLogoHint: 'JPEG, PNG, WebP ou GIF, jusqu’à 256 Ko. Un logo envoyé figure aussi dans les e-mails.',
+    removeLogo: 'Supprimer le logo',
     origins: 'Origines autorisées',
     originsHint:
       'Pages web qui peuvent lire les réponses à cette application ; une par ligne, comme https://app.example.com.',

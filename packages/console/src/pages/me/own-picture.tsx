@@ -4,6 +4,7 @@ import { useChange } from '../../api/use-api.ts';
 import { common } from '../../i18n/common.ts';
 import { useTexts, type Texts } from '../../i18n/language.ts';
 import { announce } from '../../ui/announcer.tsx';
+import { dataAddress } from '../../ui/data-address.ts';
 import { ErrorBox } from '../../ui/error-box.tsx';
 import { Field } from '../../ui/field.tsx';
 import { ownTexts } from './own-texts.ts';
@@ -87,11 +88,3 @@ export function OwnPicture({ address }: { readonly address: string | null }) {
     </section>
   );
 }
-
-const dataAddress = (file: File): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const reader = new FileReader();
-    reader.onload = () => resolve(reader.result as string);
-    reader.onerror = () => reject(reader.error ?? new Error(file.name));
-    reader.readAsDataURL(file);
-  });

@@ -65,6 +65,7 @@ export const membershipTables = ['organization_members', 'account_service_users'
 export const retainedTables: Readonly<Record<string, string>> = {
   audit_log: 'append-only',
   events: 'read in the scope of the node, which does not resolve',
+  logos: 'served for live nodes only',
   signing_keys: 'published and used for live projects only',
   project_grant_roles: 'go with project_grants, or stay to show what a revoked grant gave',
   project_user_roles: 'go with project_users',

@@ -67,6 +67,8 @@ export const organization = {
   accountId,
   requireMfaForSensitiveActions: false,
   supportAccess: true,
+  logoUrl: null,
+  primaryColor: null,
   suspendedAt: null,
   metadata: {},
 };
@@ -93,6 +95,8 @@ export const projectApp = {
   logoUrl: 'https://app.example.com/logo.svg',
   homepageUrl: 'https://app.example.com/',
   primaryColor: '#0a7d5b',
+  senderName: 'Example app',
+  texts: [],
   redirectUris: ['https://app.example.com/callback'],
   scopes: ['invoice:read'],
   enabledProviders: ['email' as const, 'github' as const],

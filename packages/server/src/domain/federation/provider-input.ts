@@ -52,5 +52,6 @@ export const SignInProvider = z
   .object({
     key: z.string().describe('The key of the provider in URLs, e.g. `github`.'),
     name: z.string().describe('Its name for people.'),
+    logoUrl: z.string().nullable().describe('Its logo, served by this service; null: it has none.'),
   })
   .meta({ id: 'SignInProvider', description: 'A provider through which users can sign in.' });

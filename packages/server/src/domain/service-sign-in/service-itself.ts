@@ -36,6 +36,8 @@ export const serviceAsApp = ({
   logoUrl: null,
   homepageUrl: null,
   primaryColor: null,
+  senderName: null,
+  texts: [],
   redirectUris: [],
   scopes: [],
   enabledProviders: ['email', 'password', 'passkey', 'github'],

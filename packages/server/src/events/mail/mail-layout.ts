@@ -1,5 +1,24 @@
+import { contrast, inkOn } from '../../html/contrast.ts';
 import { html } from '../../html/html.ts';
 import type { Mail } from '../../kernel/ports.ts';
+
+/** For whom the service writes. */
+interface MailBrand {
+  readonly name: string;
+  /** `#rrggbb`; null: that of the service. */
+  readonly colour: string | null;
+  /** A picture that this service serves, so that no other site learns who reads the mail; null: none. */
+  readonly logoUrl: string | null;
+  /** Null: the sender of the service. */
+  readonly senderName?: string | null;
+  /** Who signs; absent: `name`. */
+  readonly signature?: string;
+}
+
+const ownBrand: MailBrand = { name: 'Doorward', colour: null, logoUrl: null };
+const ownColour = '#1f3a5f';
+/** For text and edges on white whose own colour could not be seen. */
+const plainColour = '#1c2733';
 
 /** The parts of a mail as plain text. Its HTML and its text are composed of the same parts, so they cannot differ. */
 interface MailParts {
@@ -13,6 +32,8 @@ interface MailParts {
   readonly action?: { readonly label: string; readonly url: string };
   /** Small print below the action. */
   readonly footnotes?: readonly string[];
+  /** That of the service by default. */
+  readonly brand?: MailBrand;
 }
 
 const maxLength = 255;
@@ -35,34 +56,55 @@ export const formatTime = (language: MailParts['language'], time: Date): string 
 
 /** Composes the text and the HTML of one mail. */
 export function composeMail(parts: MailParts): Mail {
+  const senderName = parts.brand?.senderName ?? null;
   return {
     to: headerText(parts.to),
+    ...(senderName !== null && { senderName: headerText(senderName) }),
     subject: headerText(parts.subject),
     text: textOf(parts),
     html: htmlOf(parts),
   };
 }
 
-function textOf({ paragraphs, code, action, footnotes = [] }: MailParts): string {
+function textOf({ paragraphs, code, action, footnotes = [], brand = ownBrand }: MailParts): string {
   const blocks = [
     ...paragraphs,
     ...(code === undefined ? [] : [code]),
     ...(action ? [`${action.label}:\n${action.url}`] : []),
     ...(footnotes.length > 0 ? [footnotes.join('\n')] : []),
-    '-- \nDoorward',
+    `-- \n${brand.signature ?? brand.name}`,
   ];
   return `${blocks.join('\n\n')}\n`;
 }
 
 /** Styles are inline because mail programs drop style elements. */
-function htmlOf({ language, subject, paragraphs, code, action, footnotes = [] }: MailParts): string {
+function htmlOf({
+  language,
+  subject,
+  paragraphs,
+  code,
+  action,
+  footnotes = [],
+  brand = ownBrand,
+}: MailParts): string {
+  const ground = brand.colour ?? ownColour;
+  const edge = contrast(ground, '#ffffff') >= 3 ? ground : plainColour;
+  const title = contrast(ground, '#ffffff') >= 4.5 ? ground : plainColour;
+  const logo =
+    brand.logoUrl !== null &&
+    html`<img
+      src="${brand.logoUrl}"
+      alt=""
+      height="32"
+      style="height:32px;margin:0 12px 0 0;vertical-align:middle"
+    />`;
   const button =
     action &&
     html`
       <p style="margin:24px 0">
         <a
           href="${action.url}"
-          style="display:inline-block;padding:12px 20px;border-radius:6px;background:#1f3a5f;color:#fff;text-decoration:none"
+          style="display:inline-block;padding:12px 20px;border:1px solid ${edge};border-radius:6px;background:${ground};color:${inkOn(ground)};text-decoration:none"
           >${action.label}</a
         >
       </p>
@@ -81,7 +123,7 @@ function htmlOf({ language, subject, paragraphs, code, action, footnotes = [] }:
         <div
           style="max-width:520px;margin:0 auto;padding:32px;background:#fff;border:1px solid #dfe5ec;border-radius:10px"
         >
-          <p style="margin:0 0 24px;font-weight:650;color:#1f3a5f">Doorward</p>
+          <p style="margin:0 0 24px;font-weight:650;color:${title}">${logo}${brand.name}</p>
           ${paragraphs.map((line) => html`<p style="margin:0 0 16px">${line}</p>`)}
           ${code !== undefined && html`<p style="margin:0 0 16px;font-size:28px;letter-spacing:4px">${code}</p>`}
           ${button}

@@ -8,8 +8,9 @@ import { headerText } from './mail-layout.ts';
 /** Prints mails, so that developers see the links. */
 export function consoleMailer(print: (text: string) => void): Mailer {
   return {
-    async send({ to, subject, text }) {
-      print(`\n─── Mail to ${headerText(to)}: ${headerText(subject)} ───\n${text.trimEnd()}\n───\n`);
+    async send({ to, senderName, subject, text }) {
+      const from = senderName === undefined ? '' : ` from ${headerText(senderName)}`;
+      print(`\n─── Mail to ${headerText(to)}${from}: ${headerText(subject)} ───\n${text.trimEnd()}\n───\n`);
     },
   };
 }
@@ -23,12 +24,13 @@ const realClock: Clock = { now: () => new Date() };
 export function fileMailer(directory: string, clock: Clock = realClock): Mailer {
   let count = 0;
   return {
-    async send({ to, subject, text }) {
+    async send({ to, senderName, subject, text }) {
       const now = clock.now();
       const order = String(++count).padStart(6, '0');
       const name = `${now.toISOString().replaceAll(':', '-')}-${order}-${randomBytes(4).toString('hex')}.eml`;
       const content = [
         `To: ${headerText(to)}`,
+        ...(senderName === undefined ? [] : [`From: ${headerText(senderName)}`]),
         `Subject: ${headerText(subject)}`,
         `Date: ${now.toUTCString()}`,
         'Content-Type: text/plain; charset=utf-8',
@@ -47,12 +49,15 @@ export function fileMailer(directory: string, clock: Clock = realClock): Mailer 
 /** Sends mails by SMTP (`smtp(s)://user:pass@host:port`). Rejects when the server rejects; the outbox tries again. */
 export function smtpMailer(url: string, from: string): Mailer {
   let transport: Transporter | undefined;
+  const address = /<([^>]+)>$/.exec(from)?.[1] ?? from;
   return {
-    async send({ to, subject, text, html }) {
+    async send({ to, senderName, subject, text, html }) {
       // Loaded by the first mail, because many processes never send one by SMTP.
       const { createTransport } = await import('nodemailer');
       transport ??= createTransport(url, { from, disableFileAccess: true, disableUrlAccess: true });
-      await transport.sendMail({ to, subject, text, html });
+      // The address is always that of the service; the library quotes and encodes the name.
+      const sender = senderName === undefined ? {} : { from: { name: headerText(senderName), address } };
+      await transport.sendMail({ to, ...sender, subject, text, html });
     },
   };
 }

@@ -74,6 +74,19 @@ it('sends text and HTML to one address, without injected headers', async () => {
   expect(headers).not.toMatch(/^Bcc:/im);
 });
 
+it('changes the name of the sender and never its address', async () => {
+  await mailer().send({
+    ...mail,
+    senderName: 'Bank" <security@bank.example>, Böards\r\nBcc: all@example.test',
+  });
+  const sent = received.at(-1);
+  expect(sent?.from).toContain('<no-reply@example.test>');
+  expect(sent?.to).toEqual(['<ada@example.test>']);
+  const headers = (sent?.data.split('\n\n')[0] ?? '').replace(/\n\s+/g, ' ');
+  expect(headers).toMatch(/^From: .* <no-reply@example\.test>$/m);
+  expect(headers).not.toMatch(/^Bcc:|<security@/im);
+});
+
 it('rejects when the server rejects, so that the outbox tries again', async () => {
   refusing = true;
   await expect(mailer().send(mail)).rejects.toThrow(/451/);

@@ -224,7 +224,7 @@ describe('a new GitHub account', () => {
     expect((await again.signIn(github)).headers.location).toBe('http://localhost:4000/hosted/signed-in');
     expect((await me(again)).user).toEqual(first.user);
     const page = await again.get('/hosted/signed-in');
-    expect(page.body).toContain('You are signed in');
+    expect(page.body).toContain('The sign-in is complete');
   });
 
   test('gets one user of two sign-ins at once', async () => {

@@ -79,6 +79,8 @@ interface Invitation extends Names {
   readonly language: Language;
   readonly token: string;
   readonly expiresAt: Date;
+  /** Of the organization. */
+  readonly brand: { readonly colour: string | null; readonly logoUrl: string | null };
 }
 
 /**
@@ -87,7 +89,7 @@ interface Invitation extends Names {
  */
 export function invitationMail(
   config: Config,
-  { to, language, token, expiresAt, ...names }: Invitation,
+  { to, language, token, expiresAt, brand, ...names }: Invitation,
 ): Mail {
   const shown: Names = {
     organization: withoutLinks(names.organization),
@@ -98,6 +100,8 @@ export function invitationMail(
   return composeMail({
     to,
     language,
+    // Strangers found organizations and invite whom they want, so the service signs for itself.
+    brand: { name: shown.organization, signature: 'Doorward', ...brand },
     subject,
     paragraphs: lines,
     action: { label: button, url: invitationLink(config, token) },

@@ -186,7 +186,10 @@ async function sendLink(ctx: InvitingRun, invitation: InvitationRow): Promise<vo
       set: { hash, createdAt: services.clock.now() },
     });
   const [names] = await tx
-    .select({ organization: organizations.name, role: roles.name, inviter: inviterName() })
+    .select({
+      ...{ organization: organizations.name, role: roles.name, inviter: inviterName() },
+      brand: { colour: organizations.primaryColor, logoUrl: organizations.logoUrl },
+    })
     .from(invitations)
     .innerJoin(organizations, eq(organizations.id, invitations.tenantId))
     .innerJoin(roles, eq(roles.id, invitations.roleId))

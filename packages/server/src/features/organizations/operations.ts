@@ -9,6 +9,8 @@ import { pageOf, paging, relationsOf } from '../../kernel/input/inputs.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope } from '../../kernel/scope.ts';
 import { uuid } from '../../kernel/input/values.ts';
+import { logoFile, logoUpload, prepareLogo } from '../../domain/branding/logo-upload.ts';
+import { storeLogo } from '../../domain/branding/logo.ts';
 import { lockUser } from '../../domain/identity/verification.ts';
 import { joinOrganization } from '../../domain/memberships/organization.ts';
 import { assertOrganizationLimit, lockAccountOwner } from './founding.ts';
@@ -92,6 +94,26 @@ export const updateOrganization = mutation({
   codes: ['CONFLICT'],
   emits: 'organization.updated',
   run: async ({ db, input }) => (await db.update(Organization, input.id, input)).row,
+});
+
+export const uploadOrganizationLogo = mutation({
+  ...logoUpload,
+  rest: 'POST /organizations/:id/logo',
+  whileImpersonating: 'refused',
+  access: 'Organization:Update',
+  summary: 'Upload the logo of an organization, or remove it',
+  tenants: ['organization'],
+  leavesPermissions: true,
+  input: { scope: Scope, id: uuid, file: logoFile },
+  output: Organization.schema,
+  target: Organization,
+  emits: 'organization.updated',
+  prepare: ({ services, input }) => prepareLogo(services, input),
+  run: async (ctx) => {
+    const { db, input, prepared } = ctx;
+    const logoUrl = await storeLogo(ctx, { id: input.id, tenantId: input.id }, prepared);
+    return (await db.update(Organization, input.id, { logoUrl })).row;
+  },
 });
 
 export const deleteOrganization = mutation({

@@ -12,6 +12,7 @@ import { deletedIndex, links, metadataColumn, rowColumns, time } from '../../db/
 import { nodes } from '../../db/tenancy/nodes.ts';
 import { derivable, entity, required, optional, serverSet, type AnyEntity } from '../../kernel/entity.ts';
 import { iso, metadata, slug, text, uuid } from '../../kernel/input/values.ts';
+import { primaryColor } from '../../domain/branding/primary-color.ts';
 import { Project } from '../projects/project.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';
 
@@ -28,6 +29,8 @@ export const organizations = pgTable(
     requireMfaForSensitiveActions: boolean('require_mfa_for_sensitive_actions').notNull().default(false),
     metadata: metadataColumn(),
     supportAccess: boolean('support_access').notNull().default(true),
+    logoUrl: textColumn('logo_url'),
+    primaryColor: textColumn('primary_color'),
     /** Set by an operator of the installation only: no tenant may write it (src/db/tenancy/row-policies.ts). */
     suspendedAt: time('suspended_at'),
   },
@@ -72,6 +75,10 @@ export const Organization = entity('Organization', {
       z.boolean().describe('false: operators of the installation cannot enter it for a member.'),
       true,
     ),
+    logoUrl: serverSet(
+      z.string().nullable().describe('Its uploaded logo, for invitations and the choice of an organization.'),
+    ),
+    primaryColor: optional(primaryColor('Colour of its invitations'), null),
     suspendedAt: serverSet(
       iso.nullable().describe('When an operator of the installation suspended it; null unless suspended.'),
     ),

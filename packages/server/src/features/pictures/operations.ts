@@ -5,6 +5,7 @@ import { callerOf } from '../../kernel/context.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { bare } from '../../kernel/output/reply.ts';
 import { url } from '../../kernel/input/values.ts';
+import { readLogo } from '../../domain/branding/logo.ts';
 import { users } from '../users/user.ts';
 import { pictures } from './picture.ts';
 import { prepareUpload, storePicture } from './upload.ts';
@@ -40,9 +41,9 @@ const namePattern = /^[\w-]{43}\.(?:jpg|png|webp|gif)$/;
 
 export const picture = query({
   rest: 'GET /pictures/:name',
-  summary: 'Read the picture of a user',
+  summary: 'Read the picture of a user, or the logo of an app or organization',
   description:
-    'The picture at an address never changes; the address stops working when the picture is replaced or its user is deleted.',
+    'The picture at an address never changes; the address stops working when the picture is replaced, or its user, app or organization deleted.',
   access: 'public',
   only: 'rest',
   rate: 'network',
@@ -51,13 +52,14 @@ export const picture = query({
   output: z.string().meta({ format: 'binary' }),
   codes: ['NOT_FOUND'],
   run: async ({ tx, input: { name } }) => {
-    const [stored] = namePattern.test(name)
+    const [ofUser] = namePattern.test(name)
       ? await tx
           .select({ mediaType: pictures.mediaType, bytes: pictures.bytes })
           .from(pictures)
           .innerJoin(users, and(eq(users.id, pictures.userId), isNull(users.deletedAt)))
           .where(eq(pictures.name, name))
       : [];
+    const stored = ofUser ?? (namePattern.test(name) ? await readLogo(tx, name) : undefined);
     if (!stored) throw fail('NOT_FOUND');
     return bare(stored.bytes, {
       'content-type': stored.mediaType,

@@ -6,7 +6,7 @@ import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { transports } from '../../../test/support/client.ts';
 import { events } from '../../events/tables.ts';
 import { users } from '../users/user.ts';
-import { detectImage } from './image.ts';
+import { detectImage } from '../../domain/pictures/image.ts';
 import { pictures } from './picture.ts';
 
 type Bytes = Buffer<ArrayBuffer>;

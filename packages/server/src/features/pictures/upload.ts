@@ -5,24 +5,11 @@ import type { Services } from '../../kernel/context.ts';
 import { recordUpdated, type Run, type UserRow } from '../../domain/identity/sign-in.ts';
 import { lockUser } from '../../domain/identity/verification.ts';
 import { users } from '../users/user.ts';
-import { detectImage, type DetectedImage } from './image.ts';
+import type { DetectedImage } from '../../domain/pictures/image.ts';
+import { imageInUpload } from '../../domain/pictures/upload.ts';
 import { pictures } from './picture.ts';
 
 const MAX_BYTES = 2 * 1024 * 1024;
-
-/** Decodes base64, with or without padding, plain or in a data URI. @throws VALIDATION_ERROR, PAYLOAD_TOO_LARGE */
-function decodeBase64(file: string): Buffer<ArrayBuffer> {
-  // The media type in a data URI is only a claim of the sender, so it is ignored.
-  const [prefix = ''] = /^data:[^,]{0,255};base64,/i.exec(file) ?? [];
-  const text = file.slice(prefix.length).replace(/={1,2}$/, '');
-  if (!/^[A-Za-z0-9+/]+$/.test(text) || text.length % 4 === 1) {
-    const details = [{ path: 'file', code: 'format' }] as const;
-    throw fail('VALIDATION_ERROR', { details, fix: 'Send the file as base64, or as a data URI in base64.' });
-  }
-  if (Math.floor(text.length * 0.75) > MAX_BYTES)
-    throw fail('PAYLOAD_TOO_LARGE', { fix: 'Send 2 MiB at most.' });
-  return Buffer.from(text, 'base64');
-}
 
 /**
  * Decodes the upload and removes its metadata. Accepted uploads are rate limited, because each one fills the write-ahead
@@ -34,12 +21,7 @@ export async function prepareUpload(
   userId: string,
   file: string,
 ): Promise<DetectedImage> {
-  const image = detectImage(decodeBase64(file));
-  if (!image) {
-    const fix =
-      'Send a complete JPEG, PNG, WebP or GIF of at most 8192 pixels per side, without bytes after its end.';
-    throw fail('UNSUPPORTED_MEDIA_TYPE', { fix });
-  }
+  const image = imageInUpload(file, MAX_BYTES);
   await services.limiter.consume('auth', `uploadMyPicture ${userId}`);
   return image;
 }

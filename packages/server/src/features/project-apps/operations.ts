@@ -14,6 +14,8 @@ import { createAppSecret } from '../../domain/app-access/app-secret.ts';
 import type { MembershipRun } from '../../domain/memberships/role-assignment.ts';
 import { endSessionsOfApps } from '../../domain/memberships/app-sessions.ts';
 import { ProjectApp } from './project-app.ts';
+import { assertAppTexts } from '../../domain/branding/app-texts.ts';
+import { removeLogo } from '../../domain/branding/logo.ts';
 import { lockApp, signUpRoleToSet, storeSecret } from './store.ts';
 
 const tenants: readonly Tenant[] = ['accountProject', 'organizationProject'];
@@ -73,6 +75,7 @@ export const createProjectApp = mutation({
   run: async (ctx) => {
     const { db, input, services } = ctx;
     if (input.firstParty) assertMaySkipConsent(ctx);
+    assertAppTexts(services.config, input);
     assertWaysToSignIn(services, input);
     const scopes = input.scopes && (await scopesToSet(setterOf(ctx), input.scopes, []));
     const role = await signUpRoleToSet(ctx, input, { allowSignUp: false, signUpRoleId: null });
@@ -118,7 +121,7 @@ export const updateProjectApp = mutation({
   access: 'ProjectApp:Update',
   summary: 'Change an app; removed scopes restrict existing tokens too',
   description:
-    'redirectUris, postLogoutRedirectUris, scopes, enabledProviders, identityProviders, allowedOrigins, resources and tagIds replace the whole list.',
+    'redirectUris, postLogoutRedirectUris, scopes, enabledProviders, identityProviders, allowedOrigins, resources, texts and tagIds replace the whole list.',
   tenants,
   input: { scope: Scope, id: uuid, ...ProjectApp.patch },
   output: ProjectApp.schema,
@@ -134,7 +137,9 @@ export const updateProjectApp = mutation({
   prepare: ({ services, input }) => assertTargetAllowed(services, input),
   run: async (ctx) => {
     const { db, input } = ctx;
+    assertAppTexts(ctx.services.config, input);
     const before = await lockApp(ctx, input.id);
+    if (input.logoUrl !== undefined && input.logoUrl !== before.logoUrl) await removeLogo(ctx.tx, input.id);
     if (input.firstParty && before.registered) throw registeredItself();
     if (input.firstParty && !before.firstParty) assertMaySkipConsent(ctx);
     const { enabledProviders = before.enabledProviders, identityProviders = before.identityProviders } =
@@ -163,6 +168,7 @@ export const deleteProjectApp = mutation({
   leavesPermissions: true,
   run: async (ctx) => {
     const deleted = await ctx.db.remove(ProjectApp, ctx.input.id);
+    await removeLogo(ctx.tx, deleted.id);
     ctx.record({
       event: 'project_app.deleted',
       data: deleted,

@@ -1,4 +1,4 @@
-import { boolean, foreignKey, index, pgTable, timestamp, unique } from 'drizzle-orm/pg-core';
+import { boolean, foreignKey, index, jsonb, pgTable, timestamp, unique } from 'drizzle-orm/pg-core';
 import { text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
@@ -6,6 +6,8 @@ import { managed, managedColumns, managedOf } from '../../db/managed/policy-hold
 import { bytea, deletedIndex, links, rowColumns, tenantColumn } from '../../db/query/columns.ts';
 import { entity, fixed, required, optional, serverSet } from '../../kernel/entity.ts';
 import { httpsUrl, refusal, text, uuid } from '../../kernel/input/values.ts';
+import { AppText, AppTextInput } from '../../domain/branding/app-texts.ts';
+import { primaryColor } from '../../domain/branding/primary-color.ts';
 import { originOf } from '../../domain/app-access/origin.ts';
 import { AccessTokenProfileName, accessTokenProfiles } from '../../domain/app-access/token-profile.ts';
 import { isRedirectUri } from '../../domain/app-access/redirect-uri.ts';
@@ -27,6 +29,9 @@ export const projectApps = pgTable(
     logoUrl: textColumn('logo_url'),
     homepageUrl: textColumn('homepage_url'),
     primaryColor: textColumn('primary_color'),
+    /** The name before the address of the service in its mails; null: that of the service. */
+    senderName: textColumn('sender_name'),
+    texts: jsonb('texts').$type<AppText[]>().notNull().default([]),
     redirectUris: textColumn('redirect_uris').array().notNull(),
     /** Null: not restricted. Empty: tokens of the app allow nothing. */
     scopes: textColumn('scopes').array(),
@@ -113,6 +118,8 @@ const Provider = z
 const logoutUrisText = 'Where the browser may be sent after a logout.';
 const profileText =
   'Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text.';
+const textsText =
+  'Texts before those of the service, at most one for each purpose and language: plain, without addresses and numbers.';
 const resourcesText =
   'Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`.';
 const originsText = 'Origins of pages that may read the answers to this app.';
@@ -133,19 +140,34 @@ export const ProjectApp = entity('ProjectApp', {
     name: required(
       text(1, 255).meta({ description: 'What the sign-in pages call the app.', examples: ['Web shop'] }),
     ),
-    logoUrl: optional(httpsUrl.nullable().describe('Picture that the sign-in pages show.'), null),
+    logoUrl: optional(
+      httpsUrl
+        .nullable()
+        .describe('Picture that the sign-in pages show; uploaded ones (`/logo`) are in mails too.'),
+      null,
+    ),
     homepageUrl: optional(httpsUrl.nullable().describe('Web site of the app.'), null),
-    primaryColor: optional(
-      z
-        .string()
-        .regex(/^#[0-9a-f]{6}$/)
+    primaryColor: optional(primaryColor('Colour of the sign-in pages and mails'), null),
+    senderName: optional(
+      text(1, 64)
         .nullable()
         .meta({
-          description: 'Colour of the sign-in pages: `#` and six lower-case hex digits.',
-          examples: ['#1f3a5f'],
+          description:
+            'Sender of its mails, before the mail address of the service; null: the sender of the service.',
+          examples: ['Web shop'],
         }),
       null,
     ),
+    texts: {
+      ...optional(
+        z
+          .array(AppTextInput)
+          .max(16)
+          .meta({ description: textsText, examples: [[]] }),
+        [],
+      ),
+      out: z.array(AppText).describe(textsText),
+    },
     redirectUris: {
       ...required(
         z

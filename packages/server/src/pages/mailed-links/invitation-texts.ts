@@ -16,7 +16,12 @@ interface Texts {
     readonly register: string;
     readonly signIn: string;
     readonly hasAccount: string;
+    readonly otherWay: string;
   };
+  /** After it. */
+  readonly goOn: string;
+  /** The page for people who are signed in. */
+  readonly signedIn: { readonly accept: string; readonly otherUser: string; readonly account: string };
   readonly outcome: {
     readonly done: string;
     readonly member: string;
@@ -48,9 +53,17 @@ export const invitationTexts: Record<Language, Texts> = {
       register: 'Create account and accept',
       signIn: 'Sign in and accept',
       hasAccount: 'I already have an account',
+      otherWay: 'Sign in without a password',
+    },
+    goOn: 'Continue',
+    signedIn: {
+      accept: 'Accept',
+      otherUser:
+        'This invitation is for {email}, but you are signed in with another address. Sign out in your account, then open the link in the e-mail again.',
+      account: 'Your account',
     },
     outcome: {
-      done: 'Welcome! You are now a member of “{organization}”. You can close this page.',
+      done: 'Welcome! You are now a member of “{organization}”.',
       member: 'You are already a member of “{organization}”.',
       invalid: 'This link is not valid. Ask the person who invited you for a new one.',
       expired: 'This invitation has expired. Ask the person who invited you to renew it.',
@@ -79,9 +92,17 @@ export const invitationTexts: Record<Language, Texts> = {
       register: 'Konto anlegen und annehmen',
       signIn: 'Anmelden und annehmen',
       hasAccount: 'Ich habe schon ein Konto',
+      otherWay: 'Ohne Passwort anmelden',
+    },
+    goOn: 'Weiter',
+    signedIn: {
+      accept: 'Annehmen',
+      otherUser:
+        'Diese Einladung gilt für {email}, aber Sie sind mit einer anderen Adresse angemeldet. Melden Sie sich in Ihrem Konto ab und öffnen Sie den Link in der E-Mail noch einmal.',
+      account: 'Ihr Konto',
     },
     outcome: {
-      done: 'Willkommen! Sie sind jetzt Mitglied von „{organization}“. Sie können diese Seite schließen.',
+      done: 'Willkommen! Sie sind jetzt Mitglied von „{organization}“.',
       member: 'Sie sind bereits Mitglied von „{organization}“.',
       invalid: 'Dieser Link ist ungültig. Bitten Sie die einladende Person um einen neuen.',
       expired: 'Diese Einladung ist abgelaufen. Bitten Sie die einladende Person, sie zu erneuern.',
@@ -111,9 +132,17 @@ export const invitationTexts: Record<Language, Texts> = {
       register: 'Crear cuenta y aceptar',
       signIn: 'Iniciar sesión y aceptar',
       hasAccount: 'Ya tengo una cuenta',
+      otherWay: 'Iniciar sesión sin contraseña',
+    },
+    goOn: 'Continuar',
+    signedIn: {
+      accept: 'Aceptar',
+      otherUser:
+        'Esta invitación es para {email}, pero ha iniciado sesión con otra dirección. Cierre la sesión en su cuenta y abra de nuevo el enlace del mensaje.',
+      account: 'Su cuenta',
     },
     outcome: {
-      done: 'Le damos la bienvenida: ya es miembro de «{organization}». Puede cerrar esta página.',
+      done: 'Le damos la bienvenida: ya es miembro de «{organization}».',
       member: 'Ya es miembro de «{organization}».',
       invalid: 'Este enlace no es válido. Pida uno nuevo a quien le ha invitado.',
       expired: 'Esta invitación ha caducado. Pida a quien le ha invitado que la renueve.',
@@ -142,9 +171,17 @@ export const invitationTexts: Record<Language, Texts> = {
       register: 'Créer le compte et accepter',
       signIn: 'Se connecter et accepter',
       hasAccount: 'J’ai déjà un compte',
+      otherWay: 'Se connecter sans mot de passe',
+    },
+    goOn: 'Continuer',
+    signedIn: {
+      accept: 'Accepter',
+      otherUser:
+        'Cette invitation s’adresse à {email}, mais vous êtes connecté avec une autre adresse. Déconnectez-vous dans votre compte, puis rouvrez le lien de l’e-mail.',
+      account: 'Votre compte',
     },
     outcome: {
-      done: 'Bienvenue ! Vous êtes maintenant membre de « {organization} ». Vous pouvez fermer cette page.',
+      done: 'Bienvenue ! Vous êtes maintenant membre de « {organization} ».',
       member: 'Vous êtes déjà membre de « {organization} ».',
       invalid: 'Ce lien n’est pas valide. Demandez-en un nouveau à la personne qui vous invite.',
       expired: 'Cette invitation a expiré. Demandez à la personne qui vous invite de la renouveler.',

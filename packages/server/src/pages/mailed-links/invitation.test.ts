@@ -29,7 +29,7 @@ test('nothing is inline, cached, framed or sent elsewhere, and nothing of the ad
 test('script and style are files of our own, and the script writes text only', async () => {
   const page = await get('/hosted/invitation');
   const links = [...page.body.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, link]) => link as string);
-  expect(links).toEqual(['/hosted/page.css', '/hosted/invitation.js']);
+  expect(links).toEqual(['/hosted/page.css', '/account/invitation', '/account', '/hosted/invitation.js']);
   const script = await get('/hosted/invitation.js');
   expect(script.headers['content-type']).toContain('text/javascript');
   expect(script.body).toContain('/organization-invitations/accept');

@@ -2,8 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { html, type Html } from '../../html/html.ts';
 import type { Language } from '../../i18n/translate.ts';
 import { invitationTexts } from './invitation-texts.ts';
-import { outcomeParagraph } from './outcome.ts';
+import { onward, outcomeParagraph } from './outcome.ts';
 import { hostedPage, servePage } from '../page.ts';
+import type { PageSettings } from '../page-settings.ts';
+import { acceptancePath } from './invitation-acceptance.ts';
 
 /**
  * The page to which the mail of an invitation links, for installations without a frontend. Opening it changes nothing: its
@@ -11,8 +13,8 @@ import { hostedPage, servePage } from '../page.ts';
  * invitation are chosen by strangers, so the script writes them as text only. Only the script reads the token from the
  * address.
  */
-function page(language: Language): Html {
-  const { form, outcome, title, offer, loading, noScript } = invitationTexts[language];
+function page(language: Language, { home }: PageSettings): Html {
+  const { form, outcome, title, offer, loading, goOn, noScript } = invitationTexts[language];
   const field = (id: string, label: string, input: Html) => html`<label for="${id}">${label}</label>${input}`;
   const address = (id: string) =>
     field(
@@ -51,9 +53,10 @@ function page(language: Language): Html {
         <p>${form.toSignIn}</p>
         ${address('email')} ${field('password', form.password, password('password', 'current-password'))}
         <button type="submit">${form.signIn}</button>
+        <p class="other"><a id="other-way" href="${acceptancePath}">${form.otherWay}</a></p>
       </fieldset>
     </form>
-    ${outcomeParagraph(outcome)}
+    ${outcomeParagraph(outcome)} ${onward(home, goOn)}
     <noscript><p>${noScript}</p></noscript>`;
   return hostedPage({ language, title, body, script: '/hosted/invitation.js' });
 }
@@ -79,6 +82,7 @@ const finish = (name, tone) => {
   showForm(null);
   offer.hidden = true;
   showOutcome(name, tone);
+  byId('onward').hidden = tone !== 'good';
 };
 
 async function callApi(method, path, body, accessToken) {
@@ -174,6 +178,7 @@ async function open() {
   if (invitation.status !== 'pending') return finish(invitation.status === 'expired' ? 'expired' : 'closed', 'bad');
   offer.textContent = fill(offer.dataset.text);
   for (const input of document.querySelectorAll('input[type=email]')) input.value = invitation.email;
+  byId('other-way').search = new URLSearchParams({ token, login_hint: invitation.email });
   showForm(invitation.registered ? 'sign-in' : 'register');
 }
 
@@ -181,5 +186,5 @@ open().catch(() => finish('failed', 'bad'));
 `;
 
 /** Serves `/hosted/invitation`. */
-export const registerInvitationPage = (app: FastifyInstance): void =>
-  servePage(app, { path: '/hosted/invitation', page, script });
+export const registerInvitationPage = (app: FastifyInstance, settings: PageSettings): void =>
+  servePage(app, { path: '/hosted/invitation', page: (language) => page(language, settings), script });

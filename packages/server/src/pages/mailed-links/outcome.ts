@@ -9,5 +9,5 @@ export const outcomeParagraph = (texts: Readonly<Record<string, string>>): Html 
   ></p>`;
 
 /** The link to where people go on, which the script shows after a success. */
-export const onward = (home: string | null, text: string): Html =>
-  home === null ? html`` : html`<p id="onward" hidden><a class="button" href="${home}">${text}</a></p>`;
+export const onward = (home: string, text: string): Html =>
+  html`<p id="onward" hidden><a class="button" href="${home}">${text}</a></p>`;

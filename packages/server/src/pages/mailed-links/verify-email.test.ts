@@ -40,8 +40,8 @@ test('nothing is inline, cached, framed or sent elsewhere, and nothing of the ad
 test('script and style are files of our own', async () => {
   const page = await get('/hosted/verify-email');
   const links = [...page.body.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, link]) => link as string);
-  expect(links).toEqual(['/hosted/page.css', '/hosted/verify-email.js']);
-  const [style, script] = await Promise.all(links.map((link) => get(link)));
+  expect(links).toEqual(['/hosted/page.css', '/account', '/hosted/verify-email.js']);
+  const [style, , script] = await Promise.all(links.map((link) => get(link)));
   expect(style?.headers['content-type']).toContain('text/css');
   expect(script?.headers['content-type']).toContain('text/javascript');
   expect(script?.body).toContain('/api/auth/verify-email');

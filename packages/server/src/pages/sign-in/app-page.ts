@@ -15,6 +15,10 @@ export interface BrandedApp {
   readonly logoUrl: string | null;
   readonly homepageUrl: string | null;
   readonly primaryColor: string | null;
+  /** The path of a logo that this service serves. */
+  readonly logoPath: string | null;
+  /** Text of the first page, by language. */
+  readonly intro: Readonly<Partial<Record<Language, string>>>;
 }
 
 /** The step that a project sign-in has reached, and what its page shows. */
@@ -25,7 +29,11 @@ export interface PageState {
   readonly step: 'signIn' | 'secondFactor' | 'enrolment' | 'organization' | 'consent' | 'respond';
   readonly providers: readonly ('email' | 'password' | 'passkey' | 'github')[];
   /** The sites through which people can sign in. */
-  readonly identityProviders: readonly { readonly key: string; readonly name: string }[];
+  readonly identityProviders: readonly {
+    readonly key: string;
+    readonly name: string;
+    readonly logoUrl: string | null;
+  }[];
   /** The name of the site to which the person went last. */
   readonly provider: string | null;
   /** The result of the last attempt. */
@@ -89,7 +97,12 @@ export interface PageState {
     | null;
   /** The organizations of the user, and whether they may sign in for none; only at the choice of one. */
   readonly choices: {
-    readonly organizations: readonly { readonly id: string; readonly name: string }[];
+    readonly organizations: readonly {
+      readonly id: string;
+      readonly name: string;
+      /** The path of its logo. */
+      readonly logoPath: string | null;
+    }[];
     readonly alone: boolean;
   } | null;
   /** The organization for which the user signs in; only at the consent. */
@@ -122,12 +135,13 @@ export function appPage(options: {
 }): PageWithForm {
   const { language, title, state, images = [] } = options;
   const { app, redirectUri } = state;
-  const logo = imageSourceOf(app.logoUrl);
+  const logo = app.logoPath === null ? imageSourceOf(app.logoUrl) : "'self'";
   return {
     html: hostedPage({
       language,
       ...(options.script !== undefined && { script: options.script }),
       title: title.includes('{app}') ? title.replace('{app}', () => app.name) : `${title} · ${app.name}`,
+      site: null,
       brand: brand(app, logo !== undefined),
       style: app.primaryColor === null ? undefined : colourSheet(app.primaryColor),
       body: html`<h1>${fillSentence(title, { app: app.name })}</h1>
@@ -137,14 +151,21 @@ export function appPage(options: {
     language,
     formAction: `'self' ${formTarget(redirectUri)}`,
     script: options.script !== undefined,
-    images: logo === undefined ? images : [...images, logo],
+    images: logo === undefined || images.includes(logo) ? images : [...images, logo],
   };
 }
 
-function brand({ name, logoUrl }: BrandedApp, hasLogo: boolean): Html {
+function brand({ name, logoUrl, logoPath }: BrandedApp, hasLogo: boolean): Html {
   const [initial = ''] = name;
   const mark = hasLogo
-    ? html`<img class="logo" src="${logoUrl}" alt="" width="40" height="40" referrerpolicy="no-referrer" />`
+    ? html`<img
+        class="logo"
+        src="${logoPath ?? logoUrl}"
+        alt=""
+        width="40"
+        height="40"
+        referrerpolicy="no-referrer"
+      />`
     : html`<span class="mark" aria-hidden="true">${initial.toUpperCase()}</span>`;
   return html`<p class="brand">${mark}<bdi>${name}</bdi></p>`;
 }

@@ -8,20 +8,26 @@ import { organizationTexts } from './organization-choice-texts.ts';
 export function organizationPage(language: Language, state: PageState): PageWithForm {
   const { title, text, alone, cancel, place } = organizationTexts[language];
   const { organizations, alone: mayBeAlone } = state.choices ?? { organizations: [], alone: false };
-  const button = (id: string, name: string) =>
+  const button = (id: string, name: string, logoPath: string | null) =>
     html`<li>
-      <button class="plain" name="organization" value="${id}"><bdi>${name}</bdi></button>
+      <button class="plain site" name="organization" value="${id}">
+        ${logoPath !== null && html`<img src="${logoPath}" alt="" width="20" height="20" />`}<span
+          ><bdi>${name}</bdi></span
+        >
+      </button>
     </li>`;
   const body = html`<p id="question">${text}</p>
     <form method="post" action="/api/auth/project/organization" aria-labelledby="question">
       ${hiddenField('form_token', state.formToken)}
       <ul class="links">
-        ${organizations.map(({ id, name }) => button(id, name))} ${mayBeAlone && button('', alone)}
+        ${organizations.map(({ id, name, logoPath }) => button(id, name, logoPath))}
+        ${mayBeAlone && button('', alone, null)}
       </ul>
     </form>
     <form method="post" action="/api/auth/project/consent/deny">
       ${hiddenField('consent_token', state.formToken)}
       <button class="quiet">${cancel}</button>
     </form>`;
-  return appPage({ language, state, title, body, place });
+  const showsLogo = organizations.some(({ logoPath }) => logoPath !== null);
+  return appPage({ language, state, title, body, place, images: showsLogo ? ["'self'"] : [] });
 }

@@ -223,11 +223,14 @@ function requested(
 const permissions = (id: string, sentence: Html, scopes: PageState['later']): Html =>
   html`<p id="${id}">${sentence}</p>
     <ul class="scopes" aria-labelledby="${id}">
-      ${scopes.map(
-        ({ name, description }) =>
-          html`<li><bdi>${name}</bdi>${description !== null && html`<small>${description}</small>`}</li>`,
-      )}
+      ${scopes.map(permission)}
     </ul>`;
+
+/** A permission without a name of its own has that of its scope, `order:read`: then its description says more. */
+function permission({ scope, name, description }: PageState['later'][number]): Html {
+  const [first, second] = name === scope && description !== null ? [description, scope] : [name, description];
+  return html`<li><bdi>${first}</bdi>${second !== null && html`<small>${second}</small>`}</li>`;
+}
 
 /** Says who made the app, because an app can have the name of a well-known site. */
 function maker(

@@ -92,7 +92,7 @@ describe('a page', () => {
     ['ja', 'Sign in to Acme Boards', 'Send code'],
   ])('speaks %s', async (language, title, button) => {
     const { body } = await show({}, 'sign-in', { 'accept-language': language });
-    expect(body).toContain(`<title>${title} · Doorward</title>`);
+    expect(body).toContain(`<title>${title}</title>`);
     expect(body).toContain(`<button>${button}</button>`);
   });
 
@@ -184,7 +184,7 @@ describe('what an app shows of itself', () => {
     };
     const answer = await show({ app });
     expect(directive(answer, 'img-src')).toBe('img-src data: https://cdn.example:8443');
-    expect(answer.body).toContain('src="https://cdn.example:8443/a/b.svg?x=&quot;" alt=""');
+    expect(answer.body).toContain('src="https://cdn.example:8443/a/b.svg?x=&quot;"');
     expect(answer.body).toContain('referrerpolicy="no-referrer"');
     expect(answer.body).toContain('<link rel="stylesheet" href="/hosted/colour/0a7d55.css" />');
   });
@@ -327,6 +327,19 @@ describe('an app that takes passwords', () => {
   });
 });
 
+test('a provider has its logo, from this service alone', async () => {
+  const logoUrl = 'https://id.example/hosted/logos/acme-0123456789abcdef.png';
+  const identityProviders = [
+    { key: 'github', name: 'GitHub', logoUrl: null },
+    { key: 'acme', name: 'Acme ID', logoUrl },
+    { key: 'plain', name: 'Plain', logoUrl: null },
+  ];
+  const page = await show({ identityProviders });
+  expect(page.body.match(/<svg viewBox="0 0 24 24"/g)).toHaveLength(1);
+  expect(page.body).toContain('<img src="/hosted/logos/acme-0123456789abcdef.png" alt=""');
+  expect(page.headers['content-security-policy']).toContain("img-src data: 'self';");
+});
+
 describe('the second factor', () => {
   test('has a field for the code and one for a recovery code', async () => {
     const { body } = await show({ step: 'secondFactor' }, 'second-factor');
@@ -351,6 +364,16 @@ describe('the consent', () => {
     expect(body).toContain('<small>See boards and their cards.</small>');
     expect(body).toContain('action="/api/auth/project/consent/approve"');
     expect(body).toContain('formaction="/api/auth/project/consent/deny">Do not allow</button>');
+  });
+
+  test('shows the description of a permission without a name of its own, and its scope below', async () => {
+    const scopes = [
+      { scope: 'order:read', name: 'order:read', description: 'See your orders.' },
+      { scope: 'order:create', name: 'order:create', description: null },
+    ];
+    const { body } = await show({ ...consent, scopes }, 'consent');
+    expect(body).toContain('<li><bdi>See your orders.</bdi><small>order:read</small></li>');
+    expect(body).toContain('<li><bdi>order:create</bdi></li>');
   });
 
   test('distinguishes all permissions from none', async () => {

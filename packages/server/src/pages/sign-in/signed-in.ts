@@ -2,21 +2,33 @@ import type { FastifyInstance } from 'fastify';
 import { html, type Html } from '../../html/html.ts';
 import type { Language } from '../../i18n/translate.ts';
 import { hostedPage, servePage } from '../page.ts';
+import type { PageSettings } from '../page-settings.ts';
+
+interface Outcome {
+  readonly title: string;
+  readonly text: string;
+  readonly button: string;
+}
 
 /**
  * The texts of the page on which a sign-in through another site ends, for installations without a frontend. The page
- * explains the code in the parameter `error` and shows nothing else of its address. It has no script.
+ * explains the code in the parameter `error` and shows nothing else of its address. It has no script, and does not know
+ * who opens it, so it does not say that they are signed in.
  */
 interface Texts {
-  readonly done: { readonly title: string; readonly text: string };
-  readonly failed: { readonly title: string; readonly text: string };
+  readonly done: Outcome;
+  readonly failed: Outcome;
   readonly errors: Readonly<Record<string, string>>;
 }
 
 const texts: Record<Language, Texts> = {
   en: {
-    done: { title: 'You are signed in', text: 'You can close this page.' },
-    failed: { title: 'That did not work', text: 'Please start again.' },
+    done: {
+      title: 'The sign-in is complete',
+      text: 'You can go on now, or close this page.',
+      button: 'Continue',
+    },
+    failed: { title: 'That did not work', text: 'Please start again.', button: 'Try again' },
     errors: {
       accessDenied: 'You cancelled the request, or this user is currently not allowed to sign in.',
       invalidState: 'This sign-in has expired. Please start again.',
@@ -31,8 +43,16 @@ const texts: Record<Language, Texts> = {
     },
   },
   de: {
-    done: { title: 'Sie sind angemeldet', text: 'Sie können diese Seite schließen.' },
-    failed: { title: 'Das hat nicht funktioniert', text: 'Bitte beginnen Sie noch einmal.' },
+    done: {
+      title: 'Die Anmeldung ist abgeschlossen',
+      text: 'Sie können jetzt fortfahren oder diese Seite schließen.',
+      button: 'Weiter',
+    },
+    failed: {
+      title: 'Das hat nicht funktioniert',
+      text: 'Bitte beginnen Sie noch einmal.',
+      button: 'Erneut versuchen',
+    },
     errors: {
       accessDenied:
         'Sie haben den Vorgang abgebrochen, oder dieser Benutzer darf sich zurzeit nicht anmelden.',
@@ -49,8 +69,12 @@ const texts: Record<Language, Texts> = {
     },
   },
   es: {
-    done: { title: 'Ha iniciado sesión', text: 'Puede cerrar esta página.' },
-    failed: { title: 'No ha funcionado', text: 'Empiece de nuevo.' },
+    done: {
+      title: 'El inicio de sesión ha terminado',
+      text: 'Ahora puede continuar o cerrar esta página.',
+      button: 'Continuar',
+    },
+    failed: { title: 'No ha funcionado', text: 'Empiece de nuevo.', button: 'Intentar de nuevo' },
     errors: {
       accessDenied: 'Ha cancelado la operación, o este usuario no puede iniciar sesión en este momento.',
       invalidState: 'Este inicio de sesión ha caducado. Empiece de nuevo.',
@@ -65,8 +89,12 @@ const texts: Record<Language, Texts> = {
     },
   },
   fr: {
-    done: { title: 'Vous êtes connecté', text: 'Vous pouvez fermer cette page.' },
-    failed: { title: 'Cela n’a pas fonctionné', text: 'Veuillez recommencer.' },
+    done: {
+      title: 'La connexion est terminée',
+      text: 'Vous pouvez maintenant continuer ou fermer cette page.',
+      button: 'Continuer',
+    },
+    failed: { title: 'Cela n’a pas fonctionné', text: 'Veuillez recommencer.', button: 'Réessayer' },
     errors: {
       accessDenied:
         'Vous avez annulé l’opération, ou cet utilisateur n’est pas autorisé à se connecter actuellement.',
@@ -84,19 +112,20 @@ const texts: Record<Language, Texts> = {
   },
 };
 
-function page(language: Language, error: unknown): Html {
+function page(language: Language, { home }: PageSettings, error: unknown): Html {
   const { done, failed, errors } = texts[language];
-  const { title, text } = error === undefined ? done : failed;
+  const { title, text, button } = error === undefined ? done : failed;
   const explanation = typeof error === 'string' && Object.hasOwn(errors, error) ? errors[error] : undefined;
   const tone = error === undefined ? 'good' : 'bad';
   const body = html`<h1>${title}</h1>
-    <p id="outcome" role="status" class="${tone}">${explanation ?? text}</p>`;
+    <p id="outcome" role="status" class="${tone}">${explanation ?? text}</p>
+    <p class="other"><a class="button" href="${home}">${button}</a></p>`;
   return hostedPage({ language, title, body });
 }
 
 /** Serves `/hosted/signed-in`. */
-export const registerSignedInPage = (app: FastifyInstance): void =>
+export const registerSignedInPage = (app: FastifyInstance, settings: PageSettings): void =>
   servePage(app, {
     path: '/hosted/signed-in',
-    page: (language, request) => page(language, (request.query as { error?: unknown }).error),
+    page: (language, request) => page(language, settings, (request.query as { error?: unknown }).error),
   });

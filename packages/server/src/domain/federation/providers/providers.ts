@@ -6,6 +6,7 @@ import { createTargetGuard, type Resolve } from '../../webhook-targets/target-gu
 import { createConnectionProviders, type ConnectionProviders } from './connections.ts';
 import { githubAt } from './github.ts';
 import { guardedFetch } from './guarded-fetch.ts';
+import { createProviderLogos, type ProviderLogos } from './logos.ts';
 import { openidProvider } from './openid.ts';
 import type { IdentityProvider } from './provider.ts';
 
@@ -17,12 +18,15 @@ export interface OfferedProvider {
   readonly name: string;
   /** Null: GitHub. */
   readonly issuer: string | null;
+  /** An address of this service; null: it has none. */
+  readonly logoUrl: string | null;
 }
 
 /** The providers of the installation: GitHub, and those of OpenID Connect. */
 export interface IdentityProviders {
   /** In the order in which pages offer them. */
   readonly offered: readonly OfferedProvider[];
+  readonly logos: ProviderLogos;
   /** @throws PROVIDER_NOT_CONFIGURED */
   at(key: string, end: ProviderEnd): IdentityProvider;
   /** The providers of organizations. */
@@ -35,23 +39,37 @@ export const openidKeys = ({ offered }: Pick<IdentityProviders, 'offered'>): str
 
 export function createIdentityProviders(
   config: Pick<Config, 'appUrl' | 'github' | 'identityProviders' | 'federation'>,
-  ports: { readonly resolve: Resolve; readonly clock: Clock; readonly kek: Kek },
+  ports: {
+    readonly resolve: Resolve;
+    readonly clock: Clock;
+    readonly kek: Kek;
+    readonly warn: (message: string) => void;
+  },
 ): IdentityProviders {
-  const { resolve, clock } = ports;
+  const { resolve, clock, warn } = ports;
   const { appUrl, github } = config;
   // Only the configuration may name an http issuer, and then one on this machine.
   const guard = createTargetGuard({ allowHttp: true, ...config.federation }, resolve);
   const fetch = guardedFetch(guard);
+  const logos = createProviderLogos({ providers: config.identityProviders, fetch, warn });
+  const logoAt = (file: string | null) => (file === null ? null : `${appUrl}/hosted/logos/${file}`);
   const ofOpenid = config.identityProviders.map((provider) => {
     const callback = `${appUrl}/api/auth/providers/${provider.key}/callback`;
     return openidProvider({ provider, callback, fetch, clock });
   });
   return {
     connections: createConnectionProviders(config, ports),
-    offered: [
-      ...(github.client === undefined ? [] : [{ key: 'github', name: 'GitHub', issuer: null }]),
-      ...config.identityProviders.map(({ key, name, issuer }) => ({ key, name, issuer })),
-    ],
+    get offered() {
+      const known = { key: 'github', name: 'GitHub', issuer: null, logoUrl: logoAt('github.svg') };
+      return [
+        ...(github.client === undefined ? [] : [known]),
+        ...config.identityProviders.map(({ key, name, issuer }) => ({
+          ...{ key, name, issuer },
+          logoUrl: logoAt(logos.fileOf(key)),
+        })),
+      ];
+    },
+    logos,
     at(key, end) {
       if (key === 'github') {
         return githubAt(github, `${appUrl}/api/auth/github/callback${end === 'app' ? '/project' : ''}`);

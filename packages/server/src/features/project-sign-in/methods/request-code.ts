@@ -154,7 +154,7 @@ export async function mailCode(
   const language = owner?.locale ?? flow.asked.language ?? call.language;
   await services.mail.queue(
     tx,
-    codeMail(services.config.appUrl, app, {
+    codeMail(services.config, app, {
       to: address,
       language,
       ...secrets,

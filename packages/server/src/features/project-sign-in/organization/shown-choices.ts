@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm';
+import { eq, inArray } from 'drizzle-orm';
 import type { LiveApp } from '../../../domain/app-access/app.ts';
 import { choicesOf } from '../../../domain/federation/organization-decision.ts';
 import type { IdentifiedPerson } from '../../../domain/sign-in-flow/flow-data.ts';
@@ -7,7 +7,12 @@ import { organizations } from '../../organizations/organization.ts';
 
 /** What the pages show of the organizations of a user; `alone`: they may also sign in for none. */
 export interface ShownChoices {
-  readonly organizations: readonly { readonly id: string; readonly name: string }[];
+  readonly organizations: readonly {
+    readonly id: string;
+    readonly name: string;
+    /** The path of its logo. */
+    readonly logoPath: string | null;
+  }[];
   readonly alone: boolean;
 }
 
@@ -18,7 +23,20 @@ export async function shownChoices(
 ): Promise<ShownChoices> {
   if (userId === null) return { organizations: [], alone: false };
   const { organizations: ofUser, alone } = await choicesOf(db, app, userId);
-  return { organizations: ofUser.map(({ id, name }) => ({ id, name })), alone };
+  const rows = await db
+    .select({ id: organizations.id, logoUrl: organizations.logoUrl })
+    .from(organizations)
+    .where(
+      inArray(
+        organizations.id,
+        ofUser.map(({ id }) => id),
+      ),
+    );
+  const logoOf = new Map(rows.map(({ id, logoUrl }) => [id, logoUrl && new URL(logoUrl).pathname]));
+  return {
+    organizations: ofUser.map(({ id, name }) => ({ id, name, logoPath: logoOf.get(id) ?? null })),
+    alone,
+  };
 }
 
 /** The name of the organization that an earlier step decided on, which is its id. */

@@ -35,17 +35,10 @@ import { shownEnrolment, type ShownEnrolment } from '../enrolment/shown-enrolmen
 import { loadLogoutQuestion } from '../end-session/end-session.ts';
 import { mailOfToken } from '../methods/mailed-code.ts';
 import { firstPageOf, type FirstPage } from './first-page.ts';
+import { pageProfileOf, profileOf, type PageProfile } from './page-profile.ts';
 import { appOf, type ProjectFlow } from '../steps.ts';
 
 /** Read-only data for the sign-in pages, for apps, and for pages that customers build themselves. */
-
-/** What the pages show of the app. */
-interface AppProfile {
-  readonly name: string;
-  readonly logoUrl: string | null;
-  readonly homepageUrl: string | null;
-  readonly primaryColor: string | null;
-}
 
 interface PersonProfile {
   readonly displayName: string;
@@ -61,7 +54,7 @@ interface AppOwner {
 
 /** The current step of a browser's sign-in, as its page shows it. */
 interface PageState {
-  readonly app: AppProfile;
+  readonly app: PageProfile;
   readonly redirectUri: string;
   readonly formToken: string;
   readonly step: StepName;
@@ -107,7 +100,7 @@ interface PageState {
 type LinkState =
   | {
       readonly state: 'ready';
-      readonly app: AppProfile;
+      readonly app: PageProfile;
       readonly redirectUri: string;
       readonly token: string;
       readonly language: Call['language'] | null;
@@ -129,17 +122,11 @@ interface PageQuestions {
   /** Null when this browser has no current sign-in to an app. */
   pageStateOf(flowCookie: string): Promise<PageState | null>;
   linkOf(flowCookie: string | null, token: string): Promise<LinkState>;
+  readLogo: IdentityProviders['logos']['read'];
 }
 
-/** A client that registered itself chose its own link, so no page of this service leads there. */
-const profileOf = ({ name, logoUrl, primaryColor, ...app }: LiveApp): AppProfile => ({
-  name,
-  logoUrl,
-  homepageUrl: app.registrationHash === null ? app.homepageUrl : null,
-  primaryColor,
-});
-
 export const pageQuestions = (db: Executor, services: Services): PageQuestions => ({
+  readLogo: services.identityProviders.logos.read,
   questionFor: (cookie) => loadCliQuestion(db, services, cookie),
   connectQuestionFor: (cookie) => loadConnectQuestion(db, services, cookie),
   logoutQuestionFor: (cookie) => loadLogoutQuestion(db, services, cookie),
@@ -159,7 +146,7 @@ export const pageQuestions = (db: Executor, services: Services): PageQuestions =
     const isReset = mail.purpose.name === 'reset';
     const reset = isReset ? { code, formToken: flow.handle, minLength } : null;
     const { redirectUri, language = null } = flow.asked;
-    return { state: 'ready', app: profileOf(app), redirectUri, token, language, reset };
+    return { state: 'ready', app: pageProfileOf(services.config, app), redirectUri, token, language, reset };
   },
 });
 
@@ -182,7 +169,7 @@ async function pageStateAt(
   const identityProviders = offeredIdentityProviders(services, app);
   const providerKey = step.name === 'signIn' ? keyOfFlow(step) : undefined;
   return {
-    app: profileOf(app),
+    app: pageProfileOf(config, app),
     redirectUri: request.redirectUri,
     formToken: handle,
     step: step.name,
@@ -269,7 +256,7 @@ export async function appInfo(db: Executor, services: Services, input: AppInfoIn
     enabledProviders: [...offeredProviders(services.config, app)],
     identityProviders: offeredIdentityProviders(services, app)
       .filter(({ issuer }) => issuer !== null)
-      .map(({ key, name }) => ({ key, name })),
+      .map(({ key, name, logoUrl }) => ({ key, name, logoUrl })),
     scopes: scopes && (await namedScopes(db, app, scopes)),
   };
 }

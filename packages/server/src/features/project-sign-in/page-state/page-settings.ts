@@ -7,7 +7,7 @@ export function pageSettings(config: Config, consoleFolder: string | undefined) 
   return {
     https: security.https,
     serves: { explorer: graphql.explorer, documentation: docs.enabled, console: servesConsole },
-    home: security.frontendUrl ?? (servesConsole ? '/console' : null),
+    home: security.frontendUrl ?? (servesConsole ? '/console' : '/account'),
     passwordMinLength: auth.passwordMinLength,
   };
 }

@@ -35,7 +35,9 @@ export const signInProviders = query({
     })
     .meta({ id: 'SignInProviders', description: 'The providers of the installation.' }),
   run: ({ services }) =>
-    Promise.resolve({ items: services.identityProviders.offered.map(({ key, name }) => ({ key, name })) }),
+    Promise.resolve({
+      items: services.identityProviders.offered.map(({ key, name, logoUrl }) => ({ key, name, logoUrl })),
+    }),
 });
 
 export const startProviderSignIn = mutation({

@@ -106,8 +106,8 @@ describe('the list of providers', () => {
   test.each(['rest', 'graphql'] as const)('names them, over %s', async (transport) => {
     expect((await app.call('signInProviders', {}, { via: transport })).data).toEqual({
       items: [
-        { key: 'acme', name: 'Acme ID' },
-        { key: 'other', name: 'Other & Co' },
+        { key: 'acme', name: 'Acme ID', logoUrl: null },
+        { key: 'other', name: 'Other & Co', logoUrl: null },
       ],
     });
   });

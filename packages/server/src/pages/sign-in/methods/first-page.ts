@@ -1,4 +1,5 @@
 import { fillSentence } from '../../../html/fill-sentence.ts';
+import { githubMark } from '../../../html/github-mark.ts';
 import { html, type Html } from '../../../html/html.ts';
 import type { Language } from '../../../i18n/translate.ts';
 import type { PageWithForm } from '../../page.ts';
@@ -78,9 +79,11 @@ function addressPage(language: Language, state: PageState): PageWithForm {
     <button>${asksFirst ? texts.next : texts.send}</button>
   </form>`;
   const bySites = state.identityProviders.map(
-    ({ key, name }) =>
-      html`<a class="button plain" href="${providerPath(key)}"
-        >${fillSentence(texts.provider, { provider: name })}</a
+    ({ key, name, logoUrl }) =>
+      html`<a class="button plain site" href="${providerPath(key)}"
+        >${key === 'github' ? githubMark : logoOf(logoUrl)}<span
+          >${fillSentence(texts.provider, { provider: name })}</span
+        ></a
       >`,
   );
   const ways = [
@@ -88,13 +91,20 @@ function addressPage(language: Language, state: PageState): PageWithForm {
     !takesAddress && takesPasskey && passkeyForm(language, state),
     bySites.length > 0 && bySites,
   ].filter((way) => way !== false);
-  const body = html`${noticeAbove(language, state)}
+  const intro = state.app.intro[language];
+  const body = html`${intro !== undefined && html`<p class="intro">${intro}</p>`}
+  ${noticeAbove(language, state)}
   ${ways.map((way, index) => [index > 0 && html`<p class="or">${texts.or}</p>`, way])}
   ${signIn.allowsSignUp && html`<p class="other"><a href="${formAddress('sign-up')}">${texts.noAccountYet}</a></p>`}
   ${cancelForm(language, state)}`;
   const script = takesPasskey ? { script: scriptPath } : {};
-  return page(language, state, { title: texts.title, body, ...script });
+  const showsLogo = state.identityProviders.some(({ key, logoUrl }) => key !== 'github' && logoUrl !== null);
+  return page(language, state, { title: texts.title, body, images: showsLogo ? ["'self'"] : [], ...script });
 }
+
+/** Only the path of its address: the page may be open under another name of this service. */
+const logoOf = (logoUrl: string | null): Html | false =>
+  logoUrl !== null && html`<img src="${new URL(logoUrl).pathname}" alt="" width="20" height="20" />`;
 
 const providerPath = (key: string): string =>
   `/api/auth/project/${key === 'github' ? 'github' : `providers/${key}`}`;
@@ -231,5 +241,10 @@ function resetPage(language: Language, state: PageState): PageWithForm {
 const page = (
   language: Language,
   state: PageState,
-  parts: { readonly title: string; readonly body: Html; readonly script?: string },
+  parts: {
+    readonly title: string;
+    readonly body: Html;
+    readonly script?: string;
+    readonly images?: readonly string[];
+  },
 ): PageWithForm => appPage({ language, state, place: signInTexts[language].place, ...parts });
