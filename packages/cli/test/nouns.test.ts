@@ -65,9 +65,9 @@ describe.each(nouns)('$word', ({ word, create, update, name }) => {
     const list = await world.json<List>([word, 'list', '--all']);
     expect(list.items.map(({ id }) => id)).toContain(created.id);
     expect(list.nextCursor).toBeNull();
-    const piped = await world.run([word, 'list']);
+    const piped = await world.run([word, 'list', '--all']);
     expect(piped.stdout).toMatch(new RegExp(`^${created.id}\t`, 'm'));
-    const shown = await world.run([word, 'list'], { columns: 100 });
+    const shown = await world.run([word, 'list', '--all'], { columns: 100 });
     expect(shown.stdout).toMatch(/^ID {2}/);
     expect(shown.stdout).toContain(created.id);
 

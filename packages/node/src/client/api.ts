@@ -412,6 +412,12 @@ export interface Api {
    *
    * Access: `Organization:Update` in the scope. `PATCH /api/organizations/:id` */
   updateOrganization: Operation<'updateOrganization'>;
+  /** Upload the logo of an organization, or remove it.
+   *
+   * The format is detected from the bytes, and metadata is removed. SVG is not accepted. The new logo replaces the old one, whose address stops working. `file: null` removes it.
+   *
+   * Access: `Organization:Update` in the scope. `POST /api/organizations/:id/logo` */
+  uploadOrganizationLogo: Operation<'uploadOrganizationLogo'>;
   /** Join the organization of an invitation.
    *
    * As the signed-in user whose verified address was invited, or as a new user with `registration`: the mailed token verifies their address, and the answer has their session.
@@ -622,9 +628,9 @@ export interface Api {
    *
    * Access: `User:Create` in the scope; session token only; recent sign-in. `POST /api/users/import` */
   importUsers: Operation<'importUsers'>;
-  /** Read the picture of a user.
+  /** Read the picture of a user, or the logo of an app or organization.
    *
-   * The picture at an address never changes; the address stops working when the picture is replaced or its user is deleted.
+   * The picture at an address never changes; the address stops working when the picture is replaced, or its user, app or organization deleted.
    *
    * Access: public. `GET /api/pictures/:name` */
   picture: Operation<'picture'>;
@@ -822,10 +828,16 @@ export interface Api {
   rotateProjectAppSecret: Operation<'rotateProjectAppSecret'>;
   /** Change an app; removed scopes restrict existing tokens too.
    *
-   * redirectUris, postLogoutRedirectUris, scopes, enabledProviders, identityProviders, allowedOrigins, resources and tagIds replace the whole list.
+   * redirectUris, postLogoutRedirectUris, scopes, enabledProviders, identityProviders, allowedOrigins, resources, texts and tagIds replace the whole list.
    *
    * Access: `ProjectApp:Update` in the scope. `PATCH /api/project-apps/:id` */
   updateProjectApp: Operation<'updateProjectApp'>;
+  /** Upload the logo of an app, or remove it.
+   *
+   * The format is detected from the bytes, and metadata is removed. SVG is not accepted. The new logo replaces the old one, whose address stops working. `file: null` removes it.
+   *
+   * Access: `ProjectApp:Update` in the scope. `POST /api/project-apps/:id/logo` */
+  uploadProjectAppLogo: Operation<'uploadProjectAppLogo'>;
   /** Read the keys of an account project's tokens.
    *
    * Access: public. `GET /acc/:accountId/prj/:projectId/.well-known/jwks.json` */

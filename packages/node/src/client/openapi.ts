@@ -2367,6 +2367,28 @@ export interface paths {
     patch: operations['updateOrganization'];
     trace?: never;
   };
+  '/api/organizations/{id}/logo': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Upload the logo of an organization, or remove it
+     * @description The format is detected from the bytes, and metadata is removed. SVG is not accepted. The new logo replaces the old one, whose address stops working. `file: null` removes it.
+     *
+     *     Access: `Organization:Update` in the scope.
+     */
+    post: operations['uploadOrganizationLogo'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/organization-invitations/accept': {
     parameters: {
       query?: never;
@@ -3097,8 +3119,8 @@ export interface paths {
       cookie?: never;
     };
     /**
-     * Read the picture of a user
-     * @description The picture at an address never changes; the address stops working when the picture is replaced or its user is deleted.
+     * Read the picture of a user, or the logo of an app or organization
+     * @description The picture at an address never changes; the address stops working when the picture is replaced, or its user, app or organization deleted.
      *
      *     Access: public.
      */
@@ -3696,7 +3718,7 @@ export interface paths {
     head?: never;
     /**
      * Change an app; removed scopes restrict existing tokens too
-     * @description redirectUris, postLogoutRedirectUris, scopes, enabledProviders, identityProviders, allowedOrigins, resources and tagIds replace the whole list.
+     * @description redirectUris, postLogoutRedirectUris, scopes, enabledProviders, identityProviders, allowedOrigins, resources, texts and tagIds replace the whole list.
      *
      *     Access: `ProjectApp:Update` in the scope.
      */
@@ -3719,6 +3741,28 @@ export interface paths {
      *     Access: `ProjectApp:RotateSecret` in the scope.
      */
     post: operations['rotateProjectAppSecret'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/project-apps/{id}/logo': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Upload the logo of an app, or remove it
+     * @description The format is detected from the bytes, and metadata is removed. SVG is not accepted. The new logo replaces the old one, whose address stops working. `file: null` removes it.
+     *
+     *     Access: `ProjectApp:Update` in the scope.
+     */
+    post: operations['uploadProjectAppLogo'];
     delete?: never;
     options?: never;
     head?: never;
@@ -6174,6 +6218,31 @@ export interface components {
      * @enum {string}
      */
     AccessTokenProfile: 'doorward' | 'rfc9068';
+    /** @description A text that an app adds to a page or mail, in one language. */
+    ProjectAppTextInput: {
+      purpose: components['schemas']['ProjectAppTextPurpose'];
+      language: components['schemas']['ProjectAppTextLanguage'];
+      /**
+       * @description Subject of the mail, with `{app}`; null: that of the service, as always on the page.
+       * @default null
+       */
+      subject?: string | null;
+      /**
+       * @description Plain text before that of the service, six lines at most. `{app}`: the name of the app.
+       * @default null
+       */
+      text?: string | null;
+    };
+    /**
+     * @description Where a text stands: on the first page of a sign-in, or in a mail with a code to sign in, to confirm an address, or to choose a new password.
+     * @enum {string}
+     */
+    ProjectAppTextPurpose: 'signInPage' | 'signInMail' | 'verificationMail' | 'resetMail';
+    /**
+     * @description The language of the reader.
+     * @enum {string}
+     */
+    ProjectAppTextLanguage: 'en' | 'de' | 'es' | 'fr';
     /**
      * @description A sign-in method of an app.
      * @enum {string}
@@ -6382,6 +6451,8 @@ export interface components {
       key: string;
       /** @description Its name for people. */
       name: string;
+      /** @description Its logo, served by this service; null: it has none. */
+      logoUrl: string | null;
     };
     /** @description The redirect to the app after the consent page. */
     ProjectConsentAnswer: {
@@ -8158,6 +8229,10 @@ export interface components {
       requireMfaForSensitiveActions: boolean;
       /** @description false: operators of the installation cannot enter it for a member. */
       supportAccess: boolean;
+      /** @description Its uploaded logo, for invitations and the choice of an organization. */
+      logoUrl: string | null;
+      /** @description Colour of its invitations: `#` and six lower-case hex digits. */
+      primaryColor: string | null;
       /**
        * Format: date-time
        * @description When an operator of the installation suspended it; null unless suspended.
@@ -9459,7 +9534,7 @@ export interface components {
       name: string;
       /**
        * Format: uri
-       * @description Picture that the sign-in pages show.
+       * @description Picture that the sign-in pages show; uploaded ones (`/logo`) are in mails too.
        */
       logoUrl: string | null;
       /**
@@ -9467,8 +9542,12 @@ export interface components {
        * @description Web site of the app.
        */
       homepageUrl: string | null;
-      /** @description Colour of the sign-in pages: `#` and six lower-case hex digits. */
+      /** @description Colour of the sign-in pages and mails: `#` and six lower-case hex digits. */
       primaryColor: string | null;
+      /** @description Sender of its mails, before the mail address of the service; null: the sender of the service. */
+      senderName: string | null;
+      /** @description Texts before those of the service, at most one for each purpose and language: plain, without addresses and numbers. */
+      texts: components['schemas']['ProjectAppText'][];
       /** @description Where the browser may be sent after the sign-in. */
       redirectUris: string[];
       /** @description Where the browser may be sent after a logout. */
@@ -9509,6 +9588,21 @@ export interface components {
       /** @description Shown only once; null for an app that is not confidential, and in an idempotent replay. */
       clientSecret: string | null;
     };
+    /** @description A text that an app adds to a page or mail, in one language. */
+    ProjectAppText: {
+      purpose: components['schemas']['ProjectAppTextPurpose'];
+      language: components['schemas']['ProjectAppTextLanguage'];
+      /**
+       * @description Subject of the mail, with `{app}`; null: that of the service, as always on the page.
+       * @default null
+       */
+      subject: string | null;
+      /**
+       * @description Plain text before that of the service, six lines at most. `{app}`: the name of the app.
+       * @default null
+       */
+      text: string | null;
+    };
     /** @description An app to which the users of a project sign in, on pages of this service. */
     ProjectApp: {
       /**
@@ -9545,7 +9639,7 @@ export interface components {
       name: string;
       /**
        * Format: uri
-       * @description Picture that the sign-in pages show.
+       * @description Picture that the sign-in pages show; uploaded ones (`/logo`) are in mails too.
        */
       logoUrl: string | null;
       /**
@@ -9553,8 +9647,12 @@ export interface components {
        * @description Web site of the app.
        */
       homepageUrl: string | null;
-      /** @description Colour of the sign-in pages: `#` and six lower-case hex digits. */
+      /** @description Colour of the sign-in pages and mails: `#` and six lower-case hex digits. */
       primaryColor: string | null;
+      /** @description Sender of its mails, before the mail address of the service; null: the sender of the service. */
+      senderName: string | null;
+      /** @description Texts before those of the service, at most one for each purpose and language: plain, without addresses and numbers. */
+      texts: components['schemas']['ProjectAppText'][];
       /** @description Where the browser may be sent after the sign-in. */
       redirectUris: string[];
       /** @description Where the browser may be sent after a logout. */
@@ -11709,6 +11807,11 @@ export interface components {
          */
         supportAccess?: boolean;
         /**
+         * @description Colour of its invitations: `#` and six lower-case hex digits.
+         * @default null
+         */
+        primaryColor?: string | null;
+        /**
          * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels.
          * @default {}
          */
@@ -11788,12 +11891,24 @@ export interface components {
         requireMfaForSensitiveActions?: boolean;
         /** @description false: operators of the installation cannot enter it for a member. */
         supportAccess?: boolean;
+        /** @description Colour of its invitations: `#` and six lower-case hex digits. */
+        primaryColor?: string | null;
         /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
         metadata?: {
           [key: string]: unknown;
         };
         /** @description Its tags; replaces the whole set. */
         tagIds?: string[];
+      };
+      uploadOrganizationLogo: {
+        /**
+         * Format: uuid
+         * @description Id of the object of the call.
+         */
+        id: string;
+        scope?: components['schemas']['OrganizationScope'];
+        /** @description JPEG, PNG, WebP or GIF, as base64 or a data URI; 256 KiB at most when decoded, 1024 pixels per side. null: none. */
+        file: string | null;
       };
       acceptInvitation: {
         /** @description The token in the link of the mail. */
@@ -13403,7 +13518,7 @@ export interface components {
         name: string;
         /**
          * Format: uri
-         * @description Picture that the sign-in pages show.
+         * @description Picture that the sign-in pages show; uploaded ones (`/logo`) are in mails too.
          * @default null
          */
         logoUrl?: string | null;
@@ -13414,10 +13529,20 @@ export interface components {
          */
         homepageUrl?: string | null;
         /**
-         * @description Colour of the sign-in pages: `#` and six lower-case hex digits.
+         * @description Colour of the sign-in pages and mails: `#` and six lower-case hex digits.
          * @default null
          */
         primaryColor?: string | null;
+        /**
+         * @description Sender of its mails, before the mail address of the service; null: the sender of the service.
+         * @default null
+         */
+        senderName?: string | null;
+        /**
+         * @description Texts before those of the service, at most one for each purpose and language: plain, without addresses and numbers.
+         * @default []
+         */
+        texts?: components['schemas']['ProjectAppTextInput'][];
         /** @description Where the browser may be sent after the sign-in. */
         redirectUris: string[];
         /** @description Where the browser may be sent after a logout. */
@@ -13543,7 +13668,7 @@ export interface components {
         name?: string;
         /**
          * Format: uri
-         * @description Picture that the sign-in pages show.
+         * @description Picture that the sign-in pages show; uploaded ones (`/logo`) are in mails too.
          */
         logoUrl?: string | null;
         /**
@@ -13551,8 +13676,12 @@ export interface components {
          * @description Web site of the app.
          */
         homepageUrl?: string | null;
-        /** @description Colour of the sign-in pages: `#` and six lower-case hex digits. */
+        /** @description Colour of the sign-in pages and mails: `#` and six lower-case hex digits. */
         primaryColor?: string | null;
+        /** @description Sender of its mails, before the mail address of the service; null: the sender of the service. */
+        senderName?: string | null;
+        /** @description Texts before those of the service, at most one for each purpose and language: plain, without addresses and numbers. */
+        texts?: components['schemas']['ProjectAppTextInput'][];
         /** @description Where the browser may be sent after the sign-in. */
         redirectUris?: string[];
         /** @description Where the browser may be sent after a logout. */
@@ -13582,6 +13711,16 @@ export interface components {
         resources?: string[];
         /** @description Its tags; replaces the whole set. */
         tagIds?: string[];
+      };
+      uploadProjectAppLogo: {
+        /**
+         * Format: uuid
+         * @description Id of the object of the call.
+         */
+        id: string;
+        scope?: components['schemas']['AccountProjectOrOrganizationProjectScope'];
+        /** @description JPEG, PNG, WebP or GIF, as base64 or a data URI; 256 KiB at most when decoded, 1024 pixels per side. null: none. */
+        file: string | null;
       };
       accountProjectJwks: {
         /**
@@ -14898,6 +15037,7 @@ export interface components {
       organization: components['schemas']['Organization'];
       organizations: components['schemas']['OrganizationPage'];
       updateOrganization: components['schemas']['Organization'];
+      uploadOrganizationLogo: components['schemas']['Organization'];
       acceptInvitation: components['schemas']['AcceptedInvitation'];
       invitation: components['schemas']['PublicInvitation'];
       inviteMember: components['schemas']['Invitation'];
@@ -14992,6 +15132,7 @@ export interface components {
       projectApps: components['schemas']['ProjectAppPage'];
       rotateProjectAppSecret: components['schemas']['ProjectAppWithSecret'];
       updateProjectApp: components['schemas']['ProjectApp'];
+      uploadProjectAppLogo: components['schemas']['ProjectApp'];
       accountProjectJwks: components['schemas']['Jwks'];
       auditJwks: components['schemas']['Jwks'];
       organizationProjectJwks: components['schemas']['Jwks'];
@@ -21613,6 +21754,11 @@ export interface operations {
            */
           supportAccess?: boolean;
           /**
+           * @description Colour of its invitations: `#` and six lower-case hex digits.
+           * @default null
+           */
+          primaryColor?: string | null;
+          /**
            * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels.
            * @default {}
            */
@@ -21747,6 +21893,8 @@ export interface operations {
           requireMfaForSensitiveActions?: boolean;
           /** @description false: operators of the installation cannot enter it for a member. */
           supportAccess?: boolean;
+          /** @description Colour of its invitations: `#` and six lower-case hex digits. */
+          primaryColor?: string | null;
           /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
           metadata?: {
             [key: string]: unknown;
@@ -21763,6 +21911,38 @@ export interface operations {
       403: components['responses']['ForbiddenInScope'];
       404: components['responses']['NOT_FOUND'];
       409: components['responses']['CONFLICT'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  uploadOrganizationLogo: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the object of the call. */
+        id: components['parameters']['id'];
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          scope: components['schemas']['OrganizationScope'];
+          /** @description JPEG, PNG, WebP or GIF, as base64 or a data URI; 256 KiB at most when decoded, 1024 pixels per side. null: none. */
+          file: string | null;
+        };
+      };
+    };
+    responses: {
+      200: components['responses']['OrganizationChanged'];
+      400: components['responses']['InvalidInScope'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenInScope-IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];
@@ -26063,7 +26243,7 @@ export interface operations {
           name: string;
           /**
            * Format: uri
-           * @description Picture that the sign-in pages show.
+           * @description Picture that the sign-in pages show; uploaded ones (`/logo`) are in mails too.
            * @default null
            */
           logoUrl?: string | null;
@@ -26074,10 +26254,20 @@ export interface operations {
            */
           homepageUrl?: string | null;
           /**
-           * @description Colour of the sign-in pages: `#` and six lower-case hex digits.
+           * @description Colour of the sign-in pages and mails: `#` and six lower-case hex digits.
            * @default null
            */
           primaryColor?: string | null;
+          /**
+           * @description Sender of its mails, before the mail address of the service; null: the sender of the service.
+           * @default null
+           */
+          senderName?: string | null;
+          /**
+           * @description Texts before those of the service, at most one for each purpose and language: plain, without addresses and numbers.
+           * @default []
+           */
+          texts?: components['schemas']['ProjectAppTextInput'][];
           /** @description Where the browser may be sent after the sign-in. */
           redirectUris: string[];
           /** @description Where the browser may be sent after a logout. */
@@ -26250,7 +26440,7 @@ export interface operations {
           name?: string;
           /**
            * Format: uri
-           * @description Picture that the sign-in pages show.
+           * @description Picture that the sign-in pages show; uploaded ones (`/logo`) are in mails too.
            */
           logoUrl?: string | null;
           /**
@@ -26258,8 +26448,12 @@ export interface operations {
            * @description Web site of the app.
            */
           homepageUrl?: string | null;
-          /** @description Colour of the sign-in pages: `#` and six lower-case hex digits. */
+          /** @description Colour of the sign-in pages and mails: `#` and six lower-case hex digits. */
           primaryColor?: string | null;
+          /** @description Sender of its mails, before the mail address of the service; null: the sender of the service. */
+          senderName?: string | null;
+          /** @description Texts before those of the service, at most one for each purpose and language: plain, without addresses and numbers. */
+          texts?: components['schemas']['ProjectAppTextInput'][];
           /** @description Where the browser may be sent after the sign-in. */
           redirectUris?: string[];
           /** @description Where the browser may be sent after a logout. */
@@ -26352,6 +26546,39 @@ export interface operations {
       413: components['responses']['PAYLOAD_TOO_LARGE'];
       415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       422: components['responses']['IDEMPOTENCY_KEY_REUSED'];
+      429: components['responses']['RATE_LIMITED'];
+      500: components['responses']['INTERNAL_ERROR'];
+      503: components['responses']['UNAVAILABLE'];
+    };
+  };
+  uploadProjectAppLogo: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description Id of the object of the call. */
+        id: components['parameters']['id'];
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/json': {
+          scope: components['schemas']['AccountProjectOrOrganizationProjectScope'];
+          /** @description JPEG, PNG, WebP or GIF, as base64 or a data URI; 256 KiB at most when decoded, 1024 pixels per side. null: none. */
+          file: string | null;
+        };
+      };
+    };
+    responses: {
+      200: components['responses']['ProjectAppChanged'];
+      400: components['responses']['InvalidInScope'];
+      401: components['responses']['UNAUTHENTICATED'];
+      403: components['responses']['ForbiddenInScope-IMPERSONATION_NOT_ALLOWED'];
+      404: components['responses']['NOT_FOUND'];
+      409: components['responses']['INVALID_STATE'];
+      413: components['responses']['PAYLOAD_TOO_LARGE'];
+      415: components['responses']['UNSUPPORTED_MEDIA_TYPE'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];

@@ -73,6 +73,7 @@ describe('when a node is purged', () => {
       sign_in_flows: 'ten minutes',
       mails: 'a day, by the outbox',
       passkey_challenges: 'five minutes',
+      prepared_operators: 'their own end',
     };
     const reached = (name: string): boolean =>
       graph.order.some((table) => table.name === name && table.ofTenant) ||

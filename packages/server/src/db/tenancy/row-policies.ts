@@ -11,7 +11,7 @@ import { SYSTEM_NODE } from './nodes.ts';
  * A release may only widen a policy, never narrow it: during an upgrade the previous version runs under the same
  * policies.
  */
-export const POLICY_REVISION = 7;
+export const POLICY_REVISION = 8;
 
 /** Session settings that the functions read. Without a value they match no row. */
 export const TENANTS_SETTING = 'doorward.tenants';

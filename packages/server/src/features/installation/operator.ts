@@ -27,7 +27,7 @@ export const preparedOperators = pgTable('prepared_operators', {
   address: textColumn('address').primaryKey(),
   roleId: uuidColumn('role_id').notNull(),
   reason: textColumn('reason'),
-  /** An address that was mistyped should not stay open to whoever registers it. */
+  /** An address that was mistyped should not stay open to the person who registers it. */
   expiresAt: time('expires_at').notNull(),
   createdAt: time('created_at').notNull().defaultNow(),
 });

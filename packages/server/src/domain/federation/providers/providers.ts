@@ -60,9 +60,9 @@ export function createIdentityProviders(
   return {
     connections: createConnectionProviders(config, ports),
     get offered() {
-      const known = { key: 'github', name: 'GitHub', issuer: null, logoUrl: logoAt('github.svg') };
+      const ofGithub = { key: 'github', name: 'GitHub', issuer: null, logoUrl: logoAt('github.svg') };
       return [
-        ...(github.client === undefined ? [] : [known]),
+        ...(github.client === undefined ? [] : [ofGithub]),
         ...config.identityProviders.map(({ key, name, issuer }) => ({
           ...{ key, name, issuer },
           logoUrl: logoAt(logos.fileOf(key)),
