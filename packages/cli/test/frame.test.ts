@@ -83,7 +83,7 @@ describe('help', () => {
   });
 
   test('the version', async () => {
-    expect((await doorward(['-V'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+    expect((await doorward(['-V'])).stdout).toMatch(/^\d+\.\d+\.\d+(-rc\.\d+)?\n$/);
   });
 });
 

@@ -396,10 +396,8 @@ describe.each(transports)('over %s', (via) => {
       const admin = await join(await app.person(), 'Organization Admin');
       const up = { scope, email: address(), roleId: roleIdOf('Organization Owner') };
       const answer = await call('inviteMember', up, admin.token);
-      expect(answer).toMatchObject({
-        code: 'PRIVILEGE_ESCALATION',
-        details: [{ path: 'Organization:Delete' }],
-      });
+      expect(answer.code).toBe('PRIVILEGE_ESCALATION');
+      expect(answer.details.map(({ path }) => path)).toContain('Organization:Delete');
     });
 
     test('malformed input', async () => {

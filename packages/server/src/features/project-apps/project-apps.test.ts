@@ -96,6 +96,8 @@ describe.each(transports)('over %s', (via: Via) => {
       logoUrl: null,
       homepageUrl: null,
       primaryColor: null,
+      senderName: null,
+      texts: [],
       redirectUris,
       scopes: null,
       enabledProviders: ['email'],
