@@ -180,7 +180,8 @@ const upsert: Readonly<Record<DocumentKind, Upsert>> = {
   roles: upsertInto(roles),
   apps: upsertInto(
     projectApps,
-    ['secretHash', 'registrationHash', 'lastUsedAt'],
+    // Sender name and texts are no part of a document.
+    ['secretHash', 'registrationHash', 'lastUsedAt', 'senderName', 'texts'],
     ['clientId', 'confidential'],
   ),
   webhooks: upsertInto(

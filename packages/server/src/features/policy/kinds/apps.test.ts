@@ -128,6 +128,22 @@ describe.each(transports)('over %s', (via) => {
     expect(await appsOf(project)).toMatchObject([{ name: 'Portal', redirectUris }]);
   });
 
+  it('keep their sender name and texts, which are in no document', async () => {
+    const project = await newProject();
+    const texts = [
+      { purpose: 'signInMail', language: 'en', subject: 'Hello from {app}', text: 'Hello!' },
+    ] as const;
+    const brand = { senderName: 'The portal', texts: [...texts] };
+    await app.must(
+      'createProjectApp',
+      { scope: project.scope, name: 'Portal', redirectUris, ...brand },
+      as(),
+    );
+    expect((await applied(project, withApps({ Portal }))).ok).toBe(true);
+    expect(await appsOf(project)).toMatchObject([{ managed: 'policy', ...brand }]);
+    expect((await app.must('policy', project, as())).document.apps?.['Portal']).not.toHaveProperty('texts');
+  });
+
   it('are other apps when they keep a secret, or no longer do', async () => {
     const project = await newProject();
     await applied(project, withApps({ Portal }));
