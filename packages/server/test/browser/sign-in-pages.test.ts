@@ -60,6 +60,15 @@ const address = 'ada@example.test';
 const allWays = { providers: ['email', 'password', 'github'] } as const;
 const withPasskey = { providers: ['email', 'password', 'passkey', 'github'] } as const;
 const first = (change: Partial<PageState['signIn']>) => ({ ...initialState.signIn, ...change });
+const company = { id: 'c', name: 'Gesellschaft für angewandte Freundlichkeit', enforced: false };
+const atCompany = (change: Partial<PageState['signIn']> = {}, more: Partial<PageState> = {}): State =>
+  signIn({
+    ...withPasskey,
+    provider: company.name,
+    signIn: first({ form: 'signIn', address, connection: company, hasConnections: true, ...change }),
+    ...more,
+  });
+const enforced = { ...company, enforced: true };
 const maker = { project: 'Boards', organization: 'Acme & Daughters' };
 const factor = (more: Partial<PageState> = {}): State => ({
   path: 'second-factor',
@@ -113,6 +122,13 @@ const states: Readonly<Record<string, State>> = {
     notice: 'wrongPassword',
     signIn: first({ form: 'signIn', address }),
   }),
+  company: atCompany(),
+  'company-enforced': { ...atCompany({ connection: enforced }), unfold: true },
+  'company-required': atCompany({ connection: enforced }, { notice: 'connectionRequired' }),
+  'company-failed': atCompany({}, { notice: 'providerFailed' }),
+  'company-address': atCompany({}, { notice: 'emailNotVerified' }),
+  'company-connects': atCompany({ mailedTo: address, connects: true }),
+  'company-asks-first': signIn({ providers: ['email'], signIn: first({ hasConnections: true }) }),
   passkey: signIn({ ...withPasskey, signIn: first({ allowsSignUp: true }) }),
   'passkey-methods': signIn({ ...withPasskey, signIn: first({ form: 'signIn', address }) }),
   'passkey-alone': signIn({ providers: ['passkey'] }),

@@ -117,7 +117,7 @@ function methodPage(language: Language, state: PageState, address: string | null
   const own = ownWays(language, state, address);
   const body = html`${!isWrong && noticeAbove(language, state)}
     <p class="person"><bdi>${address}</bdi> <a href="${formAddress('address')}">${texts.otherAddress}</a></p>
-    ${connection === null ? own : [companyWay(language, connection), besides(language, { connection, isWrong, own })]}
+    ${connection === null ? own : [companyWay(language, connection, state.notice), besides(language, { connection, isWrong, own })]}
     ${cancelForm(language, state)}`;
   return page(language, state, { title: texts.title, body, script: scriptPath });
 }
@@ -157,8 +157,12 @@ function ownWays(language: Language, state: PageState, address: string | null): 
 type Connection = NonNullable<PageState['signIn']['connection']>;
 
 /** The identity provider of the organization to which the domain belongs. */
-const companyWay = (language: Language, { id, name, enforced }: Connection): Html =>
-  html`${enforced && html`<p>${fillSentence(companyTexts[language].enforced, { provider: name })}</p>`}
+const companyWay = (
+  language: Language,
+  { id, name, enforced }: Connection,
+  notice: PageState['notice'],
+): Html =>
+  html`${enforced && notice !== 'connectionRequired' && html`<p>${fillSentence(companyTexts[language].enforced, { provider: name })}</p>`}
     <a class="button" href="/api/auth/project/connections/${id}"
       >${fillSentence(methodTexts[language].provider, { provider: name })}</a
     >`;
