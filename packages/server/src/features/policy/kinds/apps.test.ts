@@ -141,7 +141,8 @@ describe.each(transports)('over %s', (via) => {
     );
     expect((await applied(project, withApps({ Portal }))).ok).toBe(true);
     expect(await appsOf(project)).toMatchObject([{ managed: 'policy', ...brand }]);
-    expect((await app.must('policy', project, as())).document.apps?.['Portal']).not.toHaveProperty('texts');
+    const { document } = await app.must('policy', project, as());
+    expect((document.apps as Record<string, object>)['Portal']).not.toHaveProperty('texts');
   });
 
   it('are other apps when they keep a secret, or no longer do', async () => {
