@@ -11,24 +11,24 @@ interface OtherWaysTexts {
 
 const texts: Texts<OtherWaysTexts> = {
   en: {
-    any: 'Other ways to sign in, such as your company',
+    any: 'Other ways to sign in, such as through your company',
     organization: 'Sign in through your organization',
     failed: 'This sign-in did not succeed. Try again, or ask the people who administer your organization.',
   },
   de: {
-    any: 'Andere Wege, etwa über Ihre Firma',
+    any: 'Andere Anmeldewege, etwa über Ihre Firma',
     organization: 'Über Ihre Organisation anmelden',
     failed:
       'Diese Anmeldung ist nicht gelungen. Versuchen Sie es noch einmal, oder fragen Sie, wer Ihre Organisation verwaltet.',
   },
   es: {
-    any: 'Otras formas de iniciar sesión, como su empresa',
+    any: 'Otras formas de iniciar sesión, como a través de su empresa',
     organization: 'Iniciar sesión a través de su organización',
     failed:
       'Este inicio de sesión no se ha completado. Inténtelo de nuevo o pregunte a quienes administran su organización.',
   },
   fr: {
-    any: 'Autres façons de se connecter, comme par votre entreprise',
+    any: 'Autres façons de se connecter, par exemple via votre entreprise',
     organization: 'Se connecter par votre organisation',
     failed:
       'Cette connexion n’a pas abouti. Réessayez, ou demandez aux personnes qui administrent votre organisation.',

@@ -47,9 +47,9 @@ export const organizationTexts: Texts<OrganizationListTexts> = {
     statuses: { active: 'aktiv', suspended: 'gesperrt' },
     suspend: 'Sperren',
     suspendAbout:
-      'Ihre Mitglieder, Schlüssel und Apps können weder sie noch ihre Projekte nutzen, und ihre Projektfreigaben ruhen. Nichts wird gelöscht. Ihre Inhaber erhalten eine Mail mit dem Grund.',
+      'Ihre Mitglieder, Schlüssel und Apps können weder sie noch ihre Projekte nutzen, und ihre Projektfreigaben ruhen. Nichts wird gelöscht. Ihre Eigentümer erhalten eine Mail mit dem Grund.',
     reactivate: 'Entsperren',
-    reactivateAbout: 'Alles gilt wieder wie zuvor. Ihre Inhaber erhalten eine Mail mit dem Grund.',
+    reactivateAbout: 'Alles gilt wieder wie zuvor. Ihre Eigentümer erhalten eine Mail mit dem Grund.',
   },
   es: {
     ...lists.es,

@@ -46,7 +46,7 @@ export const webhookTexts: Texts<WebhookTexts> = {
     urlHint:
       'Where your program takes the events: a public https address such as https://hooks.example.com/doorward, with port 443, 80 or above 1023, and without user name, password or #. Addresses of your own network need WEBHOOKS_ALLOWED_PRIVATE_CIDRS.',
     urlFormat: 'Write the whole address, beginning with https:// and without spaces, # and \\.',
-    nameHint: 'A policy document needs it to manage this webhook. No other webhook of the project has it.',
+    nameHint: 'A policy document needs it to manage this webhook. It must be unique in the project.',
     ready: 'ready: nothing was sent yet',
     types: 'Events',
     typesHint: 'What the service sends.',
@@ -87,7 +87,7 @@ export const webhookTexts: Texts<WebhookTexts> = {
       'Wo Ihr Programm die Ereignisse entgegennimmt: eine öffentliche https-Adresse wie https://hooks.example.com/doorward, mit Port 443, 80 oder über 1023 und ohne Benutzernamen, Passwort oder #. Adressen Ihres eigenen Netzes brauchen WEBHOOKS_ALLOWED_PRIVATE_CIDRS.',
     urlFormat: 'Schreiben Sie die ganze Adresse, die mit https:// beginnt, ohne Leerzeichen, # und \\.',
     nameHint:
-      'Eine Richtlinie braucht ihn, um diesen Webhook zu verwalten. Kein anderer Webhook des Projekts hat ihn.',
+      'Eine Richtlinie braucht ihn, um diesen Webhook zu verwalten. Er muss im Projekt eindeutig sein.',
     ready: 'bereit: Noch wurde nichts gesendet',
     types: 'Ereignisse',
     typesHint: 'Was der Dienst sendet.',
@@ -127,8 +127,7 @@ export const webhookTexts: Texts<WebhookTexts> = {
     urlHint:
       'Donde su programa recibe los eventos: una dirección https pública como https://hooks.example.com/doorward, con el puerto 443, el 80 o uno mayor que 1023, y sin usuario, contraseña ni #. Las direcciones de su propia red necesitan WEBHOOKS_ALLOWED_PRIVATE_CIDRS.',
     urlFormat: 'Escriba la dirección entera, que empieza por https:// y no lleva espacios, # ni \\.',
-    nameHint:
-      'Una política lo necesita para gestionar este webhook. Ningún otro webhook del proyecto lo tiene.',
+    nameHint: 'Una política lo necesita para gestionar este webhook. Debe ser único en el proyecto.',
     ready: 'listo: aún no se envió nada',
     types: 'Eventos',
     typesHint: 'Lo que envía el servicio.',
@@ -170,7 +169,7 @@ export const webhookTexts: Texts<WebhookTexts> = {
     urlHint:
       'L’endroit où votre programme reçoit les événements : une adresse https publique comme https://hooks.example.com/doorward, avec le port 443, le port 80 ou un port au-dessus de 1023, sans nom d’utilisateur, mot de passe ni #. Les adresses de votre propre réseau demandent WEBHOOKS_ALLOWED_PRIVATE_CIDRS.',
     urlFormat: 'Écrivez l’adresse entière, qui commence par https:// et ne contient ni espace, ni #, ni \\.',
-    nameHint: 'Une politique en a besoin pour gérer ce webhook. Aucun autre webhook du projet ne le porte.',
+    nameHint: 'Une politique en a besoin pour gérer ce webhook. Il doit être unique dans le projet.',
     ready: 'prêt : rien n’a encore été envoyé',
     types: 'Événements',
     typesHint: 'Ce que le service envoie.',

@@ -5,8 +5,8 @@ import type { LiveApp } from '../app-access/app.ts';
 import type { ConnectedProvider } from '../federation/providers/connections.ts';
 
 /**
- * An active connection of an organization that is not suspended, through which people may sign in to an app: one in a project
- * of the organization, or in one that is granted to it (`takesConnections`).
+ * An active connection of an organization that is not suspended, through which people may sign in to an app. The app is in a
+ * project of the organization, or in a project that is granted to it (`takesConnections`).
  */
 export interface LiveConnection extends ConnectedProvider {
   readonly organizationId: string;
@@ -16,18 +16,18 @@ export interface LiveConnection extends ConnectedProvider {
   readonly defaultRoleTenantId: string;
 }
 
-type PlaceOfApp = Pick<LiveApp, 'tenantId' | 'owner' | 'takesConnections'>;
+type AppPosition = Pick<LiveApp, 'tenantId' | 'owner' | 'takesConnections'>;
 
 export const connectionById = (
   db: Executor,
-  app: PlaceOfApp,
+  app: AppPosition,
   id: string,
 ): Promise<LiveConnection | undefined> => liveConnection(db, app, sql`c.id = ${id}::uuid`);
 
 /** The connection to which a verified domain leads. Domains below it do not count. */
 export const connectionOfAddress = (
   db: Executor,
-  app: PlaceOfApp,
+  app: AppPosition,
   address: string,
 ): Promise<LiveConnection | undefined> =>
   liveConnection(
@@ -57,7 +57,7 @@ export async function vouchesFor(
 /** The connection on which the organization insists for this user, who has a verified address in one of its domains. */
 export const requiredConnection = (
   db: Executor,
-  app: PlaceOfApp,
+  app: AppPosition,
   organizationId: string,
   userId: string,
 ): Promise<LiveConnection | undefined> =>
@@ -70,11 +70,11 @@ export const requiredConnection = (
       where d.tenant_id = c.tenant_id and d.id = any(c.domain_ids) and d.status = 'verified' and d.deleted_at is null)`,
   );
 
-/** How long a session lasts for which the provider of an organization vouched: then it says again whether they still belong there. */
+/** Hours that a bound session lasts; after them the provider confirms again that the person belongs to the organization. */
 export const BOUND_HOURS = 12;
 
 /** Whether any connection counts for the app, so that its page asks for the address first. */
-export async function hasConnections(db: Executor, app: PlaceOfApp): Promise<boolean> {
+export async function hasConnections(db: Executor, app: AppPosition): Promise<boolean> {
   return (await liveConnection(db, app, sql`true`)) !== undefined;
 }
 
@@ -82,7 +82,7 @@ const domainOf = (address: string): string => address.slice(address.lastIndexOf(
 
 async function liveConnection(
   db: Executor,
-  app: PlaceOfApp,
+  app: AppPosition,
   which: SQL,
 ): Promise<LiveConnection | undefined> {
   if (app.takesConnections === 'none') return undefined;

@@ -9,7 +9,7 @@ import type { Run, UserRow } from '../identity/sign-in.ts';
 import { lockClaimants } from '../identity/verification.ts';
 import { authenticationMethods } from '../../features/me/authentication-method.ts';
 import { watchForExcessKeys } from '../excess-keys/excess-keys.ts';
-import { admitMember, connectedMember, type ConnectedMember } from '../connections/connected-member.ts';
+import { admitMember, connectedMember, type ConnectedMember } from '../connections/member-admission.ts';
 import { organizationNode } from '../memberships/organization.ts';
 import { addProjectUser } from '../memberships/project.ts';
 import { roles } from '../../features/roles/role.ts';

@@ -40,7 +40,7 @@ interface Row extends AppOrganization {
  * The organizations for which the user may sign in to the app now, by name. It asks only for organizations of the user, so
  * neither its answer nor its time depends on any other organization.
  */
-export const organizationsOf = (db: Executor, app: PlaceOfApp, userId: string): Promise<AppOrganization[]> =>
+export const organizationsOf = (db: Executor, app: AppPosition, userId: string): Promise<AppOrganization[]> =>
   readOrganizations(
     db,
     app,
@@ -51,18 +51,18 @@ export const organizationsOf = (db: Executor, app: PlaceOfApp, userId: string): 
 /** The organization, for a person who is a member of it, or becomes one by signing in (null: they are no user yet). */
 export async function organizationOfMember(
   db: Executor,
-  app: PlaceOfApp,
+  app: AppPosition,
   organizationId: string,
   userId: string | null,
 ): Promise<AppOrganization | undefined> {
   return (await readOrganizations(db, app, userId, sql`o.id = ${organizationId}::uuid`))[0];
 }
 
-type PlaceOfApp = Pick<LiveApp, 'tenantId' | 'owner'>;
+type AppPosition = Pick<LiveApp, 'tenantId' | 'owner'>;
 
 async function readOrganizations(
   db: Executor,
-  { tenantId, owner }: PlaceOfApp,
+  { tenantId, owner }: AppPosition,
   userId: string | null,
   which: SQL,
 ): Promise<AppOrganization[]> {

@@ -13,8 +13,8 @@ export const organizationTexts: Readonly<Record<Language, OrganizationTexts>> = 
       body: `The DNS record that proves that your organization “${organization}” controls the domain ${domain} has been gone for three days. Until the record is back, the domain does not count as verified. The console shows the record.`,
     }),
     connection_bypassed: ({ organization, owner }) => ({
-      title: `${owner} entered ${organization} around its identity provider`,
-      body: `Your organization “${organization}” lets its members in through its own identity provider. ${owner}, an owner, entered it by another way, with a second factor. If you do not know why, ask them, and look into the audit log.`,
+      title: `${owner} signed in to ${organization} without its identity provider`,
+      body: `Your organization “${organization}” lets its members in through its own identity provider. ${owner}, an owner, signed in by another way, with a second factor. If you do not know why, ask them, and look into the audit log.`,
     }),
   },
   de: {
@@ -23,7 +23,7 @@ export const organizationTexts: Readonly<Record<Language, OrganizationTexts>> = 
       body: `Der DNS-Eintrag, der nachweist, dass Ihre Organisation „${organization}“ über die Domain ${domain} verfügt, fehlt seit drei Tagen. Bis der Eintrag wieder da ist, gilt die Domain nicht als nachgewiesen. Die Konsole zeigt den Eintrag.`,
     }),
     connection_bypassed: ({ organization, owner }) => ({
-      title: `${owner} ist an der Anmeldung von ${organization} vorbei eingetreten`,
+      title: `${owner} hat sich bei ${organization} ohne den Identitätsanbieter angemeldet`,
       body: `Ihre Organisation „${organization}“ lässt ihre Mitglieder über ihren eigenen Identitätsanbieter ein. ${owner}, mit der Rolle Organization Owner, hat sich auf anderem Weg mit einem zweiten Faktor angemeldet. Wenn Sie den Grund nicht kennen, fragen Sie nach und sehen Sie ins Audit-Log.`,
     }),
   },
@@ -43,8 +43,8 @@ export const organizationTexts: Readonly<Record<Language, OrganizationTexts>> = 
       body: `L’enregistrement DNS qui prouve que votre organisation « ${organization} » contrôle le domaine ${domain} est absent depuis trois jours. Jusqu’au retour de l’enregistrement, le domaine ne compte pas comme vérifié. La console affiche l’enregistrement.`,
     }),
     connection_bypassed: ({ organization, owner }) => ({
-      title: `${owner} est entré dans ${organization} sans passer par son fournisseur d’identité`,
-      body: `Votre organisation « ${organization} » laisse entrer ses membres par son propre fournisseur d’identité. ${owner}, qui a le rôle Organization Owner, est entré par un autre moyen avec un second facteur. Si vous n’en connaissez pas la raison, demandez-la, et consultez le journal d’audit.`,
+      title: `Connexion de ${owner} à ${organization} sans le fournisseur d’identité`,
+      body: `Votre organisation « ${organization} » laisse entrer ses membres par son propre fournisseur d’identité. ${owner}, qui a le rôle Organization Owner, a utilisé un autre moyen, avec un second facteur. Si vous n’en connaissez pas la raison, demandez-la, et consultez le journal d’audit.`,
     }),
   },
 };

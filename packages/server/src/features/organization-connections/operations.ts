@@ -95,7 +95,8 @@ export const updateOrganizationConnection = mutation({
     const isOther = after.issuer !== before.issuer || after.clientId !== before.clientId;
     if (isOther && before.enforced) throw stillEnforced();
     const provedAt = isOther ? null : before.provedAt;
-    if (after.enforced && (provedAt === null || after.status !== 'active')) throw notProved(after.status);
+    if (after.enforced && (provedAt === null || after.status !== 'active'))
+      throw before.enforced ? staysActive() : notProved(after.status);
     const sealedSecret = secret === undefined ? {} : { sealedSecret: sealSecret(services, input.id, secret) };
     const { row } = await db.update(OrganizationConnection, input.id, {
       ...patch,
@@ -118,6 +119,13 @@ const stillEnforced = () =>
     params: { state: 'enforced' },
     details: [{ path: 'issuer', code: 'not_allowed' }],
     fix: 'Set enforced to false first: members would be locked out if the other provider does not work.',
+  });
+
+const staysActive = () =>
+  fail('INVALID_STATE', {
+    params: { state: 'enforced' },
+    details: [{ path: 'status', code: 'not_allowed' }],
+    fix: 'Set enforced to false first: an enforced connection has to stay active.',
   });
 
 const notProved = (status: string) =>

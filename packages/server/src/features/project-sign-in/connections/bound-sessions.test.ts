@@ -278,7 +278,7 @@ describe.each(transports)('an organization that insists on its provider, over %s
     expect((await read(acme, strong)).ok).toBe(true);
     expect((await read(acme, strong)).ok).toBe(true);
     await app.app.flushMails();
-    const mailed = app.mails.filter(({ subject }) => subject.includes('around its identity provider'));
+    const mailed = app.mails.filter(({ subject }) => subject.includes('without its identity provider'));
     expect(mailed.filter(({ to }) => to === acme.owner.email)).toHaveLength(1);
   });
 });
@@ -299,6 +299,6 @@ it('a sign-in to an app by another way ends at the page that leads to the provid
   const next = await browser.open(await browser.mail(address));
   expect(next.headers.location).toMatch(/\/sign-in$/);
   const { body } = await browser.page();
-  expect(body).toContain('This organization lets you in only through');
+  expect(body).toContain('To reach this organization, sign in through');
   expect(body).toContain(`/api/auth/project/connections/${acme.connectionId}`);
 });

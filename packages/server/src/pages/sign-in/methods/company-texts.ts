@@ -13,38 +13,40 @@ interface Texts {
 export const companyTexts: Record<Language, Texts> = {
   en: {
     enforced: 'Your organization signs in through {provider}.',
-    otherWays: 'Sign in another way, without access to the organization',
+    otherWays: 'Sign in another way. Only owners with a second factor reach the organization.',
     connects:
       'There is already an account with the address {address}. We sent an e-mail there: enter its code once, and you can sign in through {provider} from now on.',
     emailNotVerified:
-      '{provider} did not name an address that belongs to your organization. Ask the people who administer it.',
-    required: 'This organization lets you in only through {provider}.',
+      '{provider} did not name an address that belongs to your organization. Ask an administrator of your organization.',
+    required: 'To reach this organization, sign in through {provider}.',
   },
   de: {
     enforced: 'Ihre Organisation meldet sich über {provider} an.',
-    otherWays: 'Anders anmelden, ohne Zugang zur Organisation',
+    otherWays: 'Anders anmelden. Zur Organisation kommen so nur Eigentümer mit zweitem Faktor.',
     connects:
       'Es gibt schon ein Konto mit der Adresse {address}. Wir haben eine E-Mail dorthin gesendet: Geben Sie den Code daraus einmal ein, dann können Sie sich künftig über {provider} anmelden.',
     emailNotVerified:
-      '{provider} hat keine Adresse genannt, die zu Ihrer Organisation gehört. Fragen Sie die Menschen, die sie verwalten.',
-    required: 'Diese Organisation lässt Sie nur über {provider} ein.',
+      '{provider} hat keine Adresse genannt, die zu Ihrer Organisation gehört. Wenden Sie sich an die Verwaltung Ihrer Organisation.',
+    required: 'Für diese Organisation müssen Sie sich über {provider} anmelden.',
   },
   es: {
     enforced: 'Su organización inicia sesión a través de {provider}.',
-    otherWays: 'Iniciar sesión de otra forma, sin acceso a la organización',
+    otherWays:
+      'Iniciar sesión de otra forma. Así solo entran en la organización los propietarios con segundo factor.',
     connects:
       'Ya existe una cuenta con la dirección {address}. Hemos enviado un correo a esa dirección: introduzca su código una vez y podrá iniciar sesión a través de {provider} a partir de ahora.',
     emailNotVerified:
-      '{provider} no ha indicado una dirección que pertenezca a su organización. Pregunte a quienes la administran.',
-    required: 'Esta organización solo le deja entrar a través de {provider}.',
+      '{provider} no ha indicado una dirección que pertenezca a su organización. Pregunte a la administración de su organización.',
+    required: 'Para entrar en esta organización, inicie sesión a través de {provider}.',
   },
   fr: {
     enforced: 'Votre organisation se connecte par {provider}.',
-    otherWays: 'Se connecter autrement, sans accès à l’organisation',
+    otherWays:
+      'Se connecter autrement. Seuls les propriétaires avec un second facteur accèdent ainsi à l’organisation.',
     connects:
       'Il existe déjà un compte avec l’adresse {address}. Nous y avons envoyé un e-mail : saisissez son code une fois, et vous pourrez désormais vous connecter par {provider}.',
     emailNotVerified:
-      '{provider} n’a pas indiqué d’adresse qui appartienne à votre organisation. Demandez aux personnes qui l’administrent.',
-    required: 'Cette organisation ne vous laisse entrer que par {provider}.',
+      '{provider} n’a pas indiqué d’adresse qui appartienne à votre organisation. Adressez-vous à l’administration de votre organisation.',
+    required: 'Pour accéder à cette organisation, connectez-vous via {provider}.',
   },
 };

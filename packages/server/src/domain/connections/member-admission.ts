@@ -19,8 +19,9 @@ export interface ConnectedMember {
 }
 
 /**
- * Whether the connection lets this person in: its provider vouches only for addresses in its verified domains, and who is not a
- * member yet joins only where the organization wants that. A user who existed before has proved once that they are the one.
+ * The sign-in as a member, or undefined if the connection does not let the person in: the provider vouches only for addresses in
+ * its verified domains, people who are not members join only where `justInTime` is on, and a user who existed before has proved
+ * the address once.
  */
 export async function connectedMember(
   ctx: Run,
