@@ -12,8 +12,14 @@ export const sections: readonly Section[] = [
   {
     heading: { en: 'People', de: 'Menschen', es: 'Personas', fr: 'Personnes' },
     names: [
-      ...['users', 'members', 'invitations', 'domains', 'connections'],
-      ...['service-users', 'customers', 'operators'],
+      'users',
+      'members',
+      'invitations',
+      'domains',
+      'connections',
+      'service-users',
+      'customers',
+      'operators',
     ],
   },
   {
