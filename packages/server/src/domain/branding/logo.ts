@@ -2,6 +2,7 @@ import { and, eq, isNull, or, sql, type SQL } from 'drizzle-orm';
 import { pgTable, text as textColumn, unique, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { bytea, time } from '../../db/query/columns.ts';
+import { isAnyOf } from '../../db/query/rows.ts';
 import { nodes } from '../../db/tenancy/nodes.ts';
 import { organizations } from '../../features/organizations/organization.ts';
 import { projectApps } from '../../features/project-apps/project-app.ts';
@@ -39,7 +40,7 @@ export async function storeLogo(
   image: DetectedImage | null,
 ): Promise<string | null> {
   if (image === null) {
-    await removeLogo(tx, owner.id);
+    await removeLogos(tx, [owner.id]);
     return null;
   }
   const name = `${newOneTimeToken()}.${image.extension}`;
@@ -52,8 +53,9 @@ export async function storeLogo(
   return folder(services.config.appUrl) + name;
 }
 
-export const removeLogo = (tx: Executor, id: string): Promise<unknown> =>
-  tx.delete(logos).where(eq(logos.id, id));
+/** Of these apps or organizations. */
+export const removeLogos = (tx: Executor, ids: readonly string[]): Promise<unknown> =>
+  tx.delete(logos).where(isAnyOf(logos.id, ids));
 
 /** Whatever changed the address or deleted the row, also a policy document: the logo is not served any more. */
 const ofLive = (table: typeof projectApps | typeof organizations): SQL =>

@@ -1,4 +1,5 @@
-import { documentKinds, type PolicyDocument } from '@doorward/decision/document/document';
+import { withDefaults } from '@doorward/decision/document/defaults';
+import type { PolicyDocument } from '@doorward/decision/document/document';
 import { and, desc, eq, lte } from 'drizzle-orm';
 import {
   integer,
@@ -114,11 +115,9 @@ export async function storedDocument(
   return row ? complete(row.document) : null;
 }
 
-/** A document that was stored before there was a kind of rows has none of them. */
-const complete = (document: PolicyDocument): PolicyDocument => ({
-  ...(Object.fromEntries(documentKinds.map((kind) => [kind, {}])) as unknown as PolicyDocument),
-  ...document,
-});
+/** A document that was stored before there was a kind of rows, or a member, has it with its default. */
+const complete = (document: PolicyDocument): PolicyDocument =>
+  withDefaults(document as unknown as Readonly<Record<string, unknown>>);
 
 /** @throws NOT_FOUND for a document that is not kept any more */
 export function keptDocument(document: PolicyDocument | null): PolicyDocument {

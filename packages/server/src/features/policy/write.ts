@@ -1,6 +1,6 @@
 import type { DocumentKind, Keyed, PolicyDocument } from '@doorward/decision/document/document';
 import { documentKinds } from '@doorward/decision/document/document';
-import { sql } from 'drizzle-orm';
+import { getTableColumns, sql } from 'drizzle-orm';
 import type { PgTable } from 'drizzle-orm/pg-core';
 import type { BuiltIns } from '../../access/built-in.ts';
 import { insertion, recordset } from '../../db/query/recordset.ts';
@@ -152,16 +152,17 @@ async function freeNames(
 
 type Upsert = (tx: Executor, rows: readonly Row[]) => Promise<void>;
 
-/** `own`: columns that no document sets. `fixed`: what only new rows get. */
-function upsertInto<T extends PgTable>(
-  table: T,
-  own: readonly (keyof T['_']['columns'])[] = [],
-  fixed: readonly (keyof T['_']['columns'])[] = [],
-): Upsert {
-  const kept = ['createdAt', 'updatedAt', 'deletedAt', ...own] as never[];
-  const { names, updates, from } = insertion(table, kept, fixed as never[]);
+/**
+ * Sets the columns that rows have, and leaves the others of the table as they are: they are the service's own. `fixed`: what only
+ * new rows get.
+ */
+function upsertInto<T extends PgTable>(table: T, fixed: readonly (keyof T['_']['columns'])[] = []): Upsert {
+  const columns = Object.keys(getTableColumns(table));
   return async (tx, rows) => {
-    if (rows.length === 0) return;
+    const [first] = rows;
+    if (!first) return;
+    const without = columns.filter((name) => !Object.hasOwn(first, name));
+    const { names, updates, from } = insertion(table, without as never[], fixed as never[]);
     // A plan holds no lock, so another caller may have taken a slug or a name since it read the rows.
     await tx
       .execute(
@@ -178,20 +179,8 @@ const upsert: Readonly<Record<DocumentKind, Upsert>> = {
   permissions: upsertInto(permissions),
   groups: upsertInto(groups),
   roles: upsertInto(roles),
-  apps: upsertInto(
-    projectApps,
-    // Sender name and texts are no part of a document.
-    ['secretHash', 'registrationHash', 'lastUsedAt', 'senderName', 'texts'],
-    ['clientId', 'confidential'],
-  ),
-  webhooks: upsertInto(
-    webhookSubscriptions,
-    [
-      ...(['disabledReason', 'disabledAt', 'failingSince', 'slow', 'warnedAt', 'exhaustedInARow'] as const),
-      ...(['lastDeliveredAt', 'lastProbeAt', 'previousSecretExpiresAt'] as const),
-    ],
-    ['createdBy'],
-  ),
+  apps: upsertInto(projectApps, ['clientId', 'confidential']),
+  webhooks: upsertInto(webhookSubscriptions, ['createdBy']),
 };
 
 /** A list of keys in a row, and the table that stores it. */

@@ -15,7 +15,7 @@ import type { MembershipRun } from '../../domain/memberships/role-assignment.ts'
 import { endSessionsOfApps } from '../../domain/memberships/app-sessions.ts';
 import { ProjectApp } from './project-app.ts';
 import { assertAppTexts } from '../../domain/branding/app-texts.ts';
-import { removeLogo } from '../../domain/branding/logo.ts';
+import { removeLogos } from '../../domain/branding/logo.ts';
 import { lockApp, signUpRoleToSet, storeSecret } from './store.ts';
 
 const tenants: readonly Tenant[] = ['accountProject', 'organizationProject'];
@@ -139,7 +139,8 @@ export const updateProjectApp = mutation({
     const { db, input } = ctx;
     assertAppTexts(ctx.services.config, input);
     const before = await lockApp(ctx, input.id);
-    if (input.logoUrl !== undefined && input.logoUrl !== before.logoUrl) await removeLogo(ctx.tx, input.id);
+    if (input.logoUrl !== undefined && input.logoUrl !== before.logoUrl)
+      await removeLogos(ctx.tx, [input.id]);
     if (input.firstParty && before.registered) throw registeredItself();
     if (input.firstParty && !before.firstParty) assertMaySkipConsent(ctx);
     const { enabledProviders = before.enabledProviders, identityProviders = before.identityProviders } =
@@ -168,7 +169,7 @@ export const deleteProjectApp = mutation({
   leavesPermissions: true,
   run: async (ctx) => {
     const deleted = await ctx.db.remove(ProjectApp, ctx.input.id);
-    await removeLogo(ctx.tx, deleted.id);
+    await removeLogos(ctx.tx, [deleted.id]);
     ctx.record({
       event: 'project_app.deleted',
       data: deleted,

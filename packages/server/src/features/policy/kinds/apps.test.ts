@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm';
+import { eq, sql } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyToken, member } from '../../../../test/contract/world.ts';
@@ -6,8 +6,10 @@ import { startApp, type TestApp } from '../../../../test/support/app.ts';
 import { transports, unique, type Person } from '../../../../test/support/client.ts';
 import { firmOf } from '../../../../test/support/firm.ts';
 import { verifyAppSecret } from '../../../domain/app-access/app-secret.ts';
+import { logos } from '../../../domain/branding/logo.ts';
 import { sessions } from '../../me/session.ts';
-import { projectApps } from '../../project-apps/project-app.ts';
+import { ProjectApp, projectApps } from '../../project-apps/project-app.ts';
+import { WebhookSubscription } from '../../webhook-subscriptions/subscription.ts';
 import type { ScopeRef } from '../../../kernel/scope.ts';
 
 /** Apps are part of the document; it gives them no right and no freedom that their own operations would refuse. */
@@ -99,6 +101,17 @@ describe.each(transports)('over %s', (via) => {
     const { items } = await app.must('auditLogs', { scope: project.scope, limit: 100 }, as());
     expect(JSON.stringify(items)).not.toContain(secret);
     expect(items.map(({ event }) => event)).toContain('project_app.created');
+  });
+
+  it('of a document that was stored before they had a member have it with its default', async () => {
+    const project = await newProject();
+    await applied(project, withApps({ Portal }));
+    await app.database.pool.execute(
+      sql`update policy_documents set document = document #- '{apps,Portal,resources}' #- '{apps,Portal,firstParty}'
+        where tenant_id = ${project.id}::uuid`,
+    );
+    expect((await plan(project, withApps({ Portal }))).drift).toEqual([]);
+    expect((await app.must('planPolicy', { ...project, number: 1 }, as())).changes).toEqual([]);
   });
 
   it('keep client id and secret when they are adopted, renamed and changed', async () => {
@@ -217,6 +230,56 @@ describe.each(transports)('over %s', (via) => {
     const project = await newProject();
     const refused = await app.call('planPolicy', { ...project, policy: withApps({ Wrong }) as never }, as());
     expect(refused.details[0]).toMatchObject({ path: `policy.apps.Wrong.${path}`, code });
+  });
+
+  it('lose the uploaded logo with another address of it, or with themselves', async () => {
+    const project = await newProject();
+    const two = withApps({ A: { redirectUris }, B: { redirectUris } });
+    await applied(project, two);
+    const ids = (await appsOf(project)).map(({ id }) => id);
+    const image = { tenantId: project.id, mediaType: 'image/png', bytes: Buffer.from('logo') };
+    await app.database.pool
+      .insert(logos)
+      .values(ids.map((id) => ({ ...image, id, name: unique(), createdAt: app.clock.now() })));
+    const left = async () => {
+      const rows = await app.database.pool.select().from(logos).where(eq(logos.tenantId, project.id));
+      return rows.length;
+    };
+    await applied(
+      project,
+      withApps({ A: { redirectUris, homepageUrl: 'https://a.example.test/' }, B: { redirectUris } }),
+    );
+    expect(await left()).toBe(2);
+    await applied(
+      project,
+      withApps({ A: { redirectUris, logoUrl: 'https://a.example.test/l.svg' }, B: { redirectUris } }),
+    );
+    expect(await left()).toBe(1);
+    await applied(project, withApps({}), { allowDelete: true });
+    expect(await left()).toBe(0);
+  });
+
+  it('are in the document with every field that callers set, but for texts', async () => {
+    const schema = await app.must('policySchema', {}, { via: 'rest' });
+    const { properties } = schema as unknown as {
+      properties: Record<string, { additionalProperties: { properties: object } }>;
+    };
+    const inNoDocument = new Set(['senderName', 'texts']);
+    const inDocument: Readonly<Record<string, string>> = {
+      name: 'renamedFrom',
+      tagIds: 'tags',
+      signUpRoleId: 'signUpRole',
+    };
+    for (const [kind, { create, patch }] of [
+      ['apps', ProjectApp],
+      ['webhooks', WebhookSubscription],
+    ] as const) {
+      const members = Object.keys(properties[kind]?.additionalProperties.properties ?? {});
+      const fields = Object.keys({ ...create, ...patch })
+        .filter((name) => !inNoDocument.has(name))
+        .map((name) => inDocument[name] ?? name);
+      expect(members, kind).toEqual(expect.arrayContaining(fields));
+    }
   });
 
   it('send logout tokens to no address that webhooks may not have', async () => {

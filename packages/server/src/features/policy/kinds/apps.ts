@@ -7,6 +7,7 @@ import { isAnyOf } from '../../../db/query/rows.ts';
 import { appsTopic } from '../../../domain/app-access/app.ts';
 import { createAppSecret } from '../../../domain/app-access/app-secret.ts';
 import { faultsOfWays } from '../../../domain/app-settings/sign-in-ways.ts';
+import { removeLogos } from '../../../domain/branding/logo.ts';
 import { endSessionsOfApps } from '../../../domain/memberships/app-sessions.ts';
 import { fail, type Detail } from '../../../errors.ts';
 import type { Context, Services } from '../../../kernel/context.ts';
@@ -125,6 +126,12 @@ export async function settleApps(ctx: AppContext, written: readonly WrittenChang
     if (action !== 'create') ctx.invalidate(`credential:${id}`);
     if ('allowedOrigins' in fields) ctx.invalidate(appOriginsTopic);
   }
-  const gone = changes.filter(({ action }) => action === 'delete').map(({ id }) => id);
+  const idsOf = (matches: (change: WrittenChange) => boolean): string[] =>
+    changes.filter(matches).map(({ id }) => id);
+  const withoutLogo = idsOf(
+    ({ action, fields }) => action === 'delete' || (action !== 'create' && 'logoUrl' in fields),
+  );
+  if (withoutLogo.length > 0) await removeLogos(ctx.tx, withoutLogo);
+  const gone = idsOf(({ action }) => action === 'delete');
   if (gone.length > 0) await endSessionsOfApps(ctx, gone);
 }
