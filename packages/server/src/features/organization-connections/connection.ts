@@ -85,7 +85,10 @@ export const OrganizationConnection = entity('OrganizationConnection', {
   table: organizationConnections,
   doc: 'An identity provider of an organization (OpenID Connect), through which its own people sign in.',
   fields: {
-    name: required(text(1, 64).meta({ description: 'What the sign-in pages call it.', examples: ['Acme'] })),
+    name: {
+      ...required(text(1, 64).meta({ description: 'What the sign-in pages call it.', examples: ['Acme'] })),
+      out: z.string().describe('What the sign-in pages call it.'),
+    },
     issuer: required(
       issuerUrl.meta({
         description: 'The issuer of the provider, equal to the letter to the one in its metadata.',
