@@ -164,8 +164,8 @@ export async function meetAgain(service: Service, inhabitants: Inhabitants): Pro
   expect(await verifyExport(lines, { filtered: false, end: 'own entry' })).toMatchObject({ fault: null });
 }
 
-/** Moved by reading itself. */
-const ofUse = new Set(['lastUsedAt', 'lastActiveAt']);
+/** Moved by reading itself; and the version of a policy, which covers the kinds of rows that the service puts into a document. */
+const ofUse = new Set(['lastUsedAt', 'lastActiveAt', 'version']);
 
 /** What a former answer has and this one lacks. Lists may have grown, objects may have more members. */
 function missing(former: unknown, now: unknown): unknown[] {
