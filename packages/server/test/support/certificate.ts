@@ -44,7 +44,8 @@ export function certificateFor(host: string, validity: 'now' | 'past' = 'now'): 
   );
   const signature = sign('sha256', body, privateKey);
   const whole = sequence(body, ecdsaWithSha256, der(0x03, hex('00'), signature));
-  const lines = whole.toString('base64').replace(/(.{64})/g, '$1\n');
+  // An empty line, as behind a last full one, is an error to OpenSSL.
+  const lines = (whole.toString('base64').match(/.{1,64}/g) ?? []).join('\n');
   return {
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
