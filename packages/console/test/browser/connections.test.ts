@@ -59,7 +59,7 @@ test('a connection is made, tested, changed and deleted', async () => {
   expect(await form.getByRole('checkbox', { name: /^Only through this provider/ }).count()).toBe(0);
   expect(await violations(page, 'dialog[open]')).toEqual([]);
   await button('Create').click();
-  const noAddress = form.getByText('This is an address that begins with https://.');
+  const noAddress = form.getByText('Enter an address that begins with https://.');
   await noAddress.waitFor();
   await field('Issuer').fill('http://company.example.org');
   await button('Create').click();
@@ -134,7 +134,7 @@ test('people sign in through it, work in the organization, and others are led th
   };
 
   await page.goto(`${service.base}/console/organization/${organization}/members`);
-  const way = page.getByRole('link', { name: 'Other ways to sign in, such as your company' });
+  const way = page.getByRole('link', { name: 'Other ways to sign in, such as through your company' });
   await way.waitFor();
   expect(await violations(page, 'main')).toEqual([]);
   await way.click();
