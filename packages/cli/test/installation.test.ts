@@ -42,7 +42,7 @@ const named = (checks: readonly Check[], name: string) => checks.find((check) =>
 const filesOf = async (directory: string): Promise<string[]> =>
   (await readdir(directory, { recursive: true })).sort();
 
-describe('migrate', { timeout: 120_000 }, () => {
+describe('migrate', { timeout: 300_000 }, () => {
   test('lists, checks and applies, and refuses a newer database', async () => {
     const data = join(folder, 'migrated');
     const before = await doorward(['migrate', '--status'], at(data));
@@ -121,7 +121,7 @@ describe('beside a running service', () => {
 });
 
 describe('doctor', () => {
-  test('looks at everything, and changes nothing', { timeout: 120_000 }, async () => {
+  test('looks at everything, and changes nothing', { timeout: 300_000 }, async () => {
     const data = await emptyFolder();
     const service = await startService({ dataDir: data });
     await service.stop();
