@@ -135,7 +135,7 @@ test('after a failure, every page says what happened, and tries again', { timeou
   await page.route(/\/api\/me$/, fail);
   for (const path of [...knownByFrame, '/console/']) {
     await page.goto(`${setup.service.base}${path}`);
-    expect(await faultsOf()).toEqual([]);
+    expect(await faultsOf().catch((error: unknown) => [String(error)]), path).toEqual([]);
   }
   await view.context.close();
 });

@@ -5,7 +5,7 @@ import { useLanguage, useTexts, type Texts } from '../../i18n/language.ts';
 import { useMe } from '../../scopes/use-scopes.ts';
 import { signOut } from '../../session/session.ts';
 import '../../styles/own.css';
-import { Skeleton } from '../../ui/states.tsx';
+import { Failure, Skeleton } from '../../ui/states.tsx';
 import { ownPages } from './pages.ts';
 
 const navigation: Texts<string> = {
@@ -60,12 +60,12 @@ export function OwnPages() {
   const { page: name } = useParams({ strict: false });
   const language = useLanguage();
   const label = useTexts(navigation);
-  const { data: me, isPending } = useMe();
+  const { data: me, error, refetch } = useMe();
   const page = ownPages.find((other) => other.name === name);
   if (!page) return <NotFound />;
-  // Only then it is clear whether the calls of the page are allowed.
-  if (isPending) return <Skeleton />;
-  if (me && me.organizationId !== null) return <Closed />;
+  // Only then it is clear whether the calls of the page are allowed. A page that mounts would ask once more for what failed.
+  if (!me) return error ? <Failure error={error} onRetry={() => refetch()} /> : <Skeleton />;
+  if (me.organizationId !== null) return <Closed />;
   return (
     <>
       <nav className="tabs" aria-label={label}>
