@@ -76,8 +76,11 @@ export function createGuard(
   return {
     watch: createCallerWatch(changes),
 
-    bypassesConnection: (principal, scopeAndRights) =>
-      principal.type === 'session' && mustConnect(principal, scopeAndRights.rights),
+    bypassesConnection(principal, scopeAndRights) {
+      if (principal.type !== 'session' || !mustConnect(principal, scopeAndRights.rights)) return false;
+      if (!isExit(principal, scopeAndRights)) throw connectionRequired();
+      return true;
+    },
 
     isOutside: ({ rights }) => rights.grants.membership === 'outside',
 
@@ -124,12 +127,6 @@ export function createGuard(
 
     assertSessionGates(op, principal, scopeAndRights) {
       if (principal.type !== 'session') return;
-      if (
-        scopeAndRights &&
-        mustConnect(principal, scopeAndRights.rights) &&
-        !isExit(principal, scopeAndRights)
-      )
-        throw connectionRequired();
       if (isBound(principal) && !scopeAndRights && isOfPerson(op)) throw ownWayRequired();
       if (scopeAndRights?.scope.level === 'installation') assertOperatorFactor(operators, principal);
       if (scopeAndRights && op.access.includes(':')) {

@@ -8,6 +8,7 @@ import {
   type ScopeInput,
 } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
+import { isDomainOf } from './credentials/company-address.ts';
 
 interface NodeRow {
   id: string;
@@ -41,10 +42,8 @@ interface GrantRow {
 
 /** The domains whose people the organization lets in only through its own provider; `id` is an SQL expression. */
 const enforcedDomains = (id: string) =>
-  sql.raw(`array(select d.domain from organization_connections c
-    join organization_domains d on d.tenant_id = c.tenant_id and d.id = any(c.domain_ids)
-      and d.status = 'verified' and d.deleted_at is null
-    where c.tenant_id = ${id} and c.enforced and c.status = 'active' and c.deleted_at is null)`);
+  sql`array(select d.domain from organization_connections c join organization_domains d on ${isDomainOf('c')}
+    where c.tenant_id = ${sql.raw(id)} and c.enforced and c.status = 'active' and c.deleted_at is null)`;
 
 /** Loads the scope `{tenant, id}` with the topics that make it stale; null if it does not exist. */
 export async function loadScope(

@@ -139,7 +139,10 @@ export interface Guard {
   /** @throws FORBIDDEN, NOT_FOUND, SUSPENDED */
   assertCanEnter(op: NamedOperation, scopeAndRights: ScopeAndRights | null, by: Entrance): void;
   permit(op: NamedOperation, rights: CallerRights): boolean;
-  /** Whether the caller enters around the identity provider of the organization, which `assertSessionGates` has allowed. */
+  /**
+   * Whether the caller enters around the identity provider on which the organization insists, as only its owners may.
+   * @throws SSO_REQUIRED
+   */
   bypassesConnection(principal: Principal, scopeAndRights: ScopeAndRights): boolean;
   assertSessionGates(op: NamedOperation, principal: Principal, scopeAndRights: ScopeAndRights | null): void;
   permitRow(op: NamedOperation, rights: CallerRights, attributes: Record<string, unknown> | null): void;

@@ -1,4 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
+import { isAddressInDomain, isDomainOf } from '../../access/credentials/company-address.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { LiveApp } from '../app-access/app.ts';
@@ -34,8 +35,8 @@ export const connectionOfAddress = (
     db,
     app,
     sql`c.id = (select b.id from organization_domains d
-      join organization_connections b on b.tenant_id = d.tenant_id and d.id = any(b.domain_ids) and b.deleted_at is null
-      where d.domain = ${domainOf(address)} and d.status = 'verified' and d.deleted_at is null)`,
+      join organization_connections b on ${isDomainOf('b')} and b.deleted_at is null
+      where d.domain = ${domainOf(address)})`,
   );
 
 /** Whether the provider may say whose address this is. */
@@ -46,10 +47,8 @@ export async function vouchesFor(
 ): Promise<boolean> {
   const [row] = await rowsOf<{ vouches: boolean }>(
     db,
-    sql`select exists (select 1 from organization_connections c
-      join organization_domains d on d.tenant_id = c.tenant_id and d.id = any(c.domain_ids)
-      where c.id = ${id}::uuid and d.domain = ${domainOf(address)} and d.status = 'verified'
-        and d.deleted_at is null) as vouches`,
+    sql`select exists (select 1 from organization_connections c join organization_domains d on ${isDomainOf('c')}
+      where c.id = ${id}::uuid and d.domain = ${domainOf(address)}) as vouches`,
   );
   return row?.vouches ?? false;
 }
@@ -65,9 +64,8 @@ export const requiredConnection = (
     db,
     app,
     sql`c.tenant_id = ${organizationId}::uuid and c.enforced and exists (select 1 from organization_domains d
-      join authentication_methods m on m.user_id = ${userId}::uuid and m.is_verified
-        and split_part(reverse(m.label), '@', 1) = reverse(d.domain)
-      where d.tenant_id = c.tenant_id and d.id = any(c.domain_ids) and d.status = 'verified' and d.deleted_at is null)`,
+      join authentication_methods m on m.user_id = ${userId}::uuid and ${isAddressInDomain}
+      where ${isDomainOf('c')})`,
   );
 
 /** Hours that a bound session lasts; after them the provider confirms again that the person belongs to the organization. */
@@ -89,9 +87,9 @@ async function liveConnection(
   const counts =
     app.takesConnections === 'all'
       ? sql`true`
-      : sql`(c.tenant_id = ${app.owner.id}::uuid or exists (select 1 from project_grants g
-        where g.organization_id = c.tenant_id and g.tenant_id = ${app.tenantId}::uuid
-          and g.status = 'active' and g.deleted_at is null))`;
+      : // From the few that count, and not from all connections of the installation.
+        sql`c.tenant_id in (select ${app.owner.id}::uuid union all select g.organization_id from project_grants g
+          where g.tenant_id = ${app.tenantId}::uuid and g.status = 'active' and g.deleted_at is null)`;
   const [row] = await rowsOf<LiveConnection>(
     db,
     sql`select c.id, c.tenant_id as "organizationId", c.name, c.issuer, c.client_id as "clientId",

@@ -10,6 +10,7 @@ import {
   type AppOrganization,
 } from './sign-in-organization.ts';
 import { requiredConnection, type LiveConnection } from '../connections/live-connection.ts';
+import { boundOrganization } from '../sign-in-flow/bound-person.ts';
 import type { Proof } from '../sign-in-flow/flow-data.ts';
 import type { AppRequest } from '../sign-in-flow/app-request.ts';
 import type { Run } from '../identity/sign-in.ts';
@@ -78,7 +79,7 @@ export async function decideOrganization(
   }
   const { user } = candidate;
   const enter = async (organization: AppOrganization): Promise<OrganizationDecision> => {
-    const isBound = proof.provider === 'sso' && proof.boundTo === organization.id;
+    const isBound = boundOrganization({ proof }) === organization.id;
     const through = user && !isBound && (await requiredConnection(tx, app, organization.id, user.id));
     return through ? { through } : forOrganization(app, asked, candidate, organization);
   };

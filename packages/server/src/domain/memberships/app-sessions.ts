@@ -1,9 +1,12 @@
-import { and, eq, sql, type SQL } from 'drizzle-orm';
+import { and, eq, isNotNull, isNull, sql, type Column, type SQL } from 'drizzle-orm';
+import { isAddressInDomain, isDomainOf } from '../../access/credentials/company-address.ts';
 import { isAnyOf } from '../../db/query/rows.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import type { Context } from '../../kernel/context.ts';
-import type { NodeRef } from '../../kernel/event.ts';
+import type { NodeRef, Recording } from '../../kernel/event.ts';
+import { projectCodes } from '../app-tokens/project-code.ts';
 import { queueLogoutNotices } from '../backchannel-logout/notice.ts';
+import { deviceAuthorizations } from '../device-sign-in/device-authorization.ts';
 import { liveSessions, sessionData } from '../sessions/live-sessions.ts';
 import { nodesOfUsers, systemActor } from '../identity/user-node.ts';
 import { sessions } from '../../features/me/session.ts';
@@ -12,7 +15,10 @@ import { sessions } from '../../features/me/session.ts';
  * A user's sessions with an app end when the app is deleted, and when the user loses access to its project (identity
  * §12). The end is recorded in the node of the user, without the administrator who caused it.
  */
-type SessionEndContext = Pick<Context, 'tx' | 'services' | 'record'>;
+interface SessionEndContext extends Pick<Context, 'tx'> {
+  readonly services: Pick<Context['services'], 'clock' | 'config' | 'ids'>;
+  record(recording: Recording & { readonly node: NodeRef }): void;
+}
 
 /**
  * Ends the live sessions that match `which`, in a fixed number of statements, however many sessions there are. The
@@ -99,26 +105,42 @@ export const endSessionsForOrganization = (
   );
 
 /**
- * Ends the sessions of apps for an organization that members began by ways of their own, as far as they have an address of this
- * connection, on which the organization insists from now on. The caller invalidates the organization.
+ * Ends the sessions of apps for an organization that members began by ways of their own, as far as they have an address for which it
+ * insists on its provider; and what would become such a session. Call it when enforcement begins, or reaches another domain. The
+ * caller invalidates the organization.
  */
-export const endUnboundSessions = (
-  ctx: SessionEndContext,
-  organizationId: string,
-  connectionId: string,
-): Promise<void> =>
-  endSessionsWhere(
+export async function endUnboundSessions(ctx: SessionEndContext, organizationId: string): Promise<void> {
+  const isCompanys = (userId: Column) => sql`exists (select 1 from organization_connections c
+    join organization_domains d on ${isDomainOf('c')}
+    join authentication_methods m on m.user_id = ${userId} and ${isAddressInDomain}
+    where c.tenant_id = ${organizationId}::uuid and c.enforced and c.status = 'active' and c.deleted_at is null)`;
+  const isUnbound = (ssoSessionId: Column) => sql`not exists (select 1 from sessions began
+    where began.id = ${ssoSessionId} and began.organization_id = ${organizationId}::uuid)`;
+  await withoutRls(ctx.tx, async () => {
+    await ctx.tx
+      .delete(projectCodes)
+      .where(
+        and(
+          eq(projectCodes.organizationId, organizationId),
+          isNull(projectCodes.sessionId),
+          isUnbound(projectCodes.ssoSessionId),
+          isCompanys(projectCodes.userId),
+        ),
+      );
+    // Approved by way of whatever sign-in; the device starts again.
+    await ctx.tx
+      .delete(deviceAuthorizations)
+      .where(
+        and(eq(deviceAuthorizations.organizationId, organizationId), isCompanys(deviceAuthorizations.userId)),
+      );
+  });
+  await endSessionsWhere(
     ctx,
     and(
       eq(sessions.organizationId, organizationId),
-      sql`${sessions.projectAppId} is not null
-        and not exists (select 1 from sessions began
-          where began.id = ${sessions.ssoSessionId} and began.organization_id = ${organizationId}::uuid)
-        and exists (select 1 from organization_connections c
-          join organization_domains d on d.tenant_id = c.tenant_id and d.id = any(c.domain_ids)
-            and d.status = 'verified' and d.deleted_at is null
-          join authentication_methods m on m.user_id = ${sessions.userId} and m.is_verified
-            and split_part(reverse(m.label), '@', 1) = reverse(d.domain)
-          where c.id = ${connectionId}::uuid)`,
+      isNotNull(sessions.projectAppId),
+      isUnbound(sessions.ssoSessionId),
+      isCompanys(sessions.userId),
     ) as SQL,
   );
+}

@@ -10,7 +10,7 @@ import { nodeOfUser } from '../identity/user-node.ts';
 const DAY_MS = 86_400_000;
 
 /** Condition for live sessions: not ended, not expired, and used within the idle time. */
-export function liveSessions({ clock, config }: Services): SQL {
+export function liveSessions({ clock, config }: Pick<Services, 'clock' | 'config'>): SQL {
   const now = clock.now();
   const idleSince = new Date(now.getTime() - config.auth.sessionIdleDays * DAY_MS);
   return and(

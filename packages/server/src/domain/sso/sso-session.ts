@@ -6,6 +6,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { sessions } from '../../features/me/session.ts';
 import { users } from '../../features/users/user.ts';
 import { acrOf } from '../app-tokens/acr.ts';
+import { boundOrganization } from '../sign-in-flow/bound-person.ts';
 import type { IdentifiedPerson } from '../sign-in-flow/flow-data.ts';
 import { BOUND_HOURS } from '../connections/live-connection.ts';
 import { writeSession, type Run, type SessionRow, type UserRow } from '../identity/sign-in.ts';
@@ -100,7 +101,7 @@ export async function keepSignIn(
     acr: acrOf(person.amr),
     factorAt: person.factorAt === null ? null : new Date(person.factorAt),
     lastUsedAt: now,
-    expiresAt: endOf(services, { authenticatedAt, now, isBound: isBound(person) }),
+    expiresAt: endOf(services, { authenticatedAt, now, isBound: boundOrganization(person) !== undefined }),
   };
   if (person.proof.provider === 'sso') {
     const { sessionId } = person.proof;
@@ -109,7 +110,7 @@ export async function keepSignIn(
   }
   const identity = 'identity' in person.proof ? person.proof.identity : undefined;
   const { connection } = identity ?? {};
-  const boundTo = connection?.organizationId ?? null;
+  const boundTo = boundOrganization(person) ?? null;
   const issuer = connection ? issuerOfConnection(connection.id) : (identity?.oidc?.issuer ?? null);
   const former = await findSsoSession(tx, services, call.ssoCookie, projectId);
   const secret = newOneTimeToken();
@@ -137,11 +138,6 @@ const issuerOfConnection = (id: string): string => `connection ${id}`;
 /** The connection through which the session began; undefined: through none. */
 export const connectionOfSession = ({ organizationId, ssoIssuer }: SessionRow): string | undefined =>
   organizationId === null ? undefined : ssoIssuer?.split(' ')[1];
-
-const isBound = ({ proof }: IdentifiedPerson): boolean =>
-  proof.provider === 'sso'
-    ? proof.boundTo !== undefined
-    : 'identity' in proof && proof.identity.connection !== undefined;
 
 /** It ends when no app used it for a while, and in any case some days after the sign-in. */
 function endOf(

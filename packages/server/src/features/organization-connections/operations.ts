@@ -106,7 +106,7 @@ export const updateOrganizationConnection = mutation({
     });
     // Whom the organization lets in is part of its scope, which is cached.
     ctx.invalidate(`node:${scope.nodeId}`);
-    if (after.enforced && !before.enforced) await endUnboundSessions(ctx, scope.nodeId, input.id);
+    if (after.enforced && (!before.enforced || patch.domainIds)) await endUnboundSessions(ctx, scope.nodeId);
     return row;
   },
 });

@@ -3,6 +3,7 @@ import { lookUp, type RecordState } from '../../domain/organization-domains/look
 import type { ActAsSystem, SystemAct } from '../../events/system-act.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
+import { letCount } from './in-use.ts';
 import { OrganizationDomain, organizationDomains as domains } from './domain.ts';
 
 const HOUR_MS = 3_600_000;
@@ -30,7 +31,7 @@ const columns = { ...getTableColumns(domains), record: OrganizationDomain.comput
  * @returns how many domains lapsed or were verified again
  */
 export async function recheckDomains(
-  services: Pick<Services, 'clock' | 'dns'>,
+  services: Pick<Services, 'clock' | 'config' | 'dns' | 'ids'>,
   pool: Executor,
   actAsSystem: ActAsSystem,
   log: (error: unknown, message: string) => void,
@@ -66,11 +67,12 @@ const later = (now: Date): Date => new Date(now.getTime() + RECHECK_MS);
 const isDue = (now: Date): SQL => and(isNull(domains.deletedAt), lte(domains.nextCheckAt, now)) as SQL;
 
 async function checkOne(
-  { clock, dns }: Pick<Services, 'clock' | 'dns'>,
+  services: Parameters<typeof recheckDomains>[0],
   pool: Executor,
   id: string,
   actAsSystem: ActAsSystem,
 ): Promise<boolean> {
+  const { clock, dns } = services;
   const now = clock.now();
   const [claimed] = (await pool
     .update(domains)
@@ -89,12 +91,12 @@ async function checkOne(
         .where(eq(domains.id, id));
     return false;
   }
-  return actAsSystem('recheckOrganizationDomain', (act) => note(act, id, state, now));
+  return actAsSystem('recheckOrganizationDomain', (act) => note({ ...act, services }, id, state, now));
 }
 
 /** Stores the answer. Of a domain that was deleted or verified meanwhile, it changes nothing. */
 async function note(
-  act: SystemAct,
+  act: SystemAct & { readonly services: Parameters<typeof recheckDomains>[0] },
   id: string,
   state: Exclude<RecordState, 'unknown'>,
   now: Date,
@@ -119,8 +121,7 @@ async function note(
     .where(eq(domains.id, id))
     .returning(columns)) as Row[];
   if (!after || status === row.status) return false;
-  // Whom the organization lets in depends on its verified domains.
-  act.invalidate(`node:${row.tenantId}`);
+  await letCount(act, row.tenantId);
   act.record({
     node: { id: row.tenantId, scope: { tenant: 'organization', id: row.tenantId } },
     ...(status === 'lapsed'

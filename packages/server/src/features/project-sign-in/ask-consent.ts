@@ -5,6 +5,7 @@ import { finishSignIn } from '../../domain/app-tokens/authorization-code.ts';
 import { answerApp, pageOf } from '../../domain/federation/answer-app.ts';
 import { decideOrganization } from '../../domain/federation/organization-decision.ts';
 import type { AppRequest } from '../../domain/sign-in-flow/app-request.ts';
+import { boundOrganization } from '../../domain/sign-in-flow/bound-person.ts';
 import type { SignInCandidate } from '../../domain/federation/app-sign-in.ts';
 import type { IdentifiedPerson } from '../../domain/sign-in-flow/flow-data.ts';
 import { askFactor, missingFactor } from './enrolment/missing-factor.ts';
@@ -27,11 +28,12 @@ export async function askConsent(
     candidate: admissible,
     proof: user.proof,
   });
-  if (place === 'denied') {
+  const refuse = async (): Promise<string> => {
     ctx.unchanged();
     await endSignIn(ctx, state);
     return answerApp(ctx, ownApp, state.asked, { error: 'access_denied' });
-  }
+  };
+  if (place === 'denied') return refuse();
   if (typeof place !== 'string' && 'through' in place) {
     ctx.unchanged();
     const { id, name, enforced } = place.through;
@@ -48,6 +50,7 @@ export async function askConsent(
   }
   // Whom the app does not admit need not add a factor for it.
   const missing = await missingFactor(tx, state.asked, user);
+  if (missing === 'enrolment' && boundOrganization(user) !== undefined) return refuse();
   if (missing) return askFactor(ctx, state, user, missing);
   if (place === 'choose') {
     ctx.unchanged();

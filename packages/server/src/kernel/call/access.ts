@@ -47,9 +47,11 @@ export function* checkAccess(state: CallState): Steps<void> {
   const needsPermission = op.access.includes(':') && rights && !isSelfService;
   state.isDecided = needsPermission ? guard.permit(op, rights) : true;
   for (const selected of relationsOf(op, input, transport?.relations)) relatedAccess.filterOf(selected);
+  // Members may leave an organization that does not let them in, without a word to its owners.
+  const isBypass =
+    principal && state.resolved && !isSelfService && guard.bypassesConnection(principal, state.resolved);
   if (principal) guard.assertSessionGates(op, principal, state.resolved);
-  if (principal && state.resolved && guard.bypassesConnection(principal, state.resolved))
-    yield stages.noteBypass(principal, state.resolved.scope);
+  if (principal && state.resolved && isBypass) yield stages.noteBypass(principal, state.resolved.scope);
 }
 
 /** Decides a permission whose condition depends on the row. @throws FORBIDDEN */

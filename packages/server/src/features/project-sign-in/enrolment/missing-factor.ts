@@ -3,6 +3,7 @@ import { acrOf } from '../../../domain/app-tokens/acr.ts';
 import { pageOf } from '../../../domain/federation/answer-app.ts';
 import type { Run } from '../../../domain/identity/sign-in.ts';
 import type { AppRequest } from '../../../domain/sign-in-flow/app-request.ts';
+import { boundOrganization } from '../../../domain/sign-in-flow/bound-person.ts';
 import type { IdentifiedPerson } from '../../../domain/sign-in-flow/flow-data.ts';
 import type { Services } from '../../../kernel/context.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
@@ -29,12 +30,14 @@ export async function missingFactor(
   return (await isEnrolled(db, userId)) || (await hasPasskey(db, userId)) ? 'secondFactor' : 'enrolment';
 }
 
-/** Whether the user signed in so recently that they may add a factor, as everywhere else. */
-export function mayAddFactor(
-  { clock, config }: Services,
-  { authenticatedAt }: Pick<IdentifiedPerson, 'authenticatedAt'>,
-): boolean {
+/**
+ * Whether the user signed in so recently that they may add a factor, as everywhere else. Where an organization vouched for them
+ * they may not: its provider would get a factor of theirs, which counts in other organizations too.
+ */
+export function mayAddFactor({ clock, config }: Services, person: IdentifiedPerson): boolean {
+  if (boundOrganization(person) !== undefined) return false;
   const { stepUpMaxAgeMinutes: minutes } = config.auth;
+  const { authenticatedAt } = person;
   return minutes === 0 || clock.now().getTime() - new Date(authenticatedAt).getTime() <= minutes * 60_000;
 }
 
