@@ -22,7 +22,7 @@ const scope = () => ({ tenant: 'organization' as const, id: organization });
 
 beforeAll(async () => {
   provider = await startOpenidProvider();
-  setup = await setUpConsole({ FEDERATION_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8' }, (database, { key }) => {
+  setup = await setUpConsole({ CONNECTIONS_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8' }, (database, { key }) => {
     organization = key.scope.id.split(':')[0] ?? '';
     return database.execute(sql`insert into organization_domains (id, tenant_id, domain, status, token, verified_at)
       values (${randomUUID()}::uuid, ${organization}::uuid, ${domain}, 'verified', 'seen', now())`);

@@ -16085,6 +16085,17 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
+    /** @description `IN_USE` Still in use. · `LAST_SIGN_IN_METHOD` The last verified sign-in method cannot be removed. */
+    'IN_USE-LAST_SIGN_IN_METHOD': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'];
+      };
+    };
     /** @description `VALIDATION_ERROR` The request is not valid. */
     Invalid: {
       headers: {
@@ -16296,17 +16307,6 @@ export interface components {
     };
     /** @description `LAST_OWNER` An organization needs at least one owner. */
     LAST_OWNER: {
-      headers: {
-        'X-Request-Id': components['headers']['X-Request-Id'];
-        'Content-Language': components['headers']['Content-Language'];
-        [name: string]: unknown;
-      };
-      content: {
-        'application/json': components['schemas']['Error'];
-      };
-    };
-    /** @description `LAST_SIGN_IN_METHOD` The last verified sign-in method cannot be removed. */
-    LAST_SIGN_IN_METHOD: {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
         'Content-Language': components['headers']['Content-Language'];
@@ -20738,7 +20738,7 @@ export interface operations {
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['SESSION_REQUIRED-MFA_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED'];
       404: components['responses']['NOT_FOUND'];
-      409: components['responses']['LAST_SIGN_IN_METHOD'];
+      409: components['responses']['IN_USE-LAST_SIGN_IN_METHOD'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];

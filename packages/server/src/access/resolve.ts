@@ -207,11 +207,12 @@ export function createResolver(
         loadScope(pool, scope.grant?.projectScope as ScopeInput),
       );
       if (!own || !isWithinPin(principal, own)) return null;
-      const { grants } = await rightsOf(principal, own);
+      const { grants, mustConnect } = await rightsOf(principal, own);
       const held = questionsOnly(grants);
       if (!held.management.has('Authorization')) return null;
       const asked: Grants = { membership: 'active', user: null, scope: {}, held };
-      return { scope, rights: { grants: asked, subject: unknownSubject, keyRoleId: null, asOwner: true } };
+      const rights = { grants: asked, subject: unknownSubject, keyRoleId: null, asOwner: true } as const;
+      return { scope, rights: { ...rights, ...(mustConnect && { mustConnect }) } };
     },
 
     scopeOf: async (requested, db) => (await loadScope(db ?? pool, requested))?.value ?? null,

@@ -174,6 +174,7 @@ function toConfig(v: Values) {
     /** Empty: the name servers of the system. */
     dns: { resolvers: v.DNS_RESOLVERS ?? [] },
     federation: { allowedPrivateCidrs: v.FEDERATION_ALLOWED_PRIVATE_CIDRS ?? [] },
+    connections: { allowedPrivateCidrs: v.CONNECTIONS_ALLOWED_PRIVATE_CIDRS ?? [] },
     github: {
       /** `undefined` = GitHub sign-in is not configured. */
       client:

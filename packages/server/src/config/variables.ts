@@ -226,7 +226,11 @@ export const declarations = {
   IDENTITY_PROVIDERS_FILE: optional(identityProvidersFile, 'The same as a file'),
   FEDERATION_ALLOWED_PRIVATE_CIDRS: optional(
     listOf(cidr),
-    'Private networks in which identity providers may be, comma-separated CIDRs',
+    'Private networks in which the providers of IDENTITY_PROVIDERS may be, comma-separated CIDRs',
+  ),
+  CONNECTIONS_ALLOWED_PRIVATE_CIDRS: optional(
+    listOf(cidr),
+    'Private networks in which identity providers of organizations may be, comma-separated CIDRs; their owners choose the addresses',
   ),
 
   DNS_RESOLVERS: optional(

@@ -2,6 +2,7 @@ import { startApp, type TestApp } from './app.ts';
 import { unique } from './client.ts';
 import { connected, type Connected } from './connections.ts';
 import { grantTo, vendorOf, type Vendor } from './grants.ts';
+import { operatorEnvironment } from './operators.ts';
 import { startOpenidProvider, type OpenidDouble } from './openid-provider.ts';
 import { visitor } from './visitor.ts';
 import type { SignInBrowser } from './project-app.ts';
@@ -14,7 +15,7 @@ export interface Companies {
   readonly shop: AppOfVendor;
   readonly desk: AppOfVendor;
   readonly frontend: string;
-  company(): Promise<Connected>;
+  company(settings?: Record<string, unknown>): Promise<Connected>;
   enforce(at: Connected, enforced?: boolean): Promise<unknown>;
   /** To the provider as this person, and back to the page at the end. */
   throughProvider(
@@ -39,8 +40,10 @@ export async function startCompanies(): Promise<Companies> {
   const frontend = 'https://console.example.test';
   const provider = await startOpenidProvider();
   const app = await startApp({
+    ...operatorEnvironment,
     IDENTITY_PROVIDERS: JSON.stringify([provider.entry]),
     FEDERATION_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
+    CONNECTIONS_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
     SECURITY_ADDITIONAL_ORIGINS: frontend,
   });
   const vendor = await vendorOf(app);
@@ -65,8 +68,8 @@ export async function startCompanies(): Promise<Companies> {
     desk: await make('Desk'),
     frontend,
     throughProvider,
-    async company() {
-      const customer = await connected(app, provider);
+    async company(settings) {
+      const customer = await connected(app, provider, settings);
       await grantTo(app, vendor, customer, { defaultRoleId: vendor.reader });
       return customer;
     },

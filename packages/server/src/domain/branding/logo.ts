@@ -31,7 +31,12 @@ const folder = (appUrl: string): string => `${appUrl}/api/pictures/`;
 
 /** Whether this service serves the picture, so that no other site learns of its readers. */
 export const isOwnPicture = (appUrl: string, address: string | null): address is string =>
-  address !== null && address.startsWith(folder(appUrl));
+  address !== null &&
+  address.startsWith(folder(appUrl)) &&
+  fileName.test(address.slice(folder(appUrl).length));
+
+/** Without any other path or query, by which the address would lead elsewhere. */
+const fileName = /^[\w-]{43}\.[a-z]{3,4}$/;
 
 /** Stores the logo in place of the earlier one, whose address stops working. Returns the new address. */
 export async function storeLogo(

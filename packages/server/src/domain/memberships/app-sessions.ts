@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull, sql, type Column, type SQL } from 'drizzle-orm';
+import { and, eq, isNotNull, isNull, or, sql, type Column, type SQL } from 'drizzle-orm';
 import { isAddressInDomain, isDomainOf } from '../../access/credentials/company-address.ts';
 import { isAnyOf } from '../../db/query/rows.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
@@ -134,10 +134,15 @@ export async function endUnboundSessions(ctx: SessionEndContext, organizationId:
         and(eq(deviceAuthorizations.organizationId, organizationId), isCompanys(deviceAuthorizations.userId)),
       );
   });
+  // A member of the organization may have begun one in its projects before, for no organization.
+  const isOfOwnProject = sql`${sessions.organizationId} is null and exists (select 1 from project_apps a
+    join nodes n on n.id = a.tenant_id where a.id = ${sessions.projectAppId} and n.parent_id = ${organizationId}::uuid)
+    and exists (select 1 from organization_members m
+      where m.tenant_id = ${organizationId}::uuid and m.user_id = ${sessions.userId})`;
   await endSessionsWhere(
     ctx,
     and(
-      eq(sessions.organizationId, organizationId),
+      or(eq(sessions.organizationId, organizationId), isOfOwnProject),
       isNotNull(sessions.projectAppId),
       isUnbound(sessions.ssoSessionId),
       isCompanys(sessions.userId),

@@ -2,7 +2,7 @@ import { INSTALLATION_OPERATOR } from '../../access/installation-roles.ts';
 import { assertOperatorFactor, isOperatorNetwork } from '../../access/operators.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import { fail } from '../../errors.ts';
-import { callerOf, type Context } from '../../kernel/context.ts';
+import { callerOf, isBound, type Context } from '../../kernel/context.ts';
 import { isOperator } from './operators.ts';
 
 /**
@@ -16,7 +16,7 @@ export async function assertInstallationOperator(
 ): Promise<void> {
   const { operators } = services.config;
   const caller = callerOf({ principal });
-  const isPerson = caller.type === 'session' && !caller.impersonator;
+  const isPerson = caller.type === 'session' && !caller.impersonator && !isBound(caller);
   const may =
     isPerson &&
     isOperatorNetwork(operators, call.address) &&

@@ -37,6 +37,8 @@ export async function recordMethodChange(
 ): Promise<void> {
   const { tx, services, call } = ctx;
   const { provider, label } = method;
+  // An organization may insist on its identity provider for people with an address of its domains.
+  ctx.invalidate(`user:${user.id}`);
   const node: NodeRef | undefined = await nodeOfUser(tx, user.id);
   ctx.record({
     actor,

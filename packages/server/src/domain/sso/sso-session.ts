@@ -114,14 +114,17 @@ export async function keepSignIn(
   const issuer = connection ? issuerOfConnection(connection.id) : (identity?.oidc?.issuer ?? null);
   const former = await findSsoSession(tx, services, call.ssoCookie, projectId);
   const secret = newOneTimeToken();
-  const id = former?.userId === user.id ? former.id : services.ids.next();
+  // Apps keep the session in which they began. It stays what it was: one of the person, or one of the organization.
+  const isSame = former?.userId === user.id && former.organizationId === boundTo;
+  const id = isSame ? former.id : services.ids.next();
   if (id === former?.id) {
     await tx
       .update(sessions)
-      .set({ ...proved, ssoIssuer: issuer, organizationId: boundTo, refreshHash: hashOneTimeToken(secret) })
+      .set({ ...proved, ssoIssuer: issuer, refreshHash: hashOneTimeToken(secret) })
       .where(eq(sessions.id, id));
   } else {
-    if (former) await endSessions(ctx, former.userId, eq(sessions.id, former.id), userAsActor(user));
+    if (former && former.userId !== user.id)
+      await endSessions(ctx, former.userId, eq(sessions.id, former.id), userAsActor(user));
     const { amr, acr, factorAt, expiresAt } = proved;
     const opened = { id, kind: 'browser', amr, acr, authenticatedAt, expiresAt, app: null, boundTo } as const;
     const sso = { projectId, factorAt, issuer };

@@ -222,7 +222,7 @@ export const removeMyAuthenticationMethod = mutation({
   input: { id: uuid },
   output: AuthenticationMethod.schema,
   emits: 'user.sign_in_methods_changed',
-  codes: ['LAST_SIGN_IN_METHOD'],
+  codes: ['LAST_SIGN_IN_METHOD', 'IN_USE'],
   run: (ctx) => removeMethod(ctx, ctx.input.id),
 });
 

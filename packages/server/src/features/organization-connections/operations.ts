@@ -90,9 +90,11 @@ export const updateOrganizationConnection = mutation({
     await lockConnections(tx, scope);
     const before = await db.get(OrganizationConnection, input.id);
     if (patch.domainIds) await assertDomainsFree(tx, scope, input.id, patch.domainIds);
-    const role = defaultRoleId === undefined ? {} : await defaultRole(ctx, defaultRoleId);
     const after: typeof before = { ...before, ...definedOf<typeof before>(patch) };
     const isOther = after.issuer !== before.issuer || after.clientId !== before.clientId;
+    // Whoever decides who is let in gives the role to them.
+    const letsIn = isOther || patch.domainIds || patch.justInTime || patch.status === 'active';
+    const role = letsIn || defaultRoleId !== undefined ? await defaultRole(ctx, after.defaultRoleId) : {};
     if (isOther && before.enforced) throw stillEnforced();
     const provedAt = isOther ? null : before.provedAt;
     if (after.enforced && (provedAt === null || after.status !== 'active'))

@@ -10,7 +10,7 @@ import {
   type OpenidDouble,
 } from '../../../test/support/openid-provider.ts';
 import { member } from '../../../test/contract/world.ts';
-import { roleIdOf } from '../../access/built-in.ts';
+import { permissionIdOf, roleIdOf } from '../../access/built-in.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 
 /** Connections of organizations: who sets them up, what they refer to, and that their secret stays inside. */
@@ -19,7 +19,7 @@ let provider: OpenidDouble;
 
 beforeAll(async () => {
   provider = await startOpenidProvider();
-  app = await startApp({ FEDERATION_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8' });
+  app = await startApp({ CONNECTIONS_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8' });
 });
 afterAll(async () => {
   await app.close();
@@ -124,6 +124,25 @@ describe.each(transports)('over %s', (via) => {
     // Nor can they switch it off through its domain.
     const removal = await app.call('deleteOrganizationDomain', { scope, id: domainId }, admin);
     expect(removal).toMatchObject({ code: 'IN_USE', details: [{ path: 'id', code: 'in_use' }] });
+  });
+
+  it('who changes whom it lets in has to be able to give its role', async () => {
+    const admins = { defaultRoleId: roleIdOf('Organization Admin') };
+    const { id: organizationId, scope, connectionId: id, token } = await connected(app, provider, admins);
+    const permissionIds = [permissionIdOf('OrganizationConnection:Update')];
+    const group = await app.must('createGroup', { scope, name: 'Connecting', permissionIds }, { token });
+    const fields = { scope, name: 'Connecting', groupIds: [group.id] };
+    const { id: roleId } = await app.must('createRole', fields, { token });
+    const person = await member(app, organizationId, 'Organization Viewer');
+    await app.database.pool.execute(
+      sql`update organization_members set role_id = ${roleId}::uuid, role_tenant_id = ${organizationId}::uuid
+          where tenant_id = ${organizationId}::uuid and user_id = ${person.userId}::uuid`,
+    );
+    const as = { token: person.token, via };
+    const update = (fields: object) => app.call('updateOrganizationConnection', { scope, id, ...fields }, as);
+    expect((await update({ name: 'Renamed' })).ok).toBe(true);
+    for (const fields of [{ clientId: 'other' }, { justInTime: true }, { status: 'active' }])
+      expect((await update(fields)).code, JSON.stringify(fields)).toBe('PRIVILEGE_ESCALATION');
   });
 
   it('refers to domains of the organization that no other connection has, and to a role that is not ownership', async () => {

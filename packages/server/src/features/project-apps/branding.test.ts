@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { transports, unique } from '../../../test/support/client.ts';
 import { appInProject, signInBrowser, type AppInProject } from '../../../test/support/project-app.ts';
-import { logos } from '../../domain/branding/logo.ts';
+import { isOwnPicture, logos } from '../../domain/branding/logo.ts';
 import type { Mail } from '../../kernel/ports.ts';
 import { projectApps } from './project-app.ts';
 
@@ -81,6 +81,9 @@ describe('a text of an app', () => {
     ['a scheme without a dot', { ...mail, text: 'http://2130706433' }, 'texts.0.text', 'not_allowed'],
     ['a mail address', { ...mail, text: 'Write to me@evil' }, 'texts.0.text', 'not_allowed'],
     ['a phone number', { ...mail, text: 'Call +1 (800) 555-01 99' }, 'texts.0.text', 'not_allowed'],
+    ['a number with commas', { ...mail, text: 'Call 0800,123,456' }, 'texts.0.text', 'not_allowed'],
+    ['a number with stars', { ...mail, text: 'Call 0800 * 1234' }, 'texts.0.text', 'not_allowed'],
+    ['a number around the name', { ...mail, text: '0800 1 {app} 2' }, 'texts.0.text', 'not_allowed'],
     ['another code', { ...mail, text: 'Your code: 123 456' }, 'texts.0.text', 'not_allowed'],
     [
       'a code in other digits',
@@ -249,4 +252,12 @@ it.each(transports)('an organization has a logo and a colour in its invitations,
   const removed = await app.must('uploadOrganizationLogo', { scope, id, file: null }, token);
   expect(removed.logoUrl).toBeNull();
   expect((await app.server.inject(new URL(String(logoUrl)).pathname)).statusCode).toBe(404);
+});
+
+it('an uploaded logo is known by its exact address, and not by one that leads elsewhere from there', () => {
+  const folder = 'https://access.example/api/pictures/';
+  const name = `${'a'.repeat(43)}.png`;
+  expect(isOwnPicture('https://access.example', folder + name)).toBe(true);
+  for (const other of ['../auth/project/authorize?client_id=a', `${name}?a`, `../${name}`, `${name}/..`, ''])
+    expect(isOwnPicture('https://access.example', folder + other), other).toBe(false);
 });

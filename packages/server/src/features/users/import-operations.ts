@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { assertInstallationOperator } from '../../domain/operators/installation-operator.ts';
+import { reservedAddresses } from '../../domain/operators/reserved-addresses.ts';
 import { installationNode } from '../../domain/operators/operators.ts';
 import { ImportedUser, ImportStatus } from '../../domain/user-import/imported-user.ts';
 import { importUsers as importAll } from '../../domain/user-import/import-users.ts';
@@ -55,7 +56,8 @@ export const importUsers = mutation({
     );
     if (scope.grant) throw fail('FORBIDDEN', { fix: 'Import the users into the project itself.' });
     assertDistinct(input.users);
-    assertProvable(input.users, ctx.services.config.operators.addresses);
+    const addresses = input.users.map(({ email }) => email);
+    assertProvable(input.users, await reservedAddresses(ctx, addresses));
     const { validateOnly: changesNothing } = input;
     const outcomes = await importAll(ctx, input.users, { changesNothing });
     const created = outcomes.filter(({ status }) => status === 'created').length;
@@ -86,13 +88,13 @@ function assertDistinct(users: readonly { readonly email: string }[]): void {
 type Line = Pick<ImportedUser, 'email' | 'emailVerified' | 'passwordHash'>;
 
 /**
- * A verified address of `OPERATORS` would make its user an operator. And with neither a proved address nor a password
+ * A verified address of an operator to be would make its user one. And with neither a proved address nor a password
  * no person could become the user: who proves the address by a mailed code becomes a new one.
  * @throws VALIDATION_ERROR
  */
-function assertProvable(users: readonly Line[], operators: readonly string[]): void {
+function assertProvable(users: readonly Line[], reserved: ReadonlySet<string>): void {
   const details = users.flatMap(({ email, emailVerified, passwordHash }, at): Detail[] => {
-    if (emailVerified && operators.includes(email))
+    if (emailVerified && reserved.has(email))
       return [{ path: `users.${at}.emailVerified`, code: 'not_allowed' }];
     return emailVerified || passwordHash !== undefined
       ? []
@@ -101,6 +103,6 @@ function assertProvable(users: readonly Line[], operators: readonly string[]): v
   if (details.length === 0) return;
   throw fail('VALIDATION_ERROR', {
     details: details.slice(0, MAX_DETAILS),
-    fix: 'A user needs a verified address or a password. Those of OPERATORS prove their address by a mail.',
+    fix: 'A user needs a verified address or a password. Those who are to be operators prove their address by a mail.',
   });
 }

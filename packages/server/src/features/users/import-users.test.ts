@@ -6,6 +6,7 @@ import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { transports, unique, type Person, type Via } from '../../../test/support/client.ts';
 import { appoint, operatorAddress, operatorEnvironment } from '../../../test/support/operators.ts';
 import { roleIdOf } from '../../access/built-in.ts';
+import { installationRoleIdOf } from '../../access/installation-roles.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { INSTALLATION_ID, type ScopeRef } from '../../kernel/scope.ts';
 
@@ -156,6 +157,14 @@ describe.each(transports)('an import over %s', (via: Via) => {
       { path: 'users.1.passwordHash', code: 'required' },
     ]);
     expect(await problemsOf({ email: operatorAddress, emailVerified: true })).toMatchObject([
+      { path: 'users.1.emailVerified', code: 'not_allowed' },
+    ]);
+    const prepared = address();
+    await app.database.pool.execute(
+      sql`insert into prepared_operators (address, role_id, expires_at)
+          values (${prepared}, ${installationRoleIdOf('Installation Operator')}::uuid, now() + interval '1 day')`,
+    );
+    expect(await problemsOf({ email: prepared, emailVerified: true })).toMatchObject([
       { path: 'users.1.emailVerified', code: 'not_allowed' },
     ]);
     expect(await problemsOf({ email: address(), passwordHash: 'x'.repeat(513) })).toMatchObject([

@@ -60,11 +60,11 @@ function messageOf(fault: unknown, url: string): string {
 }
 
 export function createConnectionProviders(
-  { appUrl, federation }: Pick<Config, 'appUrl' | 'federation'>,
+  { appUrl, connections }: Pick<Config, 'appUrl' | 'connections'>,
   { resolve, clock, kek }: { readonly resolve: Resolve; readonly clock: Clock; readonly kek: Kek },
 ): ConnectionProviders {
   // An http issuer is on this machine (`isIssuer`), where the operator has to allow connections.
-  const fetch = guardedFetch(createTargetGuard({ allowHttp: true, ...federation }, resolve));
+  const fetch = guardedFetch(createTargetGuard({ allowHttp: true, ...connections }, resolve));
   const kept = new Map<string, { readonly settings: string; readonly provider: IdentityProvider }>();
 
   function build({ id, sealedSecret, scopes, justInTime, ...named }: ConnectedProvider): IdentityProvider {
@@ -109,6 +109,8 @@ export function createConnectionProviders(
       }
       if (keysUri === undefined)
         return { ok: false, step: 'keys', message: 'The metadata name no jwks_uri.' };
+      if (new URL(issuer).protocol === 'https:' && !keysUri.startsWith('https://'))
+        return { ok: false, step: 'keys', message: 'The jwks_uri of the metadata is not https.' };
       try {
         const answer = await fetch(keysUri, {
           method: 'GET',
@@ -120,7 +122,7 @@ export function createConnectionProviders(
         Keys.parse(await answer.json());
         return { ok: true, step: 'keys', message: 'The provider answered with its metadata and keys.' };
       } catch (error) {
-        return { ok: false, step: 'keys', message: messageOf(error, keysUri) };
+        return { ok: false, step: 'keys', message: messageOf(error, 'jwks_uri') };
       }
     },
   };

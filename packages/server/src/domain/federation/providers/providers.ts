@@ -38,7 +38,7 @@ export const openidKeys = ({ offered }: Pick<IdentityProviders, 'offered'>): str
   offered.map(({ key }) => key).filter((key) => key !== 'github');
 
 export function createIdentityProviders(
-  config: Pick<Config, 'appUrl' | 'github' | 'identityProviders' | 'federation'>,
+  config: Pick<Config, 'appUrl' | 'connections' | 'github' | 'identityProviders' | 'federation'>,
   ports: {
     readonly resolve: Resolve;
     readonly clock: Clock;

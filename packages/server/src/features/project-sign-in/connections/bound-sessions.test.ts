@@ -3,10 +3,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { joinOrganization } from '../../../../test/decisions/memberships.ts';
 import { transports, unique } from '../../../../test/support/client.ts';
 import { addressAt, startCompanies, type Companies } from '../../../../test/support/companies.ts';
-import { connected } from '../../../../test/support/connections.ts';
+import { connected, type Connected } from '../../../../test/support/connections.ts';
 import { memberOf } from '../../../../test/support/grants.ts';
 import { redirectParameters, signInBrowser } from '../../../../test/support/project-app.ts';
+import { firstOperator, installation } from '../../../../test/support/operators.ts';
 import { visitor } from '../../../../test/support/visitor.ts';
+import { installationRoleIdOf } from '../../../access/installation-roles.ts';
 import { roleIdOf } from '../../../access/built-in.ts';
 import { rowsOf } from '../../../db/query/rows.ts';
 
@@ -20,6 +22,17 @@ beforeEach(() => {
   companies.provider.person = null;
 });
 
+/** The first sign-in of a person who had the address before, which they prove by a mail. */
+async function linked(acme: Connected, address: string): Promise<void> {
+  const browser = signInBrowser(companies.app, companies.shop);
+  await browser.authorize();
+  await browser.post('/api/auth/flow/identifier', { email: address });
+  await companies.throughProvider(browser, acme, address);
+  const next = await browser.open(await companies.app.mailedToken(address));
+  expect([String(next.headers.location).endsWith('/consent'), next.statusCode]).toEqual([true, 303]);
+  await browser.answer('approve');
+}
+
 describe.each(transports)('a bound session, over %s', (via) => {
   it('reaches its organization, its projects and its grants, and nothing else', async () => {
     const acme = await companies.company();
@@ -31,15 +44,7 @@ describe.each(transports)('a bound session, over %s', (via) => {
       { scope: acme.scope, name: `P ${unique()}` },
       { token: acme.token },
     );
-    // Once by mail, because the person existed before.
-    const first = signInBrowser(companies.app, companies.shop);
-    await first.authorize();
-    await first.post('/api/auth/flow/identifier', { email: address });
-    await companies.throughProvider(first, acme, address);
-    const next = await first.open(await companies.app.mailedToken(address));
-    expect([String(next.headers.location).endsWith('/consent'), next.statusCode]).toEqual([true, 303]);
-    await first.answer('approve');
-
+    await linked(acme, address);
     const token = await companies.boundSession(acme, address);
     const as = { token, via };
     expect((await companies.app.call('organization', { scope: acme.scope, id: acme.id }, as)).ok).toBe(true);
@@ -92,6 +97,35 @@ describe('a bound session', () => {
     const query = new URLSearchParams({ action: 'connect', redirect: companies.frontend }).toString();
     const { headers } = await browser.get(`/api/auth/providers/acme?${query}`);
     expect(headers.location).toBe(`${companies.frontend}/?error=stepUpRequired`);
+  });
+
+  it('of an operator imports no users, with whom its provider would own addresses', async () => {
+    const { app } = companies;
+    const acme = await companies.company({ defaultRoleId: roleIdOf('Organization Admin'), trustMfa: true });
+    const email = addressAt(acme);
+    const person = await app.person({ email });
+    const roleId = installationRoleIdOf('Installation Operator');
+    const appointed = { scope: installation, userId: person.userId, roleId, reason: 'They join the team' };
+    await app.must('createOperator', appointed, { token: (await firstOperator(app)).token });
+    await linked(acme, email);
+    const token = await companies.boundSession(acme, email);
+    const { scope } = await app.must('createProject', { scope: acme.scope, name: 'P' }, { token });
+    const users = [{ email: `${unique()}@example.org`, emailVerified: true }];
+    const refused = await app.call('importUsers', { scope, users }, { token });
+    expect(refused).toMatchObject({ status: 403, code: 'FORBIDDEN' });
+    expect(refused.body).toContain('Only an Installation Operator');
+    expect((await app.call('importUsers', { scope, users }, { token: person.token })).ok).toBe(true);
+  });
+
+  it('begins at no provider that the page of the sign-in does not show', async () => {
+    const [acme, other] = [await companies.company(), await companies.company()];
+    const browser = visitor(companies.app.server);
+    await browser.get(`/api/auth/sign-in?redirect=${encodeURIComponent(companies.frontend)}`);
+    const begin = (id: string) => browser.get(`/api/auth/project/connections/${id}`);
+    expect((await begin(acme.connectionId)).statusCode).toBe(404);
+    await browser.post('/api/auth/flow/identifier', { email: addressAt(other) });
+    expect((await begin(acme.connectionId)).statusCode).toBe(404);
+    expect((await begin(other.connectionId)).statusCode).toBe(302);
   });
 
   it('is not offered to the account pages', async () => {

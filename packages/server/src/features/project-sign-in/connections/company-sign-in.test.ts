@@ -25,7 +25,7 @@ let shop: { readonly clientId: string; readonly redirectUri: string };
 
 beforeAll(async () => {
   [provider, other] = await Promise.all([startOpenidProvider(), startOpenidProvider('other', 'Other & Co')]);
-  app = await startApp({ FEDERATION_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8' });
+  app = await startApp({ CONNECTIONS_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8' });
   vendor = await vendorOf(app);
   const redirectUri = 'https://billing.example/callback';
   const made = await app.must(
@@ -181,12 +181,19 @@ describe('a person of the organization', () => {
 });
 
 describe('the provider of an organization cannot', () => {
-  const refused = async (acme: Connected, claims: Record<string, unknown>) => {
+  const refused = async (
+    acme: Connected,
+    claims: Record<string, unknown>,
+    meanwhile = () => Promise.resolve<unknown>(undefined),
+  ) => {
     const before = await membersOf(acme);
     const address = addressAt(acme);
     provider.person = provider.newPerson(claims);
     const browser = await identified(address);
-    const back = await toProvider(browser, acme);
+    const begun = await browser.get(`/api/auth/project/connections/${acme.connectionId}`);
+    const callback = await provider.visit(String(begun.headers.location));
+    await meanwhile();
+    const back = await browser.get(callback);
     expect(back.headers.location).toMatch(/\/sign-in$/);
     expect(await noticeOf(browser)).toContain('did not name an address that belongs to your organization');
     expect(await membersOf(acme)).toEqual(before);
@@ -210,10 +217,11 @@ describe('the provider of an organization cannot', () => {
     const address = addressAt(acme);
     provider.person = personAt(address);
     await signIn(await identified(address), acme);
-    await app.database.pool.execute(
-      sql`update organization_domains set status = 'lapsed' where id = ${acme.domainId}::uuid`,
-    );
-    await refused(acme, { ...provider.person });
+    const lapse = () =>
+      app.database.pool.execute(
+        sql`update organization_domains set status = 'lapsed' where id = ${acme.domainId}::uuid`,
+      );
+    await refused(acme, { ...provider.person }, lapse);
     expect((await (await identified(address)).page()).body).not.toContain('/connections/');
   });
 

@@ -75,6 +75,8 @@ export async function toConnection(ctx: Run, id: string, isReached: boolean): Pr
   const { tx, services } = ctx;
   ctx.unchanged();
   const flow = await lockFirstStep(ctx);
+  // Only the connection that the page has offered, so that no other site can send this browser to a provider of its choice.
+  if (flow.step.connection?.id !== id) throw notOffered();
   const connection = await offeredConnection(tx, flow.asked, id);
   const verifier = newVerifier();
   const notice = isReached ? {} : { notice: 'providerFailed' as const };

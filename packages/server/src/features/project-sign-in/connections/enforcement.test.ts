@@ -5,7 +5,7 @@ import { codeShown } from '../../../../test/support/authenticator.ts';
 import { transports, unique, type Person } from '../../../../test/support/client.ts';
 import { addressAt, startCompanies, type Companies } from '../../../../test/support/companies.ts';
 import { provedDomain, type Connected } from '../../../../test/support/connections.ts';
-import { memberOf, vendorOf } from '../../../../test/support/grants.ts';
+import { customerOf, grantTo, memberOf, vendorOf } from '../../../../test/support/grants.ts';
 import { redirectParameters, signInBrowser } from '../../../../test/support/project-app.ts';
 import { roleIdOf } from '../../../access/built-in.ts';
 
@@ -50,8 +50,7 @@ async function withFactor({ token }: Person): Promise<string> {
 }
 
 /** The code that the shop gets for a sign-in by mail. */
-async function codeByMail(address: string) {
-  const browser = signInBrowser(app, companies.shop);
+async function codeByMail(address: string, browser = signInBrowser(app, companies.shop)) {
   await browser.authorize();
   const next = await browser.open(await browser.mail(address));
   const end = String(next.headers.location).endsWith('/consent') ? await browser.answer('approve') : next;
@@ -67,15 +66,21 @@ const exchange = ({ code, verifier }: { readonly code: string; readonly verifier
     code_verifier: verifier,
   });
 
-const sessionByMail = async (address: string) =>
-  ((await exchange(await codeByMail(address))).data as { readonly refresh_token: string }).refresh_token;
-
-const renew = (refreshToken: string) =>
-  app.raw('projectToken', {
-    grant_type: 'refresh_token',
-    refresh_token: refreshToken,
-    client_id: companies.shop.clientId,
-  });
+/** A session of the shop; returns how to renew it, which is possible as long as it lives. */
+async function sessionByMail(...by: Parameters<typeof codeByMail>) {
+  let { refreshToken } = (await exchange(await codeByMail(...by))).data as { readonly refreshToken: string };
+  const renew = async () => {
+    const answer = await app.raw('projectToken', {
+      grant_type: 'refresh_token',
+      refresh_token: refreshToken,
+      client_id: companies.shop.clientId,
+    });
+    ({ refreshToken } = (answer.data ?? {}) as { readonly refreshToken: string });
+    return answer.status;
+  };
+  expect(await renew()).toBe(200);
+  return renew;
+}
 
 async function bypassMails({ owner }: Connected) {
   await app.app.flushMails();
@@ -147,13 +152,28 @@ describe('from the beginning of enforcement', () => {
   it('a code that an app got before is worth nothing, and neither is a session', async () => {
     const acme = await proved();
     const { email } = await memberAt(acme, 'Organization Viewer');
-    const session = await sessionByMail(email);
+    const renew = await sessionByMail(email);
     const other = await memberAt(acme, 'Organization Viewer', `${unique()}@example.org`);
     const [unused, ofOther] = [await codeByMail(email), await codeByMail(other.email)];
     await companies.enforce(acme);
     expect((await exchange(unused)).status).toBe(400);
-    expect((await renew(session)).status).toBe(400);
+    expect(await renew()).toBe(400);
     expect((await exchange(ofOther)).status).toBe(200);
+  });
+
+  it('a session of an app does not become one of the organization by a later sign-in of the browser', async () => {
+    const acme = await proved();
+    const { email } = await memberAt(acme, 'Organization Viewer');
+    const browser = signInBrowser(app, companies.shop);
+    const renew = await sessionByMail(email, browser);
+    await browser.authorize({ prompt: 'login' });
+    await browser.post('/api/auth/flow/identifier', { email });
+    await companies.throughProvider(browser, acme, email);
+    const next = await browser.open(await app.mailedToken(email));
+    const end = String(next.headers.location).endsWith('/consent') ? await browser.answer('approve') : next;
+    expect(redirectParameters(end).code).toBeDefined();
+    await companies.enforce(acme);
+    expect(await renew()).toBe(400);
   });
 
   it('a domain that is verified later counts as well', async () => {
@@ -165,14 +185,14 @@ describe('from the beginning of enforcement', () => {
     await app.must('updateOrganizationConnection', { scope, id: acme.connectionId, domainIds }, { token });
     await companies.enforce(acme);
     const person = await memberAt(acme, 'Organization Viewer', `${unique()}@${later.domain}`);
-    const session = await sessionByMail(person.email);
+    const renew = await sessionByMail(person.email);
     const enter = () => app.call('organization', { scope, id: acme.id }, { token: person.token });
     expect((await enter()).ok).toBe(true);
 
     app.records.set(record.name, [record.value]);
     await app.must('verifyOrganizationDomain', { scope, id }, { token });
     expect((await enter()).code).toBe('SSO_REQUIRED');
-    expect((await renew(session)).status).toBe(400);
+    expect(await renew()).toBe(400);
   });
 
   it('so does a verified domain that the connection gets later', async () => {
@@ -181,10 +201,62 @@ describe('from the beginning of enforcement', () => {
     await companies.enforce(acme);
     const { id, domain } = await provedDomain(app, acme);
     const person = await memberAt(acme, 'Organization Viewer', `${unique()}@${domain}`);
-    const session = await sessionByMail(person.email);
+    const renew = await sessionByMail(person.email);
     const domainIds = [acme.domainId, id];
     await app.must('updateOrganizationConnection', { scope, id: acme.connectionId, domainIds }, { token });
-    expect((await renew(session)).status).toBe(400);
+    expect(await renew()).toBe(400);
+  });
+});
+
+describe('members of an organization that insists on its provider', () => {
+  it('cannot take away the address by which they are its people', async () => {
+    const acme = await proved();
+    await companies.enforce(acme);
+    const { token, userId } = await memberAt(acme, 'Organization Viewer');
+    const address = `${unique()}@example.org`;
+    await app.must('addMyAuthenticationMethod', { provider: 'email', providerId: address }, { token });
+    await app.must('verifyEmail', { token: await app.mailedToken(address) });
+    const { items } = await app.must('myAuthenticationMethods', {}, { token });
+    const id = items.find(({ providerId }) => providerId.endsWith(acme.domain))?.id ?? '';
+    const remove = () => app.call('removeMyAuthenticationMethod', { id }, { token });
+    expect(await remove()).toMatchObject({ code: 'IN_USE', details: [{ path: 'id', code: 'in_use' }] });
+    await app.must('removeOrganizationMember', { scope: acme.scope, userId }, { token });
+    expect((await remove()).ok).toBe(true);
+  });
+
+  it('sign in to its own projects for it, or not at all', async () => {
+    const [acme, customer] = [await proved(), await customerOf(app)];
+    const vendor = await vendorOf(app, { ...acme.owner, account: acme.scope });
+    await grantTo(app, vendor, customer, { defaultRoleId: vendor.reader });
+    const redirectUri = 'https://till.example/callback';
+    const fields = { name: 'Till', redirectUris: [redirectUri], enabledProviders: ['email' as const] };
+    const as = { token: acme.token };
+    const { clientId } = await app.must('createProjectApp', { scope: vendor.scope, ...fields }, as);
+    const { email, userId } = await memberAt(acme, 'Organization Viewer');
+    await app.database.pool.execute(
+      sql`insert into organization_members (tenant_id, user_id, role_id, role_tenant_id)
+          select ${customer.id}::uuid, user_id, role_id, role_tenant_id from organization_members
+          where tenant_id = ${acme.id}::uuid and user_id = ${userId}::uuid`,
+    );
+    await companies.enforce(acme);
+    const browser = signInBrowser(app, { clientId, redirectUri });
+    await browser.authorize();
+    const choice = await browser.open(await browser.mail(email));
+    expect(choice.headers.location).toMatch(/\/organization$/);
+    const form_token = await browser.formToken();
+    const end = await browser.post('/api/auth/project/organization', { form_token });
+    expect(redirectParameters(end)).toMatchObject({ error: 'access_denied' });
+  });
+
+  it('ask nothing of its customers from outside', async () => {
+    const [acme, customer] = [await proved(), await customerOf(app)];
+    const vendor = await vendorOf(app, { ...acme.owner, account: acme.scope });
+    const { scope } = await grantTo(app, vendor, customer);
+    const owner = await memberAt(acme, 'Organization Owner');
+    const ask = () => app.call('whoCan', { scope, permissionName: 'invoice:read' }, { token: owner.token });
+    expect((await ask()).ok).toBe(true);
+    await companies.enforce(acme);
+    expect((await ask()).code).toBe('SSO_REQUIRED');
   });
 });
 

@@ -1,0 +1,22 @@
+import { sql } from 'drizzle-orm';
+import { isDomainOf } from '../../access/credentials/company-address.ts';
+import { rowsOf } from '../../db/query/rows.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+
+/** The name of an organization of this member that lets people of this domain in through its provider only. */
+export async function insistingOrganization(
+  db: Executor,
+  userId: string,
+  domain: string,
+): Promise<string | undefined> {
+  const [row] = await rowsOf<{ name: string }>(
+    db,
+    sql`select o.name from organization_members m
+      join organizations o on o.id = m.tenant_id
+      join organization_connections c on c.tenant_id = m.tenant_id and c.enforced and c.status = 'active'
+        and c.deleted_at is null
+      join organization_domains d on ${isDomainOf('c')}
+      where m.user_id = ${userId}::uuid and d.domain = ${domain} limit 1`,
+  );
+  return row?.name;
+}
