@@ -51,6 +51,7 @@ const withLibraries = {
     'nodemailer',
     'pino-pretty',
     'redis',
+    'yaml',
   ],
   splitting: true,
   chunkNames: '[name]-[hash]',

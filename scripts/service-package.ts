@@ -15,6 +15,7 @@ const beside = [
   'nodemailer',
   'redis',
   'swagger-ui-dist',
+  'yaml',
 ];
 
 /** @returns the folder from which it is packed and published */

@@ -4,7 +4,7 @@ import { compileCondition } from '@doorward/decision';
 import { describe, expect, it } from 'vitest';
 import { serveApp } from '../packages/node/test/support/service.ts';
 import type { TestApp } from '../packages/server/test/support/app.ts';
-import { comparable, runPage } from './support/page-shell.ts';
+import { comparable, runPage, type EarlierPage } from './support/page-shell.ts';
 
 /** The samples of the pages that teach run as they are printed, against the real service, and print what the page shows. */
 const root = join(import.meta.dirname, '..');
@@ -14,12 +14,17 @@ const helpers = 'docs/concepts/README.md';
 const concepts = readdirSync(join(root, 'docs/concepts'))
   .filter((name) => name.endsWith('.md') && name !== 'README.md')
   .map((name) => `docs/concepts/${name}`);
-const guides = ['b2b-product', 'nginx', 'machine-onboarding', 'support-runbook'].map(
+const guides = ['b2b-product', 'customers', 'nginx', 'machine-onboarding', 'support-runbook'].map(
   (name) => `docs/guides/${name}.md`,
 );
 
 /** Getting started without the parts that need PostgreSQL or another process. */
 const firstCheck = { page: start, until: '\n## Policy tests' };
+
+/** Guides that go on where another one was. */
+const earlier: Readonly<Record<string, EarlierPage>> = {
+  'docs/guides/customers.md': { page: 'docs/guides/b2b-product.md', until: '\n## 6. ' },
+};
 
 describe.each([...concepts, ...guides])('%s', (page) => {
   it('prints what it shows', async () => {
@@ -30,6 +35,7 @@ describe.each([...concepts, ...guides])('%s', (page) => {
         before: [firstCheck, { page: helpers }],
         url: service.url,
         then: () => verifyAddress(service.app),
+        after: earlier[page],
       });
       for (const { language, printed, actual } of samples)
         expect(comparable(language, actual)).toEqual(comparable(language, printed));

@@ -45,7 +45,7 @@ const sections: readonly (readonly [title: string, link: string, items: Item[]])
     '/guides/',
     [
       { text: 'Overview', link: '/guides/' },
-      ...pages('guides/b2b-product', 'project-grants', 'guides/guards'),
+      ...pages('guides/b2b-product', 'project-grants', 'guides/customers', 'guides/guards'),
       ...pages(...'express fastify hono nestjs nextjs nginx'.split(' ').map((name) => `guides/${name}`)),
       ...pages('sign-in', 'passkeys', 'guides/company-sign-in', 'authzen'),
       ...pages(

@@ -1,5 +1,5 @@
 /** The service as it is installed: the tarball of `doorward` alone in an empty folder. */
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { firstCheck } from '../../scripts/first-check.ts';
@@ -39,6 +39,13 @@ describe('doorward', () => {
       expect(manifest).not.toHaveProperty(member);
     expect(Object.values(manifest.dependencies).filter((range) => !/^\d/.test(range))).toEqual([]);
     expect(await run(command(), ['--version'], folder)).toBe(`${version}\n`);
+  });
+
+  test('reads the documents of its commands', async () => {
+    const page = await readFile(join(root, 'docs/guides/policy-as-code.md'), 'utf8');
+    await writeFile(join(folder, 'doorward.yaml'), /^```yaml\n([\s\S]*?)^```/m.exec(page)?.[1] ?? '');
+    const tested = await run(command(), ['policy', 'test', '--offline'], folder);
+    expect(tested).toContain('2 passed, 0 failed');
   });
 
   test('starts, signs a user up, checks a permission and stops', async () => {

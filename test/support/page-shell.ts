@@ -55,18 +55,25 @@ interface Sample {
   readonly actual: string;
 }
 
+/** A page whose `sh` blocks come before, up to a heading: their output is not compared. */
+export interface EarlierPage {
+  readonly page: string;
+  readonly until?: string;
+}
+
 interface Visit {
   /** Path of the page below the root of the repository. */
   readonly page: string;
-  /** Pages whose `sh` blocks come before, up to a heading: their output is not compared. */
-  readonly before: readonly { readonly page: string; readonly until?: string }[];
+  readonly before: readonly EarlierPage[];
   readonly url: string;
   /** What the reader does in a browser after those pages. */
   readonly then?: () => Promise<void>;
+  /** The page on which this one goes on, if it is not one of those. */
+  readonly after?: EarlierPage | undefined;
 }
 
 /** With RECORD=1 the outputs are written into the page. */
-export async function runPage({ page, before, url, then }: Visit): Promise<Sample[]> {
+export async function runPage({ page, before, url, then, after }: Visit): Promise<Sample[]> {
   const text = await readFile(join(root, page), 'utf8');
   const blocks = blocksOf(text);
   // Below node_modules, so that a program finds our packages.
@@ -77,18 +84,13 @@ export async function runPage({ page, before, url, then }: Visit): Promise<Sampl
     const file = fileOf(block);
     if (file !== undefined) await writeFile(join(cwd, file), block.text);
   }
-  const earlier = await Promise.all(
-    before.map(
-      async ({ page, until = '\0' }) => (await readFile(join(root, page), 'utf8')).split(until)[0] ?? '',
-    ),
-  );
-  const start = earlier.flatMap(blocksOf).flatMap(({ language, text }) => (language === 'sh' ? [text] : []));
+  const start = (await Promise.all(before.map(commandsOf))).flat();
   const env = { DOORWARD: url, DOORWARD_URL: url };
   const names = new Set(start.join('\n').match(/^[A-Z]+(?==)/gm) ?? []);
   const keep = names.size === 0 ? '' : `declare -p ${[...names].join(' ')}\ndeclare -f`;
-  const state = await bash(`set -euo pipefail\n{\n:\n${start.join('\n')}} >&2\n${keep}`, cwd, env);
+  const state = await bash(`set -euo pipefail\n${unseen(start)}\n${keep}`, cwd, env);
   await then?.();
-  const script = ['set -euo pipefail', state];
+  const script = ['set -euo pipefail', state, unseen(after ? await commandsOf(after) : [])];
   const outputs: (Block | undefined)[] = [];
   blocks.forEach((block, index) => {
     if (block.language !== 'sh') return;
@@ -107,6 +109,14 @@ export async function runPage({ page, before, url, then }: Visit): Promise<Sampl
   await rm(cwd, { recursive: true, force: true });
   return samples;
 }
+
+async function commandsOf({ page, until = '\0' }: EarlierPage): Promise<string[]> {
+  const [text = ''] = (await readFile(join(root, page), 'utf8')).split(until);
+  return blocksOf(text).flatMap((block) => (block.language === 'sh' ? [block.text] : []));
+}
+
+/** Runs commands in the shell, with their output beside that of the page. */
+const unseen = (commands: readonly string[]): string => `{\n:\n${commands.join('\n')}} >&2`;
 
 async function record(
   page: string,

@@ -152,7 +152,10 @@ export interface VerifyOptions extends CallOptions {
   readonly audience?: string | undefined;
   /** True: asks the service whether the key, session and user still exist. */
   readonly live?: boolean | undefined;
-  /** The project whose tokens are accepted; default: the scope of the client. */
+  /**
+   * The project whose tokens are accepted, as its owner names it: tokens of the customers to whom it is granted are among
+   * them, and the principal's `scope` names the customer. Default: the scope of the client.
+   */
   readonly scope?: Scope | undefined;
 }
 

@@ -1,5 +1,5 @@
 import { DoorwardError } from '../errors.ts';
-import type { Doorward, Permission, Principal, QuestionOptions, Scope } from '../types.ts';
+import type { Doorward, Permission, Principal, VerifyOptions } from '../types.ts';
 import { Answer, refusalsOf, type Refusals } from './answer.ts';
 import { refusalOf } from './failure.ts';
 import type { PermissionOptions } from './options.ts';
@@ -42,16 +42,19 @@ export async function admit<Request>(
   call: Call<Request>,
 ): Promise<Answer | null> {
   const { request } = call;
+  const { types, live } = options;
   const refuse = refusalsOf(call.header('x-request-id'));
   const minRevision = call.header('x-doorward-revision') ?? undefined;
   if (minRevision !== undefined && !/^[\w-]{1,128}$/.test(minRevision)) return refuse.badRevision();
 
+  const given = options.who ? await options.who(request) : await tokenOf(options, call);
+  if (given === null || given === undefined) return refuse.unauthenticated();
   const scope = typeof options.scope === 'function' ? await options.scope(request) : options.scope;
   // Falling back to the scope of the client would decide about another project than the one that the route serves.
   if (!scope && options.scope !== undefined) return refuse.notFound();
   const common = { signal: call.signal, timeoutMs: options.timeoutMs, scope: scope ?? undefined };
 
-  const caller = await callerOf(doorward, options, call, common, refuse);
+  const caller = await callerOf(doorward, given, { ...common, types, live }, refuse);
   if (caller instanceof Answer) return caller;
   const principal = isPrincipal(caller) ? caller : null;
   if (principal) call.signIn(principal);
@@ -73,19 +76,15 @@ export async function admit<Request>(
   return refuse.forbidden(decision.reason);
 }
 
-async function callerOf<Request>(
+async function callerOf(
   doorward: Doorward,
-  options: PermissionOptions<Request>,
-  call: Call<Request>,
-  common: QuestionOptions & { readonly scope: Scope | undefined },
+  given: string | Caller,
+  options: VerifyOptions,
   refuse: Refusals,
 ): Promise<Caller | Answer> {
-  const caller = options.who ? await options.who(call.request) : await tokenOf(options, call);
-  if (caller === null || caller === undefined) return refuse.unauthenticated();
   // Without this, a session without a user would count as a signed-in caller.
-  if (typeof caller !== 'string') return caller.userId ? caller : refuse.unauthenticated();
-  const { types, live } = options;
-  return refusalOr(() => doorward.verifyToken(caller, { ...common, types, live }), true, refuse);
+  if (typeof given !== 'string') return given.userId ? given : refuse.unauthenticated();
+  return refusalOr(() => doorward.verifyToken(given, options), true, refuse);
 }
 
 /** The scheme is case-insensitive (conventions §5). An empty token counts as an invalid one. */

@@ -7,6 +7,17 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  customerOf,
+  grantTo,
+  granted,
+  memberOf,
+  vendorOf,
+  type Customer,
+  type Vendor,
+} from '../../../server/test/support/grants.ts';
+import { redirectParameters, signInBrowser } from '../../../server/test/support/project-app.ts';
+import { visitor } from '../../../server/test/support/visitor.ts';
 import { openShop, type Shop } from '../middleware/support/shop.ts';
 import { webListener } from '../middleware/support/web-listener.ts';
 
@@ -107,6 +118,89 @@ describe.each(Object.entries(guides))('docs/guides/%s.md', (guide, serverOf) => 
     expect(await statusOf('/orders/2', shop.tokens.clerk)).toBe(404);
     expect(await statusOf('/orders/1')).toBe(401);
     if (guide !== 'nextjs') expect(await statusOf('/me', shop.tokens.stranger)).toBe(200);
+    await new Promise<void>((closed) => {
+      server.close(() => closed());
+      server.closeAllConnections();
+    });
+  });
+});
+
+describe('docs/guides/customers.md', () => {
+  /** `invoice:read`, and `invoice:approve` up to 1000. */
+  async function clerkOf({ scope, token, resourceId, permissions }: Vendor): Promise<string> {
+    const as = { token };
+    const actions = ['read', 'write', 'pay', 'approve'];
+    await shop.app.must('updateResource', { scope, id: resourceId, actions }, as);
+    const condition = { NumericLessThanEquals: { 'resource.amount': 1000 } };
+    const approve = await shop.app.must(
+      'createPermission',
+      { scope, resourceId, action: 'approve', condition },
+      as,
+    );
+    const permissionIds = [permissions['read'] ?? '', approve.id];
+    const group = await shop.app.must('createGroup', { scope, name: 'Decide', permissionIds }, as);
+    return (await shop.app.must('createRole', { scope, name: 'Clerk', groupIds: [group.id] }, as)).id;
+  }
+
+  /** The access token of a member who signs in to an app of the vendor. */
+  async function signedIn(vendor: Vendor, customer: Customer): Promise<string> {
+    const redirectUri = 'https://invoices.example/callback';
+    const input = { scope: vendor.scope, name: 'Invoices', redirectUris: [redirectUri], firstParty: true };
+    const { clientId } = await shop.app.must('createProjectApp', input, { token: vendor.token });
+    const { email } = await memberOf(shop.app, customer, 'Organization Viewer');
+    const browser = signInBrowser(shop.app, { clientId, redirectUri }, visitor(shop.app.server, shop.url));
+    await browser.authorize();
+    const { code = '' } = redirectParameters(await browser.open(await browser.mail(email)));
+    const exchange = {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: redirectUri,
+      client_id: clientId,
+      code_verifier: browser.verifier,
+    } as const;
+    return (await shop.app.must('projectToken', exchange)).accessToken;
+  }
+
+  it('runs, and decides for the customer of the token', async () => {
+    const { app } = shop;
+    const vendor = await vendorOf(app);
+    const clerk = await clerkOf(vendor);
+    const acme = await customerOf(app);
+    const grant = await grantTo(app, vendor, acme, { roleIds: [clerk], defaultRoleId: clerk });
+    const scope = granted(acme, vendor);
+    const key = await app.must(
+      'createApiKey',
+      { scope, name: 'script', roleId: clerk },
+      { token: acme.token },
+    );
+    const credentials = { clientId: key.clientId, clientSecret: key.clientSecret ?? '', scope };
+    const ofKey = (await app.must('exchangeApiKey', credentials)).accessToken;
+    const ofPerson = await signedIn(vendor, acme);
+
+    process.env['DOORWARD_SCOPE'] = `${vendor.scope.tenant}:${vendor.scope.id}`;
+    delete process.env['DOORWARD_CLIENT_ID'];
+    delete process.env['DOORWARD_CLIENT_SECRET'];
+    const { server } = (await run('customers')) as { server: Server };
+    if (!server.listening) await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const ask = async (method: string, path: string, token: string) => {
+      const response = await fetch(url + path, { method, headers: { authorization: `Bearer ${token}` } });
+      const { of, reason } = (await response.json()) as { of?: string; reason?: string };
+      return { status: response.status, ...(of && { of }), ...(reason && { reason }) };
+    };
+    for (const token of [ofKey, ofPerson]) {
+      expect(await ask('GET', '/invoices', token)).toEqual({ status: 200, of: scope.id });
+      expect(await ask('POST', '/invoices/1/approve', token)).toEqual({ status: 200 });
+      expect(await ask('POST', '/invoices/2/approve', token)).toEqual({
+        status: 403,
+        reason: 'CONDITION_NOT_MET',
+      });
+    }
+    expect(await ask('GET', '/invoices', shop.tokens.clerk)).toEqual({ status: 401 });
+    expect((await fetch(`${url}/invoices`)).status).toBe(401);
+    await app.must('suspendProjectGrant', { scope: vendor.scope, id: grant.id }, { token: vendor.token });
+    for (const token of [ofKey, ofPerson])
+      expect(await ask('GET', '/invoices', token)).toEqual({ status: 401 });
     await new Promise<void>((closed) => {
       server.close(() => closed());
       server.closeAllConnections();

@@ -72,6 +72,7 @@ describe('options', () => {
   it('`scope`: without one nothing is decided; the token of another project is not valid in it', async () => {
     const { requireSignedIn } = guard(doorward);
     expect(await statusOf(await open(requireSignedIn({ scope: () => null })), bearer('clerk'))).toBe(404);
+    expect(await statusOf(await open(requireSignedIn({ scope: () => null })))).toBe(401);
     const { id } = await shop.app.must(
       'createProject',
       { scope: shop.owner.account, name: 'Other' },

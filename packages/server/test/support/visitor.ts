@@ -18,7 +18,8 @@ export interface Visitor {
   signIn(github: GithubDouble, query?: Record<string, string>): Promise<LightMyRequestResponse>;
 }
 
-export function visitor(server: FastifyInstance): Visitor {
+/** `origin`: of the service, if it is not the default `APP_URL`. */
+export function visitor(server: FastifyInstance, origin = 'http://localhost:4000'): Visitor {
   const cookies = new Map<string, string>();
   const ask = async (
     method: 'GET' | 'POST',
@@ -50,7 +51,7 @@ export function visitor(server: FastifyInstance): Visitor {
         address,
         {
           'content-type': 'application/x-www-form-urlencoded',
-          origin: 'http://localhost:4000',
+          origin,
           ...headers,
         },
         new URLSearchParams(form).toString(),

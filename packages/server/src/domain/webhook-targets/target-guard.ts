@@ -54,7 +54,8 @@ const fixes: Readonly<Record<Fault | 'format', string>> = {
   scheme: 'Use an https URL.',
   credentials: 'Take user name and password out of the URL: deliveries are signed instead.',
   port: 'Use port 443, 80, or one above 1023 that belongs to no database or file server.',
-  private_address: 'Use a host whose addresses are all public.',
+  private_address:
+    'Use a host whose addresses are all public. To a receiver on your own machine, forward events: doorward events tail --forward <address>.',
 };
 
 export function createTargetGuard(
