@@ -78,6 +78,7 @@ beforeAll(async () => {
     ...operatorEnvironment,
     IDENTITY_PROVIDERS: JSON.stringify([provider.entry]),
     FEDERATION_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
+    CONNECTIONS_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',
     OIDC_DYNAMIC_REGISTRATION: 'true',
   });
   owner = await house(app);
@@ -704,6 +705,7 @@ describe('an answer over REST', () => {
     const begun = await call('startSignIn', { redirect: 'http://localhost:4000/' });
     const headers = { cookie: `doorward_flow=${begun.cookies[0]?.value}`, origin: 'http://localhost:4000' };
     expect((await call('startConnection', { id })).code).toBe('INVALID_TOKEN');
+    await call('identifyInFlow', { email: `grace@${domain}` }, undefined, headers);
     const led = await call('startConnection', { id }, undefined, headers);
     const { searchParams } = new URL(await provider.visit(String(led.headers['location'])));
     const back = { id, ...Object.fromEntries(searchParams) };

@@ -42,6 +42,7 @@ describe('code that bypasses row-level security', () => {
     'domain/memberships/managed-user.ts': 'whether a managed user is in any tenant still',
     'domain/memberships/organization.ts': 'a membership ends with what the user has in the projects below',
     'domain/operators/installation-operator.ts': 'who operates the installation',
+    'domain/operators/reserved-addresses.ts': 'who is to operate the installation',
     'domain/user-import/import-users.ts':
       'addresses, sign-in methods and passwords belong to the installation',
     'features/policy/operations.ts': 'who has a role that is granted to customers',
