@@ -203,16 +203,15 @@ export function createResolver(
       const scope = await scopes.get(scopeKey(requested), () => loadScope(pool, requested));
       // A customer who lets no operator in is left alone by one who acts for the owner, too.
       if (!scope?.grant || (principal.impersonator && !scope.supportAccess)) return null;
-      const own = await scopes.get(scopeKey(scope.grant.projectScope), () =>
-        loadScope(pool, scope.grant?.projectScope as ScopeInput),
-      );
+      const project = scope.grant.projectScope as ScopeInput;
+      const own = await scopes.get(scopeKey(project), () => loadScope(pool, project));
       if (!own || !isWithinPin(principal, own)) return null;
       const { grants, mustConnect } = await rightsOf(principal, own);
       const held = questionsOnly(grants);
       if (!held.management.has('Authorization')) return null;
       const asked: Grants = { membership: 'active', user: null, scope: {}, held };
-      const rights = { grants: asked, subject: unknownSubject, keyRoleId: null, asOwner: true } as const;
-      return { scope, rights: { ...rights, ...(mustConnect && { mustConnect }) } };
+      const asOwner = { grants: asked, subject: unknownSubject, keyRoleId: null, asOwner: true } as const;
+      return { scope, rights: mustConnect ? { ...asOwner, mustConnect } : asOwner };
     },
 
     scopeOf: async (requested, db) => (await loadScope(db ?? pool, requested))?.value ?? null,
