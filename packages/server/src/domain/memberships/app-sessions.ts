@@ -17,7 +17,7 @@ import { sessions } from '../../features/me/session.ts';
  */
 interface SessionEndContext extends Pick<Context, 'tx'> {
   readonly services: Pick<Context['services'], 'clock' | 'config' | 'ids'>;
-  record(recording: Recording & { readonly node: NodeRef }): void;
+  readonly record: (recording: Recording & { readonly node: NodeRef }) => void;
 }
 
 /**

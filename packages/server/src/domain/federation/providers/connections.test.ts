@@ -11,7 +11,7 @@ const at = (allowedPrivateCidrs: readonly string[], issuer: string) =>
       clock: { now: () => new Date() },
       kek: createKek({ current: Buffer.alloc(32, 7), old: [] }),
     },
-  ).test({ issuer, clientId: 'c' } as never);
+  ).test({ issuer, clientId: 'c' });
 
 it.each(['http://127.0.0.1:65431', 'https://inside.example', 'https://169.254.169.254'])(
   'of an organization lead to no private network, such as %s',
