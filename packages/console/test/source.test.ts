@@ -72,7 +72,6 @@ const notOffered: Readonly<Record<string, string>> = {
   exchangeCliCode: 'for command lines',
   startDeviceSignIn: 'for command lines',
   exchangeDeviceCode: 'for command lines',
-  uploadOrganizationLogo: 'has no page yet; the colour is changed over the API too',
   projectToken: 'for the back end of an app',
   revokeProjectToken: 'for the back end of an app',
   authorizeProjectDevice: 'for devices',

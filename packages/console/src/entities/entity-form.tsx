@@ -1,4 +1,4 @@
-import { useEffect, useId, useState, type FormEvent } from 'react';
+import { Fragment, useEffect, useId, useState, type FormEvent } from 'react';
 import { DoorwardError, type Api } from '@doorward/node/client';
 import { useChange, useQuestion } from '../api/use-api.ts';
 import { common } from '../i18n/common.ts';
@@ -129,18 +129,21 @@ export function EntityForm<A>({
       <form onSubmit={submit} noValidate>
         {about && <p>{about}</p>}
         {shown.map((field) => (
-          <Control
-            key={field.name}
-            field={field}
-            value={values[field.name]}
-            problem={problems[field.name]}
-            onChange={(value) => {
-              setValues((before) => ({ ...before, [field.name]: value }));
-              question.reset();
-              change.reset();
-              setRefusal(null);
-            }}
-          />
+          <Fragment key={field.name}>
+            <Control
+              field={field}
+              value={values[field.name]}
+              problem={problems[field.name]}
+              onChange={(value) => {
+                setValues((before) => ({ ...before, [field.name]: value }));
+                setProblems(({ [field.name]: _, ...others }) => others);
+                question.reset();
+                change.reset();
+                setRefusal(null);
+              }}
+            />
+            {field.below?.(values)}
+          </Fragment>
         ))}
         {impact && <ImpactList impact={impact} />}
         {isElsewhere && <ErrorBox error={error} />}

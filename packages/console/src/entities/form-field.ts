@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import type { Api } from '@doorward/node/client';
 import type { Target } from './entity.ts';
 
@@ -25,6 +26,8 @@ interface Base {
   readonly isHarmless?: boolean;
   /** What is wrong with a value, said before anything is sent; null: nothing. */
   readonly check?: (value: unknown) => string | null;
+  /** What comes of the values, shown below the control. */
+  readonly below?: (values: Values) => ReactNode;
   /** The value that the form begins with. */
   readonly initial: unknown;
 }

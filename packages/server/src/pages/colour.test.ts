@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { startApp } from '../../test/support/app.ts';
+import { buttonColours, mailColours, schemes } from '../html/brand-colours.ts';
 import { contrast } from '../html/contrast.ts';
-import { buttonColours } from './colour.ts';
-import { cards } from './stylesheet.ts';
 
 test('contrast is that of WCAG', () => {
   expect(contrast('#000000', '#ffffff')).toBe(21);
@@ -22,11 +21,15 @@ const colour = fc
 function expectLegible(ground: string): void {
   const { ink, edge } = buttonColours(ground);
   expect(contrast(ground, ink), ground).toBeGreaterThanOrEqual(4.5);
-  expect(contrast(edge.light, cards.light), ground).toBeGreaterThanOrEqual(3);
-  expect(contrast(edge.dark, cards.dark), ground).toBeGreaterThanOrEqual(3);
+  expect(contrast(edge.light, schemes.light.card), ground).toBeGreaterThanOrEqual(3);
+  expect(contrast(edge.dark, schemes.dark.card), ground).toBeGreaterThanOrEqual(3);
+  const mail = mailColours(ground);
+  expect(contrast(ground, mail.ink), ground).toBeGreaterThanOrEqual(4.5);
+  expect(contrast(mail.edge, schemes.light.card), ground).toBeGreaterThanOrEqual(3);
+  expect(contrast(mail.title, schemes.light.card), ground).toBeGreaterThanOrEqual(4.5);
 }
 
-test('a button can be read and its edge be seen, in any colour', () => {
+test('a button can be read and its edge be seen, on pages and in mails, in any colour', () => {
   fc.assert(fc.property(colour, expectLegible), { numRuns: 5000 });
 });
 

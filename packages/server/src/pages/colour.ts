@@ -1,30 +1,7 @@
 import type { FastifyInstance } from 'fastify';
-import { contrast, inkOn } from '../html/contrast.ts';
+import { buttonColours } from '../html/brand-colours.ts';
 import { pageHeaders, withHeaders } from '../html/page-headers.ts';
 import { pagePolicy } from './page.ts';
-import { cards, edges } from './stylesheet.ts';
-
-/**
- * The colours of a button and of the focus outline on the pages of an app. An app can choose any ground; ink and edge still
- * meet the contrast that WCAG 2.2 requires (4.5 to 1 for text, 3 to 1 for the edge of a button and for the outline, which
- * has the colour of the edge).
- */
-interface ButtonColours {
-  readonly ground: string;
-  readonly ink: string;
-  /** One per colour scheme, because the card behind the button differs. */
-  readonly edge: { readonly light: string; readonly dark: string };
-}
-
-/** Computes the ink and the edges that a ground needs. */
-export function buttonColours(ground: string): ButtonColours {
-  const edge = (scheme: 'light' | 'dark') => (contrast(ground, cards[scheme]) >= 3 ? ground : edges[scheme]);
-  return {
-    ground,
-    ink: inkOn(ground),
-    edge: { light: edge('light'), dark: edge('dark') },
-  };
-}
 
 const path = '/hosted/colour/';
 

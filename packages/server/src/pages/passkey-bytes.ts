@@ -8,3 +8,15 @@ const toText = (buffer) =>
 const toBytes = (text) =>
   Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0));
 `;
+
+/** For the scripts that use a passkey: asks the device, and returns its answer as JSON has it. */
+export const passkeyUse = `${passkeyBytes}
+async function usePasskey(publicKey, more) {
+  const options = { ...publicKey, challenge: toBytes(publicKey.challenge) };
+  const { id, type, response } = await navigator.credentials.get({ publicKey: options, ...more });
+  const { clientDataJSON, authenticatorData, signature, userHandle } = response;
+  const texts = { clientDataJSON, authenticatorData, signature, userHandle };
+  for (const name of Object.keys(texts)) texts[name] = toText(texts[name]);
+  return { id, rawId: id, type, response: texts };
+}
+`;

@@ -1,20 +1,13 @@
-/**
- * The background of the card of a page, by colour scheme. Text on it has a contrast of at least 4.5 to 1; edges of
- * controls and the focus outline have at least 3 to 1 (WCAG 2.2). The colour of an app changes only buttons and the focus
- * outline (`colour.ts`).
- */
-export const cards = { light: '#ffffff', dark: '#1c2022' } as const;
+import { schemes, type Scheme } from '../html/brand-colours.ts';
 
-/** The edge of a button whose ground has too little contrast with the card. */
-export const edges = { light: '#5b6b7c', dark: '#9fb0c3' } as const;
+const variables = (scheme: Scheme): string =>
+  Object.entries(schemes[scheme])
+    .map(([name, colour]) => `--${name.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)}: ${colour};`)
+    .join(' ');
 
 /** The style sheet of every hosted page. */
-export const stylesheet = `:root { --ink: #1c2733; --soft: ${edges.light}; --line: #dfe5ec; --ground: #f4f6f9; --card: ${cards.light};
-  --button: #1f3a5f; --button-ink: #fff; --button-edge: #1f3a5f; --focus: #1a5fb4; --good: #1d6b43; --bad: #a32a2a; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e6ebf1; --soft: ${edges.dark}; --line: #2c3a48; --ground: #14181b; --card: ${cards.dark};
-    --button: #2f5f9c; --button-edge: #6c97cd; --focus: #7fb2f0; --good: #6fd0a0; --bad: #f09a9a; }
-}
+export const stylesheet = `:root { ${variables('light')} }
+@media (prefers-color-scheme: dark) { :root { ${variables('dark')} } }
 * { box-sizing: border-box; }
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.5rem; background: var(--ground);
   color: var(--ink); font: 1rem/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif; }

@@ -156,3 +156,58 @@ test('without script, all but adding a passkey works', async () => {
   expect(page.url()).toBe(`${origin}/api/auth/project/sign-in`);
   await close(view);
 });
+
+// The last test, because it moves the clock past the sign-in of the others.
+test('who has a passkey alone confirms with it, by keyboard', async () => {
+  const grace = await app.person({ name: 'Grace Hopper' });
+  // The page that asks answers 403.
+  const view = await watched(browser, origin, (url) => url.startsWith(`${origin}/account/`), {
+    viewport: { width: 900, height: 900 },
+    locale: 'en',
+  });
+  const { page, context } = view;
+  const device = await context.newCDPSession(page);
+  await device.send('WebAuthn.enable');
+  const { authenticatorId } = await device.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true },
+      ...{ isUserVerified: true, automaticPresenceSimulation: true },
+    },
+  });
+  await page.goto(`${origin}/account/passkeys`);
+  await page.getByLabel('E-mail address').fill(grace.email);
+  await page.keyboard.press('Enter');
+  await page.locator('input[type=password]').fill(grace.password);
+  await page.keyboard.press('Enter');
+  await press(page, 'Add a passkey');
+  await page.getByRole('checkbox').check();
+  await press(page, 'Continue');
+  await page.getByText('Your change is saved.').waitFor();
+
+  app.clock.advance(16 * 60_000);
+  await page.goto(`${origin}/account/second-factor`);
+  await press(page, 'Add an authenticator app');
+  const confirm = page.getByRole('button', { name: 'Confirm with a passkey' });
+  await confirm.waitFor();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await violations(page), colorScheme).toEqual([]);
+    await photograph(page, `account-confirm-passkey-${colorScheme}`);
+  }
+  await page.setViewportSize({ width: 320, height: 640 });
+  expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+  await photograph(page, 'account-confirm-passkey-phone');
+
+  // The device refuses while it does not see its user, and the page says so.
+  const see = (isUserVerified: boolean) =>
+    device.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified });
+  await see(false);
+  await confirm.press('Enter');
+  await page.getByText('No passkey was used').waitFor();
+  await see(true);
+  await confirm.press('Enter');
+  await page.waitForURL(`${origin}/account/second-factor`);
+  await press(page, 'Add an authenticator app');
+  await page.locator('.secret').waitFor();
+  await close(view);
+});

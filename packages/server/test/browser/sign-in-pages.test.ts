@@ -200,6 +200,7 @@ const states: Readonly<Record<string, State>> = {
   'no-flow': { path: 'consent' },
   'sign-out': { path: '/hosted/sign-out', state: { app: branded } },
   'signed-out': { path: '/hosted/signed-out' },
+  'signed-out-of-app': { path: '/hosted/signed-out', state: { app: branded } },
   'consent-of-device': consent({ device }),
   'consent-of-device-elsewhere': consent({ device: { ...device, isOwnNetwork: false, userAgent: null } }),
   device: { path: '/device' },
@@ -355,6 +356,19 @@ describe('with the keyboard', () => {
     expect([deny?.width, deny?.height]).toEqual([approve?.width, approve?.height]);
     await view.context.close();
   });
+});
+
+test('who signed out has a way on, by keyboard', async () => {
+  for (const [state, name, address] of [
+    ['signed-out', 'Sign in again', '/account'],
+    ['signed-out-of-app', 'Back to Acme Boards', 'https://boards.example/'],
+  ] as const) {
+    const view = await opened(states[state] ?? signIn(), { locale: 'en' });
+    await view.page.keyboard.press('Tab');
+    const focused = view.page.locator(':focus');
+    expect([await focused.innerText(), await focused.getAttribute('href')]).toEqual([name, address]);
+    await view.context.close();
+  }
 });
 
 test('the pages below /hosted are accessible', async () => {

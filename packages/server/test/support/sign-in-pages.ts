@@ -94,6 +94,11 @@ export async function startSignInPages(): Promise<SignInPages> {
       cookie === flowCookie.value
         ? { app: pages.state?.app.name ?? '', formToken: 'x'.repeat(43), redirect: 'https://boards.example/' }
         : null,
+    wayBackFor: async (cookie) => {
+      const { name, homepageUrl } = pages.state?.app ?? initialState.app;
+      return cookie === flowCookie.value && homepageUrl !== null ? { app: name, homepageUrl } : null;
+    },
+    home: '/account',
   });
   return pages;
 }

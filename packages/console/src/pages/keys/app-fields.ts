@@ -3,6 +3,9 @@ import { nameField } from '../../entities/fields.ts';
 import type { Choice, ChoiceSource, FormField, Values } from '../../entities/form-field.ts';
 import type { Common } from '../../i18n/common.ts';
 import { roleChoices } from '../access/choices.ts';
+import { colourField, colourOf } from '../branding/colour-field.ts';
+import { isUploaded } from '../branding/logo.ts';
+import { signInPreviewOf } from '../branding/previews.tsx';
 import type { AppTexts } from './app-texts.ts';
 import { profileField } from './token-profile.ts';
 
@@ -21,10 +24,6 @@ const wayChoices =
     const others = items.filter(({ key }) => key !== 'github').map(({ key, name }) => ({ id: key, name }));
     return [...providerChoices(t), ...others];
   };
-
-/** Whether the service itself serves the logo. */
-export const isUploaded = (logoUrl: string | null | undefined): boolean =>
-  logoUrl?.includes('/api/pictures/') ?? false;
 
 /** The form of an app. Whether it keeps a secret is decided when it is made. */
 export const appFields = (t: AppTexts, app: ProjectApp | null, c: Common): readonly FormField[] => [
@@ -120,14 +119,9 @@ export const appFields = (t: AppTexts, app: ProjectApp | null, c: Common): reado
     isNullable: true,
     initial: app?.homepageUrl ?? null,
   },
-  {
-    kind: 'text',
-    name: 'primaryColor',
-    label: t.color,
-    hint: t.colorHint,
-    isNullable: true,
-    initial: app?.primaryColor ?? null,
-  },
+  colourField(t.color, t, app?.primaryColor, (values) =>
+    signInPreviewOf({ logoUrl: app?.logoUrl ?? null, ...values }),
+  ),
   {
     kind: 'text',
     name: 'senderName',
@@ -179,6 +173,5 @@ export const appInput = <V extends Values>({ isRestricted, ...input }: V) => ({
   identityProviders: waysOf(input).filter((way) => !isOwnWay(way)),
   scopes: isRestricted === true ? input['scopes'] : null,
   signUpRoleId: input['allowSignUp'] === true ? input['signUpRoleId'] : null,
-  // The service takes lower case only, and what people copy is often not.
-  primaryColor: typeof input['primaryColor'] === 'string' ? input['primaryColor'].toLowerCase() : null,
+  primaryColor: colourOf(input['primaryColor']),
 });

@@ -1,14 +1,16 @@
 import { useState } from 'react';
 import type { components } from '@doorward/node/client';
+import { targetOf } from '../../entities/entity.ts';
 import { common } from '../../i18n/common.ts';
 import { useTexts } from '../../i18n/language.ts';
 import { useRights, useScope } from '../../scopes/use-scope.ts';
 import { serviceUrl } from '../../session/session.ts';
 import { Chips } from '../../ui/chips.tsx';
 import { Exact, Facts } from '../../ui/facts.tsx';
+import { isUploaded } from '../branding/logo.ts';
+import { LogoUpload } from '../branding/logo-upload.tsx';
+import { SignInPreview } from '../branding/previews.tsx';
 import { Act } from './act.tsx';
-import { isUploaded } from './app-fields.ts';
-import { AppLogo } from './app-logo.tsx';
 import { appTexts } from './app-texts.ts';
 
 type ProjectApp = components['schemas']['ProjectApp'];
@@ -24,6 +26,8 @@ const unknownChallenge = (): string =>
 export function AppDetails({ app }: { readonly app: ProjectApp }) {
   const t = useTexts(appTexts);
   const c = useTexts(common);
+  const scope = useScope();
+  const rights = useRights(scope);
   const [challenge] = useState(unknownChallenge);
   const [redirectUri] = app.redirectUris;
   const query = new URLSearchParams({
@@ -62,7 +66,14 @@ export function AppDetails({ app }: { readonly app: ProjectApp }) {
           [t.profile, app.accessTokenProfile === 'rfc9068' ? t.standardProfile : t.ownProfile],
         ]}
       />
-      <AppLogo app={app} />
+      <SignInPreview name={app.name} colour={app.primaryColor} logoUrl={app.logoUrl} />
+      {rights.can('ProjectApp:Update') && (
+        <LogoUpload
+          logoUrl={app.logoUrl}
+          of="app"
+          save={(api, file) => api.uploadProjectAppLogo({ ...targetOf(scope), id: app.id, file })}
+        />
+      )}
       {redirectUri !== undefined && (
         <p>
           <a

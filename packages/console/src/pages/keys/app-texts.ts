@@ -1,8 +1,9 @@
 import type { EntityTexts } from '../../entities/entity.ts';
 import type { Texts } from '../../i18n/language.ts';
+import { colourTexts, type ColourTexts } from '../branding/branding-texts.ts';
 import { profileTexts, type ProfileTexts } from './token-profile.ts';
 
-export interface AppTexts extends EntityTexts, ProfileTexts {
+export interface AppTexts extends EntityTexts, ProfileTexts, ColourTexts {
   readonly nameHint: string;
   readonly clientId: string;
   readonly redirects: string;
@@ -25,14 +26,10 @@ export interface AppTexts extends EntityTexts, ProfileTexts {
   readonly logo: string;
   readonly homepage: string;
   readonly color: string;
-  readonly colorHint: string;
   readonly senderName: string;
   readonly senderNameHint: string;
   readonly texts: string;
   readonly textsHint: string;
-  readonly newLogo: string;
-  readonly newLogoHint: string;
-  readonly removeLogo: string;
   readonly origins: string;
   readonly originsHint: string;
   readonly logoutRedirects: string;
@@ -59,6 +56,7 @@ export interface AppTexts extends EntityTexts, ProfileTexts {
 export const appTexts: Texts<AppTexts> = {
   en: {
     ...profileTexts.en,
+    ...colourTexts.en,
     resources: 'Resource servers',
     resourcesHint:
       'URIs of services for which the app may request access tokens; one on each line, such as https://api.example.com.',
@@ -91,15 +89,11 @@ export const appTexts: Texts<AppTexts> = {
     logo: 'Address of the logo',
     homepage: 'Web site',
     color: 'Colour of the sign-in pages',
-    colorHint: 'Such as #1f3a5f.',
     senderName: 'Sender of its mails',
     senderNameHint: 'A name; the mail address stays that of the service.',
     texts: 'Texts of pages and mails',
     textsHint:
       'A list of {purpose, language, subject, text}. Purposes: signInPage, signInMail, verificationMail, resetMail. No links, no long numbers; {app} is the name of the app.',
-    newLogo: 'Upload a logo',
-    newLogoHint: 'JPEG, PNG, WebP or GIF, up to 256 KB. An uploaded logo is in mails too.',
-    removeLogo: 'Remove the logo',
     origins: 'Allowed origins',
     originsHint:
       'Web pages that may read the answers to this app; one on each line, such as https://app.example.com.',
@@ -126,6 +120,7 @@ export const appTexts: Texts<AppTexts> = {
   },
   de: {
     ...profileTexts.de,
+    ...colourTexts.de,
     resources: 'Ressourcenserver',
     resourcesHint:
       'URIs von Diensten, für die die App Zugriffstoken anfordern darf; einer je Zeile, etwa https://api.example.com.',
@@ -159,15 +154,11 @@ export const appTexts: Texts<AppTexts> = {
     logo: 'Adresse des Logos',
     homepage: 'Website',
     color: 'Farbe der Anmeldeseiten',
-    colorHint: 'Etwa #1f3a5f.',
     senderName: 'Absender ihrer E-Mails',
     senderNameHint: 'Ein Name; die E-Mail-Adresse bleibt die des Dienstes.',
     texts: 'Texte von Seiten und E-Mails',
     textsHint:
       'Eine Liste von {purpose, language, subject, text}. Zwecke: signInPage, signInMail, verificationMail, resetMail. Keine Links, keine langen Zahlen; {app} ist der Name der App.',
-    newLogo: 'Logo hochladen',
-    newLogoHint: 'JPEG, PNG, WebP oder GIF, bis 256 KB. Ein hochgeladenes Logo steht auch in E-Mails.',
-    removeLogo: 'Logo entfernen',
     origins: 'Erlaubte Ursprünge',
     originsHint:
       'Webseiten, die Antworten an diese App lesen dürfen; einer je Zeile, etwa https://app.example.com.',
@@ -195,6 +186,7 @@ export const appTexts: Texts<AppTexts> = {
   },
   es: {
     ...profileTexts.es,
+    ...colourTexts.es,
     resources: 'Servidores de recursos',
     resourcesHint:
       'URI de servicios para los que la aplicación puede pedir tokens de acceso; uno por línea, como https://api.example.com.',
@@ -229,15 +221,11 @@ export const appTexts: Texts<AppTexts> = {
     logo: 'Dirección del logotipo',
     homepage: 'Sitio web',
     color: 'Color de las páginas de inicio de sesión',
-    colorHint: 'Como #1f3a5f.',
     senderName: 'Remitente de sus mensajes',
     senderNameHint: 'Un nombre; la dirección de correo sigue siendo la del servicio.',
     texts: 'Textos de páginas y mensajes',
     textsHint:
       'Una lista de {purpose, language, subject, text}. Fines: signInPage, signInMail, verificationMail, resetMail. Sin enlaces ni números largos; {app} es el nombre de la aplicación.',
-    newLogo: 'Subir un logotipo',
-    newLogoHint: 'JPEG, PNG, WebP o GIF, hasta 256 KB. Un logotipo subido aparece también en los mensajes.',
-    removeLogo: 'Quitar el logotipo',
     origins: 'Orígenes permitidos',
     originsHint:
       'Páginas web que pueden leer las respuestas a esta aplicación; una por línea, como https://app.example.com.',
@@ -265,6 +253,7 @@ export const appTexts: Texts<AppTexts> = {
   },
   fr: {
     ...profileTexts.fr,
+    ...colourTexts.fr,
     resources: 'Serveurs de ressources',
     resourcesHint:
       'URI de services pour lesquels l’application peut demander des jetons d’accès ; un par ligne, comme https://api.example.com.',
@@ -298,15 +287,11 @@ export const appTexts: Texts<AppTexts> = {
     logo: 'Adresse du logo',
     homepage: 'Site web',
     color: 'Couleur des pages de connexion',
-    colorHint: 'Comme #1f3a5f.',
     senderName: 'Expéditeur de ses e-mails',
     senderNameHint: 'Un nom ; l’adresse e-mail reste celle du service.',
     texts: 'Textes des pages et des e-mails',
     textsHint:
       'Une liste de {purpose, language, subject, text}. Usages : signInPage, signInMail, verificationMail, resetMail. Ni liens ni longs nombres ; {app} est le nom de l’application.',
-    newLogo: 'Envoyer un logo',
-    newLogoHint: 'JPEG, PNG, WebP ou GIF, jusqu’à 256 Ko. Un logo envoyé figure aussi dans les e-mails.',
-    removeLogo: 'Supprimer le logo',
     origins: 'Origines autorisées',
     originsHint:
       'Pages web qui peuvent lire les réponses à cette application ; une par ligne, comme https://app.example.com.',

@@ -1,12 +1,5 @@
-import { useRef } from 'react';
-import type { Api } from '@doorward/node/client';
-import { useChange } from '../../api/use-api.ts';
-import { common } from '../../i18n/common.ts';
+import { PictureUpload } from '../../entities/picture-upload.tsx';
 import { useTexts, type Texts } from '../../i18n/language.ts';
-import { announce } from '../../ui/announcer.tsx';
-import { dataAddress } from '../../ui/data-address.ts';
-import { ErrorBox } from '../../ui/error-box.tsx';
-import { Field } from '../../ui/field.tsx';
 import { ownTexts } from './own-texts.ts';
 
 const texts: Texts<{
@@ -44,47 +37,18 @@ const texts: Texts<{
 /** The picture of the user, a new one, and none. */
 export function OwnPicture({ address }: { readonly address: string | null }) {
   const t = useTexts(texts);
-  const c = useTexts(common);
   const own = useTexts(ownTexts);
-  const input = useRef<HTMLInputElement>(null);
-  const change = useChange(async (api: Api, file: File | null): Promise<unknown> =>
-    file ? api.uploadMyPicture({ file: await dataAddress(file) }) : api.updateMe({ pictureUrl: null }),
-  );
-  const send = (file: File | null): void =>
-    change.mutate(file, {
-      onSuccess: () => announce(c.saved),
-      // The same file can be chosen again.
-      onSettled: () => {
-        if (input.current) input.current.value = '';
-      },
-    });
   return (
     <section>
       <h2>{t.title}</h2>
-      <div className="picture">
-        {address && <img src={address} alt={t.yours} />}
-        <Field label={t.choose} hint={t.hint}>
-          {(attributes) => (
-            <input
-              {...attributes}
-              ref={input}
-              type="file"
-              accept="image/jpeg,image/png,image/webp,image/gif"
-              disabled={change.isPending}
-              onChange={(event) => {
-                const [file] = event.target.files ?? [];
-                if (file) send(file);
-              }}
-            />
-          )}
-        </Field>
-      </div>
-      {address && (
-        <button type="button" disabled={change.isPending} onClick={() => send(null)}>
-          {own.remove}
-        </button>
-      )}
-      {change.error && <ErrorBox error={change.error} />}
+      <PictureUpload
+        address={address}
+        alt={t.yours}
+        texts={{ choose: t.choose, hint: t.hint, remove: own.remove }}
+        save={(api, file) =>
+          file === null ? api.updateMe({ pictureUrl: null }) : api.uploadMyPicture({ file })
+        }
+      />
     </section>
   );
 }

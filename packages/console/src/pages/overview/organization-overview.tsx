@@ -13,6 +13,10 @@ import { useRights } from '../../scopes/use-scope.ts';
 import { Exact, Facts } from '../../ui/facts.tsx';
 import { Empty, Failure, Forbidden, Skeleton } from '../../ui/states.tsx';
 import { Time } from '../../ui/time.tsx';
+import { colourTexts } from '../branding/branding-texts.ts';
+import { colourField, colourOf } from '../branding/colour-field.ts';
+import { LogoUpload } from '../branding/logo-upload.tsx';
+import { ChoicePreview, InvitationPreview } from '../branding/previews.tsx';
 import { slugField, slugTexts, typedSlugField } from '../tenants/slug-field.ts';
 import { organizationTexts } from './organization-texts.ts';
 import { AllLink, Cards, projectCard } from './parts.tsx';
@@ -70,6 +74,7 @@ export function OrganizationOverview({ scope: { id } }: { readonly scope: Scope 
             ),
           ],
           [t.mfa, data.requireMfaForSensitiveActions ? c.yes : c.no],
+          [t.color, data.primaryColor && <code>{data.primaryColor}</code>],
           [c.createdAt, <Time iso={data.createdAt} />],
           [c.updatedAt, <Time iso={data.updatedAt} />],
         ]}
@@ -88,6 +93,18 @@ export function OrganizationOverview({ scope: { id } }: { readonly scope: Scope 
           <AllLink scope={scope} page="projects" shown={SHOWN} total={projects.data.totalCount} />
         </section>
       )}
+      <section>
+        <h2>{t.branding}</h2>
+        {can('Organization:Update') && (
+          <LogoUpload
+            logoUrl={data.logoUrl}
+            of="organization"
+            save={(api, file) => api.uploadOrganizationLogo({ scope, id, file })}
+          />
+        )}
+        <InvitationPreview name={data.name} colour={data.primaryColor} logoUrl={data.logoUrl} />
+        <ChoicePreview name={data.name} logoUrl={data.logoUrl} />
+      </section>
     </>
   );
 }
@@ -99,9 +116,10 @@ function OrganizationActions({
   readonly organization: components['schemas']['Organization'];
 }) {
   const t = useTexts(organizationTexts);
+  const b = useTexts(colourTexts);
   const s = useTexts(slugTexts);
   const c = useTexts(common);
-  const { id, name, slug, requireMfaForSensitiveActions } = organization;
+  const { id, name, slug, requireMfaForSensitiveActions, primaryColor, logoUrl } = organization;
   const target = { scope: { tenant: 'organization' as const, id }, id };
   const { can } = useRights(target.scope);
   const navigate = useNavigate();
@@ -126,6 +144,9 @@ function OrganizationActions({
         fields={[
           { ...nameField(c, name), isHarmless: true },
           slugField(s, slug),
+          colourField(t.color, b, primaryColor, ({ name: typed, primaryColor: colour }) => (
+            <InvitationPreview name={String(typed) || '…'} colour={colour} logoUrl={logoUrl} />
+          )),
           {
             kind: 'switch',
             name: 'requireMfaForSensitiveActions',
@@ -134,7 +155,9 @@ function OrganizationActions({
             initial: requireMfaForSensitiveActions,
           },
         ]}
-        save={(api, values) => api.updateOrganization({ ...values, ...target })}
+        save={(api, values) =>
+          api.updateOrganization({ ...values, primaryColor: colourOf(values['primaryColor']), ...target })
+        }
         isOpen={act === 'edit'}
         onOpen={() => setAct('edit')}
         onClose={close}

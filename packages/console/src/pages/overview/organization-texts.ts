@@ -6,6 +6,8 @@ interface OrganizationTexts {
   readonly people: string;
   readonly mfa: string;
   readonly mfaHint: string;
+  readonly color: string;
+  readonly branding: string;
   readonly projects: string;
   readonly noProjects: string;
   readonly newProject: string;
@@ -19,6 +21,8 @@ export const organizationTexts: Texts<OrganizationTexts> = {
     members: { one: '# member', other: '# members' },
     mfa: 'Second factor for sensitive changes',
     mfaHint: 'Who changes rights, keys or members here then needs a session with a second factor. You too.',
+    color: 'Colour of invitations',
+    branding: 'Logo and colour',
     projects: 'Projects',
     noProjects: 'There are no projects yet. A project holds the users, roles and keys of a product.',
     newProject: 'Go to the projects',
@@ -32,6 +36,8 @@ export const organizationTexts: Texts<OrganizationTexts> = {
     mfa: 'Zweiter Faktor für heikle Änderungen',
     mfaHint:
       'Wer hier Rechte, Schlüssel oder Mitglieder ändert, braucht dann eine Sitzung mit zweitem Faktor. Auch Sie.',
+    color: 'Farbe der Einladungen',
+    branding: 'Logo und Farbe',
     projects: 'Projekte',
     noProjects:
       'Es gibt noch keine Projekte. Ein Projekt enthält die Personen, Rollen und Schlüssel eines Produkts.',
@@ -46,6 +52,8 @@ export const organizationTexts: Texts<OrganizationTexts> = {
     mfa: 'Segundo factor para cambios delicados',
     mfaHint:
       'Quien cambie aquí derechos, claves o miembros necesita entonces una sesión con segundo factor. Usted también.',
+    color: 'Color de las invitaciones',
+    branding: 'Logotipo y color',
     projects: 'Proyectos',
     noProjects: 'Aún no hay proyectos. Un proyecto contiene los usuarios, roles y claves de un producto.',
     newProject: 'Ir a los proyectos',
@@ -59,6 +67,8 @@ export const organizationTexts: Texts<OrganizationTexts> = {
     mfa: 'Second facteur pour les changements sensibles',
     mfaHint:
       'Quiconque change ici des droits, des clés ou des membres a alors besoin d’une session avec second facteur. Vous aussi.',
+    color: 'Couleur des invitations',
+    branding: 'Logo et couleur',
     projects: 'Projets',
     noProjects:
       'Il n’y a pas encore de projets. Un projet contient les utilisateurs, les rôles et les clés d’un produit.',

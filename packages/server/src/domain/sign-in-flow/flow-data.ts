@@ -1,6 +1,6 @@
 import type { DetailCode } from '../../errors.ts';
 import type { UserRow } from '../identity/sign-in.ts';
-import type { LogoutQuestion } from '../sso/logout-question.ts';
+import type { LogoutQuestion, WayBack } from '../sso/logout-question.ts';
 import type { AppRequest, CliRequest, WaitingDevice } from './app-request.ts';
 import type { Identity } from '../federation/providers/provider.ts';
 
@@ -179,4 +179,6 @@ export interface FlowData {
   readonly project: ProjectSignIn;
   /** The user is asked whether to end these sessions of the browser. */
   readonly logout: LogoutQuestion;
+  /** The logout is over. The page that says so reads this here, so that its address leads nowhere. */
+  readonly signedOut: WayBack;
 }

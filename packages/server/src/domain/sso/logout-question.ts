@@ -1,3 +1,9 @@
+/** The app that began a logout, and its page to which people go back. */
+export interface WayBack {
+  readonly app: string;
+  readonly homepageUrl: string;
+}
+
 /** The question of the page that asks a user whether to sign out. */
 export interface LogoutQuestion {
   /** The project of the app that asks; null: unknown, so the sign-ins of this browser at all projects end. */
@@ -6,4 +12,6 @@ export interface LogoutQuestion {
   readonly app: string | null;
   /** Where the browser goes afterwards. */
   readonly redirect: string;
+  /** What the page at the end links to, if that is a page of this service; absent: the app has no such page. */
+  readonly wayBack?: WayBack;
 }

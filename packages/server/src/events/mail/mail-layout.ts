@@ -1,4 +1,4 @@
-import { contrast, inkOn } from '../../html/contrast.ts';
+import { mailColours } from '../../html/brand-colours.ts';
 import { html } from '../../html/html.ts';
 import type { Mail } from '../../kernel/ports.ts';
 
@@ -16,9 +16,6 @@ interface MailBrand {
 }
 
 const ownBrand: MailBrand = { name: 'Doorward', colour: null, logoUrl: null };
-const ownColour = '#1f3a5f';
-/** For text and edges on white whose own colour could not be seen. */
-const plainColour = '#1c2733';
 
 /** The parts of a mail as plain text. Its HTML and its text are composed of the same parts, so they cannot differ. */
 interface MailParts {
@@ -87,9 +84,7 @@ function htmlOf({
   footnotes = [],
   brand = ownBrand,
 }: MailParts): string {
-  const ground = brand.colour ?? ownColour;
-  const edge = contrast(ground, '#ffffff') >= 3 ? ground : plainColour;
-  const title = contrast(ground, '#ffffff') >= 4.5 ? ground : plainColour;
+  const { ground, ink, edge, title } = mailColours(brand.colour);
   const logo =
     brand.logoUrl !== null &&
     html`<img
@@ -104,7 +99,7 @@ function htmlOf({
       <p style="margin:24px 0">
         <a
           href="${action.url}"
-          style="display:inline-block;padding:12px 20px;border:1px solid ${edge};border-radius:6px;background:${ground};color:${inkOn(ground)};text-decoration:none"
+          style="display:inline-block;padding:12px 20px;border:1px solid ${edge};border-radius:6px;background:${ground};color:${ink};text-decoration:none"
           >${action.label}</a
         >
       </p>

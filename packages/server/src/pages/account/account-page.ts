@@ -141,3 +141,12 @@ export function shownTime(language: Language, iso: string): Html {
   });
   return html`<time datetime="${iso}">${format.format(new Date(iso))}</time>`;
 }
+
+/** What a script put into a field; any other text is refused by the operation. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}

@@ -17,7 +17,15 @@ import {
   type View,
 } from './account-page.ts';
 import { accountTexts } from './account-texts.ts';
-import { confirmationBody, namedPath, sectionOf } from './confirmation.ts';
+import {
+  confirmationBody,
+  confirmationScript,
+  namedPath,
+  proofIn,
+  proofsOf,
+  sectionOf,
+  type Refused,
+} from './confirmation.ts';
 import { appsPage } from './apps.ts';
 import { dataPage } from './data.ts';
 import { notificationsPage } from './notifications.ts';
@@ -66,6 +74,8 @@ const asksProof = (error: unknown): boolean =>
 /** Where to come back to after a sign-in: forms without a page of their own lead to the first. */
 const pageAt = (path: string | undefined): string =>
   pages.map(({ section }) => pathOf(section)).find((each) => each === path) ?? '/account';
+
+const confirmPath = '/account/confirm';
 
 /** A picture of 2 MiB, and the fields beside it. */
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024 + 16 * 1024;
@@ -125,15 +135,16 @@ function servePages(app: FastifyInstance, options: Options): void {
     return reply.redirect(next, 303);
   });
 
-  onForm('/account/confirm', async (form, caller, request, reply) => {
-    const code = form['code']?.trim() ?? '';
-    const isTotp = /^\d[\d ]*$/.test(code);
+  serveScript(app, `${confirmPath}.js`, confirmationScript);
+  onForm(confirmPath, async (form, caller, request, reply) => {
+    if (form['form'] === 'options') return reply.send(await caller.call('passkeyOptions', {}));
     const section = sectionOf(form['section']);
+    const { proof, kind } = proofIn(form);
     try {
-      await caller.call('verifyMfa', isTotp ? { code } : { recoveryCode: code });
+      await caller.call('verifyMfa', proof);
     } catch (error) {
       if (!(error instanceof DoorwardError) || error.isFault || error.status === 429) throw error;
-      return confirm(request, reply, caller, { section, isWrong: true });
+      return confirm(request, reply, caller, { section, refused: kind });
     }
     return reply.redirect(pathOf(section), 303);
   });
@@ -142,16 +153,15 @@ function servePages(app: FastifyInstance, options: Options): void {
     request: FastifyRequest,
     reply: FastifyReply,
     caller: AccountCaller,
-    { section, isWrong = false }: { readonly section: AccountPage['section']; readonly isWrong?: boolean },
+    { section, refused }: { readonly section: AccountPage['section']; readonly refused?: Refused },
   ) {
     const language = languageOf(request);
-    const { factors } = (await caller.call('myMfa', {})) as {
-      readonly factors: readonly { readonly isEnabled: boolean }[];
-    };
-    const isEnrolled = factors.some(({ isEnabled }) => isEnabled);
-    const body = confirmationBody(language, caller, { section, isEnrolled, isWrong });
+    const proofs = await proofsOf(caller);
+    const body = confirmationBody(language, caller, { ...proofs, section, refused });
     const { title } = accountTexts[language].confirmation;
-    return send(reply.status(403), language, accountDocument({ language, caller, section, title, body }));
+    const script = proofs.hasPasskey ? `${confirmPath}.js` : undefined;
+    const document = accountDocument({ language, caller, section, title, body, script });
+    return send(reply.status(403), language, document, { ...(script && { script }) });
   }
 
   async function take(

@@ -1,11 +1,20 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from '../../html/html.ts';
+import { fillSentence } from '../../html/fill-sentence.ts';
+import { html, type Html } from '../../html/html.ts';
 import type { Language } from '../../i18n/translate.ts';
+import { readCookie } from '../../http/cookies.ts';
+import type { PageSettings } from '../page-settings.ts';
 import { hostedPage, servePage } from '../page.ts';
 import { registerConfirmationPage, type ConfirmationTexts, type Question } from './confirmation.ts';
 
 interface Texts extends ConfirmationTexts {
-  readonly done: { readonly title: string; readonly text: string };
+  readonly done: {
+    readonly title: string;
+    readonly text: string;
+    /** To the app, or to the site of the installation. */
+    readonly back: string;
+    readonly again: string;
+  };
 }
 
 const texts: Record<Language, Texts> = {
@@ -16,7 +25,12 @@ const texts: Record<Language, Texts> = {
     approve: 'Sign out',
     deny: 'Stay signed in',
     over: 'This request has expired or has already been answered. Sign out again in the app.',
-    done: { title: 'You are signed out', text: 'You can close this page.' },
+    done: {
+      title: 'You are signed out',
+      text: 'You can close this page.',
+      back: 'Back to {app}',
+      again: 'Sign in again',
+    },
   },
   de: {
     title: 'Abmelden?',
@@ -25,7 +39,12 @@ const texts: Record<Language, Texts> = {
     approve: 'Abmelden',
     deny: 'Angemeldet bleiben',
     over: 'Diese Anfrage ist abgelaufen oder wurde schon beantwortet. Melden Sie sich in der App noch einmal ab.',
-    done: { title: 'Sie sind abgemeldet', text: 'Sie können diese Seite schließen.' },
+    done: {
+      title: 'Sie sind abgemeldet',
+      text: 'Sie können diese Seite schließen.',
+      back: 'Zurück zu {app}',
+      again: 'Wieder anmelden',
+    },
   },
   es: {
     title: '¿Cerrar sesión?',
@@ -34,7 +53,12 @@ const texts: Record<Language, Texts> = {
     approve: 'Cerrar sesión',
     deny: 'Mantener la sesión',
     over: 'Esta solicitud ha caducado o ya se ha respondido. Cierre la sesión de nuevo en la aplicación.',
-    done: { title: 'Ha cerrado la sesión', text: 'Puede cerrar esta página.' },
+    done: {
+      title: 'Ha cerrado la sesión',
+      text: 'Puede cerrar esta página.',
+      back: 'Volver a {app}',
+      again: 'Iniciar sesión de nuevo',
+    },
   },
   fr: {
     title: 'Se déconnecter ?',
@@ -43,7 +67,12 @@ const texts: Record<Language, Texts> = {
     approve: 'Se déconnecter',
     deny: 'Rester connecté',
     over: 'Cette demande a expiré ou a déjà reçu une réponse. Déconnectez-vous de nouveau dans l’application.',
-    done: { title: 'Vous êtes déconnecté', text: 'Vous pouvez fermer cette page.' },
+    done: {
+      title: 'Vous êtes déconnecté',
+      text: 'Vous pouvez fermer cette page.',
+      back: 'Revenir à {app}',
+      again: 'Se reconnecter',
+    },
   },
 };
 
@@ -51,12 +80,41 @@ interface LogoutQuestion extends Question {
   readonly app: string;
 }
 
+interface WayBack {
+  readonly app: string;
+  readonly homepageUrl: string;
+}
+
+/** A link whose site can be read before it is opened, because the name of an app can imitate any other. */
+function backTo(language: Language, { app, homepageUrl }: WayBack): Html {
+  const { host } = new URL(homepageUrl);
+  const place = host !== app && html`<p class="place"><bdi>${host}</bdi></p>`;
+  return html`<p class="other">
+      <a class="button" href="${homepageUrl}">${fillSentence(texts[language].done.back, { app })}</a>
+    </p>
+    ${place}`;
+}
+
+/** `home`: where people go on who came from no app. */
+function signedOutPage(language: Language, home: string, wayBack: WayBack | null): Html {
+  const { title, text, again } = texts[language].done;
+  const isOwn = home.startsWith('/');
+  const way = wayBack ?? (isOwn ? null : { app: new URL(home).host, homepageUrl: home });
+  const onward = way
+    ? backTo(language, way)
+    : html`<p class="other"><a class="button" href="${home}">${again}</a></p>`;
+  const body = html`<h1>${title}</h1>
+    <p role="status" class="good">${text}</p>
+    ${onward}`;
+  return hostedPage({ language, title, body });
+}
+
 /** Serves `/hosted/sign-out`, where the user answers the logout of an app, and `/hosted/signed-out`, its end. */
 export function registerSignOutPages(
   app: FastifyInstance,
-  options: {
-    readonly https: boolean;
+  options: Pick<PageSettings, 'https' | 'home'> & {
     readonly logoutQuestionFor: (flowCookie: string) => Promise<LogoutQuestion | null>;
+    readonly wayBackFor: (flowCookie: string) => Promise<WayBack | null>;
   },
 ): void {
   registerConfirmationPage(app, {
@@ -71,11 +129,11 @@ export function registerSignOutPages(
   });
   servePage(app, {
     path: '/hosted/signed-out',
-    page: (language) => {
-      const { title, text } = texts[language].done;
-      const body = html`<h1>${title}</h1>
-        <p role="status" class="good">${text}</p>`;
-      return hostedPage({ language, title, body });
+    // It reads nothing from its address: no link to this page can choose where it leads.
+    page: async (language, request) => {
+      const cookie = readCookie(request, 'flow', options.https);
+      const wayBack = cookie === null ? null : await options.wayBackFor(cookie);
+      return signedOutPage(language, options.home, wayBack);
     },
   });
 }

@@ -231,6 +231,45 @@ describe('the address at the end', () => {
   });
 });
 
+describe('the page at the end leads back', () => {
+  const homepageUrl = 'https://boards.example/home';
+  // The console where it is built.
+  const own = [expect.stringMatching(/^\/(?:account|console)$/)];
+  let shop: AppInProject;
+  const linksOf = async (browser: SignInBrowser, query = '') => {
+    const { body } = await browser.get(`/hosted/signed-out${query}`, { accept: 'text/html' });
+    return [...body.matchAll(/<a [^>]*href="([^"]*)"/g)].map(([, address]) => address);
+  };
+
+  beforeAll(async () => {
+    shop = await appInProject(app, { firstParty: true, scopes: ['board:read'], homepageUrl });
+  });
+
+  it('to the home of the app whose sessions ended', async () => {
+    const { browser, idToken } = await signIn(shop, shop.owner);
+    await logout(browser, { id_token_hint: idToken });
+    expect(await linksOf(browser)).toEqual([homepageUrl]);
+    const other = await signIn(shop, shop.owner);
+    await logout(other.browser, { client_id: shop.clientId });
+    expect((await decide(other.browser, 'approve')).next.headers.location).toContain('/hosted/signed-out');
+    expect(await linksOf(other.browser)).toEqual([homepageUrl]);
+  });
+
+  it('to this service otherwise, whatever its address and other browsers say', async () => {
+    const { browser, idToken } = await signIn(shop, shop.owner);
+    await logout(browser, { id_token_hint: idToken });
+    const query = `?client_id=${shop.clientId}&redirect=https://evil.example/&homepageUrl=https://evil.example/`;
+    const stranger = signInBrowser(app, boards);
+    expect(await linksOf(stranger, query)).toEqual(own);
+    // The id_token names a session that has ended.
+    await logout(stranger, { id_token_hint: idToken });
+    expect(await linksOf(stranger, query)).toEqual(own);
+    const ofBoards = await signIn();
+    await logout(ofBoards.browser, { id_token_hint: ofBoards.idToken });
+    expect(await linksOf(ofBoards.browser)).toEqual(own);
+  });
+});
+
 describe('back-channel logout', () => {
   it('tells each app of its own session, by a token that is nothing else', async () => {
     const { browser, idToken } = await signIn();

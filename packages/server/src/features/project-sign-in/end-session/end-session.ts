@@ -12,6 +12,7 @@ import {
 import type { Run, SessionRow } from '../../../domain/identity/sign-in.ts';
 import { nodeOfUser, userAsActor } from '../../../domain/identity/user-node.ts';
 import { endSessions } from '../../../domain/sessions/live-sessions.ts';
+import type { WayBack } from '../../../domain/sso/logout-question.ts';
 import { forgetSsoSessions, loadSsoSessions } from '../../../domain/sso/sso-session.ts';
 import { fail } from '../../../errors.ts';
 import type { Services } from '../../../kernel/context.ts';
@@ -19,6 +20,7 @@ import type { Executor } from '../../../kernel/scoped-db.ts';
 import { sessions } from '../../me/session.ts';
 import { users } from '../../users/user.ts';
 import { unknownRedirect } from '../authorize.ts';
+import { profileOf } from '../page-state/page-profile.ts';
 
 /**
  * Logout that an app begins (OpenID Connect RP-Initiated Logout 1.0, openid §9). It asks no question if the app sends an
@@ -36,6 +38,8 @@ interface PreparedLogout {
   readonly hint: IdTokenHint | null;
   /** Where the browser goes afterwards. */
   readonly redirect: string;
+  /** Absent: the browser goes to the app at once, or the app has no page to go back to. */
+  readonly wayBack?: WayBack;
 }
 
 /** Verifies a signature: call it outside of the transaction. @throws VALIDATION_ERROR, INVALID_REDIRECT_URI */
@@ -62,29 +66,42 @@ export async function prepareLogout(
   const end = uri || `${appUrl}/hosted/signed-out`;
   const redirect = uri && sent.state ? responseRedirect(uri, { state: sent.state }) : end;
   const hint = app && token !== '' ? await readIdTokenHint(services, app, token) : undefined;
-  return { app, hint: hint ?? null, redirect };
+  const homepageUrl = app && !uri ? profileOf(app).homepageUrl : null;
+  const wayBack = app && homepageUrl !== null ? { wayBack: { app: app.name, homepageUrl } } : {};
+  return { app, hint: hint ?? null, redirect, ...wayBack };
 }
 
 /** Ends the sessions, or asks the user first; returns the next address of the browser. */
-export async function beginLogout(ctx: Run, { app, hint, redirect }: PreparedLogout): Promise<string> {
+export async function beginLogout(ctx: Run, prepared: PreparedLogout): Promise<string> {
+  const { app, hint, redirect, wayBack } = prepared;
   const { tx, services, call } = ctx;
   const own = await loadSsoSessions(tx, services, call.ssoCookie, app?.tenantId);
   if (app && hint && own.every(({ userId }) => userId === hint.userId)) {
-    await endSessionsOfHint(ctx, app, hint, own);
+    const hasEnded = await endSessionsOfHint(ctx, app, hint, own);
+    // Only for who used the app: any site can lead a browser here with an id_token of its own.
+    if (hasEnded && wayBack) await beginFlow(ctx, 'signedOut', wayBack);
     return redirect;
   }
   ctx.unchanged();
-  await beginFlow(ctx, 'logout', { projectId: app?.tenantId ?? null, app: app?.name ?? null, redirect });
+  await beginFlow(ctx, 'logout', {
+    projectId: app?.tenantId ?? null,
+    app: app?.name ?? null,
+    redirect,
+    ...(wayBack && { wayBack }),
+  });
   return `${services.config.appUrl}/hosted/sign-out`;
 }
 
-/** Ends the session that the id_token names, the one of the browser in which it began, and that of this browser. */
+/**
+ * Ends the session that the id_token names, the one of the browser in which it began, and that of this browser; returns whether
+ * any was left to end.
+ */
 async function endSessionsOfHint(
   ctx: Run,
   app: LiveApp,
   { userId, sessionId }: IdTokenHint,
   own: readonly SessionRow[],
-): Promise<void> {
+): Promise<boolean> {
   const { tx } = ctx;
   const [named] = await tx
     .select({ ssoSessionId: sessions.ssoSessionId, name: users.name })
@@ -99,8 +116,12 @@ async function endSessionsOfHint(
   const actor = userAsActor({ id: userId, name: named?.name ?? '' });
   const ended = ids.length === 0 ? [] : await endSessions(ctx, userId, inArray(sessions.id, ids), actor);
   forgetSsoSessions(ctx, ids);
-  if (ended.length === 0) return ctx.unchanged();
+  if (ended.length === 0) {
+    ctx.unchanged();
+    return false;
+  }
   ctx.record({ actor, node: nodeOfApp(app), target: { type: 'ProjectApp', id: app.id } });
+  return true;
 }
 
 /** What the page asks the user; null when this browser has no such question. */
@@ -110,6 +131,13 @@ export async function loadLogoutQuestion(db: Executor, services: Services, flowC
   const app = flow.app ?? new URL(services.config.appUrl).host;
   return { app, formToken: flow.handle, redirect: flow.redirect };
 }
+
+/** Where the page at the end of a logout leads back to; null when this browser came from no such app. */
+export const loadWayBack = async (
+  db: Executor,
+  services: Services,
+  flowCookie: string,
+): Promise<WayBack | null> => (await findFlowByCookie(db, services, 'signedOut', flowCookie)) ?? null;
 
 /**
  * Carries out the user's decision, and returns the next address of the browser.
@@ -144,5 +172,6 @@ export async function decideLogout(
     own.map(({ id }) => id),
   );
   if (ended === 0) ctx.unchanged();
+  if (flow.wayBack) await beginFlow(ctx, 'signedOut', flow.wayBack);
   return flow.redirect;
 }

@@ -32,7 +32,7 @@ import { users } from '../../users/user.ts';
 import { permissionsOf, unknownRedirect, unknownScopes } from '../authorize.ts';
 import { chosenName, shownChoices, type ShownChoices } from '../organization/shown-choices.ts';
 import { shownEnrolment, type ShownEnrolment } from '../enrolment/shown-enrolment.ts';
-import { loadLogoutQuestion } from '../end-session/end-session.ts';
+import { loadLogoutQuestion, loadWayBack } from '../end-session/end-session.ts';
 import { mailOfToken } from '../methods/mailed-code.ts';
 import { firstPageOf, type FirstPage } from './first-page.ts';
 import { pageProfileOf, profileOf, type PageProfile } from './page-profile.ts';
@@ -119,6 +119,7 @@ interface PageQuestions {
   questionFor(flowCookie: string): Promise<CliQuestion | null>;
   connectQuestionFor(flowCookie: string): Promise<ConnectQuestion | null>;
   logoutQuestionFor(flowCookie: string): ReturnType<typeof loadLogoutQuestion>;
+  wayBackFor(flowCookie: string): ReturnType<typeof loadWayBack>;
   /** Null when this browser has no current sign-in to an app. */
   pageStateOf(flowCookie: string): Promise<PageState | null>;
   linkOf(flowCookie: string | null, token: string): Promise<LinkState>;
@@ -130,6 +131,7 @@ export const pageQuestions = (db: Executor, services: Services): PageQuestions =
   questionFor: (cookie) => loadCliQuestion(db, services, cookie),
   connectQuestionFor: (cookie) => loadConnectQuestion(db, services, cookie),
   logoutQuestionFor: (cookie) => loadLogoutQuestion(db, services, cookie),
+  wayBackFor: (cookie) => loadWayBack(db, services, cookie),
   pageStateOf: async (cookie) => {
     const flow = await findFlowByCookie(db, services, 'project', cookie);
     const app = flow && (await liveAppOf(db, flow));

@@ -1,7 +1,7 @@
 import { html } from '../../../html/html.ts';
 import type { Language } from '../../../i18n/translate.ts';
 import { hiddenField } from '../../sign-in/app-page.ts';
-import { accountForm, problemOf, shownTime, type AccountPage } from '../account-page.ts';
+import { accountForm, parsed, problemOf, shownTime, type AccountPage } from '../account-page.ts';
 import { accountTexts } from '../account-texts.ts';
 import { row, textField } from '../fields.ts';
 import { addPasskeyScript } from './passkey-script.ts';
@@ -181,12 +181,3 @@ export const passkeysPage: AccountPage = {
     kept: keepCodes,
   },
 };
-
-/** What the script put into the field; any other text is refused by the operation. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return null;
-  }
-}

@@ -1,7 +1,7 @@
 import { html, type Html } from '../../../html/html.ts';
 import type { Language } from '../../../i18n/translate.ts';
 import { hiddenField, type PageState } from '../app-page.ts';
-import { passkeyBytes } from '../../passkey-bytes.ts';
+import { passkeyUse } from '../../passkey-bytes.ts';
 
 /** The use of a passkey on a page. It needs the script below, which shows the form where the browser has passkeys. */
 interface Texts {
@@ -11,7 +11,7 @@ interface Texts {
   readonly unavailable: string;
 }
 
-const passkeyTexts: Record<Language, Texts> = {
+export const passkeyTexts: Record<Language, Texts> = {
   en: {
     signIn: 'Sign in with a passkey',
     confirm: 'Confirm with a passkey',
@@ -74,7 +74,7 @@ export const passkeyScript = `(() => {
   const form = part.querySelector('form');
   const fields = form.elements;
   const status = form.querySelector('[role=status]');
-  ${passkeyBytes}
+  ${passkeyUse}
   let waiting = new AbortController();
   let isAsked = false;
 
@@ -90,12 +90,7 @@ export const passkeyScript = `(() => {
     });
     if (!answer.ok) throw new Error('no options: ' + answer.status);
     const { challengeId, publicKey } = (await answer.json()).data;
-    const options = { ...publicKey, challenge: toBytes(publicKey.challenge) };
-    const { id, type, response } = await navigator.credentials.get({ publicKey: options, signal, mediation });
-    const { clientDataJSON, authenticatorData, signature, userHandle } = response;
-    const texts = { clientDataJSON, authenticatorData, signature, userHandle };
-    for (const name of Object.keys(texts)) texts[name] = toText(texts[name]);
-    const credential = { id, rawId: id, type, response: texts };
+    const credential = await usePasskey(publicKey, { signal, mediation });
     if (fields.passkey) fields.passkey.value = JSON.stringify({ challengeId, credential });
     else {
       fields.challengeId.value = challengeId;

@@ -1,0 +1,24 @@
+import type { ReactNode } from 'react';
+import type { FormField, Values } from '../../entities/form-field.ts';
+import type { ColourTexts } from './branding-texts.ts';
+
+/** The service takes lower case only, and what people copy is often not. */
+export const colourOf = (typed: unknown): string | null =>
+  typeof typed === 'string' && /^#[0-9a-f]{6}$/i.test(typed.trim()) ? typed.trim().toLowerCase() : null;
+
+/** The colour of pages and mails, with what comes of it below. */
+export const colourField = (
+  label: string,
+  t: ColourTexts,
+  initial: string | null | undefined,
+  below: (values: Values) => ReactNode,
+): FormField => ({
+  kind: 'text',
+  name: 'primaryColor',
+  label,
+  hint: t.colorHint,
+  isNullable: true,
+  check: (typed) => (typed === null || colourOf(typed) !== null ? null : t.colorProblem),
+  below,
+  initial: initial ?? null,
+});

@@ -1,0 +1,30 @@
+import type { Api } from '@doorward/node/client';
+import { PictureUpload } from '../../entities/picture-upload.tsx';
+import { useTexts } from '../../i18n/language.ts';
+import { brandingTexts } from './branding-texts.ts';
+import { isUploaded } from './logo.ts';
+
+/** The uploaded logo of an app or an organization, a new one, and none. */
+export function LogoUpload({
+  logoUrl,
+  of,
+  save,
+}: {
+  readonly logoUrl: string | null;
+  readonly of: 'app' | 'organization';
+  readonly save: (api: Api, file: string | null) => Promise<unknown>;
+}) {
+  const t = useTexts(brandingTexts);
+  return (
+    <PictureUpload
+      address={isUploaded(logoUrl) ? logoUrl : null}
+      isSquare
+      texts={{
+        choose: t.newLogo,
+        hint: of === 'app' ? t.logoOfApp : t.logoOfOrganization,
+        remove: t.removeLogo,
+      }}
+      save={save}
+    />
+  );
+}
