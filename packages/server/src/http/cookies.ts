@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CookieEffect } from '../kernel/context.ts';
 
 /** The cookies of the service. They are parsed on demand, because few requests have one. */
-type CookieKind = 'refresh' | 'flow' | 'sso' | 'account';
+type CookieKind = 'refresh' | 'flow' | 'sso' | 'account' | 'device';
 
 /** `__Host-` binds a cookie to https, this host and the root path (RFC 6265bis §4.1.3.2). */
 const nameOf = (kind: CookieKind, https: boolean): string => `${https ? '__Host-' : ''}doorward_${kind}`;
