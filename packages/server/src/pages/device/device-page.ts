@@ -1,8 +1,7 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fillSentence } from '../../html/fill-sentence.ts';
 import { html, type Html } from '../../html/html.ts';
-import { readCookie, writeCookie } from '../../http/cookies.ts';
+import { nameBrowser } from '../../http/cookies.ts';
 import type { Language } from '../../i18n/translate.ts';
 import { hostedPage, servePage, type Page } from '../page.ts';
 import { deviceTexts } from './device-texts.ts';
@@ -52,20 +51,13 @@ function resultPage(language: Language, result: 'approved' | 'denied'): Page {
   return hostedPage({ language, title, body });
 }
 
-const COOKIE_SECONDS = 86_400;
-
-/** Tells this browser from others, so that wrong codes of others do not count for it. */
-function nameBrowser(request: FastifyRequest, reply: FastifyReply, https: boolean): void {
-  if (readCookie(request, 'device', https) !== null) return;
-  writeCookie(reply, 'device', https, { value: newOneTimeToken(), maxAgeSeconds: COOKIE_SECONDS });
-}
-
 export const registerDevicePage = (app: FastifyInstance, { https }: { readonly https: boolean }): void =>
   servePage(app, {
     path: '/device',
     page: (language, request, reply) => {
       const result = textOf(request, 'result');
       if (result === 'approved' || result === 'denied') return resultPage(language, result);
+      // Wrong codes of others do not count for it.
       nameBrowser(request, reply, https);
       const code = textOf(request, 'user_code');
       const failure = result === 'wrong' || result === 'closed' ? result : undefined;
