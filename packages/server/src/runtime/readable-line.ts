@@ -8,7 +8,8 @@ import type { LogLine } from './log.ts';
  */
 export function readableLine(json: string, hasColours: boolean): string {
   const { time, level, error, message = '', ...line } = JSON.parse(json) as WrittenLine;
-  const { method, route, status, ms, address, subject, credential, ...fields } = line;
+  const { method, route, status, ms } = line;
+  const fields = Object.fromEntries(Object.entries(line).filter(([field]) => !apart.has(field)));
   const text = route === undefined ? message : `${method} ${route} → ${status} ${ms} ms`;
   const rest = Object.keys(fields).length > 0 ? ` ${JSON.stringify(fields)}` : '';
   const name = level.toUpperCase().padEnd(5);
@@ -16,9 +17,16 @@ export function readableLine(json: string, hasColours: boolean): string {
   return `${clockOf(time)} ${shown} ${printable(text)}${printable(rest)}${printable(stackOf(error))}\n`;
 }
 
+/** Fields of a request that are in its text, and those that say who sent it, which a terminal need not show. */
+const apart: ReadonlySet<string> = new Set([
+  ...['method', 'route', 'status', 'ms'],
+  ...['address', 'subject', 'credential'],
+]);
+
 interface WrittenLine extends LogLine {
   readonly time: string;
   readonly level: string;
+  readonly error?: WrittenError | string;
 }
 
 const colours: Readonly<Record<string, string>> = {
@@ -38,17 +46,17 @@ function clockOf(time: string): string {
 /** As `serializeError` writes it. */
 interface WrittenError {
   readonly name: string;
-  readonly code?: unknown;
+  readonly code?: string | number;
   readonly message?: string;
   readonly at: readonly string[];
   readonly cause?: WrittenError | string;
 }
 
-function stackOf(error: unknown): string {
+function stackOf(error: WrittenError | string | undefined): string {
   if (error === undefined) return '';
-  if (typeof error !== 'object' || error === null) return `\n    ${String(error)}`;
-  const { name, code, message, at, cause } = error as WrittenError;
-  const head = [name, ...(code === undefined ? [] : [String(code)])].join(' ');
+  if (typeof error === 'string') return `\n    ${error}`;
+  const { name, code, message, at, cause } = error;
+  const head = code === undefined ? name : `${name} ${code}`;
   const text = message === undefined ? head : `${head}: ${message}`;
   return [text, ...at.map((frame) => `  ${frame}`)].map((each) => `\n    ${each}`).join('') + stackOf(cause);
 }
