@@ -49,7 +49,6 @@ const withLibraries = {
     'pg-native',
     '@zxcvbn-ts/language-common',
     'nodemailer',
-    'pino-pretty',
     'redis',
     'yaml',
   ],

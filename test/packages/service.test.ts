@@ -51,7 +51,8 @@ describe('doorward', () => {
   test('starts, signs a user up, checks a permission and stops', async () => {
     const port = await freePort();
     const args = ['start', '--port', String(port)] as const;
-    const service = await startService({ port, root: folder, program: [command(), ...args] });
+    const program = [command(), ...args] as const;
+    const service = await startService({ port, root: folder, program, env: { LOG_LEVEL: 'info' } });
     try {
       const { granted, other, pages } = await firstCheck(service);
       expect({ granted, other }).toEqual({ granted: true, other: false });
@@ -63,6 +64,9 @@ describe('doorward', () => {
         '/docs/': 404,
         '/health/live': 200,
       });
+      // Readable lines, as from the repository.
+      await expect.poll(service.output).toMatch(/^\d\d:\d\d:\d\d\.\d{3} INFO {2}GET \/health\/live → 200 /m);
+      expect(service.output()).not.toMatch(/pino-pretty|"level"|npm run/);
     } finally {
       expect(await service.stop()).toBe(0);
     }

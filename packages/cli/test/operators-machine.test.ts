@@ -122,3 +122,52 @@ test('the first operator of an installation, and the others', { timeout: 240_000
   expect(new Set(entries.map(({ actor }) => actor.type))).toEqual(new Set(['system']));
   expect(entries[0]?.metadata).toMatchObject({ address: 'ada@example.test', reason: 'The first operator' });
 });
+
+test(
+  'the first user of a development installation, who is no operator in production',
+  { timeout: 240_000 },
+  async () => {
+    const data = await emptyFolder();
+    const development = { DATA_DIR: data };
+    const production = {
+      ...development,
+      NODE_ENV: 'production',
+      APP_URL: 'http://localhost:4000',
+      APP_URL_ALLOW_HTTP: 'true',
+      ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+      MAIL_CONSOLE_IN_PRODUCTION: 'true',
+    };
+    const run = (args: readonly string[], env: Record<string, string>) =>
+      doorward(['operator', ...args], { env });
+    const list = async (env: Record<string, string>) => {
+      const { code, stdout, stderr } = await run(['list', '--json'], env);
+      expect(code, stderr).toBe(0);
+      const { items } = JSON.parse(stdout) as { items: Row[] };
+      return items.map(({ email, role, source }) => [email, role.name, source]);
+    };
+    const service = await startService({ dataDir: data });
+    await expect.poll(() => service.output(), { timeout: 20_000 }).toMatch(/[?#&]token=[\w-]{43}/);
+    const token = /[?#&]token=([\w-]{43})/.exec(service.output())?.[1];
+    const body = { token, email: 'ada@example.test', password: 'three-lanterns-in-the-harbour', name: 'Ada' };
+    await callOrThrow(`${service.base}/api/auth/first-user`, { body });
+    await service.stop();
+
+    expect(await list(development)).toEqual([['ada@example.test', 'Installation Operator', 'development']]);
+    expect((await run(['list'], development)).stderr).toContain('does not run in production');
+    expect(await list(production)).toEqual([]);
+    // Where they are operator, only this role can be made one that counts everywhere.
+    const other = await run(['add', 'ada@example.test', '--role', 'support'], development);
+    expect([other.code, other.stderr]).toEqual([6, expect.stringContaining('operator already')]);
+    const added = await run(['add', 'ada@example.test', '--json'], production);
+    expect([added.code, added.stderr]).toEqual([0, '']);
+    const everywhere = [['ada@example.test', 'Installation Operator', 'commandLine']];
+    expect([await list(production), await list(development)]).toEqual([everywhere, everywhere]);
+    const twice = await run(['add', 'ada@example.test'], production);
+    expect([twice.code, twice.stderr]).toEqual([6, expect.stringContaining('operator already')]);
+    // OPERATORS names them too, so that they stay operator.
+    const named = { ...production, OPERATORS: 'ada@example.test' };
+    const removed = await run(['remove', 'ada@example.test', '--yes'], named);
+    expect([removed.code, removed.stderr]).toEqual([0, expect.stringContaining('OPERATORS')]);
+    expect(await list(named)).toEqual([['ada@example.test', 'Installation Operator', 'configuration']]);
+  },
+);

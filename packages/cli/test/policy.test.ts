@@ -230,6 +230,19 @@ describe('a document that is wrong', () => {
     expect(noYaml.stderr).toContain('policy/roles.yaml:3:1');
   });
 
+  test('with one bad line among 500 changes nothing, and the line is named', async () => {
+    const how = await repository();
+    const { flags } = await newProject();
+    const rows = Array.from({ length: 500 }, (_, index) => `  Clerk ${index}: { groups: [Billing] }`);
+    rows[321] = '  Clerk 321: { groups: [Biling] }';
+    await writeFile(join(how.cwd, 'policy/roles.yaml'), `roles:\n${rows.join('\n')}\n`);
+    const applied = await world.run(['policy', 'apply', '--yes', ...flags], how);
+    expect([applied.code, applied.stdout]).toEqual([2, '']);
+    expect(applied.stderr).toContain('policy/roles.yaml:323:25 roles.Clerk 321.groups.0');
+    expect((await world.run(['policy', 'versions', ...flags], how)).stdout).toBe('');
+    expect((await world.run(['roles', 'list', ...flags, '--all'], how)).stdout).not.toContain('Clerk');
+  });
+
   test('with a row in two files is refused with both places', async () => {
     const twice = await broken('policy/more.yaml', 'roles:\n  Clerk: {}\n');
     expect(twice.code).toBe(2);

@@ -15,7 +15,7 @@ import { madeUpIds } from './kernel/output/example-ids.ts';
 import type { Mailer } from './kernel/ports.ts';
 import { announceFirstUser } from './runtime/first-user-link.ts';
 import { createLog, type Log } from './runtime/log.ts';
-import { jsonOutput, prettyOutput } from './runtime/log-output.ts';
+import { jsonOutput, readableOutput } from './runtime/log-output.ts';
 import { listenFault, startFault } from './runtime/start-fault.ts';
 import { workerLink, type WorkerLink } from './runtime/worker-link.ts';
 import { runWorkers } from './runtime/workers.ts';
@@ -48,14 +48,6 @@ function mailerOf({ mail, production }: Config, log: Log): Mailer {
   if (!production) return consoleMailer(print);
   log.warn({ message: 'MAIL_PROVIDER=console: mails, and the links in them, are written to this log' });
   return consoleMailer((text) => log.warn({ message: text }));
-}
-
-async function openLog({ level, pretty }: Config['log']): Promise<Log> {
-  const output = pretty ? await prettyOutput() : jsonOutput();
-  if (output) return createLog(level, output);
-  const log = createLog(level, jsonOutput());
-  log.warn({ message: 'LOG_PRETTY needs the package pino-pretty, which is not installed: lines stay JSON' });
-  return log;
 }
 
 async function start(config: Config, link: WorkerLink | null, log: Log): Promise<void> {
@@ -123,7 +115,10 @@ function announceReady(config: Config, log: Log, port: number, milliseconds: num
   const ms = Math.round(milliseconds);
   if (config.production)
     return log.info({ message: 'ready', url, ...(appUrl === url ? {} : { appUrl }), ms });
-  print(banner({ ...config, appUrl }, url, ms));
+  const next = existsSync(join(root, '../../scripts/demo.ts'))
+    ? 'npm run demo'
+    : `npx doorward login --url ${appUrl}`;
+  print(banner({ ...config, appUrl }, url, { ms, next }));
 }
 
 /** Resolves when the log is written. A process that exits before loses its last entries. */
@@ -131,7 +126,8 @@ const flushed = (log: Log): Promise<void> => new Promise((done) => log.flush(() 
 
 try {
   const config = loadConfig(process.env);
-  const log = await openLog(config.log);
+  const { level, pretty } = config.log;
+  const log = createLog(level, pretty ? readableOutput() : jsonOutput());
   if (cluster.isPrimary) {
     for (const message of unreadVariables(process.env)) log.warn({ message });
   }

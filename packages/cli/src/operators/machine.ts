@@ -52,7 +52,12 @@ async function isOnMachine({ flags, env, settings }: Run, options: Options): Pro
 
 export async function listOnMachine(run: Run, options: Options): Promise<readonly Row[]> {
   const machine = { env: await environmentOf(run, options), now: Date.now };
-  return rowsOf(await run.terminal.waiting(withPrograms((programs) => programs.operators(machine))));
+  const operators = await run.terminal.waiting(withPrograms((programs) => programs.operators(machine)));
+  if (operators.some(({ source }) => source === 'development'))
+    run.terminal.note(
+      'The first user (development) is operator only while the service does not run in production; "doorward operator add" makes them one there too.',
+    );
+  return rowsOf(operators);
 }
 
 /** @returns null if it was a dry run, which has printed its answer */
@@ -72,13 +77,23 @@ export async function addOnMachine(run: Run, options: Options, email: string): P
 export async function removeOnMachine(run: Run, options: Options, email: string): Promise<Row | null> {
   const machine = { env: await environmentOf(run, options), now: Date.now };
   const before = await run.terminal.waiting(withPrograms((programs) => programs.operators(machine)));
-  const operator = before.find((each) => each.email?.toLowerCase() === email.toLowerCase());
+  const named = before.filter((each) => each.email?.toLowerCase() === email.toLowerCase());
+  const operator = named.find(isRemovable) ?? named[0];
   if (run.flags.dryRun) return notChanged(run, `Would remove ${visible(operator?.email ?? email)}`);
   await confirm(run, `Remove the operator ${visible(operator?.name ?? email)}?`);
   const sent = { email, reason: options.text('reason'), evenLast: run.flags.yes };
   await run.terminal.waiting(withPrograms((programs) => programs.removeOperator(machine, sent)));
+  if (named.some((each) => !isRemovable(each))) noteConfigured(run);
   return operator ? rowOf(operator) : { email };
 }
+
+/** Operators of the configuration may have been added too, and stay when that ends. */
+export const isRemovable = ({ source }: { readonly source: string }): boolean => source !== 'configuration';
+
+export const noteConfigured = (run: Run): void =>
+  run.terminal.note(
+    'They stay Installation Operator by OPERATORS: take the address out, and start the service again.',
+  );
 
 function notChanged({ terminal }: Run, text: string): null {
   terminal.answer(`${text}; nothing was changed.`, { dryRun: true });

@@ -9,7 +9,9 @@ import type { Row } from '../output/table.ts';
 import type { Run } from '../run.ts';
 import {
   addOnMachine,
+  isRemovable,
   listOnMachine,
+  noteConfigured,
   operatorColumns,
   removeOnMachine,
   whereOperatorsAre,
@@ -116,11 +118,14 @@ async function removeOverApi(run: Run, options: Options, named: string): Promise
     ({ email, userId }) => email?.toLowerCase() === named.toLowerCase() || userId === named.toLowerCase(),
   );
   if (!match) throw usageFault('No operator has this address or id.', 'doorward operator list');
-  return makeChange(run, doorward, {
+  const removed = await makeChange(run, doorward, {
     change: plain('deleteOperator'),
     input: { userId: match.userId, reason },
     question: `Remove the operator ${match.name}?`,
   });
+  if (removed && items.some((each) => each.userId === match.userId && !isRemovable(each)))
+    noteConfigured(run);
+  return removed;
 }
 
 export const operatorCommands: readonly Command[] = [list, add, remove];

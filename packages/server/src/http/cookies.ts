@@ -1,9 +1,10 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { newOneTimeToken } from '../crypto/tokens/one-time-token.ts';
 import type { CookieEffect } from '../kernel/context.ts';
 
 /** The cookies of the service. They are parsed on demand, because few requests have one. */
-type CookieKind = 'refresh' | 'flow' | 'sso' | 'account';
+type CookieKind = 'refresh' | 'flow' | 'sso' | 'account' | 'device';
 
 /** `__Host-` binds a cookie to https, this host and the root path (RFC 6265bis §4.1.3.2). */
 const nameOf = (kind: CookieKind, https: boolean): string => `${https ? '__Host-' : ''}doorward_${kind}`;
@@ -42,4 +43,12 @@ export function writeCookie(
     .flat()
     .filter((item) => !`${item}`.startsWith(`${name}=`));
   reply.removeHeader('set-cookie').header('set-cookie', others.length > 0 ? [...others, cookie] : cookie);
+}
+
+const DEVICE_SECONDS = 86_400;
+
+/** Tells this browser from others of its network at the page for codes of devices. */
+export function nameBrowser(request: FastifyRequest, reply: FastifyReply, https: boolean): void {
+  if (readCookie(request, 'device', https) !== null) return;
+  writeCookie(reply, 'device', https, { value: newOneTimeToken(), maxAgeSeconds: DEVICE_SECONDS });
 }

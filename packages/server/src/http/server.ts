@@ -274,6 +274,7 @@ export function callOf(request: FastifyRequest, config: Config, transport: Call[
     refreshCookie: readCookie(request, 'refresh', https),
     flowCookie: readCookie(request, 'flow', https),
     ssoCookie: readCookie(request, 'sso', https),
+    deviceCookie: readCookie(request, 'device', https),
     repeated: request.route?.oauth ? repeatedIn(request.query) : [],
     originAllowed:
       site === 'same-origin' || (origin !== undefined && config.security.origins.includes(origin)),

@@ -80,6 +80,8 @@ export interface Call {
   readonly flowCookie: string | null;
   /** The sign-ins of this browser at the issuers of projects. */
   readonly ssoCookie: string | null;
+  /** What tells this browser from others at the page for codes of devices. */
+  readonly deviceCookie: string | null;
   /** The session of the account pages, in a call of theirs; absent in every other. */
   readonly accountSessionId?: string | null;
   /** Parameters of an authorization request that were sent more than once; they are not in the input. */

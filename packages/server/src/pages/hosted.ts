@@ -45,6 +45,6 @@ export function registerHostedPages(
   registerConnectProviderPage(app, options);
   registerProjectSignInPages(app, options);
   registerSignOutPages(app, options);
-  registerDevicePage(app);
+  registerDevicePage(app, options);
   registerAccountPages(app, options);
 }

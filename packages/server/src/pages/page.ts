@@ -83,13 +83,13 @@ export function servePage(
   app: FastifyInstance,
   options: {
     readonly path: string;
-    readonly page: (language: Language, request: FastifyRequest) => Page | Promise<Page>;
+    readonly page: (language: Language, request: FastifyRequest, reply: FastifyReply) => Page | Promise<Page>;
     readonly script?: string;
   },
 ): void {
   app.get(options.path, { config: { forBrowsers: true } }, async (request, reply) => {
     const language = languageOf(request);
-    const page = await options.page(language, request);
+    const page = await options.page(language, request, reply);
     if ('redirectTo' in page) return reply.redirect(page.redirectTo, 303);
     const hasForm = !(page instanceof Html);
     const { html: document, language: _, ...allowed } = hasForm ? page : { html: page, language };

@@ -72,10 +72,11 @@ export async function addOperator(machine: OnMachine, sent: OperatorAddition): P
   const { config, clock } = openedBy(machine);
   const address = addressIn(sent.email);
   const addition = { address, roleId: roleIdOf(sent.role), reason: reasonIn(sent.reason) };
+  const services = { clock, rules: config.operators };
   return withDatabase(config, async (database) => {
     const days = config.auth.invitationDays;
     const userId = await withActs(database, clock, (actAsSystem) =>
-      actAsSystem('addOperator', (act) => addByAddress(act, { clock }, { ...addition, days })),
+      actAsSystem('addOperator', (act) => addByAddress(act, services, { ...addition, days })),
     );
     const source = userId === null ? 'prepared' : 'commandLine';
     const all = await listByAddress(database.pool, { clock }, config.operators);

@@ -7,8 +7,15 @@ export function listeningAt(host: string, port: number): string {
   return `http://${name}:${port}`;
 }
 
-/** The text in the terminal when the service is ready. It contains only URLs that are enabled. */
-export function banner(config: Config, address: string, milliseconds: number): string {
+/**
+ * The text in the terminal when the service is ready. It contains only URLs that are enabled. `next`: a command to go on with, which
+ * a package and the repository do not have in common.
+ */
+export function banner(
+  config: Config,
+  address: string,
+  { ms, next }: { readonly ms: number; readonly next: string },
+): string {
   const data =
     config.mode === 'embedded'
       ? `embedded database in ${config.dataDir} (one process; set DATABASE_URL for several)`
@@ -23,11 +30,11 @@ export function banner(config: Config, address: string, milliseconds: number): s
   ];
   return [
     '',
-    `Doorward is ready at ${address}  (${milliseconds} ms)`,
+    `Doorward is ready at ${address}  (${ms} ms)`,
     '',
     ...lines.map(([name, value]) => `  ${name.padEnd(14)} ${value}`),
     '',
-    '  Try it:        npm run demo',
+    `  Try it:        ${next}`,
     '',
   ].join('\n');
 }

@@ -1,5 +1,5 @@
 import { pino, type DestinationStream } from 'pino';
-import type { LogLine } from './log.ts';
+import { readableLine } from './readable-line.ts';
 
 /** Writes of up to PIPE_BUF bytes to a pipe are atomic, so lines of several workers do not mix. */
 const MAX_WRITE_BYTES = 4096;
@@ -28,21 +28,9 @@ export function jsonOutput(): DestinationStream {
   return output;
 }
 
-/**
- * Writes readable lines with `pino-pretty`, a development dependency that the image does not contain.
- * @returns undefined when the package is not installed
- */
-export async function prettyOutput(): Promise<DestinationStream | undefined> {
-  const { prettyFactory } = await import('pino-pretty').catch(() => ({ prettyFactory: undefined }));
-  const pretty = prettyFactory?.({
-    messageKey: 'message',
-    translateTime: 'SYS:HH:MM:ss.l',
-    singleLine: true,
-    ignore: 'method,route,status,ms,address,subject,credential',
-    messageFormat: textOf,
-  });
-  return pretty && { write: (line) => void process.stdout.write(pretty(line)) };
+/** Writes readable lines, with the colours that the terminal has. Without a terminal there are none. */
+export function readableOutput(): DestinationStream {
+  const { stdout } = process;
+  const hasColours = stdout.isTTY && stdout.hasColors();
+  return { write: (line) => void stdout.write(readableLine(line, hasColours)) };
 }
-
-const textOf = ({ message = '', method, route, status, ms }: LogLine): string =>
-  route === undefined ? message : `${method} ${route} → ${status} ${ms} ms`;

@@ -82,7 +82,7 @@ export async function startSignInPages(): Promise<SignInPages> {
   serveStylesheet(server);
   serveColours(server);
   server.get('/api/pictures/acme.gif', (_, reply) => reply.type('image/gif').send(picture));
-  registerDevicePage(server);
+  registerDevicePage(server, { https: false });
   registerProjectSignInPages(server, {
     https: false,
     pageStateOf: async (cookie) => (cookie === flowCookie.value ? pages.state : null),

@@ -1,11 +1,13 @@
 import { randomInt } from 'node:crypto';
+import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 
 /**
  * User codes (RFC 8628 §6.1): eight letters without vowels, so that they form no words.
- * Anyone may try one in a browser, so a network that entered five wrong ones may enter none until its window ends. The
- * network counts and not the browser, which can forget its cookies.
+ * Anyone may try one in a browser. A browser that entered five wrong ones may enter none until its window ends, so that a
+ * careless person does not close the page for their colleagues. A browser can forget its cookie, so its network has a bound too:
+ * the quota of the class. Requests without the cookie, which the page sets, count as one browser of their network.
  */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ';
 const LENGTH = 8;
@@ -24,15 +26,26 @@ export function typedCode(typed: string): string | undefined {
   return pattern.test(code) ? code : undefined;
 }
 
-const bucketOf = ({ network }: Call): string => `device code ${network}`;
+const networkBucket = ({ network }: Call): string => `device codes ${network}`;
+const browserBucket = ({ deviceCookie, network }: Call): string =>
+  deviceCookie === null
+    ? `device code without a browser ${network}`
+    : `device code ${hashOneTimeToken(deviceCookie)}`;
 
-/** @throws RATE_LIMITED after five wrong codes from this network */
-export const assertMayEnter = async ({ limiter }: Services, call: Call): Promise<void> =>
-  void (await limiter.consume('auth', bucketOf(call), 0));
+/** @throws RATE_LIMITED after five wrong codes of this browser, or too many from its network */
+export async function assertMayEnter({ limiter }: Services, call: Call): Promise<void> {
+  await limiter.consume('auth', networkBucket(call), 0);
+  await limiter.consume('auth', browserBucket(call), 0);
+}
 
-/** Counts a wrong code. At most five of them exhaust the bucket of the network, whatever the quota of the class is. */
+/** Counts a wrong code. At most five of them exhaust the bucket of the browser, whatever the quota of the class is. */
 export async function countWrongCode({ limiter, config }: Services, call: Call): Promise<void> {
-  await limiter.consume('auth', bucketOf(call), Math.ceil(config.rateLimits.classes.auth.max / MAX_WRONG));
+  await limiter.consume('auth', networkBucket(call));
+  await limiter.consume(
+    'auth',
+    browserBucket(call),
+    Math.ceil(config.rateLimits.classes.auth.max / MAX_WRONG),
+  );
 }
 
 /** The same for a code that does not exist, has ended, or was answered. */

@@ -53,7 +53,7 @@ const DAY_MS = 86_400_000;
 /** Adds the user of the address and returns their id; without one the address is prepared. @throws OperatorRefused */
 export async function addByAddress(
   act: SystemAct,
-  services: Pick<Services, 'clock'>,
+  services: Pick<Services, 'clock'> & { readonly rules: OperatorRules },
   { address, roleId, reason, days }: Addition,
 ): Promise<string | null> {
   const { tx } = act;
@@ -66,10 +66,10 @@ export async function addByAddress(
     if (user.isManaged || user.kind !== 'person' || user.status !== 'active')
       throw new OperatorRefused('unable');
     const operator = { userId: user.id, roleId, source: 'commandLine', createdBy: null } as const;
-    const added = await addOperator(
-      { ...act, services },
-      { ...operator, ...(reason !== undefined && { reason }) },
-    );
+    const added = await addOperator({ ...act, services }, services.rules, {
+      ...operator,
+      ...(reason !== undefined && { reason }),
+    });
     if (!added) throw new OperatorRefused('exists');
     await tx.delete(preparedOperators).where(eq(preparedOperators.address, address));
     return user.id;

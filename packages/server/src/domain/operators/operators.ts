@@ -89,13 +89,28 @@ type OperatorRun = SystemAct & {
   readonly services: Pick<Run['services'], 'clock'>;
 };
 
-/** Adds and records the operator. Returns false, and writes nothing, if they have a row already. */
-export async function addOperator(ctx: OperatorRun, operator: NewOperator): Promise<boolean> {
+/**
+ * Adds and records the operator. Returns false, and writes nothing, if a row makes them one already. That of the first user of a
+ * development installation gives way where it does not count; the command line also makes it one that counts in production,
+ * with the role that it has.
+ */
+export async function addOperator(
+  ctx: OperatorRun,
+  { acceptsFirstUser }: OperatorRules,
+  operator: NewOperator,
+): Promise<boolean> {
   const { userId, roleId, source, createdBy, reason, actor } = operator;
+  const row = { roleId, source, createdBy, createdAt: ctx.services.clock.now() };
+  const keepsRole = source === 'commandLine' ? eq(operatorsTable.roleId, roleId) : sql`false`;
   const added = await ctx.tx
     .insert(operatorsTable)
-    .values({ userId, roleId, source, createdBy, createdAt: ctx.services.clock.now() })
-    .onConflictDoNothing()
+    .values({ userId, ...row })
+    .onConflictDoUpdate({
+      target: operatorsTable.userId,
+      set: row,
+      setWhere: sql`${operatorsTable.source} = 'development'
+        and (${!acceptsFirstUser}::boolean or ${keepsRole})`,
+    })
     .returning({ userId: operatorsTable.userId });
   if (added.length === 0) return false;
   recordOperator(ctx, { userId, roleId, source, reason, actor, event: 'operator.added' });

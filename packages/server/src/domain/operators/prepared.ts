@@ -26,7 +26,7 @@ export const isVerifiedAddress = and(
 
 /** Makes operators of the users who have verified an address that the command line has prepared. */
 export async function appointPrepared(
-  services: Pick<Services, 'clock'>,
+  services: Pick<Services, 'config' | 'clock'>,
   pool: Executor,
   actAsSystem: ActAsSystem,
 ): Promise<void> {
@@ -41,7 +41,11 @@ export async function appointPrepared(
 }
 
 /** Nothing happens if another process was faster, or the user lost the address meanwhile. */
-async function appoint(act: SystemAct, services: Pick<Services, 'clock'>, address: string): Promise<void> {
+async function appoint(
+  act: SystemAct,
+  services: Pick<Services, 'config' | 'clock'>,
+  address: string,
+): Promise<void> {
   const { tx } = act;
   const userId = await verifiedOwnerOf(tx, address);
   // The lock order of every mutation: users first.
@@ -56,5 +60,8 @@ async function appoint(act: SystemAct, services: Pick<Services, 'clock'>, addres
   if (!prepared) return;
   const { roleId, reason } = prepared;
   const operator = { userId: user.id, roleId, source: 'commandLine', createdBy: null } as const;
-  await addOperator({ ...act, services }, { ...operator, ...(reason !== null && { reason }) });
+  await addOperator({ ...act, services }, services.config.operators, {
+    ...operator,
+    ...(reason !== null && { reason }),
+  });
 }

@@ -76,10 +76,12 @@ export const createFirstUser = mutation({
     // Without users there are no sign-in methods that could hold the address.
     if (!user) throw taken();
     // In production the link makes no operator: only OPERATORS names them.
-    if (services.config.operators.acceptsFirstUser) {
+    const { operators } = services.config;
+    if (operators.acceptsFirstUser) {
       const roleId = INSTALLATION_OPERATOR;
       const source = 'development';
-      await addOperator(ctx, { userId: user.id, roleId, source, createdBy: null, actor: systemActor });
+      const operator = { userId: user.id, roleId, source, createdBy: null, actor: systemActor } as const;
+      await addOperator(ctx, operators, operator);
     }
     return openSession(ctx, prepared.session, user);
   },

@@ -289,17 +289,52 @@ describe('guessing', () => {
     return () => strict.close();
   });
 
-  it('is over after five wrong codes from a network, also with the right one', async () => {
+  const wrong = '/device?result=wrong';
+  const closed = '/device?result=closed';
+  /** A browser that has opened the page. */
+  async function atPage(to: AppInProject, address: string): Promise<SignInBrowser> {
+    const browser = signInBrowser(strict, to);
+    await browser.get('/device', from(address));
+    return browser;
+  }
+
+  it('is over for a browser after five wrong codes, and not for others of its network', async () => {
+    const to = await appInProject(strict);
+    const { data } = await strict.call('authorizeProjectDevice', { client_id: to.clientId });
+    const [careless, colleague] = [await atPage(to, '203.0.113.7'), await atPage(to, '203.0.113.7')];
+    const guess = async (browser: SignInBrowser, code: string) =>
+      (await enter(browser, code, from('203.0.113.7'))).headers.location;
+    for (let wrongs = 0; wrongs < 5; wrongs++) {
+      // To look at the page again does not help.
+      await careless.get('/device', from('203.0.113.7'));
+      expect(await guess(careless, 'BCDF-GHJK')).toBe(wrong);
+    }
+    expect(await guess(careless, data.user_code)).toBe(closed);
+    expect(await guess(colleague, 'BCDF-GHJK')).toBe(wrong);
+    expect(await guess(colleague, data.user_code)).toMatch(/\/sign-in$/);
+  });
+
+  it('is over for a network after as many wrong codes as its class allows, whatever browsers they come from', async () => {
+    const to = await appInProject(strict);
+    const { data } = await strict.call('authorizeProjectDevice', { client_id: to.clientId });
+    const guess = async (code: string, address: string) =>
+      (await enter(await atPage(to, address), code, from(address))).headers.location;
+    for (let wrongs = 0; wrongs < 20; wrongs++) expect(await guess('BCDF-GHJK', '203.0.113.7')).toBe(wrong);
+    expect(await guess(data.user_code, '203.0.113.7')).toBe(closed);
+    expect(await guess(data.user_code, '203.0.113.8')).toMatch(/\/sign-in$/);
+  });
+
+  it('is over after five wrong codes without the page, also with the right one', async () => {
     const to = await appInProject(strict);
     const { data } = await strict.call('authorizeProjectDevice', { client_id: to.clientId });
     const guess = (code: string, address: string) => enter(signInBrowser(strict, to), code, from(address));
-    // Each guess comes with a new browser: forgetting the cookies does not help.
+    // Each guess comes without a cookie: all of them count together.
     for (const code of ['BCDF-GHJK', 'bcdfghjl', 'AAAA-AAAA', '1', 'BCDFGHJKL']) {
       const answer = await guess(code, '203.0.113.7');
-      expect(answer.headers.location).toBe('/device?result=wrong');
+      expect(answer.headers.location).toBe(wrong);
     }
     const late = await guess(data.user_code, '203.0.113.7');
-    expect(late.headers.location).toBe('/device?result=closed');
+    expect(late.headers.location).toBe(closed);
     const page = await strict.server.inject({ url: '/device?result=closed' });
     expect(page.body).toContain('Wait a while');
     const elsewhere = await guess(data.user_code, '203.0.113.8');

@@ -76,9 +76,8 @@ export const createOperator = mutation({
     }
     await lockOperators(tx);
     const createdBy = callerOf(ctx).userId;
-    if (
-      !(await addOperator(ctx, { userId: user.id, roleId, source: 'api', createdBy, reason: input.reason }))
-    ) {
+    const operator = { userId: user.id, roleId, source: 'api', createdBy, reason: input.reason } as const;
+    if (!(await addOperator(ctx, services.config.operators, operator))) {
       throw fail('CONFLICT', { fix: 'Remove the operator first to give them another role.' });
     }
     const added = (await readOperators(tx, services.config.operators)).find(

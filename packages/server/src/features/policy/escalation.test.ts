@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keyToken } from '../../../test/contract/world.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { firmOf, type Firm } from '../../../test/support/firm.ts';
 import { transports, type Person } from '../../../test/support/client.ts';
@@ -178,4 +179,20 @@ describe.each(transports)('over %s', (via) => {
     );
     expect(planned.blocked).toEqual([]);
   });
+});
+
+it.each(transports)('names no user over %s to a caller who may only plan', async (via) => {
+  const { scope, owner, projectId } = { ...firm, scope: firm.project };
+  const { items } = await app.must('roles', { scope, isSystem: false, search: 'Clerk' }, owner);
+  const clerk = await firm.member('Organization Viewer');
+  await app.must('createUser', { scope, userId: clerk.userId, roleIds: [items[0]?.id ?? ''] }, owner);
+  const policy = { version: 1, ...base, roles: { ...roles, Clerk: {} } } as never;
+  const planned = (token: string) => app.must('planPolicy', { id: projectId, scope, policy }, { token, via });
+  const seen = await planned(owner.token);
+  expect(seen.impact?.affected.map(({ subject }) => subject.id)).toContain(clerk.userId);
+  const { roleId } = await firm.role(scope, 'Policy:Plan');
+  const blind = await planned(await keyToken(app, owner.token, scope, roleId));
+  expect(blind.impact).toBeNull();
+  expect(blind.changes).toMatchObject([{ kind: 'roles', key: 'Clerk', action: 'update' }]);
+  for (const secret of [clerk.userId, clerk.email]) expect(JSON.stringify(blind)).not.toContain(secret);
 });

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fillSentence } from '../../html/fill-sentence.ts';
 import { html, type Html } from '../../html/html.ts';
+import { nameBrowser } from '../../http/cookies.ts';
 import type { Language } from '../../i18n/translate.ts';
 import { hostedPage, servePage, type Page } from '../page.ts';
 import { deviceTexts } from './device-texts.ts';
@@ -50,12 +51,14 @@ function resultPage(language: Language, result: 'approved' | 'denied'): Page {
   return hostedPage({ language, title, body });
 }
 
-export const registerDevicePage = (app: FastifyInstance): void =>
+export const registerDevicePage = (app: FastifyInstance, { https }: { readonly https: boolean }): void =>
   servePage(app, {
     path: '/device',
-    page: (language, request) => {
+    page: (language, request, reply) => {
       const result = textOf(request, 'result');
       if (result === 'approved' || result === 'denied') return resultPage(language, result);
+      // Wrong codes of others do not count for it.
+      nameBrowser(request, reply, https);
       const code = textOf(request, 'user_code');
       const failure = result === 'wrong' || result === 'closed' ? result : undefined;
       return entryPage(language, codePattern.test(code) ? code.toUpperCase() : '', failure);

@@ -34,7 +34,8 @@ export const deviceTexts: Record<Language, DeviceTexts> = {
       'Enter only a code from a device in front of you. If another person sent you a code, do not enter it.',
     wrong:
       'This code is wrong, expired or already used. Check the code on your device; a code is valid for ten minutes.',
-    closed: 'Too many wrong codes came from your network. Wait a while, then begin again on the device.',
+    closed:
+      'Too many wrong codes came from this browser or your network. Wait a while, then begin again on the device.',
     approved: { title: 'Your device is connected', text: 'Go back to the device. You can close this page.' },
     denied: { title: 'The device gets no access', text: 'You can close this page.' },
     compare: 'Does your device show this code?',
@@ -57,7 +58,7 @@ export const deviceTexts: Record<Language, DeviceTexts> = {
     wrong:
       'Dieser Code ist falsch, abgelaufen oder schon verwendet. Prüfen Sie den Code auf dem Gerät; er gilt zehn Minuten.',
     closed:
-      'Aus Ihrem Netz kamen zu viele falsche Codes. Warten Sie eine Weile und beginnen Sie dann am Gerät neu.',
+      'Aus diesem Browser oder Ihrem Netz kamen zu viele falsche Codes. Warten Sie eine Weile und beginnen Sie dann am Gerät neu.',
     approved: {
       title: 'Ihr Gerät ist verbunden',
       text: 'Gehen Sie zurück zum Gerät. Sie können diese Seite schließen.',
@@ -83,7 +84,7 @@ export const deviceTexts: Record<Language, DeviceTexts> = {
     wrong:
       'Este código es incorrecto, ha caducado o ya se ha usado. Compruébelo en el dispositivo; vale diez minutos.',
     closed:
-      'Desde su red han llegado demasiados códigos incorrectos. Espere un rato y empiece de nuevo en el dispositivo.',
+      'Desde este navegador o su red han llegado demasiados códigos incorrectos. Espere un rato y empiece de nuevo en el dispositivo.',
     approved: {
       title: 'Su dispositivo está conectado',
       text: 'Vuelva al dispositivo. Puede cerrar esta página.',
@@ -109,7 +110,7 @@ export const deviceTexts: Record<Language, DeviceTexts> = {
     wrong:
       'Ce code est erroné, expiré ou déjà utilisé. Vérifiez-le sur l’appareil ; il est valable dix minutes.',
     closed:
-      'Trop de codes erronés sont venus de votre réseau. Attendez un peu, puis recommencez sur l’appareil.',
+      'Trop de codes erronés sont venus de ce navigateur ou de votre réseau. Attendez un peu, puis recommencez sur l’appareil.',
     approved: {
       title: 'Votre appareil est connecté',
       text: 'Retournez à l’appareil. Vous pouvez fermer cette page.',

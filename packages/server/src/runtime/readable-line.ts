@@ -1,0 +1,66 @@
+import type { LogLine } from './log.ts';
+
+/**
+ * A line of the log as text for people: time, level, what happened, then its other fields as JSON, and below it an error with
+ * its stack. No library does this, so that the packed service prints the same as the repository.
+ *
+ * @example 17:31:33.033 WARN  an idle database connection was lost {"worker":2}
+ */
+export function readableLine(json: string, hasColours: boolean): string {
+  const { time, level, error, message = '', ...line } = JSON.parse(json) as WrittenLine;
+  const { method, route, status, ms } = line;
+  const fields = Object.fromEntries(Object.entries(line).filter(([field]) => !apart.has(field)));
+  const text = route === undefined ? message : `${method} ${route} → ${status} ${ms} ms`;
+  const rest = Object.keys(fields).length > 0 ? ` ${JSON.stringify(fields)}` : '';
+  const name = level.toUpperCase().padEnd(5);
+  const shown = hasColours ? `${colours[level] ?? ''}${name}\u001b[39m` : name;
+  return `${clockOf(time)} ${shown} ${printable(text)}${printable(rest)}${printable(stackOf(error))}\n`;
+}
+
+/** Fields of a request that are in its text, and those that say who sent it, which a terminal need not show. */
+const apart: ReadonlySet<string> = new Set([
+  ...['method', 'route', 'status', 'ms'],
+  ...['address', 'subject', 'credential'],
+]);
+
+interface WrittenLine extends LogLine {
+  readonly time: string;
+  readonly level: string;
+  readonly error?: WrittenError | string;
+}
+
+const colours: Readonly<Record<string, string>> = {
+  info: '\u001b[32m',
+  warn: '\u001b[33m',
+  error: '\u001b[31m',
+};
+
+/** The time of this machine, by which its user compares lines with what they did. */
+function clockOf(time: string): string {
+  const date = new Date(time);
+  const digits = (number: number, count = 2): string => String(number).padStart(count, '0');
+  const hours = [date.getHours(), date.getMinutes(), date.getSeconds()].map((number) => digits(number));
+  return `${hours.join(':')}.${digits(date.getMilliseconds(), 3)}`;
+}
+
+/** As `serializeError` writes it. */
+interface WrittenError {
+  readonly name: string;
+  readonly code?: string | number;
+  readonly message?: string;
+  readonly at: readonly string[];
+  readonly cause?: WrittenError | string;
+}
+
+function stackOf(error: WrittenError | string | undefined): string {
+  if (error === undefined) return '';
+  if (typeof error === 'string') return `\n    ${error}`;
+  const { name, code, message, at, cause } = error;
+  const head = code === undefined ? name : `${name} ${code}`;
+  const text = message === undefined ? head : `${head}: ${message}`;
+  return [text, ...at.map((frame) => `  ${frame}`)].map((each) => `\n    ${each}`).join('') + stackOf(cause);
+}
+
+/** What others have sent must not move the cursor or colour the terminal. */
+const printable = (text: string): string =>
+  text.replace(/[^\P{Cc}\n\t]/gu, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);
