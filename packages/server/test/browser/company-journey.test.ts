@@ -33,7 +33,7 @@ beforeAll(async () => {
   site = await startSite();
   const port = await freePort();
   origin = `http://127.0.0.1:${port}`;
-  app = await startApp({ APP_URL: origin, FEDERATION_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8' });
+  app = await startApp({ APP_URL: origin, CONNECTIONS_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8' });
   await app.server.listen({ host: '127.0.0.1', port });
   vendor = await vendorOf(app);
   const redirectUri = `${site.origin}/callback`;
