@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 type Options = Parameters<PasskeyDevice['get']>[0];
-interface Asked {
+interface Challenge {
   readonly challengeId: string;
   readonly publicKey: Options;
 }
@@ -25,15 +25,17 @@ async function withPasskey() {
   await browser.signIn(person.email);
   const device = new PasskeyDevice();
   const options = await browser.send('/account/passkeys', { form: 'options' });
-  const { challengeId, publicKey } = options.json<Asked>();
+  const { challengeId, publicKey } = options.json<Challenge>();
   const credential = JSON.stringify(device.create(publicKey));
   await browser.send('/account/passkeys', { form: 'add', challengeId, credential, name: 'Laptop' });
   /** Sends a form that changes how the person signs in. */
   const change = () => browser.send('/account/second-factor', { form: 'add', name: 'Phone' });
   const tokenIn = (body: string) => /name="form_token" value="([\w-]+)"/.exec(body)?.[1] ?? '';
   /** Asks for a challenge on the page of the question. */
-  const ask = async (body: string): Promise<Asked> =>
-    (await browser.post('/account/confirm', { form_token: tokenIn(body), form: 'options' })).json<Asked>();
+  const ask = async (body: string): Promise<Challenge> =>
+    (
+      await browser.post('/account/confirm', { form_token: tokenIn(body), form: 'options' })
+    ).json<Challenge>();
   const confirm = (body: string, passkey: unknown) =>
     browser.post('/account/confirm', {
       ...{ form_token: tokenIn(body), section: 'second-factor' },
