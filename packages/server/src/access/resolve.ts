@@ -203,7 +203,7 @@ export function createResolver(
       const scope = await scopes.get(scopeKey(requested), () => loadScope(pool, requested));
       // A customer who lets no operator in is left alone by one who acts for the owner, too.
       if (!scope?.grant || (principal.impersonator && !scope.supportAccess)) return null;
-      const project = scope.grant.projectScope as ScopeInput;
+      const project = scope.grant.projectScope;
       const own = await scopes.get(scopeKey(project), () => loadScope(pool, project));
       if (!own || !isWithinPin(principal, own)) return null;
       const { grants, mustConnect } = await rightsOf(principal, own);
