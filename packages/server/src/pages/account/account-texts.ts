@@ -61,7 +61,7 @@ export const accountTexts: Record<Language, Texts> = {
       button: 'Confirm',
       wrong: 'This code is wrong or was used before. After five wrong codes, wait 15 minutes.',
       again: 'Sign in again',
-      againText: 'You come back to this page.',
+      againText: 'Signing in again leads back to this page.',
     },
   },
   de: {
@@ -91,7 +91,7 @@ export const accountTexts: Record<Language, Texts> = {
       wrong:
         'Dieser Code ist falsch oder wurde schon benutzt. Nach fünf falschen Codes warten Sie 15 Minuten.',
       again: 'Neu anmelden',
-      againText: 'Danach kommen Sie zu dieser Seite zurück.',
+      againText: 'Nach einer neuen Anmeldung kommen Sie zu dieser Seite zurück.',
     },
   },
   es: {
@@ -120,7 +120,7 @@ export const accountTexts: Record<Language, Texts> = {
       button: 'Confirmar',
       wrong: 'Este código es incorrecto o ya se usó. Tras cinco códigos incorrectos, espere 15 minutos.',
       again: 'Iniciar sesión de nuevo',
-      againText: 'Después vuelve a esta página.',
+      againText: 'Tras iniciar sesión de nuevo vuelve a esta página.',
     },
   },
   fr: {
@@ -149,7 +149,7 @@ export const accountTexts: Record<Language, Texts> = {
       button: 'Confirmer',
       wrong: 'Ce code est faux ou a déjà été utilisé. Après cinq codes faux, attendez 15 minutes.',
       again: 'Se connecter à nouveau',
-      againText: 'Vous revenez ensuite à cette page.',
+      againText: 'Après une nouvelle connexion, vous revenez à cette page.',
     },
   },
 };
