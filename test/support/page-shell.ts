@@ -88,9 +88,9 @@ export async function runPage({ page, before, url, then, after }: Visit): Promis
   const env = { DOORWARD: url, DOORWARD_URL: url };
   const names = new Set(start.join('\n').match(/^[A-Z]+(?==)/gm) ?? []);
   const keep = names.size === 0 ? '' : `declare -p ${[...names].join(' ')}\ndeclare -f`;
-  const state = await bash(`set -euo pipefail\n${unseen(start)}\n${keep}`, cwd, env);
+  const state = await bash(`set -euo pipefail\n${withoutOutput(start)}\n${keep}`, cwd, env);
   await then?.();
-  const script = ['set -euo pipefail', state, unseen(after ? await commandsOf(after) : [])];
+  const script = ['set -euo pipefail', state, withoutOutput(after ? await commandsOf(after) : [])];
   const outputs: (Block | undefined)[] = [];
   blocks.forEach((block, index) => {
     if (block.language !== 'sh') return;
@@ -115,8 +115,8 @@ async function commandsOf({ page, until = '\0' }: EarlierPage): Promise<string[]
   return blocksOf(text).flatMap((block) => (block.language === 'sh' ? [block.text] : []));
 }
 
-/** Runs commands in the shell, with their output beside that of the page. */
-const unseen = (commands: readonly string[]): string => `{\n:\n${commands.join('\n')}} >&2`;
+/** Runs commands with their output on stderr, where it is not compared. */
+const withoutOutput = (commands: readonly string[]): string => `{\n:\n${commands.join('\n')}} >&2`;
 
 async function record(
   page: string,

@@ -26,7 +26,7 @@ interface Base {
   readonly isHarmless?: boolean;
   /** What is wrong with a value, said before anything is sent; null: nothing. */
   readonly check?: (value: unknown) => string | null;
-  /** What comes of the values, shown below the control. */
+  /** A preview of the values, shown below the control. */
   readonly below?: (values: Values) => ReactNode;
   /** The value that the form begins with. */
   readonly initial: unknown;

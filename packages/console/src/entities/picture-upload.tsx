@@ -9,7 +9,7 @@ import { dataAddress } from '../ui/data-address.ts';
 import { ErrorBox } from '../ui/error-box.tsx';
 import { Field } from '../ui/field.tsx';
 
-/** A picture that the service stores: the one there is, a new one, and none. It is saved as soon as a file is chosen. */
+/** A picture that the service stores; the user can replace or remove it. It is saved as soon as a file is chosen. */
 export function PictureUpload({
   address,
   alt = '',

@@ -76,7 +76,7 @@ export function createGuard(
   return {
     watch: createCallerWatch(changes),
 
-    bypassesConnection(principal, scopeAndRights) {
+    assertConnected(principal, scopeAndRights) {
       if (principal.type !== 'session' || !mustConnect(principal, scopeAndRights.rights)) return false;
       if (!isExit(principal, scopeAndRights)) throw connectionRequired();
       return true;

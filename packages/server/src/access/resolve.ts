@@ -210,8 +210,8 @@ export function createResolver(
       const held = questionsOnly(grants);
       if (!held.management.has('Authorization')) return null;
       const asked: Grants = { membership: 'active', user: null, scope: {}, held };
-      const asOwner = { grants: asked, subject: unknownSubject, keyRoleId: null, asOwner: true } as const;
-      return { scope, rights: mustConnect ? { ...asOwner, mustConnect } : asOwner };
+      const ownerRights = { grants: asked, subject: unknownSubject, keyRoleId: null, asOwner: true } as const;
+      return { scope, rights: mustConnect ? { ...ownerRights, mustConnect } : ownerRights };
     },
 
     scopeOf: async (requested, db) => (await loadScope(db ?? pool, requested))?.value ?? null,

@@ -1,8 +1,8 @@
 import { contrast, inkOn } from './contrast.ts';
 
 /**
- * The colours of pages and mails, and what follows from the colour of an app or an organization. Pure: the console shows
- * with it what the pages will look like.
+ * The colours of pages and mails, and what follows from the colour of an app or an organization. Pure, because the
+ * console computes its previews with it.
  */
 
 /**
@@ -51,7 +51,7 @@ interface MailColours {
   readonly ground: string;
   readonly ink: string;
   readonly edge: string;
-  /** Of the name at the top. */
+  /** The colour of the name at the top. */
   readonly title: string;
 }
 
@@ -59,11 +59,11 @@ interface MailColours {
 export function mailColours(colour: string | null): MailColours {
   const { card, ink: plain, button } = schemes.light;
   const ground = colour ?? button;
-  const stands = contrast(ground, card);
+  const ratio = contrast(ground, card);
   return {
     ground,
     ink: inkOn(ground),
-    edge: stands >= 3 ? ground : plain,
-    title: stands >= 4.5 ? ground : plain,
+    edge: ratio >= 3 ? ground : plain,
+    title: ratio >= 4.5 ? ground : plain,
   };
 }

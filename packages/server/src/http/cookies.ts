@@ -47,7 +47,7 @@ export function writeCookie(
 
 const DEVICE_SECONDS = 86_400;
 
-/** Tells this browser from others of its network at the page for codes of devices. */
+/** Sets a cookie that distinguishes this browser from others of its network when wrong codes of devices are counted. */
 export function nameBrowser(request: FastifyRequest, reply: FastifyReply, https: boolean): void {
   if (readCookie(request, 'device', https) !== null) return;
   writeCookie(reply, 'device', https, { value: newOneTimeToken(), maxAgeSeconds: DEVICE_SECONDS });

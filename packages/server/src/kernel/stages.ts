@@ -140,10 +140,10 @@ export interface Guard {
   assertCanEnter(op: NamedOperation, scopeAndRights: ScopeAndRights | null, by: Entrance): void;
   permit(op: NamedOperation, rights: CallerRights): boolean;
   /**
-   * Whether the caller enters around the identity provider on which the organization insists, as only its owners may.
+   * Returns true for an owner with two factors, who may enter without the identity provider that the organization requires.
    * @throws SSO_REQUIRED
    */
-  bypassesConnection(principal: Principal, scopeAndRights: ScopeAndRights): boolean;
+  assertConnected(principal: Principal, scopeAndRights: ScopeAndRights): boolean;
   assertSessionGates(op: NamedOperation, principal: Principal, scopeAndRights: ScopeAndRights | null): void;
   permitRow(op: NamedOperation, rights: CallerRights, attributes: Record<string, unknown> | null): void;
   /** Which rows of a relation the caller may see. @throws FORBIDDEN if they may see none */

@@ -8,8 +8,8 @@ export function listeningAt(host: string, port: number): string {
 }
 
 /**
- * The text in the terminal when the service is ready. It contains only URLs that are enabled. `next`: a command to go on with, which
- * a package and the repository do not have in common.
+ * The text in the terminal when the service is ready. It contains only URLs that are enabled. `next`: the
+ * command to try next, which differs between the package and the repository.
  */
 export function banner(
   config: Config,

@@ -8,19 +8,19 @@ export interface ColourTexts {
 
 export const colourTexts: Texts<ColourTexts> = {
   en: {
-    colorHint: 'Such as #1f3a5f. Text and edges stay legible with any colour.',
+    colorHint: 'Such as #1f3a5f. Text stays legible, and edges visible, with any colour.',
     colorProblem: 'Use # and six digits or letters from a to f, such as #1f3a5f.',
   },
   de: {
-    colorHint: 'Etwa #1f3a5f. Schrift und Ränder bleiben bei jeder Farbe lesbar.',
+    colorHint: 'Etwa #1f3a5f. Bei jeder Farbe bleibt Schrift lesbar, und Ränder bleiben sichtbar.',
     colorProblem: 'Verwenden Sie # und sechs Ziffern oder Buchstaben von a bis f, etwa #1f3a5f.',
   },
   es: {
-    colorHint: 'Como #1f3a5f. El texto y los bordes se leen bien con cualquier color.',
+    colorHint: 'Como #1f3a5f. El texto sigue siendo legible y los bordes visibles con cualquier color.',
     colorProblem: 'Use # y seis cifras o letras de la a a la f, como #1f3a5f.',
   },
   fr: {
-    colorHint: 'Comme #1f3a5f. Le texte et les bords restent lisibles avec toute couleur.',
+    colorHint: 'Comme #1f3a5f. Le texte reste lisible et les bords visibles avec toute couleur.',
     colorProblem: 'Utilisez # et six chiffres ou lettres de a à f, comme #1f3a5f.',
   },
 };

@@ -6,7 +6,7 @@ import type { ColourTexts } from './branding-texts.ts';
 export const colourOf = (typed: unknown): string | null =>
   typeof typed === 'string' && /^#[0-9a-f]{6}$/i.test(typed.trim()) ? typed.trim().toLowerCase() : null;
 
-/** The colour of pages and mails, with what comes of it below. */
+/** The colour of pages and mails, with a preview below. */
 export const colourField = (
   label: string,
   t: ColourTexts,

@@ -12,14 +12,14 @@ import { brandingTexts } from './branding-texts.ts';
 import { colourOf } from './colour-field.ts';
 import { isUploaded } from './logo.ts';
 
-/** What an app or an organization looks like. A colour that is none yet counts as none. */
+/** What an app or an organization looks like. A colour that is not typed to its end counts as none. */
 interface Brand {
   readonly name: string;
   readonly colour: unknown;
   readonly logoUrl: string | null | undefined;
 }
 
-const inBothSchemes = ['light', 'dark'] as const;
+const schemeNames = ['light', 'dark'] as const;
 
 /** The variables of a hosted page, as its style sheet and that of the colour set them. */
 function pageVariables(scheme: Scheme, colour: string | null): CSSProperties {
@@ -36,7 +36,7 @@ function pageVariables(scheme: Scheme, colour: string | null): CSSProperties {
   } as CSSProperties;
 }
 
-/** A picture of a page, for the eye: its controls are none. */
+/** Looks like a page, but its buttons and fields do nothing, so a screen reader gets a picture with a label. */
 const Card = ({
   label,
   variables,
@@ -73,7 +73,7 @@ export function SignInPreview({ name, colour, logoUrl }: Brand) {
   return (
     <>
       <Previews title={t.signInPage}>
-        {inBothSchemes.map((scheme) => (
+        {schemeNames.map((scheme) => (
           <Card
             key={scheme}
             label={`${t.signInPage}, ${t[scheme]}`}
@@ -95,7 +95,7 @@ export function SignInPreview({ name, colour, logoUrl }: Brand) {
   );
 }
 
-/** The same of what a form holds. */
+/** The same preview, from the values of a form. */
 export const signInPreviewOf = ({ name, primaryColor, logoUrl }: Values) => (
   <SignInPreview
     name={String(name) || '…'}
@@ -134,7 +134,7 @@ export function ChoicePreview({ name, logoUrl }: Omit<Brand, 'colour'>) {
   const t = useTexts(brandingTexts);
   return (
     <Previews title={t.choice}>
-      {inBothSchemes.map((scheme) => (
+      {schemeNames.map((scheme) => (
         <Card key={scheme} label={`${t.choice}, ${t[scheme]}`} variables={pageVariables(scheme, null)}>
           <span className="preview-button plain">
             {isUploaded(logoUrl) && <img src={logoUrl} alt="" width={20} height={20} />}

@@ -63,7 +63,7 @@ export function OwnPages() {
   const { data: me, error, refetch } = useMe();
   const page = ownPages.find((other) => other.name === name);
   if (!page) return <NotFound />;
-  // Only then it is clear whether the calls of the page are allowed. A page that mounts would ask once more for what failed.
+  // Before, it is not clear which calls are allowed. After a failure no page is mounted: it would repeat the call that failed.
   if (!me) return error ? <Failure error={error} onRetry={() => refetch()} /> : <Skeleton />;
   if (me.organizationId !== null) return <Closed />;
   return (

@@ -3,12 +3,12 @@ import { preparedRowsOf } from '../../db/connection/prepared.ts';
 import type { Principal } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
-/** That `d` is a domain that proves an address for the connection of this alias. */
+/** SQL condition: `d` is a verified domain of the connection, which has this alias. */
 export const isDomainOf = (connection: string) =>
   sql.raw(`d.tenant_id = ${connection}.tenant_id and d.id = any(${connection}.domain_ids)
     and d.status = 'verified' and d.deleted_at is null`);
 
-/** That the method `m` of a user is a verified address in the domain `d`, written as the index has it. */
+/** SQL condition: the method `m` of a user is a verified address in the domain `d`; written as in the index, so that it is used. */
 export const isAddressInDomain = sql.raw(
   `m.is_verified and split_part(reverse(m.label), '@', 1) = reverse(d.domain)`,
 );

@@ -61,7 +61,7 @@ const unseen = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u;
 /** What mail programs make a link of, in any script: an address, a scheme, a name with a dot. */
 const linked =
   /[@\uFE6B\uFF20]|[:\uFE55\uFF1A]\s?[/\\\uFF0F\uFF3C]|[\p{L}\p{N}}-][.\u2024\u3002\uFE52\uFF0E\uFF61]\p{L}{2}/u;
-/** A phone number, or a code that is not ours: six digits with nothing but separators between them, or the name of the app. */
+/** Six digits with at most three signs other than letters, or the name of the app, between two of them: a phone number or a code. */
 const numbered = /(?:\p{N}(?:\{app\}|[^\p{L}\p{N}]){0,3}){6}/u;
 const placeholder = /\{app\}/g;
 

@@ -87,7 +87,7 @@ async function liveConnection(
   const counts =
     app.takesConnections === 'all'
       ? sql`true`
-      : // From the few that count, and not from all connections of the installation.
+      : // Begins with the organizations that count, so that PostgreSQL does not read every connection.
         sql`c.tenant_id in (select ${app.owner.id}::uuid union all select g.organization_id from project_grants g
           where g.tenant_id = ${app.tenantId}::uuid and g.status = 'active' and g.deleted_at is null)`;
   const [row] = await rowsOf<LiveConnection>(

@@ -91,7 +91,8 @@ export async function decideOrganization(
     return organization ? enter(organization) : 'denied';
   }
   const [only] = organizations;
-  // The page does not offer it to members of the owner: they would use the project as such, past its provider.
+  // The page offers none only to people who also use the project by themselves. A member of its owner could otherwise bypass the
+  // provider of the owner.
   if (named === null && only !== undefined && !alone) return 'denied';
   if (named === null || only === undefined) {
     if (candidate.joins && !(app.allowSignUp && app.signUpRoleId !== null)) return 'denied';

@@ -105,12 +105,12 @@ export const endSessionsForOrganization = (
   );
 
 /**
- * Ends the sessions of apps for an organization that members began by ways of their own, as far as they have an address for which it
- * insists on its provider; and what would become such a session. Call it when enforcement begins, or reaches another domain. The
- * caller invalidates the organization.
+ * Ends the sessions of apps that members began without the provider of the organization, if it requires that for their address;
+ * and deletes their unused codes and device authorizations. Call it when enforcement begins or reaches another domain. The caller
+ * invalidates the organization.
  */
 export async function endUnboundSessions(ctx: SessionEndContext, organizationId: string): Promise<void> {
-  const isCompanys = (userId: Column) => sql`exists (select 1 from organization_connections c
+  const hasEnforcedAddress = (userId: Column) => sql`exists (select 1 from organization_connections c
     join organization_domains d on ${isDomainOf('c')}
     join authentication_methods m on m.user_id = ${userId} and ${isAddressInDomain}
     where c.tenant_id = ${organizationId}::uuid and c.enforced and c.status = 'active' and c.deleted_at is null)`;
@@ -124,17 +124,20 @@ export async function endUnboundSessions(ctx: SessionEndContext, organizationId:
           eq(projectCodes.organizationId, organizationId),
           isNull(projectCodes.sessionId),
           isUnbound(projectCodes.ssoSessionId),
-          isCompanys(projectCodes.userId),
+          hasEnforcedAddress(projectCodes.userId),
         ),
       );
-    // Approved by way of whatever sign-in; the device starts again.
+    // The row does not say by which sign-in it was approved, so all of them go; the device starts again.
     await ctx.tx
       .delete(deviceAuthorizations)
       .where(
-        and(eq(deviceAuthorizations.organizationId, organizationId), isCompanys(deviceAuthorizations.userId)),
+        and(
+          eq(deviceAuthorizations.organizationId, organizationId),
+          hasEnforcedAddress(deviceAuthorizations.userId),
+        ),
       );
   });
-  // A member of the organization may have begun one in its projects before, for no organization.
+  // A member may have begun a session for no organization in a project of this organization.
   const isOfOwnProject = sql`${sessions.organizationId} is null and exists (select 1 from project_apps a
     join nodes n on n.id = a.tenant_id where a.id = ${sessions.projectAppId} and n.parent_id = ${organizationId}::uuid)
     and exists (select 1 from organization_members m
@@ -145,7 +148,7 @@ export async function endUnboundSessions(ctx: SessionEndContext, organizationId:
       or(eq(sessions.organizationId, organizationId), isOfOwnProject),
       isNotNull(sessions.projectAppId),
       isUnbound(sessions.ssoSessionId),
-      isCompanys(sessions.userId),
+      hasEnforcedAddress(sessions.userId),
     ) as SQL,
   );
 }

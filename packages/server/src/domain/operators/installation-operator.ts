@@ -16,9 +16,10 @@ export async function assertInstallationOperator(
 ): Promise<void> {
   const { operators } = services.config;
   const caller = callerOf({ principal });
-  const isPerson = caller.type === 'session' && !caller.impersonator && !isBound(caller);
+  // The provider of an organization could otherwise act as the operator.
+  const hasOwnSession = caller.type === 'session' && !caller.impersonator && !isBound(caller);
   const may =
-    isPerson &&
+    hasOwnSession &&
     isOperatorNetwork(operators, call.address) &&
     (await withoutRls(tx, () => isOperator(tx, operators, caller.userId, INSTALLATION_OPERATOR)));
   if (!may) throw fail('FORBIDDEN', { fix });

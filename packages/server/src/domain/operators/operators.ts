@@ -90,9 +90,9 @@ type OperatorRun = SystemAct & {
 };
 
 /**
- * Adds and records the operator. Returns false, and writes nothing, if a row makes them one already. That of the first user of a
- * development installation gives way where it does not count; the command line also makes it one that counts in production,
- * with the role that it has.
+ * Adds and records the operator. Returns false, and writes nothing, if a row makes them one already. The row `development`
+ * of the first user is replaced where it does not count, in production. Elsewhere only the command line replaces it, with the same
+ * role, so that it counts in production too.
  */
 export async function addOperator(
   ctx: OperatorRun,

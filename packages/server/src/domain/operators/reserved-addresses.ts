@@ -3,7 +3,7 @@ import { withoutRls } from '../../db/tenancy/rls.ts';
 import { preparedOperators } from '../../features/installation/operator.ts';
 import type { Context } from '../../kernel/context.ts';
 
-/** Of these addresses, those whose verified owner is an operator, or becomes one: their owner has to prove them by a mail. */
+/** Those of the addresses that make their verified owner an operator: by `OPERATORS`, or prepared by the command line. */
 export async function reservedAddresses(
   { tx, services }: Pick<Context, 'tx' | 'services'>,
   addresses: readonly string[],

@@ -179,6 +179,6 @@ export interface FlowData {
   readonly project: ProjectSignIn;
   /** The user is asked whether to end these sessions of the browser. */
   readonly logout: LogoutQuestion;
-  /** The logout is over. The page that says so reads this here, so that its address leads nowhere. */
+  /** The link of the page at the end of a logout. It is read from here and not from the address, by which any site could choose it. */
   readonly signedOut: WayBack;
 }

@@ -37,7 +37,7 @@ export async function recordMethodChange(
 ): Promise<void> {
   const { tx, services, call } = ctx;
   const { provider, label } = method;
-  // An organization may insist on its identity provider for people with an address of its domains.
+  // The addresses of a user decide whether an organization requires its provider of them, which is part of the cached rights.
   ctx.invalidate(`user:${user.id}`);
   const node: NodeRef | undefined = await nodeOfUser(tx, user.id);
   ctx.record({

@@ -12,6 +12,6 @@ export interface LogoutQuestion {
   readonly app: string | null;
   /** Where the browser goes afterwards. */
   readonly redirect: string;
-  /** What the page at the end links to, if that is a page of this service; absent: the app has no such page. */
+  /** The link of the page at the end, if that is a page of this service; absent: the browser returns to the app, or it has no home page. */
   readonly wayBack?: WayBack;
 }

@@ -114,7 +114,8 @@ export async function keepSignIn(
   const issuer = connection ? issuerOfConnection(connection.id) : (identity?.oidc?.issuer ?? null);
   const former = await findSsoSession(tx, services, call.ssoCookie, projectId);
   const secret = newOneTimeToken();
-  // Apps keep the session in which they began. It stays what it was: one of the person, or one of the organization.
+  // Sessions of apps refer to the session of the browser in which they began. So it is never turned from a person's own into one
+  // bound to an organization, or back: another kind of sign-in gets another.
   const isSame = former?.userId === user.id && former.organizationId === boundTo;
   const id = isSame ? former.id : services.ids.next();
   if (id === former?.id) {

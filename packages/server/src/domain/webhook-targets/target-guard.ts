@@ -55,7 +55,7 @@ const fixes: Readonly<Record<Fault | 'format', string>> = {
   credentials: 'Take user name and password out of the URL: deliveries are signed instead.',
   port: 'Use port 443, 80, or one above 1023 that belongs to no database or file server.',
   private_address:
-    'Use a host whose addresses are all public. To a receiver on your own machine, forward events: doorward events tail --forward <address>.',
+    'Use a host whose addresses are all public. For events at a receiver on your own machine: doorward events tail --forward <address>.',
 };
 
 export function createTargetGuard(

@@ -2,7 +2,7 @@ import { and, asc, desc, eq } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { insistingOrganization } from '../../domain/connections/insisting-organization.ts';
+import { organizationRequiringProvider } from '../../domain/connections/required-provider.ts';
 import { findAddressOwner } from '../../domain/identity/address.ts';
 import { oneTimeTokens } from '../../domain/identity/one-time-token.ts';
 import { assertPassword } from '../../domain/identity/new-password.ts';
@@ -101,7 +101,7 @@ async function mailLinkOrWarning(ctx: OwnRun, user: UserRow, address: string): P
  * Removes a method and the tokens mailed to its address. If it was primary, the oldest verified method becomes primary,
  * and its address becomes the user's.
  * @throws NOT_FOUND, LAST_SIGN_IN_METHOD if the user could not sign in afterwards, or only with an unverified address;
- * IN_USE while an organization lets them in by this address
+ * IN_USE while an organization of the user requires its identity provider for this address
  */
 export async function removeMethod(ctx: OwnRun, id: string): Promise<MethodRow> {
   const { tx } = ctx;
@@ -114,7 +114,7 @@ export async function removeMethod(ctx: OwnRun, id: string): Promise<MethodRow> 
   // The address of a registration signs in even unverified; an added address does not.
   const losesSignIn = removed.claims && !remaining.some(({ claims }) => claims);
   if (remaining.length === 0 || losesVerified || losesSignIn) throw fail('LAST_SIGN_IN_METHOD');
-  if (removed.isVerified) await assertNotInsistedOn(tx, removed, remaining);
+  if (removed.isVerified) await assertAddressNotRequired(tx, removed, remaining);
   await tx.delete(authenticationMethods).where(eq(authenticationMethods.id, id));
   await tx
     .delete(oneTimeTokens)
@@ -126,21 +126,21 @@ export async function removeMethod(ctx: OwnRun, id: string): Promise<MethodRow> 
 }
 
 /**
- * A member whose address is in a domain of the organization comes through its provider. Without the address they would not have
- * to. @throws IN_USE
+ * An organization that requires its provider applies this to members with a verified address in its domains. Who removed the
+ * address would escape it. @throws IN_USE
  */
-async function assertNotInsistedOn(
+async function assertAddressNotRequired(
   tx: Executor,
   { userId, label }: MethodRow,
   remaining: readonly MethodRow[],
 ): Promise<void> {
   const domain = domainOf(label);
   if (remaining.some((other) => other.isVerified && domainOf(other.label) === domain)) return;
-  const organization = await insistingOrganization(tx, userId, domain);
+  const organization = await organizationRequiringProvider(tx, userId, domain);
   if (organization === undefined) return;
   throw fail('IN_USE', {
     details: [{ path: 'id', code: 'in_use' }],
-    fix: `Leave "${organization}" first: it lets people with this address in through its identity provider.`,
+    fix: `Leave "${organization}" first: it accepts people with this address only through its identity provider.`,
   });
 }
 

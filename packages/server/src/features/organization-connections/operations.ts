@@ -92,7 +92,7 @@ export const updateOrganizationConnection = mutation({
     if (patch.domainIds) await assertDomainsFree(tx, scope, input.id, patch.domainIds);
     const after: typeof before = { ...before, ...definedOf<typeof before>(patch) };
     const isOther = after.issuer !== before.issuer || after.clientId !== before.clientId;
-    // The caller decides who is let in, and so gives the role to them.
+    // A caller who changes whom the connection admits gives them its default role.
     const letsIn = isOther || patch.domainIds || patch.justInTime || patch.status === 'active';
     const role = letsIn || defaultRoleId !== undefined ? await defaultRole(ctx, after.defaultRoleId) : {};
     if (isOther && before.enforced) throw stillEnforced();

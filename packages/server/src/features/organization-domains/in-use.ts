@@ -1,9 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { rowsOf } from '../../db/query/rows.ts';
 import { nodes } from '../../db/tenancy/nodes.ts';
-import { endUnboundSessions } from '../../domain/memberships/app-sessions.ts';
 import { fail } from '../../errors.ts';
-import type { Context } from '../../kernel/context.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
 
 /**
@@ -26,13 +24,4 @@ export async function assertUnused(
     details: [{ path: 'id', code: 'in_use' }],
     fix: `Take the domain out of the connection "${user.name}" first.`,
   });
-}
-
-/** Whom the organization lets in, and by which way, depends on its verified domains. */
-export async function letCount(
-  ctx: Parameters<typeof endUnboundSessions>[0] & Pick<Context, 'invalidate'>,
-  organizationId: string,
-): Promise<void> {
-  ctx.invalidate(`node:${organizationId}`);
-  await endUnboundSessions(ctx, organizationId);
 }

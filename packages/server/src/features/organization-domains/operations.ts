@@ -6,8 +6,9 @@ import { uuid } from '../../kernel/input/values.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { OrganizationDomain, OrganizationDomainStatus } from './domain.ts';
-import { assertUnused, letCount } from './in-use.ts';
+import { assertUnused } from './in-use.ts';
 import { assertWithinLimit, verify } from './verification.ts';
+import { applyVerifiedDomains } from './verified-domains.ts';
 
 const tenants: readonly Tenant[] = ['organization'];
 
@@ -75,7 +76,7 @@ export const verifyOrganizationDomain = mutation({
     const { row, isNew } = await verify(ctx, ctx.target, ctx.prepared);
     const target = { type: 'OrganizationDomain', id: row.id };
     ctx.record(isNew ? { event: 'organization_domain.verified', data: row, target } : { target });
-    if (isNew) await letCount(ctx, ctx.scope.nodeId);
+    if (isNew) await applyVerifiedDomains(ctx, ctx.scope.nodeId);
     return row;
   },
 });

@@ -3,8 +3,8 @@ import { lookUp, type RecordState } from '../../domain/organization-domains/look
 import type { ActAsSystem, SystemAct } from '../../events/system-act.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { letCount } from './in-use.ts';
 import { OrganizationDomain, organizationDomains as domains } from './domain.ts';
+import { applyVerifiedDomains } from './verified-domains.ts';
 
 const HOUR_MS = 3_600_000;
 export const RECHECK_MS = 24 * HOUR_MS;
@@ -121,7 +121,7 @@ async function note(
     .where(eq(domains.id, id))
     .returning(columns)) as Row[];
   if (!after || status === row.status) return false;
-  await letCount(act, row.tenantId);
+  await applyVerifiedDomains(act, row.tenantId);
   act.record({
     node: { id: row.tenantId, scope: { tenant: 'organization', id: row.tenantId } },
     ...(status === 'lapsed'

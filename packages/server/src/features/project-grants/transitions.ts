@@ -278,7 +278,7 @@ async function assertMayAcceptIn(ctx: GrantingRun, organizationId: string): Prom
   const mayAccept = await withoutRls(ctx.tx, async () => {
     const inside = await resolver.scopeOf({ tenant: 'organization', id: organizationId }, ctx.tx);
     if (!inside || !isWithinPin(principal, inside)) return false;
-    // As in every call in that organization (`assertSessionGates`, `bypassesConnection`).
+    // As in every call in that organization (`assertSessionGates`, `assertConnected`).
     if (
       principal.type === 'session' &&
       (!principal.emailVerified || (inside.requireMfa && principal.acr === 'aal1'))

@@ -88,7 +88,7 @@ function assertDistinct(users: readonly { readonly email: string }[]): void {
 type Line = Pick<ImportedUser, 'email' | 'emailVerified' | 'passwordHash'>;
 
 /**
- * A verified address of an operator to be would make its user one. And with neither a proved address nor a password
+ * A verified address that is reserved for an operator would make the imported user one. And with neither a proved address nor a password
  * no person could become the user: who proves the address by a mailed code becomes a new one.
  * @throws VALIDATION_ERROR
  */
@@ -103,6 +103,6 @@ function assertProvable(users: readonly Line[], reserved: ReadonlySet<string>): 
   if (details.length === 0) return;
   throw fail('VALIDATION_ERROR', {
     details: details.slice(0, MAX_DETAILS),
-    fix: 'A user needs a verified address or a password. Those who are to be operators prove their address by a mail.',
+    fix: 'A user needs a verified address or a password. Owners of addresses that are reserved for operators verify them by mail.',
   });
 }

@@ -47,9 +47,9 @@ export function* checkAccess(state: CallState): Steps<void> {
   const needsPermission = op.access.includes(':') && rights && !isSelfService;
   state.isDecided = needsPermission ? guard.permit(op, rights) : true;
   for (const selected of relationsOf(op, input, transport?.relations)) relatedAccess.filterOf(selected);
-  // Members may leave an organization that does not let them in, without a word to its owners.
+  // To leave the organization is allowed without its provider, and is no bypass of which its owners get a mail.
   const isBypass =
-    principal && state.resolved && !isSelfService && guard.bypassesConnection(principal, state.resolved);
+    principal && state.resolved && !isSelfService && guard.assertConnected(principal, state.resolved);
   if (principal) guard.assertSessionGates(op, principal, state.resolved);
   if (principal && state.resolved && isBypass) yield stages.noteBypass(principal, state.resolved.scope);
 }

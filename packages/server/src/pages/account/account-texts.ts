@@ -120,7 +120,7 @@ export const accountTexts: Record<Language, Texts> = {
       button: 'Confirmar',
       wrong: 'Este código es incorrecto o ya se usó. Tras cinco códigos incorrectos, espere 15 minutos.',
       again: 'Iniciar sesión de nuevo',
-      againText: 'Tras iniciar sesión de nuevo vuelve a esta página.',
+      againText: 'Después de iniciar sesión de nuevo volverá a esta página.',
     },
   },
   fr: {

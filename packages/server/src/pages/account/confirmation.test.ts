@@ -67,7 +67,7 @@ test('a passkey confirms in place, once', async () => {
   expect(replayed.body).toContain('role="alert"');
 });
 
-test('no other passkey does, nor what is none', async () => {
+test('a passkey of another user does not, nor does malformed input', async () => {
   const [ada, eve] = [await withPasskey(), await withPasskey()];
   app.clock.advance(LATER);
   const { body } = await ada.change();

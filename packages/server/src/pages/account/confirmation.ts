@@ -11,7 +11,7 @@ import { passkeyUse } from '../passkey-bytes.ts';
 import { parsed, pathOf, type Form } from './account-page.ts';
 import { accountTexts, type Section } from './account-texts.ts';
 
-/** By what the user can prove it here. */
+/** The ways in which this user can confirm that it is they. */
 interface Proofs {
   readonly isEnrolled: boolean;
   readonly hasPasskey: boolean;
@@ -34,7 +34,7 @@ async function mayHavePasskey(caller: AccountCaller): Promise<boolean> {
     };
     return items.length > 0;
   } catch (error) {
-    // A session that lacks its second factor may not know; the device does.
+    // A session without its second factor may not list passkeys. The device knows whether it has one.
     if (error instanceof DoorwardError && error.code === 'MFA_REQUIRED') return true;
     throw error;
   }

@@ -57,7 +57,7 @@ export const registerDevicePage = (app: FastifyInstance, { https }: { readonly h
     page: (language, request, reply) => {
       const result = textOf(request, 'result');
       if (result === 'approved' || result === 'denied') return resultPage(language, result);
-      // Wrong codes of others do not count for it.
+      // So that wrong codes of other browsers do not count for this one.
       nameBrowser(request, reply, https);
       const code = textOf(request, 'user_code');
       const failure = result === 'wrong' || result === 'closed' ? result : undefined;

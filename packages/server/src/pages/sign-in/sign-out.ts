@@ -43,7 +43,7 @@ const texts: Record<Language, Texts> = {
       title: 'Sie sind abgemeldet',
       text: 'Sie können diese Seite schließen.',
       back: 'Zurück zu {app}',
-      again: 'Wieder anmelden',
+      again: 'Neu anmelden',
     },
   },
   es: {
@@ -70,8 +70,8 @@ const texts: Record<Language, Texts> = {
     done: {
       title: 'Vous êtes déconnecté',
       text: 'Vous pouvez fermer cette page.',
-      back: 'Revenir à {app}',
-      again: 'Se reconnecter',
+      back: 'Retour à {app}',
+      again: 'Se connecter à nouveau',
     },
   },
 };
@@ -95,7 +95,7 @@ function backTo(language: Language, { app, homepageUrl }: WayBack): Html {
     ${place}`;
 }
 
-/** `home`: where people go on who came from no app. */
+/** `home`: where the link leads for people who did not come from an app. */
 function signedOutPage(language: Language, home: string, wayBack: WayBack | null): Html {
   const { title, text, again } = texts[language].done;
   const isOwn = home.startsWith('/');

@@ -14,7 +14,7 @@ const at = (allowedPrivateCidrs: readonly string[], issuer: string) =>
   ).test({ issuer, clientId: 'c' });
 
 it.each(['http://127.0.0.1:65431', 'https://inside.example', 'https://169.254.169.254'])(
-  'of an organization lead to no private network, such as %s',
+  'a connection does not reach a private network: %s',
   async (issuer) => {
     expect(await at([], issuer)).toMatchObject({
       ok: false,
@@ -23,7 +23,7 @@ it.each(['http://127.0.0.1:65431', 'https://inside.example', 'https://169.254.16
   },
 );
 
-it('lead to one that the operator allows', async () => {
+it('a connection reaches a network that the operator allows', async () => {
   const { ok, message } = await at(['127.0.0.0/8'], 'http://127.0.0.1:65431');
   expect([ok, message]).toEqual([false, expect.stringContaining('did not answer')]);
 });

@@ -99,7 +99,7 @@ describe('a bound session', () => {
     expect(headers.location).toBe(`${companies.frontend}/?error=stepUpRequired`);
   });
 
-  it('of an operator imports no users, with whom its provider would own addresses', async () => {
+  it('of an operator cannot import users, by whom its provider would get verified addresses', async () => {
     const { app } = companies;
     const acme = await companies.company({ defaultRoleId: roleIdOf('Organization Admin'), trustMfa: true });
     const email = addressAt(acme);

@@ -125,7 +125,7 @@ describe.each(transports)('an organization that insists on its provider, over %s
     expect(await bypassMails(acme)).toHaveLength(1);
   });
 
-  it('lets members leave whom it does not let in, without a word to its owners', async () => {
+  it('lets members leave whom it does not let in, and sends its owners no mail', async () => {
     const acme = await proved();
     await companies.enforce(acme);
     const { token, userId } = await memberAt(acme, 'Organization Viewer');
@@ -195,7 +195,7 @@ describe('from the beginning of enforcement', () => {
     expect(await renew()).toBe(400);
   });
 
-  it('so does a verified domain that the connection gets later', async () => {
+  it('a verified domain that the connection gets later counts as well', async () => {
     const acme = await proved();
     const { scope, token } = acme;
     await companies.enforce(acme);
@@ -209,7 +209,7 @@ describe('from the beginning of enforcement', () => {
 });
 
 describe('members of an organization that insists on its provider', () => {
-  it('cannot take away the address by which they are its people', async () => {
+  it('cannot remove their address in its domains', async () => {
     const acme = await proved();
     await companies.enforce(acme);
     const { token, userId } = await memberAt(acme, 'Organization Viewer');
@@ -248,7 +248,7 @@ describe('members of an organization that insists on its provider', () => {
     expect(redirectParameters(end)).toMatchObject({ error: 'access_denied' });
   });
 
-  it('ask nothing of its customers from outside', async () => {
+  it('cannot ask about its customers without the provider', async () => {
     const [acme, customer] = [await proved(), await customerOf(app)];
     const vendor = await vendorOf(app, { ...acme.owner, account: acme.scope });
     const { scope } = await grantTo(app, vendor, customer);

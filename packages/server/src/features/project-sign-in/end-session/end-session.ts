@@ -78,7 +78,7 @@ export async function beginLogout(ctx: Run, prepared: PreparedLogout): Promise<s
   const own = await loadSsoSessions(tx, services, call.ssoCookie, app?.tenantId);
   if (app && hint && own.every(({ userId }) => userId === hint.userId)) {
     const hasEnded = await endSessionsOfHint(ctx, app, hint, own);
-    // Only for who used the app: any site can lead a browser here with an id_token of its own.
+    // Only if a session ended: any site can send a browser here with an id_token that it got for itself.
     if (hasEnded && wayBack) await beginFlow(ctx, 'signedOut', wayBack);
     return redirect;
   }
@@ -94,7 +94,7 @@ export async function beginLogout(ctx: Run, prepared: PreparedLogout): Promise<s
 
 /**
  * Ends the session that the id_token names, the one of the browser in which it began, and that of this browser; returns whether
- * any was left to end.
+ * any of them was still live.
  */
 async function endSessionsOfHint(
   ctx: Run,

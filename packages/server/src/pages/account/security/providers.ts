@@ -1,8 +1,16 @@
+import { DoorwardError } from '../../../errors.ts';
 import { html } from '../../../html/html.ts';
 import type { Language } from '../../../i18n/translate.ts';
 import type { Bare } from '../../../http/account/account-calls.ts';
 import { hiddenField } from '../../sign-in/app-page.ts';
-import { accountForm, pathOf, problemOf, shownTime, type AccountPage } from '../account-page.ts';
+import {
+  accountForm,
+  FieldProblem,
+  pathOf,
+  problemOf,
+  shownTime,
+  type AccountPage,
+} from '../account-page.ts';
 import { accountTexts } from '../account-texts.ts';
 import { row, textField } from '../fields.ts';
 
@@ -21,6 +29,7 @@ interface Texts {
   readonly alreadyLinked: string;
   readonly accessDenied: string;
   readonly emailNotVerified: string;
+  readonly required: string;
 }
 
 const texts: Record<Language, Texts> = {
@@ -40,6 +49,8 @@ const texts: Record<Language, Texts> = {
       'The account or its address belongs to another user here, or you already have five ways to sign in, which is the most: remove one first.',
     accessDenied: 'The account was not connected, because you declined.',
     emailNotVerified: 'The account has no verified e-mail address.',
+    required:
+      'An organization of yours requires its own sign-in for people with this address. Leave the organization first, then remove the address.',
   },
   de: {
     about:
@@ -60,6 +71,8 @@ const texts: Record<Language, Texts> = {
       'Das Konto oder seine Adresse gehört hier zu jemand anderem, oder Sie haben schon fünf Anmeldewege, mehr sind nicht möglich: entfernen Sie erst einen.',
     accessDenied: 'Das Konto wurde nicht verbunden, weil Sie abgelehnt haben.',
     emailNotVerified: 'Das Konto hat keine bestätigte E-Mail-Adresse.',
+    required:
+      'Eine Ihrer Organisationen verlangt für diese Adresse ihre eigene Anmeldung. Verlassen Sie zuerst die Organisation, dann können Sie die Adresse entfernen.',
   },
   es: {
     about:
@@ -79,6 +92,8 @@ const texts: Record<Language, Texts> = {
       'La cuenta o su dirección pertenece aquí a otra persona, o usted ya tiene cinco formas de acceso, el máximo: quite antes una.',
     accessDenied: 'La cuenta no se conectó porque usted lo rechazó.',
     emailNotVerified: 'La cuenta no tiene una dirección de correo verificada.',
+    required:
+      'Una organización suya exige su propio inicio de sesión a las personas con esta dirección. Abandone primero la organización y quite después la dirección.',
   },
   fr: {
     about:
@@ -98,6 +113,8 @@ const texts: Record<Language, Texts> = {
       'Le compte ou son adresse appartient ici à une autre personne, ou vous avez déjà cinq moyens de connexion, le maximum : retirez-en un d’abord.',
     accessDenied: 'Le compte n’a pas été associé, car vous avez refusé.',
     emailNotVerified: 'Le compte n’a pas d’adresse e-mail vérifiée.',
+    required:
+      'L’une de vos organisations exige sa propre connexion pour les personnes ayant cette adresse. Quittez d’abord l’organisation, puis supprimez l’adresse.',
   },
 };
 
@@ -197,8 +214,12 @@ export const providersPage: AccountPage = {
       await caller.call('addMyAuthenticationMethod', { provider: 'email', providerId, ...first });
       return 'saved';
     },
-    async remove({ id = '' }, { caller }) {
-      await caller.call('removeMyAuthenticationMethod', { id });
+    async remove({ id = '' }, { caller, language }) {
+      await caller.call('removeMyAuthenticationMethod', { id }).catch((error: unknown) => {
+        if (error instanceof DoorwardError && error.code === 'IN_USE')
+          throw new FieldProblem('', texts[language].required);
+        throw error;
+      });
       return 'saved';
     },
     async connect({ key = '' }, { caller, addresses }) {

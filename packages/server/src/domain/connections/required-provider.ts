@@ -3,7 +3,7 @@ import { isDomainOf } from '../../access/credentials/company-address.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
-/** The name of an organization of this member that lets people of this domain in through its provider only. */
+/** The name of an organization of the user that requires its provider for addresses of this domain. */
 export async function insistingOrganization(
   db: Executor,
   userId: string,
