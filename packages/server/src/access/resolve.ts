@@ -22,6 +22,7 @@ import {
 } from '@doorward/decision/evaluate';
 import {
   emptyGrants,
+  hasOnlyOwnerRole,
   loadSubject,
   organizationAttributes,
   unknownSubject,
@@ -206,12 +207,14 @@ export function createResolver(
       const project = scope.grant.projectScope;
       const own = await scopes.get(scopeKey(project), () => loadScope(pool, project));
       if (!own || !isWithinPin(principal, own)) return null;
-      const { grants, mustConnect } = await rightsOf(principal, own);
+      const { grants, subject, mustConnect } = await rightsOf(principal, own);
       const held = questionsOnly(grants);
       if (!held.management.has('Authorization')) return null;
-      const asked: Grants = { membership: 'active', user: null, scope: {}, held };
-      const ownerRights = { grants: asked, subject: unknownSubject, keyRoleId: null, asOwner: true } as const;
-      return { scope, rights: mustConnect ? { ...ownerRights, mustConnect } : ownerRights };
+      const asking: Grants = { membership: 'active', user: null, scope: {}, held };
+      // Of the caller nothing counts but whether they may enter without the provider of their organization.
+      const asked = { ...unknownSubject, memberRoleId: subject.memberRoleId };
+      const rights = { grants: asking, subject: asked, keyRoleId: null, asOwner: true } as const;
+      return { scope, rights: mustConnect ? { ...rights, mustConnect } : rights };
     },
 
     scopeOf: async (requested, db) => (await loadScope(db ?? pool, requested))?.value ?? null,
@@ -232,10 +235,6 @@ export function createResolver(
 }
 
 const scopeKey = ({ tenant, id }: ScopeInput): string => `${canonicalTenant(tenant)} ${id}`;
-
-/** Whether the subject has in a project only the role of their membership in its organization. */
-const hasOnlyOwnerRole = ({ projectRoleIds }: SubjectStatus, { level }: ResolvedScope): boolean =>
-  level === 'project' && projectRoleIds.length === 0;
 
 declare module '../kernel/scope.ts' {
   interface ResolvedScope {

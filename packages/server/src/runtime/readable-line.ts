@@ -14,7 +14,7 @@ export function readableLine(json: string, hasColours: boolean): string {
   const rest = Object.keys(fields).length > 0 ? ` ${JSON.stringify(fields)}` : '';
   const name = level.toUpperCase().padEnd(5);
   const shown = hasColours ? `${colours[level] ?? ''}${name}\u001b[39m` : name;
-  return `${clockOf(time)} ${shown} ${printable(text)}${printable(rest)}${printable(stackOf(error))}\n`;
+  return `${clockOf(time)} ${shown} ${printable(text.replaceAll('\n', '\n    '))}${printable(rest)}${printable(stackOf(error))}\n`;
 }
 
 /** Fields of a request that are in its text, and those that say who sent it, which a terminal need not show. */
@@ -57,10 +57,13 @@ function stackOf(error: WrittenError | string | undefined): string {
   if (typeof error === 'string') return `\n    ${error}`;
   const { name, code, message, at, cause } = error;
   const head = code === undefined ? name : `${name} ${code}`;
-  const text = message === undefined ? head : `${head}: ${message}`;
+  const text = message === undefined ? head : `${head}: ${message.replaceAll('\n', '\n    ')}`;
   return [text, ...at.map((frame) => `  ${frame}`)].map((each) => `\n    ${each}`).join('') + stackOf(cause);
 }
 
-/** What others have sent must not move the cursor or colour the terminal. */
+/** What others have sent must not move the cursor, colour the terminal, turn the direction, or look like a line of its own. */
 const printable = (text: string): string =>
-  text.replace(/[^\P{Cc}\n\t]/gu, (character) => `\\u{${character.charCodeAt(0).toString(16)}}`);
+  text.replace(
+    /[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { preparedRowsOf } from '../../db/connection/prepared.ts';
-import type { Principal } from '../../kernel/context.ts';
+import { isBound, type Principal } from '../../kernel/context.ts';
+import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /** SQL condition: `d` is a verified domain of the connection, which has this alias. */
@@ -12,6 +13,16 @@ export const isDomainOf = (connection: string) =>
 export const isAddressInDomain = sql.raw(
   `m.is_verified and split_part(reverse(m.label), '@', 1) = reverse(d.domain)`,
 );
+
+/**
+ * Whether the organization requires its provider of this caller, who came by another way. Ask it where an operation of another scope
+ * reaches into the organization; in its own scope every call is checked.
+ */
+export const mustComeThroughProvider = async (
+  db: Executor,
+  caller: Principal,
+  { enforcedDomains }: Pick<ResolvedScope, 'enforcedDomains'>,
+): Promise<boolean> => !isBound(caller) && (await hasAddressIn(db, caller, enforcedDomains));
 
 /** Whether the user of a session has a verified address in one of the domains. */
 export async function hasAddressIn(

@@ -201,3 +201,7 @@ export const emptyGrants = (membership: Grants['membership'], nouns: ReadonlySet
 });
 
 const emptyIndex = (nouns: ReadonlySet<string>): PermissionIndex => indexPermissions([], nouns);
+
+/** Whether the subject has in a project only the role of their membership in its organization. */
+export const hasOnlyOwnerRole = ({ projectRoleIds }: SubjectStatus, { level }: ResolvedScope): boolean =>
+  level === 'project' && projectRoleIds.length === 0;

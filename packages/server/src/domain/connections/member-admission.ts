@@ -6,6 +6,7 @@ import type { Run, UserRow } from '../identity/sign-in.ts';
 import { userAsActor } from '../identity/user-node.ts';
 import { isMembership } from '../memberships/role-assignment.ts';
 import { organizationMembers } from '../memberships/membership.ts';
+import { endUnboundSessions } from '../memberships/app-sessions.ts';
 import { joinOrganization } from '../memberships/organization.ts';
 import { organizationConnections } from '../../features/organization-connections/connection.ts';
 import { roles } from '../../features/roles/role.ts';
@@ -69,6 +70,7 @@ export async function admitMember(
     record: (entry: Parameters<Run['record']>[0]) => ctx.record({ actor, ...entry }),
   };
   await joinOrganization(recording, { organizationId, userId: user.id, role, field: 'userId' });
+  await endUnboundSessions(ctx, organizationId, { userId: user.id });
   (await endOutgrownKeys(ctx.invalidate)).forEach(ctx.record);
   return true;
 }

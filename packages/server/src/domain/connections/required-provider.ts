@@ -4,7 +4,7 @@ import { rowsOf } from '../../db/query/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
 /** The name of an organization of the user that requires its provider for addresses of this domain. */
-export async function insistingOrganization(
+export async function organizationRequiringProvider(
   db: Executor,
   userId: string,
   domain: string,

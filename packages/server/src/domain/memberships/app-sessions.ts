@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull, or, sql, type Column, type SQL } from 'drizzle-orm';
+import { and, eq, isNotNull, isNull, sql, type Column, type SQL } from 'drizzle-orm';
 import { isAddressInDomain, isDomainOf } from '../../access/credentials/company-address.ts';
 import { isAnyOf } from '../../db/query/rows.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
@@ -106,49 +106,49 @@ export const endSessionsForOrganization = (
 
 /**
  * Ends the sessions of apps that members began without the provider of the organization, if it requires that for their address;
- * and deletes their unused codes and device authorizations. Call it when enforcement begins or reaches another domain. The caller
- * invalidates the organization.
+ * and deletes their unused codes and device authorizations. Call it when enforcement begins, or reaches another domain or a new
+ * member (`userId`). The caller invalidates the organization, or the user.
  */
-export async function endUnboundSessions(ctx: SessionEndContext, organizationId: string): Promise<void> {
-  const hasEnforcedAddress = (userId: Column) => sql`exists (select 1 from organization_connections c
-    join organization_domains d on ${isDomainOf('c')}
-    join authentication_methods m on m.user_id = ${userId} and ${isAddressInDomain}
-    where c.tenant_id = ${organizationId}::uuid and c.enforced and c.status = 'active' and c.deleted_at is null)`;
+export async function endUnboundSessions(
+  ctx: SessionEndContext,
+  organizationId: string,
+  { userId }: { readonly userId?: string } = {},
+): Promise<void> {
+  const isRequired = (row: {
+    readonly organizationId: Column;
+    readonly appId: Column;
+    readonly userId: Column;
+  }) =>
+    sql`${userId === undefined ? sql`true` : sql`${row.userId} = ${userId}::uuid`}
+      and (${row.organizationId} = ${organizationId}::uuid or ${isOfOwnProject(organizationId, row)})
+      and exists (select 1 from organization_connections c join organization_domains d on ${isDomainOf('c')}
+        join authentication_methods m on m.user_id = ${row.userId} and ${isAddressInDomain}
+        where c.tenant_id = ${organizationId}::uuid and c.enforced and c.status = 'active' and c.deleted_at is null)`;
   const isUnbound = (ssoSessionId: Column) => sql`not exists (select 1 from sessions began
     where began.id = ${ssoSessionId} and began.organization_id = ${organizationId}::uuid)`;
   await withoutRls(ctx.tx, async () => {
-    await ctx.tx
-      .delete(projectCodes)
-      .where(
-        and(
-          eq(projectCodes.organizationId, organizationId),
-          isNull(projectCodes.sessionId),
-          isUnbound(projectCodes.ssoSessionId),
-          hasEnforcedAddress(projectCodes.userId),
-        ),
-      );
+    const isUnused = and(isNull(projectCodes.sessionId), isUnbound(projectCodes.ssoSessionId));
+    await ctx.tx.delete(projectCodes).where(and(isUnused, isRequired(projectCodes)));
     // The row does not say by which sign-in it was approved, so all of them go; the device starts again.
-    await ctx.tx
-      .delete(deviceAuthorizations)
-      .where(
-        and(
-          eq(deviceAuthorizations.organizationId, organizationId),
-          hasEnforcedAddress(deviceAuthorizations.userId),
-        ),
-      );
+    await ctx.tx.delete(deviceAuthorizations).where(isRequired(deviceAuthorizations));
   });
-  // A member may have begun a session for no organization in a project of this organization.
-  const isOfOwnProject = sql`${sessions.organizationId} is null and exists (select 1 from project_apps a
-    join nodes n on n.id = a.tenant_id where a.id = ${sessions.projectAppId} and n.parent_id = ${organizationId}::uuid)
-    and exists (select 1 from organization_members m
-      where m.tenant_id = ${organizationId}::uuid and m.user_id = ${sessions.userId})`;
+  const { projectAppId: appId } = sessions;
   await endSessionsWhere(
     ctx,
     and(
-      or(eq(sessions.organizationId, organizationId), isOfOwnProject),
-      isNotNull(sessions.projectAppId),
+      isNotNull(appId),
       isUnbound(sessions.ssoSessionId),
-      hasEnforcedAddress(sessions.userId),
+      isRequired({ organizationId: sessions.organizationId, appId, userId: sessions.userId }),
     ) as SQL,
   );
 }
+
+/** A member may have signed in to a project of their organization for no organization, for example before they joined. */
+const isOfOwnProject = (
+  organizationId: string,
+  row: { readonly organizationId: Column; readonly appId: Column; readonly userId: Column },
+): SQL =>
+  sql`(${row.organizationId} is null and exists (select 1 from project_apps a join nodes n on n.id = a.tenant_id
+      where a.id = ${row.appId} and n.parent_id = ${organizationId}::uuid)
+    and exists (select 1 from organization_members m
+      where m.tenant_id = ${organizationId}::uuid and m.user_id = ${row.userId}))`;

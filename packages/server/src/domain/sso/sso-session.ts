@@ -21,7 +21,7 @@ import { parseSsoCookie, setSsoCookie, type SsoEntry } from './sso-cookie.ts';
 const HOUR_MS = 3_600_000;
 const DAY_SECONDS = 86_400;
 
-/** The live session of this browser for the apps of the project. */
+/** The live session of this browser for the apps of the project: that of the newest sign-in. */
 export const findSsoSession = async (
   db: Executor,
   services: Services,
@@ -29,7 +29,7 @@ export const findSsoSession = async (
   projectId: string,
 ): Promise<SessionRow | undefined> => (await loadSsoSessions(db, services, cookie, projectId))[0];
 
-/** The live sessions of this browser for the apps of the project, or of all projects. */
+/** The live sessions of this browser for the apps of the project, or of all projects; the newest sign-in first. */
 export async function loadSsoSessions(
   db: Executor,
   services: Services,
@@ -54,7 +54,9 @@ export async function loadSsoSessions(
         isNull(users.deletedAt),
       ),
     );
-  return rows.map(({ session }) => session).filter((session) => isHeld(session, entries));
+  const held = rows.map(({ session }) => session).filter((session) => isHeld(session, entries));
+  const order = entries.map(({ id }) => id);
+  return held.sort((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
 }
 
 const isHeld = ({ id, refreshHash }: SessionRow, entries: readonly SsoEntry[]): boolean => {
@@ -112,26 +114,28 @@ export async function keepSignIn(
   const { connection } = identity ?? {};
   const boundTo = boundOrganization(person) ?? null;
   const issuer = connection ? issuerOfConnection(connection.id) : (identity?.oidc?.issuer ?? null);
-  const former = await findSsoSession(tx, services, call.ssoCookie, projectId);
-  const secret = newOneTimeToken();
+  const held = await loadSsoSessions(tx, services, call.ssoCookie, projectId);
   // Sessions of apps refer to the session of the browser in which they began. So it is never turned from a person's own into one
-  // bound to an organization, or back: another kind of sign-in gets another.
-  const isSame = former?.userId === user.id && former.organizationId === boundTo;
-  const id = isSame ? former.id : services.ids.next();
-  if (id === former?.id) {
+  // bound to an organization, or back: another kind of sign-in gets another, and a logout ends both.
+  const former = held.find(({ userId, organizationId }) => userId === user.id && organizationId === boundTo);
+  const strangers = held.filter(({ userId }) => userId !== user.id);
+  const secret = newOneTimeToken();
+  const id = former?.id ?? services.ids.next();
+  for (const { id: ended, userId } of strangers)
+    await endSessions(ctx, userId, eq(sessions.id, ended), userAsActor(user));
+  if (former) {
     await tx
       .update(sessions)
       .set({ ...proved, ssoIssuer: issuer, refreshHash: hashOneTimeToken(secret) })
       .where(eq(sessions.id, id));
   } else {
-    if (former && former.userId !== user.id)
-      await endSessions(ctx, former.userId, eq(sessions.id, former.id), userAsActor(user));
     const { amr, acr, factorAt, expiresAt } = proved;
     const opened = { id, kind: 'browser', amr, acr, authenticatedAt, expiresAt, app: null, boundTo } as const;
     const sso = { projectId, factorAt, issuer };
     await writeSession(ctx, { ...opened, refreshToken: secret, sso }, user);
   }
-  const others = parseSsoCookie(call.ssoCookie).filter((entry) => entry.id !== id && entry.id !== former?.id);
+  const gone = [id, ...strangers.map((session) => session.id)];
+  const others = parseSsoCookie(call.ssoCookie).filter((entry) => !gone.includes(entry.id));
   setSsoCookie(ctx, [{ id, secret }, ...others], services.config.auth.sso.maxDays * DAY_SECONDS);
   return id;
 }

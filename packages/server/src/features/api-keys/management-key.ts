@@ -1,5 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { ORGANIZATION_OWNER } from '../../access/built-in.ts';
+import { mustComeThroughProvider } from '../../access/credentials/company-address.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import { fail } from '../../errors.ts';
 import { callerOf, isManagementKey, type Principal } from '../../kernel/context.ts';
@@ -30,7 +31,7 @@ export const isForeignToKey = (
  * Locks the membership of the key's service user until the commit, so that a service user who leaves meanwhile leaves no key
  * behind. The caller learns the secret and can act as the service user, so they must hold all that it holds: in the scope, in
  * its projects, and for an account in the organizations that the key reaches.
- * @throws VALIDATION_ERROR, NOT_FOUND, PRIVILEGE_ESCALATION
+ * @throws VALIDATION_ERROR, NOT_FOUND, PRIVILEGE_ESCALATION, SSO_REQUIRED
  */
 export async function lockServiceUserOf(
   ctx: Omit<KeyCreation, 'input'>,
@@ -73,31 +74,32 @@ export async function lockServiceUserOf(
 
 /**
  * In each organization of the account of which the service user is a member. Owners hold everything there, so only the other
- * organizations are compared one by one.
+ * organizations are compared. Where an organization requires its provider, a key would be a way around it.
  */
 const assertHoldsAllInOrganizations = (ctx: Omit<KeyCreation, 'input'>, userId: string): Promise<void> =>
   withoutRls(ctx.tx, async () => {
     const { tx, scope, services } = ctx;
-    const callerId = callerOf(ctx).userId;
-    const compared = await tx
-      .select({ id: organizations.id })
+    const caller = callerOf(ctx);
+    const callerId = caller.userId;
+    const reached = await tx
+      .select({
+        id: organizations.id,
+        isOwned: sql<boolean>`exists (select 1 from organization_members o where o.tenant_id = ${organizations.id}
+          and o.user_id = ${callerId}::uuid and o.role_id = ${ORGANIZATION_OWNER}::uuid)`,
+      })
       .from(organizations)
       .innerJoin(
         organizationMembers,
         and(eq(organizationMembers.tenantId, organizations.id), eq(organizationMembers.userId, userId)),
       )
-      .where(
-        and(
-          eq(organizations.accountId, scope.nodeId),
-          isNull(organizations.deletedAt),
-          sql`not exists (select 1 from organization_members o where o.tenant_id = ${organizations.id}
-            and o.user_id = ${callerId}::uuid and o.role_id = ${ORGANIZATION_OWNER}::uuid)`,
-        ),
-      )
+      .where(and(eq(organizations.accountId, scope.nodeId), isNull(organizations.deletedAt)))
       .orderBy(organizations.id);
-    for (const { id } of compared) {
+    for (const { id, isOwned } of reached) {
       const inside = await services.resolver.scopeOf({ tenant: 'organization', id }, tx);
       if (!inside) continue;
+      const mayEnter = isOwned && caller.acr === 'aal2';
+      if (!mayEnter && (await mustComeThroughProvider(tx, caller, inside))) throw fail('SSO_REQUIRED');
+      if (isOwned) continue;
       const rights = await services.resolver.rightsOfUser(inside, callerId, tx);
       const there = { ...ctx, scope: inside, rights };
       await assertHoldsAllOf(there, userId);

@@ -1,4 +1,5 @@
 import { newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
+import { endUnboundSessions } from '../../domain/memberships/app-sessions.ts';
 import { lookUp } from '../../domain/organization-domains/look-up.ts';
 import { equals } from '../../db/query/filters.ts';
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
@@ -8,7 +9,6 @@ import { Scope, type Tenant } from '../../kernel/scope.ts';
 import { OrganizationDomain, OrganizationDomainStatus } from './domain.ts';
 import { assertUnused } from './in-use.ts';
 import { assertWithinLimit, verify } from './verification.ts';
-import { applyVerifiedDomains } from './verified-domains.ts';
 
 const tenants: readonly Tenant[] = ['organization'];
 
@@ -76,7 +76,10 @@ export const verifyOrganizationDomain = mutation({
     const { row, isNew } = await verify(ctx, ctx.target, ctx.prepared);
     const target = { type: 'OrganizationDomain', id: row.id };
     ctx.record(isNew ? { event: 'organization_domain.verified', data: row, target } : { target });
-    if (isNew) await applyVerifiedDomains(ctx, ctx.scope.nodeId);
+    if (!isNew) return row;
+    // Whom the organization lets in, and by which way, depends on its verified domains.
+    ctx.invalidate(`node:${ctx.scope.nodeId}`);
+    await endUnboundSessions(ctx, ctx.scope.nodeId);
     return row;
   },
 });

@@ -1,10 +1,10 @@
 import { and, asc, eq, getTableColumns, isNull, lte, sql, type SQL } from 'drizzle-orm';
 import { lookUp, type RecordState } from '../../domain/organization-domains/look-up.ts';
+import { endUnboundSessions } from '../../domain/memberships/app-sessions.ts';
 import type { ActAsSystem, SystemAct } from '../../events/system-act.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { OrganizationDomain, organizationDomains as domains } from './domain.ts';
-import { applyVerifiedDomains } from './verified-domains.ts';
 
 const HOUR_MS = 3_600_000;
 export const RECHECK_MS = 24 * HOUR_MS;
@@ -121,7 +121,9 @@ async function note(
     .where(eq(domains.id, id))
     .returning(columns)) as Row[];
   if (!after || status === row.status) return false;
-  await applyVerifiedDomains(act, row.tenantId);
+  // Whom the organization lets in, and by which way, depends on its verified domains.
+  act.invalidate(`node:${row.tenantId}`);
+  if (status === 'verified') await endUnboundSessions(act, row.tenantId);
   act.record({
     node: { id: row.tenantId, scope: { tenant: 'organization', id: row.tenantId } },
     ...(status === 'lapsed'

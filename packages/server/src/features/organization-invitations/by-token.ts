@@ -18,6 +18,7 @@ import { userAsActor } from '../../domain/identity/user-node.ts';
 import { lockClaimants, lockUser } from '../../domain/identity/verification.ts';
 import { isMembership } from '../../domain/memberships/role-assignment.ts';
 import { organizationMembers } from '../../domain/memberships/membership.ts';
+import { endUnboundSessions } from '../../domain/memberships/app-sessions.ts';
 import { joinOrganization } from '../../domain/memberships/organization.ts';
 import { watchForExcessKeys } from '../../domain/excess-keys/excess-keys.ts';
 import { Member } from '../organization-members/member.ts';
@@ -197,6 +198,7 @@ export async function accept(
   const endOutgrownKeys = await watchForExcessKeys(tx, services.builtIns.nouns, scope.nodeId);
   await joinOrganization(ctx, { organizationId: scope.nodeId, userId: user.id, role, field: 'token' });
   await joinGrantedProjects(ctx, scope.nodeId, invitation, user.id);
+  await endUnboundSessions(run, scope.nodeId, { userId: user.id });
   (await endOutgrownKeys(run.invalidate)).forEach(run.record);
   const signIn = prepared ? await openSession(ctx, prepared.session, user) : null;
   const [member] = await tx

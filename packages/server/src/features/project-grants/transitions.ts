@@ -1,12 +1,12 @@
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import { isDeepStrictEqual } from 'node:util';
 import { evaluate } from '@doorward/decision/evaluate';
-import { hasAddressIn } from '../../access/credentials/company-address.ts';
+import { mustComeThroughProvider } from '../../access/credentials/company-address.ts';
 import { assertCanGrant } from '../../access/delegation/delegation.ts';
 import { isWithinPin } from '../../access/reach.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import { fail } from '../../errors.ts';
-import { callerOf, isBound, type Context } from '../../kernel/context.ts';
+import { callerOf, type Context } from '../../kernel/context.ts';
 import type { Changes } from '../../kernel/event.ts';
 import type { GrantFeature } from '../../kernel/scope.ts';
 import type { ScopedDb } from '../../kernel/scoped-db.ts';
@@ -284,7 +284,7 @@ async function assertMayAcceptIn(ctx: GrantingRun, organizationId: string): Prom
       (!principal.emailVerified || (inside.requireMfa && principal.acr === 'aal1'))
     )
       return false;
-    if (!isBound(principal) && (await hasAddressIn(ctx.tx, principal, inside.enforcedDomains))) return false;
+    if (await mustComeThroughProvider(ctx.tx, principal, inside)) return false;
     const { grants } = await resolver.rightsOfUser(inside, principal.userId, ctx.tx);
     return evaluate(grants, { resource: 'ProjectGrant', action: 'Accept' }).authorized;
   });

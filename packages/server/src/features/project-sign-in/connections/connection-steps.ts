@@ -51,6 +51,19 @@ async function offeredConnection(
   return connection;
 }
 
+/** The one that the page shows, so that no other site can send this browser to a provider of its choice. */
+function shownConnectionWith(
+  db: Executor,
+  {
+    asked,
+    step,
+  }: { readonly asked: Parameters<typeof appOf>[1]; readonly step: Pick<SignInStep, 'connection'> },
+  id: string,
+): Promise<LiveConnection> {
+  if (step.connection?.id !== id) throw notOffered();
+  return offeredConnection(db, asked, id);
+}
+
 /** Whether the provider answers. It waits for the network, so call it in `prepare`. @throws INVALID_TOKEN, PROVIDER_NOT_CONFIGURED */
 export async function reachConnection(
   db: Executor,
@@ -58,8 +71,8 @@ export async function reachConnection(
   call: Call,
   id: string,
 ): Promise<boolean> {
-  const { asked } = await flowAt(db, services, call, 'signIn');
-  const provider = services.identityProviders.connections.at(await offeredConnection(db, asked, id));
+  const flow = await flowAt(db, services, call, 'signIn');
+  const provider = services.identityProviders.connections.at(await shownConnectionWith(db, flow, id));
   try {
     await provider.reach();
     return true;
@@ -75,9 +88,7 @@ export async function toConnection(ctx: Run, id: string, isReached: boolean): Pr
   const { tx, services } = ctx;
   ctx.unchanged();
   const flow = await lockFirstStep(ctx);
-  // Only the connection that the page has offered, so that no other site can send this browser to a provider of its choice.
-  if (flow.step.connection?.id !== id) throw notOffered();
-  const connection = await offeredConnection(tx, flow.asked, id);
+  const connection = await shownConnectionWith(tx, flow, id);
   const verifier = newVerifier();
   const notice = isReached ? {} : { notice: 'providerFailed' as const };
   const data = { asked: flow.asked, verifier, step: { ...stepOf(flow.step, connection), ...notice } };

@@ -78,7 +78,7 @@ export async function beginLogout(ctx: Run, prepared: PreparedLogout): Promise<s
   const own = await loadSsoSessions(tx, services, call.ssoCookie, app?.tenantId);
   if (app && hint && own.every(({ userId }) => userId === hint.userId)) {
     const hasEnded = await endSessionsOfHint(ctx, app, hint, own);
-    // Only if a session ended: any site can send a browser here with an id_token that it got for itself.
+    // Any site can send a browser here with an id_token that it got for itself.
     if (hasEnded && wayBack) await beginFlow(ctx, 'signedOut', wayBack);
     return redirect;
   }
@@ -94,7 +94,7 @@ export async function beginLogout(ctx: Run, prepared: PreparedLogout): Promise<s
 
 /**
  * Ends the session that the id_token names, the one of the browser in which it began, and that of this browser; returns whether
- * any of them was still live.
+ * one of this browser did: an id_token proves nothing about the person who sits there.
  */
 async function endSessionsOfHint(
   ctx: Run,
@@ -121,7 +121,7 @@ async function endSessionsOfHint(
     return false;
   }
   ctx.record({ actor, node: nodeOfApp(app), target: { type: 'ProjectApp', id: app.id } });
-  return true;
+  return ended.some(({ id }) => own.some((session) => session.id === id));
 }
 
 /** What the page asks the user; null when this browser has no such question. */
@@ -172,6 +172,6 @@ export async function decideLogout(
     own.map(({ id }) => id),
   );
   if (ended === 0) ctx.unchanged();
-  if (flow.wayBack) await beginFlow(ctx, 'signedOut', flow.wayBack);
+  if (flow.wayBack && ended > 0) await beginFlow(ctx, 'signedOut', flow.wayBack);
   return flow.redirect;
 }
