@@ -35,3 +35,10 @@ test('colours are those of the level alone, and no text brings others', () => {
   expect(printed({ message: 'it is late' }, true)).toMatch(/ \u001b\[33mWARN \u001b\[39m it is late\n$/);
   expect(printed({ message: 'a\u001b[31mb', error: new Error('c\u001bd') })).not.toContain('\u001b');
 });
+
+test('no text looks like a line of its own, or turns the direction', () => {
+  const forged = 'a\n17:31:33.033 ERROR b';
+  for (const text of [printed({ message: forged }), printed({ message: 'c', error: new Error(forged) })])
+    expect(text).toMatch(/\n {4,}17:31:33\.033 ERROR b/);
+  expect(printed({ message: 'a\u202eb\u2028c' })).toContain('a\\u{202e}b\\u{2028}c');
+});

@@ -1,11 +1,13 @@
+import { sql } from 'drizzle-orm';
+import { roleIdOf } from '../../src/access/built-in.ts';
 import { startApp, type TestApp } from './app.ts';
-import { unique } from './client.ts';
+import { unique, type Person } from './client.ts';
 import { connected, type Connected } from './connections.ts';
 import { grantTo, vendorOf, type Vendor } from './grants.ts';
 import { operatorEnvironment } from './operators.ts';
 import { startOpenidProvider, type OpenidDouble } from './openid-provider.ts';
 import { visitor } from './visitor.ts';
-import type { SignInBrowser } from './project-app.ts';
+import { redirectParameters, signInBrowser, type SignInBrowser } from './project-app.ts';
 
 /** A project with two apps, granted to companies whose people come through a provider of their own. */
 export interface Companies {
@@ -25,7 +27,26 @@ export interface Companies {
   ): ReturnType<SignInBrowser['get']>;
   /** A session of this service through the connection; returns its token. */
   boundSession(at: Connected, address: string, browser?: Visitor): Promise<string>;
+  /** A company whose connection a person has used, so that it can be enforced. */
+  proved(): Promise<Connected>;
+  /** A person with this address and a role there, as if they had been invited. */
+  memberAt(
+    at: Connected,
+    role: 'Organization Viewer' | 'Organization Owner',
+    email?: string,
+  ): Promise<Person>;
+  /** The code that an app gets for a sign-in by mail; absent `to`: the shop. */
+  codeByMail(address: string, to?: AppOfVendor, browser?: SignInBrowser): Promise<AppCode>;
+  exchange(code: AppCode): ReturnType<TestApp['raw']>;
+  /** A session of an app; returns how to renew it, which is possible as long as it lives. */
+  sessionByMail(address: string, to?: AppOfVendor, browser?: SignInBrowser): Promise<() => Promise<number>>;
   close(): Promise<void>;
+}
+
+interface AppCode {
+  readonly code: string;
+  readonly verifier: string;
+  readonly to: AppOfVendor;
 }
 
 interface AppOfVendor {
@@ -60,35 +81,87 @@ export async function startCompanies(): Promise<Companies> {
     if (begun.statusCode !== 302) throw new Error(`no way to the provider: ${begun.body}`);
     return browser.get(await provider.visit(String(begun.headers.location)));
   };
+  const shop = await make('Shop');
+  const codeByMail: Companies['codeByMail'] = async (
+    address,
+    to = shop,
+    browser = signInBrowser(app, to),
+  ) => {
+    await browser.authorize();
+    const next = await browser.open(await browser.mail(address));
+    const end = String(next.headers.location).endsWith('/consent') ? await browser.answer('approve') : next;
+    return { code: redirectParameters(end).code ?? '', verifier: browser.verifier, to };
+  };
+  const exchange: Companies['exchange'] = ({ code, verifier, to }) =>
+    app.raw('projectToken', {
+      grant_type: 'authorization_code',
+      code,
+      client_id: to.clientId,
+      redirect_uri: to.redirectUri,
+      code_verifier: verifier,
+    });
+  const company: Companies['company'] = async (settings) => {
+    const customer = await connected(app, provider, settings);
+    await grantTo(app, vendor, customer, { defaultRoleId: vendor.reader });
+    return customer;
+  };
+  const boundSession: Companies['boundSession'] = async (at, address, browser = visitor(app.server)) => {
+    await browser.get(`/api/auth/sign-in?redirect=${encodeURIComponent(frontend)}`);
+    await browser.post('/api/auth/flow/identifier', { email: address });
+    const back = await throughProvider(browser, at, address);
+    if (back.headers.location !== frontend)
+      throw new Error(`ended at ${back.headers.location}: ${back.body}`);
+    const renewed = await app.server.inject({
+      method: 'POST',
+      url: '/api/auth/refresh',
+      headers: { cookie: `doorward_refresh=${browser.cookies.get('doorward_refresh')}`, origin: frontend },
+      payload: {},
+    });
+    return renewed.json<{ data: { accessToken: string } }>().data.accessToken;
+  };
   return {
     app,
     provider,
     vendor,
-    shop: await make('Shop'),
+    shop,
     desk: await make('Desk'),
     frontend,
     throughProvider,
-    async company(settings) {
-      const customer = await connected(app, provider, settings);
-      await grantTo(app, vendor, customer, { defaultRoleId: vendor.reader });
-      return customer;
-    },
+    company,
+    boundSession,
+    codeByMail,
+    exchange,
     enforce({ scope, connectionId, token }, enforced = true) {
       return app.must('updateOrganizationConnection', { scope, id: connectionId, enforced }, { token });
     },
-    async boundSession(at, address, browser = visitor(app.server)) {
-      await browser.get(`/api/auth/sign-in?redirect=${encodeURIComponent(frontend)}`);
-      await browser.post('/api/auth/flow/identifier', { email: address });
-      const back = await throughProvider(browser, at, address);
-      if (back.headers.location !== frontend)
-        throw new Error(`ended at ${back.headers.location}: ${back.body}`);
-      const renewed = await app.server.inject({
-        method: 'POST',
-        url: '/api/auth/refresh',
-        headers: { cookie: `doorward_refresh=${browser.cookies.get('doorward_refresh')}`, origin: frontend },
-        payload: {},
-      });
-      return renewed.json<{ data: { accessToken: string } }>().data.accessToken;
+    async proved() {
+      const acme = await company();
+      await boundSession(acme, addressAt(acme));
+      return acme;
+    },
+    async memberAt(at, role, email = addressAt(at)) {
+      const person = await app.person({ email, type: 'organization' });
+      const roleId = roleIdOf(role);
+      await app.database.pool.execute(
+        sql`insert into organization_members (tenant_id, user_id, role_id, role_tenant_id)
+            select ${at.id}::uuid, ${person.userId}::uuid, id, tenant_id from roles where id = ${roleId}::uuid`,
+      );
+      return person;
+    },
+    async sessionByMail(...by) {
+      const made = await codeByMail(...by);
+      let { refreshToken } = (await exchange(made)).data as { readonly refreshToken: string };
+      const renew = async () => {
+        const answer = await app.raw('projectToken', {
+          grant_type: 'refresh_token',
+          refresh_token: refreshToken,
+          client_id: made.to.clientId,
+        });
+        ({ refreshToken } = (answer.data ?? {}) as { readonly refreshToken: string });
+        return answer.status;
+      };
+      if ((await renew()) !== 200) throw new Error('the session is dead from its beginning');
+      return renew;
     },
     async close() {
       await app.close();

@@ -117,6 +117,26 @@ describe('a bound session', () => {
     expect((await app.call('importUsers', { scope, users }, { token: person.token })).ok).toBe(true);
   });
 
+  it('and one of the person stay two in a browser, and a logout ends both', async () => {
+    const { app, shop } = companies;
+    const acme = await companies.company();
+    const email = addressAt(acme);
+    await app.person({ email });
+    await linked(acme, email);
+    const browser = signInBrowser(app, shop);
+    const renew = await companies.sessionByMail(email, shop, browser);
+    await browser.authorize({ prompt: 'login' });
+    await browser.post('/api/auth/flow/identifier', { email });
+    const back = await companies.throughProvider(browser, acme, email);
+    if (String(back.headers.location).endsWith('/consent')) await browser.answer('approve');
+    await browser.get(`/api/auth/project/end-session?client_id=${shop.clientId}`);
+    const { body } = await browser.get('/hosted/sign-out', { accept: 'text/html' });
+    const formToken = /name="formToken" value="([^"]+)"/.exec(body)?.[1] ?? '';
+    expect(await renew()).toBe(200);
+    await browser.post('/api/auth/project/end-session/confirm', { decision: 'approve', formToken });
+    expect(await renew()).toBe(400);
+  });
+
   it('begins at no provider that the page of the sign-in does not show', async () => {
     const [acme, other] = [await companies.company(), await companies.company()];
     const browser = visitor(companies.app.server);

@@ -1,15 +1,13 @@
-import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TestApp } from '../../../../test/support/app.ts';
 import { codeShown } from '../../../../test/support/authenticator.ts';
 import { transports, unique, type Person } from '../../../../test/support/client.ts';
 import { addressAt, startCompanies, type Companies } from '../../../../test/support/companies.ts';
 import { provedDomain, type Connected } from '../../../../test/support/connections.ts';
-import { customerOf, grantTo, memberOf, vendorOf } from '../../../../test/support/grants.ts';
+import { memberOf, vendorOf } from '../../../../test/support/grants.ts';
 import { redirectParameters, signInBrowser } from '../../../../test/support/project-app.ts';
-import { roleIdOf } from '../../../access/built-in.ts';
 
-/** Organizations that insist on their identity provider. */
+/** Organizations that require their identity provider. */
 let app: TestApp;
 let companies: Companies;
 beforeAll(async () => {
@@ -21,65 +19,11 @@ beforeEach(() => {
   companies.provider.person = null;
 });
 
-/** A company whose connection a person has used, so that it can be enforced. */
-async function proved(): Promise<Connected> {
-  const acme = await companies.company();
-  await companies.boundSession(acme, addressAt(acme));
-  return acme;
-}
-
-/** A person with this address and a role there, as if they had been invited. */
-async function memberAt(
-  at: Connected,
-  role: 'Organization Viewer' | 'Organization Owner',
-  email = addressAt(at),
-): Promise<Person> {
-  const person = await app.person({ email, type: 'organization' });
-  await app.database.pool.execute(
-    sql`insert into organization_members (tenant_id, user_id, role_id, role_tenant_id)
-        select ${at.id}::uuid, ${person.userId}::uuid, id, tenant_id from roles where id = ${roleIdOf(role)}::uuid`,
-  );
-  return person;
-}
-
 /** A session by password with a second factor. */
 async function withFactor({ token }: Person): Promise<string> {
   const { factor, secret } = await app.must('createMfaFactor', {}, { token });
   await app.must('verifyMfaFactor', { id: factor.id, code: codeShown(secret, app.clock.now()) }, { token });
   return token;
-}
-
-/** The code that the shop gets for a sign-in by mail. */
-async function codeByMail(address: string, browser = signInBrowser(app, companies.shop)) {
-  await browser.authorize();
-  const next = await browser.open(await browser.mail(address));
-  const end = String(next.headers.location).endsWith('/consent') ? await browser.answer('approve') : next;
-  return { code: redirectParameters(end).code ?? '', verifier: browser.verifier };
-}
-
-const exchange = ({ code, verifier }: { readonly code: string; readonly verifier: string }) =>
-  app.raw('projectToken', {
-    grant_type: 'authorization_code',
-    code,
-    client_id: companies.shop.clientId,
-    redirect_uri: companies.shop.redirectUri,
-    code_verifier: verifier,
-  });
-
-/** A session of the shop; returns how to renew it, which is possible as long as it lives. */
-async function sessionByMail(...by: Parameters<typeof codeByMail>) {
-  let { refreshToken } = (await exchange(await codeByMail(...by))).data as { readonly refreshToken: string };
-  const renew = async () => {
-    const answer = await app.raw('projectToken', {
-      grant_type: 'refresh_token',
-      refresh_token: refreshToken,
-      client_id: companies.shop.clientId,
-    });
-    ({ refreshToken } = (answer.data ?? {}) as { readonly refreshToken: string });
-    return answer.status;
-  };
-  expect(await renew()).toBe(200);
-  return renew;
 }
 
 async function bypassMails({ owner }: Connected) {
@@ -96,7 +40,7 @@ describe.each(transports)('an organization that insists on its provider, over %s
   it('refuses members of its domains who came by another way, at once, and nobody else', async () => {
     const acme = await companies.company();
     const token = await companies.boundSession(acme, addressAt(acme));
-    const inside = await memberAt(acme, 'Organization Viewer');
+    const inside = await companies.memberAt(acme, 'Organization Viewer');
     const outside = await memberOf(app, acme, 'Organization Viewer');
     expect((await read(acme, inside.token)).ok).toBe(true);
     await companies.enforce(acme);
@@ -115,8 +59,8 @@ describe.each(transports)('an organization that insists on its provider, over %s
   });
 
   it('lets owners in with two factors, and tells all owners', async () => {
-    const acme = await proved();
-    const owner = await memberAt(acme, 'Organization Owner');
+    const acme = await companies.proved();
+    const owner = await companies.memberAt(acme, 'Organization Owner');
     await companies.enforce(acme);
     expect((await read(acme, owner.token)).code).toBe('SSO_REQUIRED');
     const strong = await withFactor(owner);
@@ -126,9 +70,9 @@ describe.each(transports)('an organization that insists on its provider, over %s
   });
 
   it('lets members leave whom it does not let in, and sends its owners no mail', async () => {
-    const acme = await proved();
+    const acme = await companies.proved();
     await companies.enforce(acme);
-    const { token, userId } = await memberAt(acme, 'Organization Viewer');
+    const { token, userId } = await companies.memberAt(acme, 'Organization Viewer');
     expect((await read(acme, token)).code).toBe('SSO_REQUIRED');
     await app.must('removeOrganizationMember', { scope: acme.scope, userId }, { token, via });
     expect((await read(acme, token)).code).toBe('FORBIDDEN');
@@ -136,8 +80,8 @@ describe.each(transports)('an organization that insists on its provider, over %s
   });
 
   it('gets no grant that an owner accepts who came by another way', async () => {
-    const acme = await proved();
-    const owner = await memberAt(acme, 'Organization Owner');
+    const acme = await companies.proved();
+    const owner = await companies.memberAt(acme, 'Organization Owner');
     const own = await vendorOf(app, owner);
     const offer = { scope: own.scope, organizationId: acme.id, name: 'Acme', roleIds: [own.reader] };
     const accept = () => app.call('createProjectGrant', offer, { token: owner.token, via });
@@ -150,22 +94,22 @@ describe.each(transports)('an organization that insists on its provider, over %s
 
 describe('from the beginning of enforcement', () => {
   it('a code that an app got before is worth nothing, and neither is a session', async () => {
-    const acme = await proved();
-    const { email } = await memberAt(acme, 'Organization Viewer');
-    const renew = await sessionByMail(email);
-    const other = await memberAt(acme, 'Organization Viewer', `${unique()}@example.org`);
-    const [unused, ofOther] = [await codeByMail(email), await codeByMail(other.email)];
+    const acme = await companies.proved();
+    const { email } = await companies.memberAt(acme, 'Organization Viewer');
+    const renew = await companies.sessionByMail(email);
+    const other = await companies.memberAt(acme, 'Organization Viewer', `${unique()}@example.org`);
+    const [unused, ofOther] = [await companies.codeByMail(email), await companies.codeByMail(other.email)];
     await companies.enforce(acme);
-    expect((await exchange(unused)).status).toBe(400);
+    expect((await companies.exchange(unused)).status).toBe(400);
     expect(await renew()).toBe(400);
-    expect((await exchange(ofOther)).status).toBe(200);
+    expect((await companies.exchange(ofOther)).status).toBe(200);
   });
 
   it('a session of an app does not become one of the organization by a later sign-in of the browser', async () => {
-    const acme = await proved();
-    const { email } = await memberAt(acme, 'Organization Viewer');
+    const acme = await companies.proved();
+    const { email } = await companies.memberAt(acme, 'Organization Viewer');
     const browser = signInBrowser(app, companies.shop);
-    const renew = await sessionByMail(email, browser);
+    const renew = await companies.sessionByMail(email, companies.shop, browser);
     await browser.authorize({ prompt: 'login' });
     await browser.post('/api/auth/flow/identifier', { email });
     await companies.throughProvider(browser, acme, email);
@@ -177,15 +121,15 @@ describe('from the beginning of enforcement', () => {
   });
 
   it('a domain that is verified later counts as well', async () => {
-    const acme = await proved();
+    const acme = await companies.proved();
     const { scope, token } = acme;
     const later = { scope, domain: `${unique()}.example.org` };
     const { id, record } = await app.must('createOrganizationDomain', later, { token });
     const domainIds = [acme.domainId, id];
     await app.must('updateOrganizationConnection', { scope, id: acme.connectionId, domainIds }, { token });
     await companies.enforce(acme);
-    const person = await memberAt(acme, 'Organization Viewer', `${unique()}@${later.domain}`);
-    const renew = await sessionByMail(person.email);
+    const person = await companies.memberAt(acme, 'Organization Viewer', `${unique()}@${later.domain}`);
+    const renew = await companies.sessionByMail(person.email);
     const enter = () => app.call('organization', { scope, id: acme.id }, { token: person.token });
     expect((await enter()).ok).toBe(true);
 
@@ -196,67 +140,15 @@ describe('from the beginning of enforcement', () => {
   });
 
   it('a verified domain that the connection gets later counts as well', async () => {
-    const acme = await proved();
+    const acme = await companies.proved();
     const { scope, token } = acme;
     await companies.enforce(acme);
     const { id, domain } = await provedDomain(app, acme);
-    const person = await memberAt(acme, 'Organization Viewer', `${unique()}@${domain}`);
-    const renew = await sessionByMail(person.email);
+    const person = await companies.memberAt(acme, 'Organization Viewer', `${unique()}@${domain}`);
+    const renew = await companies.sessionByMail(person.email);
     const domainIds = [acme.domainId, id];
     await app.must('updateOrganizationConnection', { scope, id: acme.connectionId, domainIds }, { token });
     expect(await renew()).toBe(400);
-  });
-});
-
-describe('members of an organization that insists on its provider', () => {
-  it('cannot remove their address in its domains', async () => {
-    const acme = await proved();
-    await companies.enforce(acme);
-    const { token, userId } = await memberAt(acme, 'Organization Viewer');
-    const address = `${unique()}@example.org`;
-    await app.must('addMyAuthenticationMethod', { provider: 'email', providerId: address }, { token });
-    await app.must('verifyEmail', { token: await app.mailedToken(address) });
-    const { items } = await app.must('myAuthenticationMethods', {}, { token });
-    const id = items.find(({ providerId }) => providerId.endsWith(acme.domain))?.id ?? '';
-    const remove = () => app.call('removeMyAuthenticationMethod', { id }, { token });
-    expect(await remove()).toMatchObject({ code: 'IN_USE', details: [{ path: 'id', code: 'in_use' }] });
-    await app.must('removeOrganizationMember', { scope: acme.scope, userId }, { token });
-    expect((await remove()).ok).toBe(true);
-  });
-
-  it('sign in to its own projects for it, or not at all', async () => {
-    const [acme, customer] = [await proved(), await customerOf(app)];
-    const vendor = await vendorOf(app, { ...acme.owner, account: acme.scope });
-    await grantTo(app, vendor, customer, { defaultRoleId: vendor.reader });
-    const redirectUri = 'https://till.example/callback';
-    const fields = { name: 'Till', redirectUris: [redirectUri], enabledProviders: ['email' as const] };
-    const as = { token: acme.token };
-    const { clientId } = await app.must('createProjectApp', { scope: vendor.scope, ...fields }, as);
-    const { email, userId } = await memberAt(acme, 'Organization Viewer');
-    await app.database.pool.execute(
-      sql`insert into organization_members (tenant_id, user_id, role_id, role_tenant_id)
-          select ${customer.id}::uuid, user_id, role_id, role_tenant_id from organization_members
-          where tenant_id = ${acme.id}::uuid and user_id = ${userId}::uuid`,
-    );
-    await companies.enforce(acme);
-    const browser = signInBrowser(app, { clientId, redirectUri });
-    await browser.authorize();
-    const choice = await browser.open(await browser.mail(email));
-    expect(choice.headers.location).toMatch(/\/organization$/);
-    const form_token = await browser.formToken();
-    const end = await browser.post('/api/auth/project/organization', { form_token });
-    expect(redirectParameters(end)).toMatchObject({ error: 'access_denied' });
-  });
-
-  it('cannot ask about its customers without the provider', async () => {
-    const [acme, customer] = [await proved(), await customerOf(app)];
-    const vendor = await vendorOf(app, { ...acme.owner, account: acme.scope });
-    const { scope } = await grantTo(app, vendor, customer);
-    const owner = await memberAt(acme, 'Organization Owner');
-    const ask = () => app.call('whoCan', { scope, permissionName: 'invoice:read' }, { token: owner.token });
-    expect((await ask()).ok).toBe(true);
-    await companies.enforce(acme);
-    expect((await ask()).code).toBe('SSO_REQUIRED');
   });
 });
 

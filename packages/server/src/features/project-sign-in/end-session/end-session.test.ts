@@ -255,6 +255,17 @@ describe('the page at the end leads back', () => {
     expect(await linksOf(other.browser)).toEqual([homepageUrl]);
   });
 
+  it('to no app that another person used, nor to one that this browser did not', async () => {
+    const { idToken } = await signIn(shop, shop.owner);
+    const victim = signInBrowser(app, boards);
+    const end = await logout(victim, { id_token_hint: idToken });
+    expect(end.headers.location).toContain('/hosted/signed-out');
+    expect(await linksOf(victim)).toEqual(own);
+    await logout(victim, { client_id: shop.clientId });
+    await decide(victim, 'approve');
+    expect(await linksOf(victim)).toEqual(own);
+  });
+
   it('to this service otherwise, whatever its address and other browsers say', async () => {
     const { browser, idToken } = await signIn(shop, shop.owner);
     await logout(browser, { id_token_hint: idToken });
