@@ -99,7 +99,12 @@ describe('members of an organization that requires its provider', () => {
     const acme = await companies.proved();
     const { owner, token } = acme;
     const scope = owner.account;
-    const service = await app.must('createUser', { scope, name: 'Robot', kind: 'service' }, { token });
+    const roleIds = [roleIdOf('Account Onboarding')];
+    const service = await app.must(
+      'createUser',
+      { scope, name: 'Robot', kind: 'service', roleIds },
+      { token },
+    );
     await app.database.pool.execute(
       sql`insert into organization_members (tenant_id, user_id, role_id, role_tenant_id)
           select ${acme.id}::uuid, ${service.id}::uuid, id, tenant_id from roles
