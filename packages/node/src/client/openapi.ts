@@ -1174,7 +1174,7 @@ export interface paths {
     put?: never;
     /**
      * Enter the code that a device shows, and begin to sign in
-     * @description From the page `/device`. After five wrong codes a browser may enter none until the window of class `auth` ends, by default after 15 minutes; nor may a network after as many as that class allows. Requests without the cookie of the page count as one browser of their network.
+     * @description From the page `/device`. After five wrong codes a browser may enter none until the window of class `auth` ends, by default after 15 minutes; a network may enter none after as many wrong codes as that class allows. Requests without the cookie of the page count as one browser of their network.
      *
      *     Access: public.
      */
