@@ -2,12 +2,13 @@ import type { DecisionReason } from '@doorward/decision/reasons';
 import { fail, type DoorwardError } from '../errors.ts';
 import { isBound, type CallerRights, type Principal } from '../kernel/context.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
-import type { Guard, ScopeAndRights } from '../kernel/stages.ts';
+import type { Guard } from '../kernel/stages.ts';
 import type { Clock } from '../kernel/ports.ts';
 import { permissionOf } from '../kernel/related.ts';
 import { unknownScope } from '../kernel/scope.ts';
 import { assertOperatorFactor, isOperatorNetwork, type OperatorRules } from './operators.ts';
 import { ORGANIZATION_OWNER } from './built-in.ts';
+import { isExit } from './credentials/company-address.ts';
 import { createCallerWatch, type WatchedChanges } from './caller-watch.ts';
 import { evaluateWithoutConditions, evaluate, type Grants, type Question } from '@doorward/decision/evaluate';
 
@@ -46,10 +47,6 @@ const grantsFor = ({ whileSuspended }: NamedOperation, { grants, beforeSuspensio
 const mustConnect = (principal: Principal, rights: CallerRights): boolean =>
   rights.mustConnect === true && !isBound(principal) && !principal.impersonator;
 
-/** An owner with two factors enters in any case: a provider that fails must not lock out the whole organization. */
-const isExit = ({ acr }: Principal, { rights }: ScopeAndRights): boolean =>
-  acr === 'aal2' && rights.subject.memberRoleId === ORGANIZATION_OWNER;
-
 const connectionRequired = (): DoorwardError =>
   fail('SSO_REQUIRED', {
     fix: 'Sign in with your address at GET /api/auth/sign-in, which leads to the provider of the organization. Owners can also enter with a second factor.',
@@ -78,7 +75,7 @@ export function createGuard(
 
     assertConnected(principal, scopeAndRights) {
       if (principal.type !== 'session' || !mustConnect(principal, scopeAndRights.rights)) return false;
-      if (!isExit(principal, scopeAndRights)) throw connectionRequired();
+      if (!isExit(principal, scopeAndRights.rights.subject.memberRoleId)) throw connectionRequired();
       return true;
     },
 

@@ -8,7 +8,7 @@ import {
   type ScopeInput,
 } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
-import { isDomainOf } from './credentials/company-address.ts';
+import { isDomainOf, isEnforced } from './credentials/company-address.ts';
 
 interface NodeRow {
   id: string;
@@ -43,7 +43,7 @@ interface GrantRow {
 /** The domains whose people the organization lets in only through its own provider; `id` is an SQL expression. */
 const enforcedDomains = (id: string) =>
   sql`array(select d.domain from organization_connections c join organization_domains d on ${isDomainOf('c')}
-    where c.tenant_id = ${sql.raw(id)} and c.enforced and c.status = 'active' and c.deleted_at is null)`;
+    where c.tenant_id = ${sql.raw(id)} and ${isEnforced})`;
 
 /** Loads the scope `{tenant, id}` with the topics that make it stale; null if it does not exist. */
 export async function loadScope(

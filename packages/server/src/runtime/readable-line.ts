@@ -2,7 +2,7 @@ import type { LogLine } from './log.ts';
 
 /**
  * A line of the log as text for people: time, level, what happened, then its other fields as JSON, and below it an error with
- * its stack. No library does this, so that the packed service prints the same as the repository.
+ * its stack. It is written here, because the package would need nine others for it, and its users read these lines too.
  *
  * @example 17:31:33.033 WARN  an idle database connection was lost {"worker":2}
  */

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { preparedRowsOf } from '../../db/connection/prepared.ts';
+import { ORGANIZATION_OWNER } from '../built-in.ts';
 import { isBound, type Principal } from '../../kernel/context.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
@@ -14,15 +15,26 @@ export const isAddressInDomain = sql.raw(
   `m.is_verified and split_part(reverse(m.label), '@', 1) = reverse(d.domain)`,
 );
 
+/** SQL condition: the organization requires this connection of its people. */
+export const isEnforced = sql.raw(`c.enforced and c.status = 'active' and c.deleted_at is null`);
+
+/** An owner with two factors enters in any case: a provider that fails must not lock out the whole organization. */
+export const isExit = ({ acr }: Principal, memberRoleId: string | null): boolean =>
+  acr === 'aal2' && memberRoleId === ORGANIZATION_OWNER;
+
 /**
  * Whether the organization requires its provider of this caller, who came by another way. Ask it where an operation of another scope
  * reaches into the organization; in its own scope every call is checked.
  */
-export const mustComeThroughProvider = async (
+export async function mustComeThroughProvider(
   db: Executor,
   caller: Principal,
   { enforcedDomains }: Pick<ResolvedScope, 'enforcedDomains'>,
-): Promise<boolean> => !isBound(caller) && (await hasAddressIn(db, caller, enforcedDomains));
+  memberRoleId: string | null,
+): Promise<boolean> {
+  if (isBound(caller) || caller.impersonator || isExit(caller, memberRoleId)) return false;
+  return hasAddressIn(db, caller, enforcedDomains);
+}
 
 /** Whether the user of a session has a verified address in one of the domains. */
 export async function hasAddressIn(

@@ -76,7 +76,7 @@ export async function hasConnections(db: Executor, app: AppPosition): Promise<bo
   return (await liveConnection(db, app, sql`true`)) !== undefined;
 }
 
-const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);
+export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);
 
 async function liveConnection(
   db: Executor,

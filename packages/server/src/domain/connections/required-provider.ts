@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { isDomainOf } from '../../access/credentials/company-address.ts';
+import { isDomainOf, isEnforced } from '../../access/credentials/company-address.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 
@@ -13,8 +13,7 @@ export async function organizationRequiringProvider(
     db,
     sql`select o.name from organization_members m
       join organizations o on o.id = m.tenant_id
-      join organization_connections c on c.tenant_id = m.tenant_id and c.enforced and c.status = 'active'
-        and c.deleted_at is null
+      join organization_connections c on c.tenant_id = m.tenant_id and ${isEnforced}
       join organization_domains d on ${isDomainOf('c')}
       where m.user_id = ${userId}::uuid and d.domain = ${domain} limit 1`,
   );

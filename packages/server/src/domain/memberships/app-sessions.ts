@@ -1,5 +1,5 @@
 import { and, eq, isNotNull, isNull, sql, type Column, type SQL } from 'drizzle-orm';
-import { isAddressInDomain, isDomainOf } from '../../access/credentials/company-address.ts';
+import { isAddressInDomain, isDomainOf, isEnforced } from '../../access/credentials/company-address.ts';
 import { isAnyOf } from '../../db/query/rows.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import type { Context } from '../../kernel/context.ts';
@@ -123,7 +123,7 @@ export async function endUnboundSessions(
       and (${row.organizationId} = ${organizationId}::uuid or ${isOfOwnProject(organizationId, row)})
       and exists (select 1 from organization_connections c join organization_domains d on ${isDomainOf('c')}
         join authentication_methods m on m.user_id = ${row.userId} and ${isAddressInDomain}
-        where c.tenant_id = ${organizationId}::uuid and c.enforced and c.status = 'active' and c.deleted_at is null)`;
+        where c.tenant_id = ${organizationId}::uuid and ${isEnforced})`;
   const isUnbound = (ssoSessionId: Column) => sql`not exists (select 1 from sessions began
     where began.id = ${ssoSessionId} and began.organization_id = ${organizationId}::uuid)`;
   await withoutRls(ctx.tx, async () => {

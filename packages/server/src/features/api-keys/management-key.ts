@@ -97,8 +97,8 @@ const assertHoldsAllInOrganizations = (ctx: Omit<KeyCreation, 'input'>, userId: 
     for (const { id, isOwned } of reached) {
       const inside = await services.resolver.scopeOf({ tenant: 'organization', id }, tx);
       if (!inside) continue;
-      const mayEnter = isOwned && caller.acr === 'aal2';
-      if (!mayEnter && (await mustComeThroughProvider(tx, caller, inside))) throw fail('SSO_REQUIRED');
+      if (await mustComeThroughProvider(tx, caller, inside, isOwned ? ORGANIZATION_OWNER : null))
+        throw fail('SSO_REQUIRED');
       if (isOwned) continue;
       const rights = await services.resolver.rightsOfUser(inside, callerId, tx);
       const there = { ...ctx, scope: inside, rights };

@@ -2,6 +2,7 @@ import { and, asc, desc, eq } from 'drizzle-orm';
 import { fail } from '../../errors.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
+import { domainOf } from '../../domain/connections/live-connection.ts';
 import { organizationRequiringProvider } from '../../domain/connections/required-provider.ts';
 import { findAddressOwner } from '../../domain/identity/address.ts';
 import { oneTimeTokens } from '../../domain/identity/one-time-token.ts';
@@ -143,8 +144,6 @@ async function assertAddressNotRequired(
     fix: `Leave "${organization}" first: it accepts people with this address only through its identity provider.`,
   });
 }
-
-const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);
 
 async function makePrimary(ctx: OwnRun, user: UserRow, method: MethodRow): Promise<void> {
   const { tx, services } = ctx;

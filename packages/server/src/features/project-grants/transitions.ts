@@ -284,8 +284,8 @@ async function assertMayAcceptIn(ctx: GrantingRun, organizationId: string): Prom
       (!principal.emailVerified || (inside.requireMfa && principal.acr === 'aal1'))
     )
       return false;
-    if (await mustComeThroughProvider(ctx.tx, principal, inside)) return false;
-    const { grants } = await resolver.rightsOfUser(inside, principal.userId, ctx.tx);
+    const { grants, subject } = await resolver.rightsOfUser(inside, principal.userId, ctx.tx);
+    if (await mustComeThroughProvider(ctx.tx, principal, inside, subject.memberRoleId)) return false;
     return evaluate(grants, { resource: 'ProjectGrant', action: 'Accept' }).authorized;
   });
   if (mayAccept) return;

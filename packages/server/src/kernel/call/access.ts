@@ -48,7 +48,7 @@ export function* checkAccess(state: CallState): Steps<void> {
   state.isDecided = needsPermission ? guard.permit(op, rights) : true;
   for (const selected of relationsOf(op, input, transport?.relations)) relatedAccess.filterOf(selected);
   // To leave the organization is allowed without its provider, and is no bypass of which its owners get a mail.
-  const isLeaving = isSelfService && (input as { dryRun?: unknown }).dryRun !== true;
+  const isLeaving = isSelfService && input['dryRun'] !== true;
   const isBypass =
     principal && state.resolved && !isLeaving && guard.assertConnected(principal, state.resolved);
   if (principal) guard.assertSessionGates(op, principal, state.resolved);

@@ -103,7 +103,6 @@ export const confirmationScript = `(() => {
   const fields = form.elements;
   const status = form.querySelector('[role=status]');
   ${passkeyUse}
-  let isAsked = false;
 
   async function confirm() {
     const asking = new URLSearchParams({ form_token: fields.form_token.value, form: 'options' });
@@ -114,16 +113,7 @@ export const confirmationScript = `(() => {
     form.submit();
   }
 
-  form.addEventListener('submit', async (event) => {
-    event.preventDefault();
-    if (isAsked) return;
-    isAsked = true;
-    status.textContent = '';
-    await confirm().catch(() => {
-      status.textContent = status.dataset.unused;
-      isAsked = false;
-    });
-  });
+  askOnSubmit(form, status, confirm);
   part.hidden = false;
 })();
 `;

@@ -10,7 +10,6 @@ export const addPasskeyScript = `(() => {
   const fields = form.elements;
   const status = part.querySelector('[role=status]');
   ${passkeyBytes}
-  let isAsked = false;
 
   async function add() {
     const asking = new URLSearchParams({ form_token: fields.form_token.value, form: 'options' });
@@ -43,16 +42,7 @@ export const addPasskeyScript = `(() => {
     form.submit();
   }
 
-  form.addEventListener('submit', async (event) => {
-    event.preventDefault();
-    if (isAsked) return;
-    isAsked = true;
-    status.textContent = '';
-    await add().catch(() => {
-      status.textContent = part.dataset.unused;
-      isAsked = false;
-    });
-  });
+  askOnSubmit(form, status, add);
   part.hidden = false;
   document.getElementById('no-passkey').remove();
 })();

@@ -152,9 +152,9 @@ export const passkeysPage: AccountPage = {
         </ul>`
       }
       <p id="no-passkey">${words.unavailable}</p>
-      <div id="new-passkey" data-unused="${words.unused}" hidden>
+      <div id="new-passkey" hidden>
         ${accountForm(view, { name: 'add', section, button: words.add, fields })}
-        <p role="status"></p>
+        <p role="status" data-unused="${words.unused}"></p>
       </div>`;
   },
   forms: {

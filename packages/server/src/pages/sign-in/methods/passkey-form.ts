@@ -76,7 +76,6 @@ export const passkeyScript = `(() => {
   const status = form.querySelector('[role=status]');
   ${passkeyUse}
   let waiting = new AbortController();
-  let isAsked = false;
 
   async function use(mediation) {
     waiting.abort();
@@ -99,22 +98,12 @@ export const passkeyScript = `(() => {
     form.submit();
   }
 
-  form.addEventListener('submit', async (event) => {
-    event.preventDefault();
-    if (isAsked) return;
-    isAsked = true;
-    status.textContent = '';
-    await use('optional').catch(() => {
-      status.textContent = status.dataset.unused;
-      isAsked = false;
-      void offer();
-    });
-  });
+  const isAsked = askOnSubmit(form, status, () => use('optional'), () => void offer());
 
   async function offer() {
     const { isConditionalMediationAvailable: isAvailable } = PublicKeyCredential;
     if (!document.querySelector('[autocomplete~=webauthn]')) return;
-    if (!isAvailable || !(await isAvailable.call(PublicKeyCredential)) || isAsked) return;
+    if (!isAvailable || !(await isAvailable.call(PublicKeyCredential)) || isAsked()) return;
     // Without an answer, the page works as before.
     await use('conditional').catch(() => undefined);
   }
