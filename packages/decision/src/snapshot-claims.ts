@@ -33,7 +33,7 @@ export interface SnapshotClaims extends SnapshotRows {
   };
   /** Attributes of the organization that owns the project; missing if no condition reads them. */
   readonly organization?: Readonly<Record<string, unknown>>;
-  /** Which users `users` lists: all active ones of the project, none, or those of these ids that are. */
+  /** Which users `users` lists: all active users of the project, none, or the active users with these ids. */
   readonly userFilter: 'all' | 'none' | readonly string[];
   /** Slugs of the built-in resources. */
   readonly nouns: readonly string[];

@@ -106,7 +106,7 @@ export type TokenErrorCode =
   | 'TOKEN_ISSUER'
   | 'TOKEN_AUDIENCE'
   | 'TOKEN_TYPE'
-  /** What the token was issued for has ended, or the service refuses it. */
+  /** The credential of the token has ended, its networks exclude the address of the caller, or the service refuses the token. */
   | 'TOKEN_REVOKED';
 
 /** A token of a user, key or app is not valid; answer 401. */

@@ -68,9 +68,9 @@ export interface QuestionOptions extends CallOptions {
   /** An `X-Doorward-Revision`: the decision takes the change of this revision into account. */
   readonly minRevision?: string | undefined;
   /**
-   * Network address of the caller, for the token of a key with `allowedCidrs`. It is compared in this process, so it needs
-   * `local`: to the service the caller of a question is this application, and it compares the address of that. Without
-   * `local`, before the first snapshot, and without this option, networks thus do not limit who calls the application.
+   * Network address of the caller, for the token of a key with `allowedCidrs`. Only this process can compare it, so it
+   * needs `local`: the service sees and compares the address of this application. Without `local`, without this option,
+   * or before the first snapshot, the networks of a key do not limit who calls this application.
    */
   readonly address?: string | undefined;
 }

@@ -40,7 +40,7 @@ export interface Answer {
   readonly text: string | null;
 }
 
-/** The service answers at most 8 MiB; a longer body is not from the service. */
+/** Twice what the service answers at most (8 MiB): a longer body is not from the service. */
 const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 /** @throws Failure */

@@ -1,4 +1,4 @@
-/** A timer for more than 24 days runs at once. */
+/** A day: a timer for more than 24 days would run at once. */
 const LONGEST_MS = 86_400_000;
 
 /** `Retry-After` of an answer in milliseconds, at most a day; undefined if there is none, or it is malformed. */

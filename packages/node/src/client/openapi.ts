@@ -9155,7 +9155,7 @@ export interface components {
       /** @description Id of the operator who acted for the user; absent if the user acted. */
       impersonatorId?: string | null;
     };
-    /** @description How many rows an application changed. */
+    /** @description How many rows changed when the document was applied. */
     PolicyCounts: {
       /** @description Rows that were created. */
       created: number;
@@ -9164,7 +9164,7 @@ export interface components {
       /** @description Rows that were deleted. */
       deleted: number;
     };
-    /** @description The secret of a row that an application has made. */
+    /** @description The secret of a row that was made when the document was applied. */
     PolicySecret: {
       /** @description The part of the document. */
       kind: components['schemas']['PolicyKind'];
@@ -9252,7 +9252,7 @@ export interface components {
       kind: components['schemas']['PolicyKind'];
       /** @description The key of the row in that part. */
       key: string;
-      /** @description The error that an application would get. */
+      /** @description The error with which applying the document would end. */
       code: components['schemas']['PolicyObstacleCode'];
       /** @description The permission that the caller lacks, or what is in the way: `allowDelete`, `protect`, `firstParty`, or who uses the row. */
       cause: string | null;

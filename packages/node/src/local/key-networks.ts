@@ -3,8 +3,8 @@ import { decodeJwt } from 'jose';
 import { isInNetworks } from './networks.ts';
 
 /**
- * Whether the token is of a key whose networks certainly do not contain the address. The token is not proven first, which
- * may need the service: a forged one is refused sooner, and with a right one the claims are right.
+ * Whether the token is of a key whose networks certainly do not contain the address. The signature is not verified first,
+ * because that may need the service: a forged token is only refused sooner, and a genuine token has true claims.
  */
 export function isExcluded(policy: Policy, token: string, address: string): boolean {
   const { iss, jti } = unprovenClaims(token);

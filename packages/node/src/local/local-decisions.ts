@@ -38,7 +38,7 @@ function judge(error: unknown): null {
   return null;
 }
 
-/** For so long a snapshot says the networks of keys although decisions need a newer one: the life of its document. */
+/** How old a snapshot may be to compare networks of keys, although too old for decisions: the life of its document. */
 const LIFE_MS = 86_400_000;
 
 const stale: Decision = Object.freeze({ authorized: false, reason: 'STALE' });

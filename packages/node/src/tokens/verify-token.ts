@@ -24,7 +24,8 @@ const messages: Record<TokenErrorCode, string> = {
   TOKEN_ISSUER: 'The token is of another issuer.',
   TOKEN_AUDIENCE: 'The token is for another audience.',
   TOKEN_TYPE: 'Tokens of this type are not accepted here.',
-  TOKEN_REVOKED: 'The service does not accept this token: what it was issued for has ended.',
+  TOKEN_REVOKED:
+    'This token is not accepted: its credential has ended or does not allow the address of the caller, or the service refuses it.',
 };
 
 export const tokenError = (code: TokenErrorCode): TokenError => new TokenError(code, messages[code]);

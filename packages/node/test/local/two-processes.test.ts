@@ -107,8 +107,8 @@ describe.runIf(adminUrl)('local answers of a client of another process', { timeo
   }
 
   /**
-   * Asks until the answer is right and none that waits may be wrong, and returns how long after the change the last wrong
-   * answer was given; 0 if there was none. `isRight` of undefined: the question was not answered.
+   * Asks until the answer is right and none that waits may be wrong, and returns how long after the change the last
+   * question with a wrong answer was sent; 0 if there was none. `isRight` of undefined: the question was not answered.
    */
   async function lastWrongMs(
     changedAt: number,
@@ -120,7 +120,7 @@ describe.runIf(adminUrl)('local answers of a client of another process', { timeo
       const startedAt = performance.now();
       const isRight = await ask();
       if (isRight === true) return last;
-      if (isRight === false) last = performance.now() - changedAt;
+      if (isRight === false) last = startedAt - changedAt;
       if (startedAt - changedAt > patienceMs) return last;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
