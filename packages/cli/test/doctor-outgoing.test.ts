@@ -63,7 +63,7 @@ async function checkOf(name: string, env: Record<string, string>): Promise<strin
 const mailOf = (SMTP_URL: string, env: Record<string, string> = {}): Promise<string> =>
   checkOf('mail', { MAIL_PROVIDER: 'smtp', SMTP_URL, MAIL_FROM: 'doorward@mail.invalid', ...env });
 
-test('mail: connection, TLS and sign-in', { timeout: 60_000 }, async () => {
+test('mail: connection, TLS and sign-in', async () => {
   const port = await listen(createServer(smtp));
   expect(await mailOf(`smtp://127.0.0.1:${port}`)).toBe(`ok 127.0.0.1:${port} asks for no sign-in`);
   expect(await mailOf(`smtp://me:right@127.0.0.1:${port}`)).toBe(
@@ -82,7 +82,7 @@ test('mail: connection, TLS and sign-in', { timeout: 60_000 }, async () => {
   expect(await mailOf(`smtps://me:right@localhost:${secure}`)).toMatch(/^fail .*self-signed/);
 });
 
-test('redis: reached with the right password, or not', { timeout: 60_000 }, async () => {
+test('redis: reached with the right password, or not', async () => {
   const redis = (socket: Socket): void => {
     let isAllowed = false;
     let words: string[] = [];

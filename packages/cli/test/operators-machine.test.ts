@@ -34,7 +34,7 @@ async function recorded(data: string): Promise<readonly Entry[]> {
   }
 }
 
-test('the first operator of an installation, and the others', { timeout: 240_000 }, async () => {
+test('the first operator of an installation, and the others', { timeout: 480_000 }, async () => {
   const data = await emptyFolder();
   const run = (args: readonly string[], how: How = {}) =>
     doorward(['operator', ...args], { ...how, env: { DATA_DIR: data, ...how.env } });
@@ -125,7 +125,7 @@ test('the first operator of an installation, and the others', { timeout: 240_000
 
 test(
   'the first user of a development installation, who is no operator in production',
-  { timeout: 240_000 },
+  { timeout: 480_000 },
   async () => {
     const data = await emptyFolder();
     const development = { DATA_DIR: data };

@@ -130,7 +130,7 @@ describe('in the browser', () => {
     ).toBe(401);
     expect((await run(['whoami'])).code).toBe(3);
     expect((await run(['logout'])).code).toBe(3);
-  }, 60_000);
+  });
 
   test('ends when another sign-in takes its place', async () => {
     const { command, back } = await signIn();
@@ -203,7 +203,7 @@ describe('with a code', () => {
     ]);
     expect(stderr).not.toMatch(/eyJ/);
     expect((await run(['users', 'sessions'])).stdout).toMatch(/\tcli\tcurrent\t/);
-  }, 30_000);
+  });
 
   test('is over when the person refuses, also over SSH with a display', async () => {
     const person = await world.service.app.person();
@@ -213,7 +213,7 @@ describe('with a code', () => {
     const { code, stderr } = await command.ended;
     expect([code, stderr]).toEqual([3, expect.stringContaining('was refused in the browser')]);
     await expect(stored('credentials')).rejects.toThrow();
-  }, 30_000);
+  });
 
   test('ends at once with Ctrl-C', async () => {
     const { command } = await begin(['--device'], { BROWSER: '/bin/true' });

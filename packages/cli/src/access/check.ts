@@ -17,7 +17,7 @@ export const check: Command = {
   async run({ connection, terminal }, [subject = '', permission = ''], options) {
     const asked = permissionOf(permission);
     const context = await contextOf(options);
-    const doorward = await connection.inScope();
+    const doorward = await connection.questions();
     const decision = await doorward.check(await subjectOf(doorward, subject), asked, context);
     const { authorized, reason } = decision;
     const word = authorized ? terminal.paint('allowed', 32) : terminal.paint('refused', 31);

@@ -1,4 +1,5 @@
-import type { Explanation, ExplainedDecision, Doorward } from '@doorward/node';
+import type { Explanation, ExplainedDecision } from '@doorward/node';
+import type { Client } from '@doorward/node/client';
 import type { Command } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { visible } from '../output/text.ts';
@@ -15,7 +16,7 @@ export const explain: Command = {
   async run({ connection, terminal }, [subject = '', permission = ''], options) {
     const asked = permissionOf(permission);
     const context = await contextOf(options);
-    const doorward = await connection.inScope();
+    const doorward = await connection.questions();
     const decision = await doorward.explain(await subjectOf(doorward, subject), asked, context);
     if (terminal.isJson) terminal.json(decision);
     else {
@@ -28,7 +29,7 @@ export const explain: Command = {
 
 /** How a decision came about, and what would change it. */
 export async function explanationLines(
-  doorward: Doorward,
+  doorward: Client,
   { explanation, matchedPermission }: Pick<ExplainedDecision, 'explanation' | 'matchedPermission'>,
 ): Promise<string[]> {
   if (!explanation) return [];
@@ -69,7 +70,7 @@ type Change = {
 
 /** A change as a command that can be pasted; it keeps what the role or group already has. */
 async function commandsOf(
-  { api }: Doorward,
+  { api }: Client,
   { subject, scope, roles }: Explanation,
   change: Change,
 ): Promise<string[]> {

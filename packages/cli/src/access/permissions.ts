@@ -13,7 +13,7 @@ export const heldPermissions: Command = {
   summary: 'What a subject may do in the scope; and the permissions of roles (list, get, …)',
   arguments: { '[subject]': `${subjectArgument}; default: me` },
   async run({ connection, terminal }, [subject = 'me']) {
-    const doorward = await connection.inScope();
+    const doorward = await connection.questions();
     const who = await subjectOf(doorward, subject);
     const held = who ? await doorward.api.userPermissions({ id: who.userId }) : await doorward.permissions();
     if (terminal.isJson) terminal.json(held);

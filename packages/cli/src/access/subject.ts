@@ -1,4 +1,4 @@
-import type { Doorward } from '@doorward/node';
+import type { Client } from '@doorward/node/client';
 import { exitCodes } from '../exit-codes.ts';
 import { Fault, usageFault } from '../fault.ts';
 import { isId } from '../settings/scope-text.ts';
@@ -11,7 +11,7 @@ export const subjectArgument =
   '`me`, `user:<id>` or `user:<address>`; others than you need Authorization:Check';
 
 /** @throws Fault for what is no subject, or for an address without a user */
-export async function subjectOf(doorward: Doorward, text: string): Promise<Subject> {
+export async function subjectOf(doorward: Client, text: string): Promise<Subject> {
   if (text === 'me') return undefined;
   const name = text.startsWith('user:') ? text.slice('user:'.length) : '';
   if (name === '')
@@ -24,7 +24,7 @@ export async function subjectOf(doorward: Doorward, text: string): Promise<Subje
 }
 
 /** The id of the user of the scope with this address. */
-async function userIdOf({ api }: Doorward, address: string): Promise<string> {
+async function userIdOf({ api }: Client, address: string): Promise<string> {
   for await (const user of api.users.each({ search: address }))
     if (user.email?.toLowerCase() === address.toLowerCase()) return user.id;
   throw new Fault(

@@ -18,7 +18,7 @@ export const whoCan: Command = {
   async run({ connection, terminal, signal }, [permission = ''], options) {
     const asked = permissionOf(permission);
     const context = await contextOf(options);
-    const doorward = await connection.inScope();
+    const doorward = await connection.questions();
     const items = [];
     for await (const item of doorward.whoCan(asked, context, { signal })) items.push(item);
     terminal.list(items as unknown as Record<string, unknown>[], columns, null);

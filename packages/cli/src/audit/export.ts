@@ -26,18 +26,18 @@ export const auditExport: Command = {
     if (format !== 'ndjson' && format !== 'csv') throw usageFault('--format is ndjson or csv.');
     const [from, to] = [timeOf('--from', options.text('from')), timeOf('--to', options.text('to'))];
     const path = options.text('out');
-    const doorward = await run.connection.inScope({ changes: true });
+    const scope = await run.connection.scope();
+    const { api } = await run.connection.inScope({ changes: true });
     const { file, last } = path === undefined ? { file: null, last: null } : await openExport(path);
     try {
-      if (last) assertContinues(last, format, doorward.scope);
+      if (last) assertContinues(last, format, scope ?? null);
       const start = last ? new Date(Date.parse(last.occurredAt) - OVERLAP_MS).toISOString() : from;
       const input = {
         format,
         ...(start === undefined ? {} : { from: start }),
         ...(to === undefined ? {} : { to }),
       } as const;
-      const { api } = doorward;
-      const answer = await (doorward.scope?.tenant === 'installation'
+      const answer = await (scope?.tenant === 'installation'
         ? api.exportInstallationAuditLogs(input, { signal: run.signal })
         : api.exportAuditLogs(input, { signal: run.signal }));
       const count = await save(run, linesOf(answer), file, last);

@@ -17,7 +17,7 @@ export const auditVerify: Command = {
     '--jwks <file|url>': 'published keys of the service, to check signed checkpoints',
     '--expect-last <hash>': 'the hash with which the file must end, known from elsewhere',
     '--open-end': 'the export was cut by --to: its end cannot be proven',
-    '--filtered': 'the export is of chosen entries: each is proven in itself, gaps are none',
+    '--filtered': 'the export has only chosen entries: each is verified alone, and gaps are no fault',
   },
   async run(run, [file = ''], options) {
     const { checkpointReader, verifyExport } = await import('@doorward/node/audit');

@@ -4,7 +4,7 @@ import { Fault, usageFault } from '../fault.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { askText } from './prompt.ts';
 
-/** A change that needs a yes cannot get one: said before anything is sent. */
+/** @throws Fault, before anything is sent, if a change needs a confirmation that no person can give */
 export function assertCanConfirm({ flags, terminal }: Run): void {
   if (flags.yes || flags.dryRun || terminal.canAsk) return;
   throw usageFault(

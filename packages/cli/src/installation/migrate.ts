@@ -7,7 +7,7 @@ export const migrate: Command = {
   path: ['migrate'],
   summary: 'Bring the schema of the database to the version of the service',
   description:
-    'Where the service is installed, with its configuration. Several at once wait for each other. A database that a newer version has used is refused.',
+    'Runs where the service is installed, with its configuration. Several runs wait for each other. A database that a newer version has used is refused.',
   options: {
     '--status': 'list the migrations, change nothing',
     '--check': 'end with 1 if some are pending, change nothing',

@@ -1,4 +1,4 @@
-import type { Doorward } from '@doorward/node';
+import type { Client } from '@doorward/node/client';
 import { confirm } from '../input/confirm.ts';
 import type { Row } from '../output/table.ts';
 import type { Run } from '../run.ts';
@@ -19,7 +19,7 @@ interface Intent {
  * Makes a change: shows its impact, asks, sends it once.
  * @returns null if it was a dry run, which has printed its answer
  */
-export async function makeChange(run: Run, doorward: Doorward, intent: Intent): Promise<Row | null> {
+export async function makeChange(run: Run, doorward: Client, intent: Intent): Promise<Row | null> {
   const { flags, terminal } = run;
   const { change, input, question, word } = intent;
   const operation = operationOf(doorward, change.operation);

@@ -1,4 +1,4 @@
-import type { Doorward } from '@doorward/node';
+import type { Client } from '@doorward/node/client';
 import { exitCodes } from '../exit-codes.ts';
 import { Fault, usageFault } from '../fault.ts';
 import type { Row } from '../output/table.ts';
@@ -23,13 +23,13 @@ export function assertId(text: string): string {
 }
 
 /** The id that an argument means. @throws Fault if it means none, or several */
-export async function findId(run: Run, doorward: Doorward, noun: Noun, text: string): Promise<string> {
+export async function findId(run: Run, doorward: Client, noun: Noun, text: string): Promise<string> {
   if (isId(text)) return text.toLowerCase();
   return idOfRow(noun, await findNamed(run, doorward, noun, text));
 }
 
 /** The row that an argument means. */
-export async function findRow(run: Run, doorward: Doorward, noun: Noun, text: string): Promise<Row> {
+export async function findRow(run: Run, doorward: Client, noun: Noun, text: string): Promise<Row> {
   const { get } = noun;
   if (isId(text) && get)
     return (await operationOf(doorward, get)(targetOf(noun, text.toLowerCase()), run)) as Row;
@@ -41,7 +41,7 @@ export async function findRow(run: Run, doorward: Doorward, noun: Noun, text: st
   return findNamed(run, doorward, noun, text);
 }
 
-async function findNamed(run: Run, doorward: Doorward, noun: Noun, text: string): Promise<Row> {
+async function findNamed(run: Run, doorward: Client, noun: Noun, text: string): Promise<Row> {
   const { namedBy, list } = noun;
   if (namedBy === undefined) throw usageFault(`${text} is no id.`, `doorward ${noun.word} list`);
   const named = (row: Row): unknown => (typeof namedBy === 'string' ? row[namedBy] : namedBy(row));

@@ -1,4 +1,4 @@
-import type { Doorward } from '@doorward/node';
+import type { Client } from '@doorward/node/client';
 import type { OperationName } from './noun.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -14,5 +14,5 @@ type AnyOperation = ((input: Row, options: { signal: AbortSignal }) => Promise<u
 };
 
 /** An operation by its name: the declarations of nouns and `doorward api` name them. */
-export const operationOf = ({ api }: Doorward, name: OperationName): AnyOperation =>
+export const operationOf = ({ api }: Client, name: OperationName): AnyOperation =>
   (api as unknown as Readonly<Record<string, AnyOperation>>)[name] as AnyOperation;

@@ -4,7 +4,7 @@ import type { Column, Row } from '../output/table.ts';
 type Inputs = components['schemas']['OperationInputs'];
 export type OperationName = keyof Inputs;
 
-/** How `--set name=value` reads a value. `list`: separated by commas. `nullable` text: empty means none. */
+/** How `--set name=value` reads a value. `list`: separated by commas. The value `null` is null for every kind. */
 export type FieldKind = 'text' | 'flag' | 'list' | 'json' | 'number';
 
 /** Members of an input that are no fields: where, and how. */

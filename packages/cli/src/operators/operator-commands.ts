@@ -1,4 +1,4 @@
-import type { Doorward } from '@doorward/node';
+import type { Client } from '@doorward/node/client';
 import type { Command, Options } from '../command.ts';
 import { usageFault } from '../fault.ts';
 import { assertCanConfirm } from '../input/confirm.ts';
@@ -20,7 +20,7 @@ import {
 /** Operators of the installation: over the API for those who are operators, or in the database on the machine of the service. */
 const INSTALLATION = { tenant: 'installation', id: '00000000-0000-0000-0000-000000000000' } as const;
 
-const inInstallation = (run: Run): Promise<Doorward> =>
+const inInstallation = (run: Run): Promise<Client> =>
   run.connection.client({ scope: INSTALLATION, changes: true });
 
 const reasonOption = {
@@ -35,7 +35,7 @@ function reasonIn(options: Options): string {
 }
 
 const machineNote =
-  'On the machine of the service it works on the database, with the configuration of the service and without a sign-in; elsewhere over the API, with yours.';
+  'Where the service is installed, it works on the database with --env-file or --data-dir; and, unless --url, --profile or a variable such as DOORWARD_URL names a service, with DATABASE_URL or DATA_DIR, or without a sign-in. Otherwise, and while the service uses its embedded database, it works over the API with your sign-in.';
 
 const list: Command = {
   path: ['operator', 'list'],
@@ -55,7 +55,7 @@ const list: Command = {
 };
 
 /** @throws Fault for a word that is not one of the roles */
-async function roleIdOf({ api }: Doorward, word: string, signal: AbortSignal): Promise<string> {
+async function roleIdOf({ api }: Client, word: string, signal: AbortSignal): Promise<string> {
   const { roles } = await api.installation({}, { signal });
   const role = roles.find(({ name }) => name.toLowerCase() === `installation ${word.toLowerCase()}`);
   if (role) return role.id;

@@ -11,7 +11,7 @@ export const secretsOption = {
 };
 
 /**
- * Sends an application, and prints its version and the secrets of new rows, which are shown once. Where they go is settled
+ * Applies a document, and prints its version and the secrets of new rows, which are shown once. Where they go is settled
  * before they exist.
  * @throws Fault if the file exists: it is never overwritten
  */

@@ -14,7 +14,7 @@ export const plan: Command = {
   path: ['policy', 'plan'],
   summary: 'Show what a policy document would change, and for whom',
   description:
-    'Changes nothing. Exit code 0; 1 if an application would be refused; with --detailed-exitcode, 8 if there are changes.',
+    'Changes nothing. Exit code 0; 1 if doorward policy apply would be refused; with --detailed-exitcode, 8 if there are changes.',
   arguments: fileArgument,
   options: {
     ...allowDeleteOption,

@@ -1,4 +1,4 @@
-import type { Doorward } from '@doorward/node';
+import type { Client } from '@doorward/node/client';
 import { usageFault } from '../fault.ts';
 import type { Run } from '../run.ts';
 import type { PolicyFile } from './policy-file.ts';
@@ -7,10 +7,11 @@ import type { PolicyFile } from './policy-file.ts';
 export async function inProject(
   { connection }: Run,
   options: { readonly changes?: boolean } = {},
-): Promise<{ readonly doorward: Doorward; readonly id: string }> {
+): Promise<{ readonly doorward: Client; readonly id: string }> {
   const doorward = await connection.inScope(options);
-  const id = doorward.scope?.id.split(':')[1];
-  if (!doorward.scope || id === undefined || !String(doorward.scope.tenant).endsWith('Project'))
+  const scope = await connection.scope();
+  const id = scope?.id.split(':')[1];
+  if (!scope || id === undefined || !scope.tenant.endsWith('Project'))
     throw usageFault(
       'A policy belongs to a project.',
       '-s organizationProject:<id>:<project>, or --org and --project',

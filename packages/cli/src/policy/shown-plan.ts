@@ -53,11 +53,11 @@ const fieldLines = (fields: Fields): string[] =>
 
 const shown = (value: unknown): string => visible(JSON.stringify(value) ?? 'null');
 
-/** Whether an application would be refused, whatever the caller says. */
+/** Whether applying the plan would be refused, whatever the caller says. */
 export const isRefused = ({ blocked, tests }: Plan): boolean =>
   blocked.length > 0 || tests.some(({ passed }) => !passed);
 
-/** Whether an application would make a version. */
+/** Whether applying the plan would make a version. */
 export const hasChanges = ({ changes, documentDiffers }: Plan): boolean =>
   changes.length > 0 || documentDiffers;
 

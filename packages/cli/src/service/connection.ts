@@ -14,6 +14,14 @@ interface ConnectionParts {
   readonly protect: Protect;
 }
 
+interface ClientChoice {
+  readonly scope?: Scope | undefined;
+  /** It sends nothing twice, because only the service could tell whether the first attempt arrived. */
+  readonly changes?: boolean;
+  /** Another token than that of this run. */
+  readonly token?: string;
+}
+
 /** The service as one run uses it. Loads the client when the first command needs it, so that help is quick. */
 export class Connection {
   readonly #parts: ConnectionParts;
@@ -53,34 +61,31 @@ export class Connection {
     return (this.#scope ??= lookUpScope(flags, settings, async () => (await this.client({})).api));
   }
 
-  /**
-   * A client with the credential and scope of this run. `changes`: it sends nothing twice, because only the service
-   * could tell whether the first attempt arrived.
-   */
-  async client({
-    scope,
-    changes = false,
-    token,
-  }: {
-    /** Another token than that of this run. */
-    readonly token?: string;
-    readonly scope?: Scope | undefined;
-    readonly changes?: boolean;
-  }): Promise<Doorward> {
-    const { settings } = this.#parts;
+  /** The operations, with the credential of this run. */
+  async client(choice: ClientChoice): Promise<Client> {
+    const { createClient } = await import('@doorward/node/client');
+    return createClient(await this.#options(choice));
+  }
+
+  /** The same in the scope of this run. */
+  async inScope(choice: Pick<ClientChoice, 'changes'> = {}): Promise<Client> {
+    return this.client({ ...choice, scope: await this.scope() });
+  }
+
+  /** The questions too, in the scope of this run. Their code takes a tenth of a second to load, so only some commands do. */
+  async questions(): Promise<Doorward> {
     const { createDoorward } = await import('@doorward/node');
-    return createDoorward({
-      url: await settings.url(),
+    return createDoorward(await this.#options({ scope: await this.scope() }));
+  }
+
+  async #options({ scope, changes = false, token }: ClientChoice) {
+    return {
+      url: await this.#parts.settings.url(),
       token: token ?? (() => this.token()),
       scope: scope ?? undefined,
       ...this.#bounds(),
       ...(changes ? { retries: 0 } : {}),
-    });
-  }
-
-  /** The same in the scope of this run. */
-  async inScope(options: { readonly changes?: boolean } = {}): Promise<Doorward> {
-    return this.client({ ...options, scope: await this.scope() });
+    };
   }
 
   #bounds() {

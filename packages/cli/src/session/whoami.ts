@@ -22,17 +22,18 @@ export const whoami: Command = {
   path: ['whoami'],
   summary: 'Who you are to the service, by which method, and until when',
   options: { '--permissions': 'also what the token may do in the scope' },
-  async run({ connection, terminal }, _args, options) {
+  async run({ connection, settings, terminal }, _args, options) {
     const token = await connection.token();
     const claims = claimsOf(token);
     const identity = await connection.identity();
     const scope = await connection.scope();
-    const doorward = await connection.client({ scope });
     const isKey = claims['type'] === 'ApiKey';
-    const me = isKey ? undefined : await doorward.api.me();
-    const held = options.flag('permissions') || isKey ? await doorward.permissions() : undefined;
+    const me = isKey ? undefined : await (await connection.inScope()).api.me();
+    // The only request of a key: it fails if the key has ended.
+    const needsPermissions = options.flag('permissions') || isKey;
+    const held = needsPermissions ? await (await connection.questions()).permissions() : undefined;
     const row = {
-      url: doorward.url,
+      url: await settings.url(),
       profile: identity?.profile ?? null,
       method: identity?.kind === 'token' ? 'DOORWARD_TOKEN' : (identity?.kind ?? null),
       name: me?.user.email ?? me?.user.name ?? null,

@@ -25,7 +25,7 @@ export const api: Command = {
     const client = hasIdentity
       ? await run.connection.inScope({ changes: true })
       : await run.connection.public();
-    const call = operationOf(client as Parameters<typeof operationOf>[0], name as OperationName);
+    const call = operationOf(client, name as OperationName);
     const answer = await call(input, run).catch((error: unknown) => {
       // Only of an operation that is not public.
       if (!hasIdentity && (error as { readonly code?: unknown }).code === 'CONFIG') throw notSignedIn();

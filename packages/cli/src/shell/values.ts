@@ -1,4 +1,4 @@
-import type { Doorward } from '@doorward/node';
+import type { Client } from '@doorward/node/client';
 import { Options, type Command } from '../command.ts';
 import { operationOf, type Page } from '../nouns/invoke.ts';
 import type { Noun } from '../nouns/noun.ts';
@@ -90,7 +90,7 @@ function ownerOf({ tenant, id }: { readonly tenant: string; readonly id: string 
 /** A single letter finds too much, and the service refuses it. */
 const searchFor = (current: string) => (current.length < 2 ? {} : { search: current });
 
-async function namesOf(run: Run, doorward: Doorward, noun: Noun, current: string): Promise<string[]> {
+async function namesOf(run: Run, doorward: Client, noun: Noun, current: string): Promise<string[]> {
   const input = { limit: MOST, ...searchFor(current) };
   const { items } = (await operationOf(doorward, noun.list)(input, run)) as Page;
   const { namedBy = 'name' } = noun;

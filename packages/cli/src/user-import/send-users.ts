@@ -1,4 +1,4 @@
-import type { Doorward } from '@doorward/node';
+import type { Client } from '@doorward/node/client';
 import { randomUUID } from 'node:crypto';
 import { shownFault } from '../fault.ts';
 import type { Run } from '../run.ts';
@@ -23,7 +23,7 @@ interface Sent {
 
 interface Sending {
   readonly run: Run;
-  readonly doorward: Doorward;
+  readonly doorward: Client;
   readonly counts: Counts;
   /** The id of a role by its name; undefined for a name that the scope does not have. */
   readonly roleOf: (name: string) => string | undefined;

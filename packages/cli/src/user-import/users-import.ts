@@ -3,7 +3,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { usageFault } from '../fault.ts';
 import type { Run } from '../run.ts';
 import { operationOf } from '../nouns/invoke.ts';
-import type { Doorward } from '@doorward/node';
+import type { Client } from '@doorward/node/client';
 import { readUsers, type FileFormat } from './read-users.ts';
 import { sendUsers, type Counts } from './send-users.ts';
 
@@ -40,7 +40,7 @@ function formatOf(path: string, named: string | undefined): FileFormat {
   throw usageFault('The format is not known.', 'add --format csv or --format jsonl');
 }
 
-async function roleIds(run: Run, doorward: Doorward): Promise<ReadonlyMap<string, string>> {
+async function roleIds(run: Run, doorward: Client): Promise<ReadonlyMap<string, string>> {
   const ids = new Map<string, string>();
   for await (const row of operationOf(doorward, 'roles').each?.({}, run) ?? [])
     ids.set(String(row['name']).toLowerCase(), String(row['id']));

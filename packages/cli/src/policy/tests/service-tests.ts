@@ -1,5 +1,6 @@
 import type { PolicyTest } from '@doorward/decision/document/document';
-import type { Doorward, Scope } from '@doorward/node';
+import type { Scope } from '@doorward/node';
+import type { Client } from '@doorward/node/client';
 import { explanationLines } from '../../access/explain.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { shownFault, usageFault } from '../../fault.ts';
@@ -54,7 +55,7 @@ async function serviceFor(
   { env, connection }: Run,
   tokenFrom: string | undefined,
   scope: Scope | undefined,
-): Promise<Doorward> {
+): Promise<Client> {
   const token = tokenFrom === undefined ? undefined : env[tokenFrom];
   return connection.client({
     scope: scope ?? (await connection.scope()),
@@ -64,7 +65,7 @@ async function serviceFor(
 
 async function answersOf(
   run: Run,
-  doorward: Doorward,
+  doorward: Client,
   tests: readonly ServiceTest[],
 ): Promise<[PolicyTest, Answer][]> {
   const { targetOf } = await import('@doorward/decision/document/document');
@@ -94,7 +95,7 @@ const subjectOf = (test: ServiceTest | undefined): { subject?: { userId: string 
 };
 
 /** Only for callers who may ask for it; a test fails without it too. */
-async function explanationOf(run: Run, doorward: Doorward, test: ServiceTest): Promise<readonly string[]> {
+async function explanationOf(run: Run, doorward: Client, test: ServiceTest): Promise<readonly string[]> {
   const { targetOf } = await import('@doorward/decision/document/document');
   const question = { ...questionOf(test, targetOf), ...subjectOf(test), explain: true };
   try {
