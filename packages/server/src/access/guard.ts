@@ -8,7 +8,7 @@ import { permissionOf } from '../kernel/related.ts';
 import { unknownScope } from '../kernel/scope.ts';
 import { assertOperatorFactor, isOperatorNetwork, type OperatorRules } from './operators.ts';
 import { ORGANIZATION_OWNER } from './built-in.ts';
-import { isExit } from './credentials/company-address.ts';
+import { mayBypassProvider } from './credentials/company-address.ts';
 import { createCallerWatch, type WatchedChanges } from './caller-watch.ts';
 import { evaluateWithoutConditions, evaluate, type Grants, type Question } from '@doorward/decision/evaluate';
 
@@ -43,7 +43,7 @@ const remainsOpen = (
 const grantsFor = ({ whileSuspended }: NamedOperation, { grants, beforeSuspension }: CallerRights): Grants =>
   (whileSuspended && beforeSuspension) || grants;
 
-/** Whether the organization insists on its provider, and another way led here. An operator who acts for a member has their own rules. */
+/** Whether the organization requires its provider and the caller came without it. Operators who act for a member are exempt. */
 const mustConnect = (principal: Principal, rights: CallerRights): boolean =>
   rights.mustConnect === true && !isBound(principal) && !principal.impersonator;
 
@@ -75,7 +75,8 @@ export function createGuard(
 
     assertConnected(principal, scopeAndRights) {
       if (principal.type !== 'session' || !mustConnect(principal, scopeAndRights.rights)) return false;
-      if (!isExit(principal, scopeAndRights.rights.subject.memberRoleId)) throw connectionRequired();
+      if (!mayBypassProvider(principal, scopeAndRights.rights.subject.memberRoleId))
+        throw connectionRequired();
       return true;
     },
 

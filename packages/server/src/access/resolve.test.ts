@@ -83,7 +83,7 @@ beforeAll(async () => {
   scopes['strictShop'] = (await app.must('createProject', strictShop, as)).scope;
   const wanted = { scope: scopes['strict'], id: strict.id, requireMfaForSensitiveActions: true };
   await app.must('updateOrganization', wanted, as);
-}, 60_000);
+});
 // A new resolver for each test, so that no cache entry is left.
 beforeEach(() => {
   resolver = createResolver(app.database.pool, changes, rows, noOperators);

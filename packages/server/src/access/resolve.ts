@@ -22,7 +22,7 @@ import {
 } from '@doorward/decision/evaluate';
 import {
   emptyGrants,
-  hasOnlyOwnerRole,
+  isInProjectWithoutRole,
   loadSubject,
   organizationAttributes,
   unknownSubject,
@@ -101,7 +101,7 @@ export function createResolver(
       user: subject.user,
       organization: organizationAttributes(scope),
       scope: scopeAttributes(scope),
-      held: await indexes.forRoles(scope, roleIds, !projectKey && hasOnlyOwnerRole(subject, scope)),
+      held: await indexes.forRoles(scope, roleIds, !projectKey && isInProjectWithoutRole(subject, scope)),
       ...(principal.consented ? { consented: principal.consented } : {}),
       ...(principal.type === 'projectApp' && !principal.consented ? { projectPlaneOnly: true } : {}),
     };
@@ -150,7 +150,7 @@ export function createResolver(
     const roleIds = active ? rolesOf(subject) : [];
     const held = await (tx
       ? indexes.loadIn(tx, scope, roleIds)
-      : indexes.forRoles(scope, roleIds, hasOnlyOwnerRole(subject, scope)));
+      : indexes.forRoles(scope, roleIds, isInProjectWithoutRole(subject, scope)));
     const user = subject.user;
     const grants: Grants = {
       membership: 'active',
@@ -260,7 +260,7 @@ declare module '../kernel/context.ts' {
     readonly mustConnect?: true;
     /** The caller asks about a granted scope of their project, and belongs to none of it. */
     readonly asOwner?: true;
-    /** In a suspended organization: what the caller otherwise holds, which counts for what it still allows. */
+    /** In a suspended organization: the grants without the suspension, for operations with `whileSuspended`. */
     readonly beforeSuspension?: Grants | null;
   }
 }

@@ -18,7 +18,7 @@ export interface UserNames {
 
 /** A longer `externalId` is not indexed, so no user is found by it. */
 const MAX_EXTERNAL_ID = 255;
-/** If more users have it in one of the places where metadata is, it is ambiguous, whatever the other place says. */
+/** An `externalId` of more users than this is ambiguous, even if other metadata replaces it for all but one of them. */
 const MAX_CANDIDATES = 20;
 
 export function createUserNames(pool: Executor): UserNames {

@@ -56,7 +56,7 @@ describe('a seed of a busy service', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  const nextToken = () => vi.waitFor(() => app.mailedToken(DEMO_ADDRESS), { timeout: 20_000 });
+  const nextToken = () => vi.waitFor(() => app.mailedToken(DEMO_ADDRESS), { timeout: 60_000 });
 
   it('is whole although each of its requests is refused at first', async () => {
     const door = createInternalClient(app.server, 'localhost:4000');

@@ -39,7 +39,7 @@ describe('the audits of GraphQL over HTTP', () => {
   /** Recommendations that we do not follow: a document that cannot run is 400 in every media type. */
   const declined = new Set(['572B', 'FDE2', '7B9B', 'D586', '5E5B']);
 
-  it('hold, but for those that are declined', { timeout: 30_000 }, async () => {
+  it('hold, but for those that are declined', async () => {
     await app.server.listen({ port: 0, host: '127.0.0.1' });
     const { port } = app.server.server.address() as AddressInfo;
     const results = [];

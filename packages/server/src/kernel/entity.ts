@@ -97,7 +97,7 @@ export type Relation = {
   | { readonly kind: 'children'; readonly column: string }
   | {
       readonly kind: 'links';
-      /** A function, because entity files may import each other, and because some links have a table for each level. */
+      /** A function, because some links have a table for each level. */
       readonly table: (scope: ResolvedScope) => PgTable;
       /** Column names in the link table: this row's id, the other row's id, the other row's tenant. */
       readonly from: string;
@@ -105,6 +105,41 @@ export type Relation = {
       readonly targetTenant: string;
     }
 );
+
+const declared = new Map<string, AnyEntity>();
+
+/**
+ * The noun with a name, for a relation whose other side imports the file of this one.
+ * @throws Error for a name without a noun, when the schemas are built
+ */
+export function nounNamed(name: string): AnyEntity {
+  const noun = declared.get(name);
+  if (!noun) throw new Error(`there is no noun ${name}`);
+  return noun;
+}
+
+/**
+ * The relation of another noun by a table of `links`, seen from the rows that it leads to.
+ * @throws Error for a noun or relation that does not exist, when the schemas are built
+ */
+export function inverseOf(noun: string, relation: string): Relation {
+  const forward = () => {
+    const links = nounNamed(noun).relations[relation];
+    if (links?.kind !== 'links') throw new Error(`${noun} has no links ${relation}`);
+    return links;
+  };
+  return {
+    kind: 'links',
+    to: () => {
+      forward();
+      return nounNamed(noun);
+    },
+    table: (scope) => forward().table(scope),
+    from: 'toId',
+    target: 'fromId',
+    targetTenant: 'tenantId',
+  };
+}
 
 /** The scope and time of a read, which a computed field may depend on. */
 export interface ReadContext {
@@ -182,7 +217,7 @@ export function entity<F extends Fields, W extends keyof Common = never>(
   const shape: Record<string, Schema> = {};
   for (const [key, field] of Object.entries<Field>(fields)) if (field.out) shape[key] = field.out;
   for (const [key, relation] of Object.entries(relations)) {
-    // A getter, because entities refer to each other and the other module may not be evaluated yet.
+    // A getter, because nouns refer to each other, and the other one may not be declared yet.
     Object.defineProperty(shape, key, {
       enumerable: true,
       get: () => {
@@ -197,7 +232,7 @@ export function entity<F extends Fields, W extends keyof Common = never>(
     Object.fromEntries(
       Object.entries<Field>(fields).flatMap(([key, field]) => (field[part] ? [[key, field[part]]] : [])),
     );
-  return {
+  const noun: Entity<Omit<Common, W> & F> = {
     name,
     table: definition.table,
     columns: { ...getTableColumns(definition.table), ...definition.columns },
@@ -215,4 +250,7 @@ export function entity<F extends Fields, W extends keyof Common = never>(
     create: pick('create') as never,
     patch: pick('patch') as never,
   };
+  if (declared.has(name)) throw new Error(`the noun ${name} is declared twice`);
+  declared.set(name, noun);
+  return noun;
 }

@@ -19,7 +19,7 @@ export const isAddressInDomain = sql.raw(
 export const isEnforced = sql.raw(`c.enforced and c.status = 'active' and c.deleted_at is null`);
 
 /** An owner with two factors enters in any case: a provider that fails must not lock out the whole organization. */
-export const isExit = ({ acr }: Principal, memberRoleId: string | null): boolean =>
+export const mayBypassProvider = ({ acr }: Principal, memberRoleId: string | null): boolean =>
   acr === 'aal2' && memberRoleId === ORGANIZATION_OWNER;
 
 /**
@@ -32,7 +32,7 @@ export async function mustComeThroughProvider(
   { enforcedDomains }: Pick<ResolvedScope, 'enforcedDomains'>,
   memberRoleId: string | null,
 ): Promise<boolean> {
-  if (isBound(caller) || caller.impersonator || isExit(caller, memberRoleId)) return false;
+  if (isBound(caller) || caller.impersonator || mayBypassProvider(caller, memberRoleId)) return false;
   return hasAddressIn(db, caller, enforcedDomains);
 }
 

@@ -82,7 +82,7 @@ beforeAll(async () => {
   id['mia'] = await user(org, { name: 'Mia', roleIds: [viewer] });
   id['nia'] = await user(org, { name: 'Nia', roleIds: [id['boss']] });
   id['pete'] = await user(shop, { name: 'Pete', roleIds: [id['reader']] });
-}, 60_000);
+});
 afterAll(async () => {
   await changes.close();
   await app.close();

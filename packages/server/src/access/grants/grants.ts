@@ -202,6 +202,8 @@ export const emptyGrants = (membership: Grants['membership'], nouns: ReadonlySet
 
 const emptyIndex = (nouns: ReadonlySet<string>): PermissionIndex => indexPermissions([], nouns);
 
-/** Whether the subject has in a project only the role of their membership in its organization. */
-export const hasOnlyOwnerRole = ({ projectRoleIds }: SubjectStatus, { level }: ResolvedScope): boolean =>
-  level === 'project' && projectRoleIds.length === 0;
+/** Whether the scope is a project in which the subject has no role, only those in the scope of its owner. */
+export const isInProjectWithoutRole = (
+  { projectRoleIds }: SubjectStatus,
+  { level }: ResolvedScope,
+): boolean => level === 'project' && projectRoleIds.length === 0;

@@ -70,7 +70,7 @@ beforeAll(async () => {
   await newKey('ending', { expiresAt, allowedCidrs: ['10.0.0.0/8'] });
   await newKey('mine', { scope: own() });
   late = await app.person({ verified: false });
-}, 60_000);
+});
 // New caches for each test.
 beforeEach(() => {
   keys = createApiKeyCache(app.database.pool, changes);

@@ -32,7 +32,7 @@ describe.runIf(adminUrl)('the only connection of a pool', () => {
 
   beforeAll(async () => {
     server = await postgresDatabase(adminUrl, null);
-    connections = open(server.url, { connectTimeoutMs: 200, maxWaitMs: 10_000 });
+    connections = open(server.url, { connectTimeoutMs: 2000, maxWaitMs: 10_000 });
   });
   afterAll(async () => {
     await connections.pool.end();
@@ -116,7 +116,7 @@ describe.runIf(adminUrl)('the only connection of a pool', () => {
   });
 
   it('may be waited for longer than the connect timeout', async () => {
-    const busy = connections.executor.execute(sql`select pg_sleep(0.5)`);
+    const busy = connections.executor.execute(sql`select pg_sleep(3)`);
     expect(await pid()).toBeGreaterThan(0);
     await busy;
   });

@@ -57,6 +57,15 @@ export const tenantColumn = () =>
     .notNull()
     .references(() => nodes.id);
 
+/** As much of the table of users as foreign keys need: its file imports files of tables that refer to users. */
+const users = pgTable('users', { id: uuid('id').primaryKey() });
+
+/** The id of a user, or null. */
+export const optionalUserColumn = (name = 'user_id') => uuid(name).references(() => users.id);
+
+/** The id of a user, in every row. */
+export const userColumn = (name = 'user_id') => optionalUserColumn(name).notNull();
+
 export const metadataColumn = () => jsonb('metadata').$type<Record<string, unknown>>().notNull().default({});
 
 /** A table that composite foreign keys of links can refer to, so that links cannot cross tenants. */

@@ -68,7 +68,7 @@ export async function concludeIntrospection(
   ctx: Run,
   client: IntrospectingClient,
 ): Promise<Refusal | undefined> {
-  if ('impersonated' in client) return refuseClient(ctx, client);
+  if ('claimedApp' in client) return refuseClient(ctx, client);
   if ('refused' in client) return refuseKey({ record: ctx.record, input: client.sent }, client.refused);
   if ('app' in client) await storeRehash(ctx, client);
   else if (client.check) await renewHash(ctx, client.check);

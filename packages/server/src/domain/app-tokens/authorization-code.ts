@@ -31,8 +31,8 @@ interface FinishedSignIn {
 }
 
 /**
- * Records the sign-in and answers the app with a code. Only now the user is created, their GitHub account linked, and
- * they join the project, where needed. The caller has consumed the flow.
+ * Records the sign-in and answers the app with a code. Where needed, it creates the user, links their account at the
+ * provider and adds them to the project, which no earlier step does. The caller has consumed the flow.
  * @throws INVALID_TOKEN
  */
 export async function finishSignIn(

@@ -26,7 +26,7 @@ export interface Client {
 
 /** A confidential app with a missing or wrong secret: the call is refused, and the refusal is recorded. */
 export interface RejectedClient {
-  readonly impersonated: LiveApp;
+  readonly claimedApp: LiveApp;
 }
 
 export const clientInput = {
@@ -86,11 +86,11 @@ export async function authenticateApp(
       : { isMatch: false, rehash: null };
   if (isMatch) return { app, rehash };
   await services.limiter.consume('auth', limitKey);
-  return { impersonated: app };
+  return { claimedApp: app };
 }
 
-/** Refuses the call, and records the attempt in the project of the impersonated app. */
-export function refuseClient(ctx: Run, { impersonated: app }: RejectedClient): Refusal {
+/** Refuses the call, and records the attempt in the project of the app that it claims to be. */
+export function refuseClient(ctx: Run, { claimedApp: app }: RejectedClient): Refusal {
   ctx.record({
     outcome: 'failed',
     code: 'UNAUTHENTICATED',

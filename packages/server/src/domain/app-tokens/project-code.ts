@@ -1,9 +1,8 @@
 import { index, pgTable, text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
-import { time } from '../../db/query/columns.ts';
+import { time, userColumn } from '../../db/query/columns.ts';
 import { openidScopes } from '../app-access/openid-scopes.ts';
 import { sessions } from '../../features/me/session.ts';
 import { projectApps } from '../../features/project-apps/project-app.ts';
-import { users } from '../../features/users/user.ts';
 
 /**
  * Authorization codes of project apps (RFC 6749 §4.1), bound to the app, the redirect URI, the challenge and the user.
@@ -16,9 +15,7 @@ export const projectCodes = pgTable(
     appId: uuidColumn('app_id')
       .notNull()
       .references(() => projectApps.id, { onDelete: 'cascade' }),
-    userId: uuidColumn('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userColumn(),
     /** Exactly as in the authorization request. */
     redirectUri: textColumn('redirect_uri').notNull(),
     challenge: textColumn('challenge').notNull(),

@@ -1,7 +1,6 @@
 import { index, integer, pgTable, text as textColumn, unique, uuid as uuidColumn } from 'drizzle-orm/pg-core';
-import { time } from '../../db/query/columns.ts';
+import { optionalUserColumn, time } from '../../db/query/columns.ts';
 import { projectApps } from '../../features/project-apps/project-app.ts';
-import { users } from '../../features/users/user.ts';
 import { openidScopes } from '../app-access/openid-scopes.ts';
 
 /**
@@ -30,7 +29,7 @@ export const deviceAuthorizations = pgTable(
     /** Null until the user decides. */
     decision: textColumn('decision', { enum: ['approved', 'denied'] }),
     /** The user who approved, and how they signed in. */
-    userId: uuidColumn('user_id').references(() => users.id),
+    userId: optionalUserColumn(),
     /** The organization for which they approved; null: for none. */
     organizationId: uuidColumn('organization_id'),
     /** What the user consented to; null: the app was not restricted. */

@@ -1,7 +1,6 @@
 import { index, pgTable, text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
-import { time } from '../../db/query/columns.ts';
+import { time, userColumn } from '../../db/query/columns.ts';
 import { sessions } from '../../features/me/session.ts';
-import { users } from '../../features/users/user.ts';
 
 /**
  * Authorization codes of command lines. A used code refers to its session and is kept as long, so that a second use
@@ -11,9 +10,7 @@ export const cliCodes = pgTable(
   'cli_codes',
   {
     hash: textColumn('hash').primaryKey(),
-    userId: uuidColumn('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userColumn(),
     challenge: textColumn('challenge').notNull(),
     /** How and when the user signed in. The version before writes neither: it knows GitHub alone. */
     amr: textColumn('amr').array().notNull().default(['fed']),

@@ -1,12 +1,11 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm';
-import { index, pgTable, text as textColumn, uniqueIndex, uuid as uuidColumn } from 'drizzle-orm/pg-core';
+import { index, pgTable, text as textColumn, uniqueIndex } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { deletedIndex, rowColumns } from '../../db/query/columns.ts';
+import { deletedIndex, rowColumns, userColumn } from '../../db/query/columns.ts';
 import { nodes } from '../../db/tenancy/nodes.ts';
 import { entity, serverSet } from '../../kernel/entity.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { uuid } from '../../kernel/input/values.ts';
-import { users } from '../../features/users/user.ts';
 import type { Run } from './sign-in.ts';
 
 /** Each account is a tenant node with the same id. */
@@ -15,9 +14,7 @@ export const accounts = pgTable(
   {
     ...rowColumns(),
     type: textColumn('type', { enum: ['personal', 'organization'] }).notNull(),
-    ownerId: uuidColumn('owner_id')
-      .notNull()
-      .references(() => users.id),
+    ownerId: userColumn('owner_id'),
   },
   (table) => [
     deletedIndex('accounts', table),

@@ -1,6 +1,5 @@
-import { index, pgTable, text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
-import { time } from '../../db/query/columns.ts';
-import { users } from '../../features/users/user.ts';
+import { index, pgTable, text as textColumn } from 'drizzle-orm/pg-core';
+import { time, userColumn } from '../../db/query/columns.ts';
 
 /**
  * Mailed tokens: stored as hashes, bound to purpose, user and address, and consumed by `DELETE … RETURNING`, so that
@@ -11,9 +10,7 @@ export const oneTimeTokens = pgTable(
   {
     hash: textColumn('hash').primaryKey(),
     purpose: textColumn('purpose', { enum: ['verifyEmail', 'resetPassword'] }).notNull(),
-    userId: uuidColumn('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userColumn(),
     address: textColumn('address').notNull(),
     expiresAt: time('expires_at').notNull(),
     createdAt: time('created_at').notNull().defaultNow(),

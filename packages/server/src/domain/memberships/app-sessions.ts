@@ -54,8 +54,9 @@ export const endSessionsOfApps = (ctx: SessionEndContext, appIds: readonly strin
   endSessionsWhere(ctx, isAnyOf(sessions.projectAppId, appIds));
 
 /**
- * Ends the user's sessions with apps of these projects, and those of browsers for them, where the user has no access left: a user who is removed
- * from a project may still be a member of its organization or own its account. The caller invalidates the user.
+ * Ends the user's sessions with apps of these projects, and their browser sign-ins there, where they have no access left:
+ * a user who is removed from a project may still be a member of its organization or own its account. The caller
+ * invalidates the user.
  */
 export const endSessionsInLostProjects = (
   ctx: SessionEndContext,
@@ -105,9 +106,9 @@ export const endSessionsForOrganization = (
   );
 
 /**
- * Ends the sessions of apps that members began without the provider of the organization, if it requires that for their address;
- * and deletes their unused codes and device authorizations. Call it when enforcement begins, or reaches another domain or a new
- * member (`userId`). The caller invalidates the organization, or the user.
+ * Ends the sessions of apps that members began without the provider of the organization, if it requires that for their
+ * address; and deletes their unused codes and device authorizations. Call it when enforcement begins, or reaches another
+ * domain or a new member (`userId`). The caller invalidates the organization, or the user.
  */
 export async function endUnboundSessions(
   ctx: SessionEndContext,

@@ -7,9 +7,8 @@ import {
   uuid as uuidColumn,
   type PgColumn,
 } from 'drizzle-orm/pg-core';
-import { metadataColumn, tenantColumn, time } from '../../db/query/columns.ts';
+import { metadataColumn, tenantColumn, time, userColumn } from '../../db/query/columns.ts';
 import { roles } from '../../features/roles/role.ts';
-import { users } from '../../features/users/user.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 
 /**
@@ -18,9 +17,7 @@ import type { ResolvedScope } from '../../kernel/scope.ts';
  */
 const membershipColumns = () => ({
   tenantId: tenantColumn(),
-  userId: uuidColumn('user_id')
-    .notNull()
-    .references(() => users.id),
+  userId: userColumn(),
   metadata: metadataColumn(),
   createdAt: time('created_at').notNull().defaultNow(),
   updatedAt: time('updated_at').notNull().defaultNow(),

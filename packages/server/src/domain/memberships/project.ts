@@ -54,7 +54,8 @@ export async function joinProject(ctx: MembershipRun, joining: Joining): Promise
 
 /**
  * Adds a user to the project, and records `project.user_added`. The caller has checked the right to grant the roles.
- * Returns false when the user is in the project already. `nodeId`: the project, or the slice of a grant in it. `by`: actor and node when the user has no access token yet.
+ * Returns false when the user is in the project already. `nodeId`: the project, or the slice of a grant in it. `by`:
+ * actor and node when the user has no access token yet.
  */
 export async function addProjectUser(
   ctx: Pick<MembershipRun, 'tx' | 'record' | 'invalidate'>,

@@ -29,7 +29,7 @@ export async function lockGrantedRoles(
   return new Set(held.map(({ id }) => id));
 }
 
-/** The users of slices: what the owner of a project learns of them, and their number. */
+/** A slice in which a user is, with their roles there. */
 interface SliceOfUser {
   readonly grantId: string;
   readonly projectId: string;

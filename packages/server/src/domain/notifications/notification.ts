@@ -8,11 +8,10 @@ import {
   uuid as uuidColumn,
 } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { time } from '../../db/query/columns.ts';
+import { optionalUserColumn, time, userColumn } from '../../db/query/columns.ts';
 import { entity, serverSet } from '../../kernel/entity.ts';
 import { ScopeOutput, type ScopeRef } from '../../kernel/scope.ts';
 import { iso, uuid } from '../../kernel/input/values.ts';
-import { users } from '../../features/users/user.ts';
 
 /** Channels of notifications; a user can change the defaults (events §6). */
 export const channels = ['inApp', 'email'] as const;
@@ -57,11 +56,6 @@ export const notificationTypes = Object.keys(kinds) as [NotificationType, ...Not
 /** The kind with its optional members. */
 export const kindOf = (type: NotificationType): Kind => kinds[type];
 
-const userColumn = () =>
-  uuidColumn('user_id')
-    .notNull()
-    .references(() => users.id);
-
 export const notifications = pgTable(
   'notifications',
   {
@@ -76,7 +70,7 @@ export const notifications = pgTable(
     readAt: time('read_at'),
     createdAt: time('created_at').notNull(),
     /** Another user who is named in the text: when that user is purged, the notification is deleted too. */
-    namedUserId: uuidColumn('named_user_id').references(() => users.id),
+    namedUserId: optionalUserColumn('named_user_id'),
   },
   (table) => [
     index('notifications_user').on(table.userId, table.createdAt, table.id),

@@ -49,7 +49,7 @@ export interface AppRequest {
   /** The sign-in is to this service itself, and the redirect URI is the page at its end; absent: to an app. */
   readonly toService?: {
     readonly allowsSignUp: boolean;
-    /** Providers of organizations may vouch for the user: not where the end is about the person alone, or a command line. */
+    /** Whether providers of organizations may vouch for the user: false for the account pages and command lines. */
     readonly takesConnections: boolean;
     /** A command line gets the session, and listens at the redirect URI; absent: the browser. */
     readonly cli?: CliRequest;

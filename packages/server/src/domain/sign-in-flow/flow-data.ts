@@ -38,7 +38,7 @@ export type Proof =
       readonly boundTo?: string;
     };
 
-/** A person who has proved their identity. Before they consent nothing is written but a second factor that they add. */
+/** A person who has proved their identity. Before they consent, no user, linked account or membership is created. */
 export interface IdentifiedPerson {
   readonly proof: Proof;
   /** Null: no user exists yet; the app's sign-up will create one. */
@@ -107,7 +107,7 @@ export interface SignInStep {
   /** The fields that were refused. */
   readonly problems?: readonly { readonly path: string; readonly code: DetailCode }[];
   readonly notice?: Notice;
-  /** The provider of OpenID Connect to which the person went last; absent: GitHub, or none. */
+  /** The key of the provider, or id of the connection, to which the person went last; absent: GitHub, or none. */
   readonly providerKey?: string;
   /** The connection of an organization to which the domain of the address leads. */
   readonly connection?: { readonly id: string; readonly name: string; readonly enforced: boolean };

@@ -43,7 +43,7 @@ export function typedCode(typed: string): string | null {
   return digits.test(code) ? code : null;
 }
 
-/** Whether the token is that of the link in this mail; mails of the version before do not say. */
+/** Whether the token is that of the link in this mail. Without a hash (stored by the former version) every token is accepted. */
 export const isLinkOf = ({ tokenHash }: MailedCode, token: string): boolean =>
   tokenHash === undefined || tokenHash === hashOneTimeToken(token);
 

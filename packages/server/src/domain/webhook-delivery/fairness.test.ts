@@ -70,17 +70,17 @@ describe('a receiver that answers late', () => {
     await expect.poll(() => sentTo('quiet').length).toBe(3);
   });
 
-  test('delays other receivers by at most a second, however many projects have late ones', async () => {
+  test('delays other receivers for a moment only, however many projects have late ones', async () => {
     for (let index = 0; index < 10; index++) {
       holdUp(`many-${index}`, 8);
       await project(`many-${index}`, 8, 1);
     }
     flush();
-    // All workers for receivers that have not been late yet.
-    await expect.poll(() => hostsOf('many')).toBe(64);
+    // All workers for receivers that have not been late yet are busy; those that are late after a second free some.
+    await expect.poll(() => hostsOf('many')).toBeGreaterThanOrEqual(64);
     await project('behind', 1, 1);
     flush();
-    await expect.poll(() => sentTo('behind').length, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => sentTo('behind').length).toBe(1);
   });
 });
 

@@ -194,7 +194,8 @@ describe('the worker', () => {
       subscribe(app, projectId, 'https://hanging.test/'),
       subscribe(app, projectId, 'https://healthy.test/'),
     ]);
-    receivers.reactions.set('hanging.test', 'hang');
+    let answer = (_status: number): void => undefined;
+    receivers.reactions.set('hanging.test', new Promise<number>((resolve) => (answer = resolve)));
     await enqueue(app, hanging, 30);
     const ids = await enqueue(app, healthy, 60);
     let whileHanging = 0;
@@ -204,7 +205,6 @@ describe('the worker', () => {
         whileHanging = receivers.idsAt('healthy.test').length;
         if (whileHanging === ids.length) {
           clearInterval(count);
-          receivers.reactions.set('hanging.test', 204);
           resolve();
         }
       }, 5);
@@ -214,6 +214,8 @@ describe('the worker', () => {
     // The receiver that hangs got only its first ten deliveries meanwhile.
     expect(receivers.idsAt('hanging.test')).toHaveLength(10);
     expect(receivers.idsAt('healthy.test').toSorted()).toEqual(ids.toSorted());
+    receivers.reactions.set('hanging.test', 204);
+    answer(500);
     await flushing;
     app.clock.advance(120_000);
     await flush();
@@ -241,7 +243,8 @@ describe('the worker', () => {
 
   test('does not change a delivery that was cancelled while it was sent', async () => {
     const subscribed = await subscribe(app, projectId, 'https://hanging.test/');
-    receivers.reactions.set('hanging.test', 'hang');
+    let answer = (_status: number): void => undefined;
+    receivers.reactions.set('hanging.test', new Promise<number>((resolve) => (answer = resolve)));
     await enqueue(app, subscribed);
     const flushing = flush();
     await expect.poll(() => receivers.received.length).toBe(1);
@@ -249,10 +252,11 @@ describe('the worker', () => {
       .update(webhookDeliveries)
       .set({ status: 'cancelled', nextAttemptAt: null })
       .where(eq(webhookDeliveries.subscriptionId, subscribed.id));
+    answer(500);
     await flushing;
     const [delivery] = await deliveriesOf(subscribed.id);
     expect(delivery).toMatchObject({ status: 'cancelled', nextAttemptAt: null, lastError: null });
-    expect(await attemptsOf(delivery?.id ?? '')).toMatchObject([{ number: 1, error: 'timeout' }]);
+    expect(await attemptsOf(delivery?.id ?? '')).toMatchObject([{ number: 1, error: 'status' }]);
   });
 
   test('sends nothing without a secret that it can decrypt, and continues with the others', async () => {

@@ -4,7 +4,7 @@
  *
  * The rule is deterministic, so that equal events are cut alike. First, all texts longer than 255 characters are cut to
  * one length, the greatest with which the event fits. If 255 characters are still too long, lists and members of free
- * JSON are also cut to one number. If even none of them is too much, the values of `changes` become null.
+ * JSON are also cut to one number. If the event is too long even without them, the values of `changes` become null.
  *
  * @example { …, changes: { description: { from: 'a…', to: 'b…' } }, truncated: ['changes.description.to'] }
  */

@@ -2,12 +2,12 @@ import { and, eq, sql } from 'drizzle-orm';
 import { index, integer, pgTable, text as textColumn, unique, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { parseNetwork } from '../../access/credentials/cidrs.ts';
-import { bytea, deletedIndex, rowColumns, tenantColumn, time } from '../../db/query/columns.ts';
+import { bytea, deletedIndex, rowColumns, tenantColumn, time, userColumn } from '../../db/query/columns.ts';
 import { entity, fixedOptional, serverSet } from '../../kernel/entity.ts';
 import { iso, isoInput, refusal, text, uuid } from '../../kernel/input/values.ts';
 import { AccessTokenProfileName, accessTokenProfiles } from '../../domain/app-access/token-profile.ts';
 import { Role } from '../roles/role.ts';
-import { User, users } from '../users/user.ts';
+import { User } from '../users/user.ts';
 
 /** The kinds of scope that a key can have, as stored and answered. */
 export const keyTenants = [
@@ -31,9 +31,7 @@ export const apiKeys = pgTable(
     roleId: uuidColumn('role_id'),
     roleTenantId: uuidColumn('role_tenant_id'),
     /** `sub` of the key's tokens: the user of a ProjectUser scope, the service user of a management key, else the creator. */
-    userId: uuidColumn('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userColumn(),
     name: textColumn('name'),
     description: textColumn('description'),
     expiresAt: time('expires_at'),

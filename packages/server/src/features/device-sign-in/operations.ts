@@ -54,7 +54,7 @@ export const authorizeProjectDevice = mutation({
   limit: { class: 'auth', key: ({ client_id }, { network }) => `device ${client_id} ${network}` },
   prepare: async ({ tx, services, call, input }) => {
     const client = await authenticateClient(tx, services, call.network, input);
-    return 'impersonated' in client
+    return 'claimedApp' in client
       ? client
       : {
           client,
@@ -66,7 +66,7 @@ export const authorizeProjectDevice = mutation({
   },
   run: (ctx) => {
     const { prepared } = ctx;
-    if ('impersonated' in prepared) return refuseClient(ctx, prepared);
+    if ('claimedApp' in prepared) return refuseClient(ctx, prepared);
     return beginDevice(ctx, prepared.client, prepared.scopes);
   },
 });

@@ -1,17 +1,14 @@
 import { pgTable, text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { time } from '../../db/query/columns.ts';
+import { time, userColumn } from '../../db/query/columns.ts';
 import { iso, uuid } from '../../kernel/input/values.ts';
-import { users } from '../users/user.ts';
 
 /**
  * Operators whom another operator or the command line has made, and the first user of a development installation. Those of
  * `OPERATORS` have no row: `operatorRows` (src/access/operators.ts) adds them.
  */
 export const operatorsTable = pgTable('operators', {
-  userId: uuidColumn('user_id')
-    .primaryKey()
-    .references(() => users.id),
+  userId: userColumn().primaryKey(),
   /** One of the built-in roles of the installation, which are not rows (src/access/installation-roles.ts). */
   roleId: uuidColumn('role_id').notNull(),
   source: textColumn('source', { enum: ['api', 'commandLine', 'development'] }).notNull(),

@@ -1,11 +1,10 @@
 import { boolean, index, pgTable, text as textColumn, unique, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { time } from '../../db/query/columns.ts';
+import { time, userColumn } from '../../db/query/columns.ts';
 import { openidScopes } from '../../domain/app-access/openid-scopes.ts';
 import { entity, serverSet } from '../../kernel/entity.ts';
 import { iso, uuid } from '../../kernel/input/values.ts';
 import { projectApps } from '../project-apps/project-app.ts';
-import { users } from '../users/user.ts';
 
 /**
  * What users have consented to, one row for each app. It only grows, until the user takes all of it back. Each sign-in
@@ -15,9 +14,7 @@ export const appGrants = pgTable(
   'app_grants',
   {
     id: uuidColumn('id').primaryKey(),
-    userId: uuidColumn('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userColumn(),
     projectAppId: uuidColumn('project_app_id')
       .notNull()
       .references(() => projectApps.id, { onDelete: 'cascade' }),

@@ -8,10 +8,9 @@ import {
   uuid as uuidColumn,
 } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { time } from '../../db/query/columns.ts';
+import { time, userColumn } from '../../db/query/columns.ts';
 import { entity, serverSet } from '../../kernel/entity.ts';
 import { iso } from '../../kernel/input/values.ts';
-import { users } from '../users/user.ts';
 
 export const Provider = z
   .enum(['email', 'github', 'oidc'])
@@ -25,9 +24,7 @@ export const authenticationMethods = pgTable(
   'authentication_methods',
   {
     id: uuidColumn('id').primaryKey(),
-    userId: uuidColumn('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userColumn(),
     provider: textColumn('provider', { enum: ['email', 'github', 'oidc'] }).notNull(),
     /** For `oidc` the key of the provider in the configuration. */
     providerKey: textColumn('provider_key'),
@@ -51,9 +48,7 @@ export const authenticationMethods = pgTable(
 
 /** Password hashes. A password belongs to the user, not to a method. No answer reads this table. */
 export const passwords = pgTable('passwords', {
-  userId: uuidColumn('user_id')
-    .primaryKey()
-    .references(() => users.id),
+  userId: userColumn().primaryKey(),
   hash: textColumn('hash').notNull(),
   updatedAt: time('updated_at').notNull().defaultNow(),
 });

@@ -7,7 +7,7 @@ import {
   text as textColumn,
   uuid as uuidColumn,
 } from 'drizzle-orm/pg-core';
-import { time } from '../../db/query/columns.ts';
+import { time, userColumn } from '../../db/query/columns.ts';
 import type { Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { users } from '../users/user.ts';
@@ -27,11 +27,6 @@ const MAX_FAILURES_A_DAY = 100;
 const DAY_MS = 86_400_000;
 const KNOWN_NETWORK_MS = 30 * DAY_MS;
 
-const userColumn = () =>
-  uuidColumn('user_id')
-    .notNull()
-    .references(() => users.id);
-
 /** Wrong secrets of an account from one network, in a window that begins with the first. */
 export const failedAttempts = pgTable(
   'failed_attempts',
@@ -50,7 +45,11 @@ export const failedAttempts = pgTable(
  */
 export const accountFailures = pgTable(
   'account_failures',
-  { id: uuidColumn('id').primaryKey(), userId: userColumn(), failedAt: time('failed_at').notNull() },
+  {
+    id: uuidColumn('id').primaryKey(),
+    userId: userColumn(),
+    failedAt: time('failed_at').notNull(),
+  },
   (table) => [index('account_failures_user').on(table.userId, table.failedAt)],
 );
 

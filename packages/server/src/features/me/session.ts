@@ -1,12 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, pgTable, text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { time } from '../../db/query/columns.ts';
+import { time, userColumn } from '../../db/query/columns.ts';
 import { entity, serverSet } from '../../kernel/entity.ts';
 import { iso, uuid } from '../../kernel/input/values.ts';
 import { openidScopes } from '../../domain/app-access/openid-scopes.ts';
 import { projectApps } from '../project-apps/project-app.ts';
-import { users } from '../users/user.ts';
 
 /**
  * A signed-in browser, command line or app, and the lineage of its refresh tokens. The row has only the hashes of the
@@ -16,9 +15,7 @@ export const sessions = pgTable(
   'sessions',
   {
     id: uuidColumn('id').primaryKey(),
-    userId: uuidColumn('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userColumn(),
     kind: textColumn('kind', { enum: ['browser', 'cli', 'projectApp', 'impersonation'] }).notNull(),
     /** The operator who acts for the user, and the session of the operator, with which this one ends. */
     impersonatorId: uuidColumn('impersonator_id'),

@@ -10,15 +10,9 @@ import {
   type PgColumn,
 } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { time } from '../../db/query/columns.ts';
+import { time, userColumn } from '../../db/query/columns.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { iso, text, uuid } from '../../kernel/input/values.ts';
-import { users } from '../users/user.ts';
-
-const userColumn = () =>
-  uuidColumn('user_id')
-    .notNull()
-    .references(() => users.id);
 
 /** Authenticator apps. A factor is enabled by its first correct code. */
 export const mfaFactors = pgTable(

@@ -10,7 +10,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
 import { roleIdOf } from '../../access/built-in.ts';
-import { deletedIndex, rowColumns, tenantColumn, time } from '../../db/query/columns.ts';
+import { deletedIndex, rowColumns, tenantColumn, time, userColumn } from '../../db/query/columns.ts';
 import { entity, fixed, fixedOptional, serverSet, type AnyEntity } from '../../kernel/entity.ts';
 import { email, iso, uuid } from '../../kernel/input/values.ts';
 import { Organization, organizations } from '../organizations/organization.ts';
@@ -36,9 +36,7 @@ export const invitations = pgTable(
     /** Roles in projects that are granted to the organization, for the new member. */
     grants: jsonb('grants').$type<{ grantId: string; roleIds: string[] }[]>().notNull().default([]),
     status: textColumn('status', { enum: states }).notNull().default('pending'),
-    invitedBy: uuidColumn('invited_by')
-      .notNull()
-      .references(() => users.id),
+    invitedBy: userColumn('invited_by'),
     expiresAt: time('expires_at').notNull(),
     lastSentAt: time('last_sent_at').notNull(),
     acceptedAt: time('accepted_at'),

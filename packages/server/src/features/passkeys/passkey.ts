@@ -1,11 +1,10 @@
 import { eq } from 'drizzle-orm';
 import { bigint, boolean, index, pgTable, text as textColumn, uuid as uuidColumn } from 'drizzle-orm/pg-core';
 import { z } from 'zod';
-import { time } from '../../db/query/columns.ts';
+import { time, userColumn } from '../../db/query/columns.ts';
 import { entity, required, serverSet } from '../../kernel/entity.ts';
 import { iso, text, uuid } from '../../kernel/input/values.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { users } from '../users/user.ts';
 
 /** Most passkeys of one user (docs/passkeys.md). */
 export const MAX_PASSKEYS = 10;
@@ -15,9 +14,7 @@ export const passkeys = pgTable(
   'passkeys',
   {
     id: uuidColumn('id').primaryKey(),
-    userId: uuidColumn('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userColumn(),
     name: textColumn('name').notNull(),
     /** The id that the authenticator chose, in base64url. */
     credentialId: textColumn('credential_id').notNull().unique('passkeys_credential'),
@@ -41,9 +38,7 @@ export const passkeys = pgTable(
  * same authenticator.
  */
 export const passkeyHandles = pgTable('passkey_handles', {
-  userId: uuidColumn('user_id')
-    .primaryKey()
-    .references(() => users.id),
+  userId: userColumn().primaryKey(),
   /** 32 random bytes in base64url. */
   handle: textColumn('handle').notNull().unique('passkey_handles_handle'),
 });

@@ -23,9 +23,8 @@ import { managed, managedColumns, managedOf } from '../../db/managed/policy-hold
 import { resourceIdOf } from '../../access/built-in.ts';
 import { grantedPermissions } from '../../db/tenancy/granted-rows.ts';
 import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
-import { derivable, entity, fixed, optional, serverSet, type AnyEntity } from '../../kernel/entity.ts';
+import { derivable, entity, fixed, optional, serverSet, inverseOf } from '../../kernel/entity.ts';
 import { metadata, text, uuid } from '../../kernel/input/values.ts';
-import { Group, groupPermissions } from '../groups/group.ts';
 import { resources } from '../resources/resource.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';
 
@@ -126,15 +125,7 @@ export const Permission = entity('Permission', {
     resource: sql`(select json_build_object('id', r.id, 'slug', r.slug, 'name', r.name, 'isSystem', r.is_system) from resources r where r.id = ${permissions.resourceId})`,
   },
   relations: {
-    groups: {
-      kind: 'links',
-      // The annotation breaks the cycle in the inferred types.
-      to: (): AnyEntity => Group,
-      table: () => groupPermissions,
-      from: 'toId',
-      target: 'fromId',
-      targetTenant: 'tenantId',
-    },
+    groups: inverseOf('Group', 'permissions'),
     tags: taggedBy(() => permissionTags),
   },
   // A granted scope sees the permissions of its roles.

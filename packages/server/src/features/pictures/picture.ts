@@ -1,8 +1,7 @@
 import { eq } from 'drizzle-orm';
-import { pgTable, text as textColumn, unique, uuid as uuidColumn } from 'drizzle-orm/pg-core';
-import { bytea, time } from '../../db/query/columns.ts';
+import { pgTable, text as textColumn, unique } from 'drizzle-orm/pg-core';
+import { bytea, time, userColumn } from '../../db/query/columns.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { users } from '../users/user.ts';
 
 /**
  * The uploaded picture of a user, at most one. Its name cannot be guessed, and anyone who knows the name may see it.
@@ -10,9 +9,7 @@ import { users } from '../users/user.ts';
 export const pictures = pgTable(
   'pictures',
   {
-    userId: uuidColumn('user_id')
-      .primaryKey()
-      .references(() => users.id),
+    userId: userColumn().primaryKey(),
     name: textColumn('name').notNull(),
     mediaType: textColumn('media_type').notNull(),
     bytes: bytea('bytes').notNull(),

@@ -20,7 +20,7 @@ import { readAnswers, recordingsOf } from './record.ts';
 import { loadState } from './document/state.ts';
 import { write, type WrittenChange } from './write.ts';
 
-/** What a caller says of an application besides the document. */
+/** What a caller who applies a document says besides it. */
 export interface Application extends Proposal {
   /** Those that the service may call: they were checked before the transaction. */
   readonly addresses: ReadonlySet<string>;

@@ -42,7 +42,7 @@ const PolicyObstacle = z
     code: z
       .enum(obstacleCodes)
       .meta({ id: 'PolicyObstacleCode', description: 'Why a change cannot be made.' })
-      .describe('The error that an application would get.'),
+      .describe('The error with which applying the document would end.'),
     cause: z
       .string()
       .nullable()
@@ -107,7 +107,10 @@ export const PolicyPlan = z
 
 const PolicySecret = z
   .object({ kind, key, secret: z.string().describe('The secret, which no other answer has.') })
-  .meta({ id: 'PolicySecret', description: 'The secret of a row that an application has made.' });
+  .meta({
+    id: 'PolicySecret',
+    description: 'The secret of a row that was made when the document was applied.',
+  });
 export type NewSecret = z.output<typeof PolicySecret>;
 
 export const AppliedPolicy = z

@@ -16,14 +16,14 @@ import { assertConsistent } from './document/references.ts';
 import { blockedBy, locksItselfOut } from './rights.ts';
 import { loadState } from './document/state.ts';
 
-/** The document of a caller, and how far an application may go. */
+/** The document of a caller, and how far applying it may go. */
 export interface Proposal {
   readonly document: PolicyDocument;
   readonly formerKeys: FormerKeys;
   readonly allowDelete: boolean;
 }
 
-/** Why a change cannot be made; what comes first is said first. */
+/** Why a change cannot be made; an error reports the first of these codes that applies. */
 export const obstacleCodes = [
   'FORBIDDEN',
   'PRIVILEGE_ESCALATION',

@@ -63,7 +63,7 @@ const Counts = z
     updated: z.int().describe('Rows that were changed or adopted.'),
     deleted: z.int().describe('Rows that were deleted.'),
   })
-  .meta({ id: 'PolicyCounts', description: 'How many rows an application changed.' });
+  .meta({ id: 'PolicyCounts', description: 'How many rows changed when the document was applied.' });
 export type Counts = z.output<typeof Counts>;
 
 /** One application of a policy document. */

@@ -36,7 +36,7 @@ const actionOf: Readonly<Record<Change['action'], string>> = {
 };
 
 /**
- * What an application would be refused for: a change needs the permission of its own operation, and callers give and take
+ * What applying a document would be refused for: a change needs the permission of its own operation, and callers give and take
  * only rights that they hold (authorization §5). What the caller holds before the application counts.
  */
 export function blockedBy(

@@ -234,7 +234,7 @@ async function relink(
     select ${projectId}::uuid, "from", "to", tenant from ${recordset(rows, 'link("from" uuid, "to" uuid, tenant uuid)')}`);
 }
 
-/** Rows that stay as they are may be held in another way, by another mode of the document. */
+/** Updates `policy_hold` of rows without other changes, because the mode of the document may have changed. */
 async function holdUnchanged(tx: Executor, { after, rowOf: existing, changes }: Comparison): Promise<void> {
   const changed = new Set(changes.map(({ kind, label }) => `${kind} ${label}`));
   for (const kind of documentKinds) {

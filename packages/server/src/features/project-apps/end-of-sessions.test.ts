@@ -150,7 +150,7 @@ describe.each(transports)('over %s', (via) => {
 it('end ten thousand at once, with one event each', async () => {
   const many = 10_000;
   // One user, account and session each.
-  await app.database.pool.execute(sql`
+  await app.owner.execute(sql`
     with made as (select gen_random_uuid() as user_id, gen_random_uuid() as account_id from generate_series(1, ${many}::int)),
       people as (insert into users (id, name, email_verified, locale, status, is_managed)
         select user_id, 'Ada', true, 'en', 'active', false from made),

@@ -103,7 +103,10 @@ export async function obstacleTo(
   return place.candidate.joins ? 'joining' : 'consent';
 }
 
-/** Why no consent has to be asked for; undefined: it has to. Who joins the project by the sign-in is always asked. */
+/**
+ * Why the sign-in needs no consent; undefined: it does. A user who joins the project has to consent, except to a
+ * first-party app after a new proof.
+ */
 async function findConsent(
   db: Executor,
   app: LiveApp,

@@ -109,7 +109,7 @@ export async function begin(ctx: Run, request: AuthorizationParameters, hint: Hi
   const next = await continueSession(ctx, app, signIn, parsePrompt(request));
   if (typeof next === 'string') return redirect(next);
   ctx.unchanged();
-  // Silent sign-in may redirect without a page (RFC 9700 §4.11.2), because it would be none otherwise.
+  // A silent sign-in may redirect without a page (RFC 9700 §4.11.2): with a page it would not be silent.
   if (next !== null) return redirect(await answerApp(ctx, app, authorization, next));
   await storeStep(ctx, signIn, { name: 'signIn' });
   return redirect(pageOfProvider(config, request.provider) ?? pageOf(config, 'signIn'));

@@ -135,7 +135,7 @@ export const projectToken = mutation({
     if (input.grant_type === DEVICE_GRANT) {
       const sent = { ...requireFields(input, ['device_code']), resource: input.resource };
       const device = await authenticateClient(tx, services, call.network, input);
-      return 'impersonated' in device ? device : { device: await prepareDevice(tx, services, device, sent) };
+      return 'claimedApp' in device ? device : { device: await prepareDevice(tx, services, device, sent) };
     }
     const isCode = input.grant_type === 'authorization_code';
     const grant = isCode
@@ -153,7 +153,7 @@ export const projectToken = mutation({
           },
         };
     const client = await authenticateClient(tx, services, call.network, input);
-    if ('impersonated' in client) return client;
+    if ('claimedApp' in client) return client;
     return 'code' in grant
       ? { code: await prepareCodeExchange(tx, services, call, client, grant.code) }
       : { renewal: await prepareRenewal(tx, services, client, grant.refresh) };
@@ -161,7 +161,7 @@ export const projectToken = mutation({
   run: (ctx) => {
     const { prepared } = ctx;
     if ('key' in prepared) return exchangeKeyGrant(ctx, prepared.key);
-    if ('impersonated' in prepared) return refuseClient(ctx, prepared);
+    if ('claimedApp' in prepared) return refuseClient(ctx, prepared);
     if ('device' in prepared) return exchangeDevice(ctx, prepared.device);
     return 'code' in prepared ? exchangeCode(ctx, prepared.code) : renew(ctx, prepared.renewal);
   },
@@ -209,12 +209,12 @@ export const revokeProjectToken = mutation({
   codes: ['UNAUTHENTICATED'],
   prepare: async ({ tx, services, call, input }) => {
     const client = await authenticateClient(tx, services, call.network, input);
-    if ('impersonated' in client) return client;
+    if ('claimedApp' in client) return client;
     return { app: client.app, named: await identifySession(services, client.app, input.token) };
   },
   run: async (ctx) => {
     const { prepared } = ctx;
-    if ('impersonated' in prepared) return refuseClient(ctx, prepared);
+    if ('claimedApp' in prepared) return refuseClient(ctx, prepared);
     const revoked = await revokeTokens(ctx, prepared.app, prepared.named);
     if (revoked === 0) ctx.unchanged();
     return { revoked };

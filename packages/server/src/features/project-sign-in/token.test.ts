@@ -505,7 +505,7 @@ describe('a refresh token', () => {
     expect([first?.status, second?.status]).toEqual([200, 200]);
     const next = (answer: typeof first) => (answer?.data as { refreshToken: string }).refreshToken;
     expect(next(first)).toBe(next(second));
-    app.clock.advance(9000);
+    app.clock.advance(5000);
     expect(next(await asJson(refreshing(publicApp, refreshToken)))).toBe(next(first));
   });
 

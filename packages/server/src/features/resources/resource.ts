@@ -11,9 +11,8 @@ import {
 } from '../../db/query/columns.ts';
 import { managed, managedColumns, managedOf } from '../../db/managed/policy-hold.ts';
 import { grantedResources } from '../../db/tenancy/granted-rows.ts';
-import { createOnly, entity, fixed, required, optional, serverSet } from '../../kernel/entity.ts';
+import { createOnly, entity, fixed, required, optional, serverSet, nounNamed } from '../../kernel/entity.ts';
 import { metadata, text } from '../../kernel/input/values.ts';
-import { Permission } from '../permissions/permission.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';
 
 export const resources = pgTable(
@@ -102,7 +101,7 @@ export const Resource = entity('Resource', {
   },
   computed: { managed: managedOf(resources) },
   relations: {
-    permissions: { kind: 'children', to: () => Permission, column: 'resourceId' },
+    permissions: { kind: 'children', to: () => nounNamed('Permission'), column: 'resourceId' },
     tags: taggedBy(() => resourceTags),
   },
   // A granted scope sees the resources that its roles have permissions on.

@@ -234,7 +234,7 @@ export function parseDocument(raw: unknown): { document: PolicyDocument; formerK
   return { document: complete(policy), formerKeys };
 }
 
-/** Without what only describes the way to this state, and with members that are derived from keys. */
+/** Drops `$schema` and `renamedFrom`, and fills in members that default to the key or its parts. */
 function complete({ $schema: _, resources: given, ...policy }: Parsed): PolicyDocument {
   const mapped = <T, R>(rows: Record<string, T>, map: (row: T, name: string) => R): Record<string, R> =>
     Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, map(row, name)]));

@@ -21,7 +21,7 @@ export interface Comparison {
 export interface Change {
   readonly kind: DocumentKind;
   readonly key: string;
-  /** Its key in the compared documents: that of a row that goes may be the key of a row that comes. */
+  /** Its key in the compared documents; differs from `key` for a deleted row whose key a new row takes. */
   readonly label: string;
   /** adopt: a row that no document managed, with exactly this name. rename: the row with the former key. */
   readonly action: 'create' | 'adopt' | 'update' | 'rename' | 'delete';

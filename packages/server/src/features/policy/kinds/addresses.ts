@@ -10,8 +10,8 @@ import { entityOf } from '../document/kinds.ts';
 import type { Comparison } from '../document/match.ts';
 
 /**
- * Addresses in a document that the service will call. Whether it may is asked of name servers that the caller has chosen, so
- * it is asked before the transaction.
+ * Addresses in a document that the service will call. The check asks name servers that the caller has chosen, so it runs
+ * before the transaction.
  */
 interface AddressContext {
   readonly scope: ResolvedScope;
@@ -49,7 +49,7 @@ const addressesOf = (document: PolicyDocument): Address[] =>
 const pathOf = (kind: AddressedKind, key: string): string => `policy.${kind}.${key}.${addressIn[kind]}`;
 
 /**
- * The addresses that an application may set: those that rows of the project have already, and those that were checked. An
+ * The addresses that an applied document may set: those that rows of the project have already, and those that were checked. An
  * address is checked for who may change rows of its kind: for others the service asks no name server.
  * @throws WEBHOOK_URL_NOT_ALLOWED, with paths that begin with `policy`
  */

@@ -71,7 +71,7 @@ export async function confirmCodes(ctx: Run, { form_token, kept }: KeptCodes): P
   if (kept !== 'yes') return refuseEntry(ctx, flow, { ...flow.step, notice: 'codesNotKept' }, 'kept');
   const candidate = await resolveCandidate(ctx, app, user.proof);
   if (!candidate) return denyAccess(ctx, flow, app);
-  // The factor may have been removed elsewhere; then this sign-in would say more than is true.
+  // Another session may have removed the factor: then the token would claim a factor that the user lacks.
   if (!candidate.user || candidate.user.id !== user.userId) throw startAgainError();
   if (!(await hasAnyFactor(tx, candidate.user.id))) throw startAgainError();
   return askConsent(ctx, flow, app, { user, candidate });

@@ -110,9 +110,9 @@ async function lockMail({ tx, services }: Run, handle: string): Promise<MailedCo
 }
 
 /**
- * Mails a code and shows the page that asks for it; a mail before ends. When too many mails went to the address, the page is
- * the same: a code that was mailed before for the same address and purpose stays valid, and without one no code fits. A mail to
- * another address ends in any case, so that it does not tell whether this one got a mail.
+ * Mails a code and shows its page; the code of an earlier mail ends. After too many mails to the address the page is the
+ * same: an earlier code for this address and purpose stays valid; without such a code, none fits. A code for another
+ * address ends in any case, or its end would reveal whether this address got a mail.
  */
 export async function mailCode(
   ctx: Run,

@@ -24,9 +24,9 @@ interface TakenCode {
 }
 
 /**
- * The mail of this code. A wrong code counts, for the mail and as a wrong secret of the user with that address, and answers
- * the same whether there is such a user or not. Locks account, address, users and flow, in this order, so that guesses at the same time count
- * one after the other. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
+ * The mail of this code. A wrong code counts for the mail and as a wrong secret of the user with that address; the answer
+ * is the same without such a user. Locks account, address, users and flow, in this order, so that concurrent guesses
+ * count in sequence. @throws INVALID_TOKEN, ORIGIN_NOT_ALLOWED
  */
 export async function takeCode(
   ctx: Run,

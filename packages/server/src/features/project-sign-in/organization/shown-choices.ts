@@ -39,7 +39,7 @@ export async function shownChoices(
   };
 }
 
-/** The name of the organization that an earlier step decided on, which is its id. */
+/** The name of the organization with this id, on which an earlier step decided. */
 export async function chosenName(db: Executor, id: string | null | undefined): Promise<string | null> {
   if (!id) return null;
   const [row] = await db
