@@ -1,5 +1,5 @@
 /** Builds the admin console into the folder from which the service serves it, unless that is current. */
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
@@ -31,12 +31,37 @@ function isCurrent(now) {
   }
 }
 
+/**
+ * Moves what was built into the folder of the service. Another build of the same sources, and a service that it started,
+ * may be using that: names contain hashes, so a file of the same name has the same content, and the page that names them
+ * comes last.
+ */
+function publish(made) {
+  const assets = join(consoleFolder, 'assets');
+  mkdirSync(assets, { recursive: true });
+  const names = readdirSync(join(made, 'assets'));
+  for (const name of names) renameSync(join(made, 'assets', name), join(assets, name));
+  for (const name of readdirSync(made))
+    if (name !== 'assets') renameSync(join(made, name), join(consoleFolder, name));
+  for (const name of readdirSync(assets))
+    if (!names.includes(name)) rmSync(join(assets, name), { force: true });
+}
+
 export async function buildConsole() {
   const now = stamps();
   if (isCurrent(now)) return;
   const { build } = await import('vite');
   const { NODE_ENV: environment } = process.env;
-  await build({ configFile: join(root, 'packages/console/vite.config.ts') });
+  const made = `${consoleFolder}.${process.pid}`;
+  try {
+    await build({
+      configFile: join(root, 'packages/console/vite.config.ts'),
+      build: { outDir: made, emptyOutDir: true },
+    });
+    publish(made);
+  } finally {
+    rmSync(made, { recursive: true, force: true });
+  }
   // Vite sets it to production, and the service that starts in this process afterwards would believe it.
   if (environment === undefined) delete process.env.NODE_ENV;
   else process.env.NODE_ENV = environment;

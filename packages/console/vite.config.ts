@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { defineConfig } from 'vite';
 
 export default defineConfig({
@@ -7,9 +6,6 @@ export default defineConfig({
   publicDir: false,
   logLevel: 'warn',
   build: {
-    // Beside the service, which serves it.
-    outDir: join(import.meta.dirname, '../server/dist/console'),
-    emptyOutDir: true,
     target: 'es2022',
     // The content security policy allows files of this origin only.
     assetsInlineLimit: 0,

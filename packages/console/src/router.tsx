@@ -9,6 +9,7 @@ import {
 } from '@tanstack/react-router';
 import { Frame } from './frame/frame.tsx';
 import { NotFound } from './frame/not-found.tsx';
+import { PagesContext } from './pages/page.ts';
 import { pagesOf } from './pages/pages.ts';
 import { accountOfFirstUser } from './pages/first-user/first-user-link.ts';
 import { Home } from './pages/home/home.tsx';
@@ -48,15 +49,18 @@ function ScopePage() {
   const { tenant = '', id = '', page: name } = useParams({ strict: false });
   // The same object while the address names the same scope.
   const scope = useMemo(() => scopeOf(tenant, id), [tenant, id]);
-  const found = scope && pagesOf(scope.tenant).find((page) => page.name === name);
+  const pages = useMemo(() => (scope ? pagesOf(scope.tenant) : []), [scope]);
+  const found = pages.find((page) => page.name === name);
   const { isForeign } = useRights(scope);
   if (!scope || !found || isForeign) return <NotFound />;
   const { Component } = found;
   return (
     <ScopeContext value={scope}>
-      <Suspense fallback={<Skeleton />}>
-        <Component key={`${tenant}/${id}/${name}`} />
-      </Suspense>
+      <PagesContext value={pages}>
+        <Suspense fallback={<Skeleton />}>
+          <Component key={`${tenant}/${id}/${name}`} />
+        </Suspense>
+      </PagesContext>
     </ScopeContext>
   );
 }

@@ -14,6 +14,7 @@ import { client, inSession, withProof } from '../session/session.ts';
 import { satisfied } from '../session/demands.ts';
 import { announce } from '../ui/announcer.tsx';
 import { expect, type Expectation } from './expectation.ts';
+import { refresh, takeOver, untilRowIsRead, type RowKey } from './refresh.ts';
 
 /** Reads and changes through the public API, which is all that the console has. */
 
@@ -79,10 +80,13 @@ export function useChange<I, T>(
   change: (api: Api, input: I) => Promise<T>,
   {
     isProof = false,
+    row,
     expected,
   }: {
     /** With a password or a code in it: its refusal is about that, and not about the session. */
     readonly isProof?: boolean;
+    /** The row that it changes: it is done when the page has read that again. */
+    readonly row?: RowKey | undefined;
     /** What the page shows at once. A refusal puts it back, and says so. */
     readonly expected?: (expectation: Expectation, input: I) => void;
   } = {},
@@ -97,20 +101,25 @@ export function useChange<I, T>(
     meta: { isProof },
     onMutate: async (input: I): Promise<Undo> => {
       if (!expected) return null;
-      // An answer that is on its way is older than the change.
-      await queries.cancelQueries();
+      // An answer that is on its way is older than the change. A first read goes on: if it is answered before the change,
+      // it shows the former value until then.
+      await queries.cancelQueries({ predicate: ({ state }) => state.data !== undefined });
       return expect(queries, (expectation) => expected(expectation, input));
     },
     onError: (error, _input, undo) => {
       if (!undo) return;
       undo();
       announce(t.putBack(error.message));
-      void queries.invalidateQueries();
+      void refresh(queries);
     },
     // Passwords and new secrets stay in memory no longer than their form.
     gcTime: 0,
-    // Not awaited: who asked goes on first, such as away from a row that is no more.
-    onSuccess: () => void queries.invalidateQueries(),
+    // Without a row the page goes on before the reads are over, for example away from a row that was deleted.
+    onSuccess: async (answer) => {
+      if (row) takeOver(queries, row, answer);
+      const begun = refresh(queries);
+      if (row) await begun.then(() => untilRowIsRead(queries, row));
+    },
   });
 }
 

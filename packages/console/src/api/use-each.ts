@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { Api } from '@doorward/node/client';
 import { isDemand, satisfied } from '../session/demands.ts';
 import { client, endSession, inSession, isRefused } from '../session/session.ts';
+import { refresh } from './refresh.ts';
 
 /** How a call for one of several rows ended. */
 export interface Outcome<R, T> {
@@ -46,7 +47,7 @@ export function useEach<R, T>(
       if (isDemand(outcome.error) || isRefused(outcome.error)) break;
     }
     setBusy(false);
-    if (isChange) void queries.invalidateQueries();
+    if (isChange) void refresh(queries);
     return rows.filter((row) => !done.has(row));
   }
 

@@ -1,5 +1,6 @@
 import { Fragment, useEffect, useId, useState, type FormEvent } from 'react';
 import { DoorwardError, type Api } from '@doorward/node/client';
+import type { RowKey } from '../api/refresh.ts';
 import { useChange, useQuestion } from '../api/use-api.ts';
 import { common } from '../i18n/common.ts';
 import { useTexts } from '../i18n/language.ts';
@@ -28,6 +29,7 @@ export function EntityForm<A>({
   fields,
   submitLabel,
   save,
+  row,
   preview,
   about,
   isDangerous = false,
@@ -42,6 +44,8 @@ export function EntityForm<A>({
   readonly fields: readonly FormField[];
   readonly submitLabel: string;
   readonly save: (api: Api, values: Values) => Promise<A>;
+  /** The row that it changes: the form closes when the page has read that again. */
+  readonly row?: RowKey;
   readonly preview?: ((api: Api, values: Values) => Promise<Impact>) | undefined;
   /** What the act means, above the fields. */
   readonly about?: string;
@@ -68,7 +72,17 @@ export function EntityForm<A>({
     problemsOf(refused?.error, fields),
   );
   const [isLeaving, setLeaving] = useState(false);
-  const change = useChange(save);
+  /** Saved, and still open until the page has read the row again. */
+  const [isSaved, setSaved] = useState(false);
+  const change = useChange(
+    async (api: Api, input: Values) => {
+      const answer = await save(api, input);
+      setSaved(true);
+      announce(isDangerous ? t.done : t.saved);
+      return answer;
+    },
+    { row },
+  );
   const question = useQuestion(
     (api: Api, input: Values) => preview?.(api, input) ?? Promise.reject(new Error()),
   );
@@ -114,16 +128,13 @@ export function EntityForm<A>({
     }
     change.mutate(values, {
       onError: fail,
-      onSuccess: (answer) => {
-        announce(isDangerous ? t.done : t.saved);
-        onDone(answer);
-      },
+      onSuccess: onDone,
     });
   }
 
   const error = change.error ?? question.error ?? refusal;
   const isElsewhere = error !== null && Object.keys(problems).length === 0;
-  const leave = (): void => (isDirty ? setLeaving(true) : onClose());
+  const leave = (): void => (isDirty && !isSaved ? setLeaving(true) : onClose());
   return (
     <Dialog title={title} onClose={leave} isWide>
       <form onSubmit={submit} noValidate>
@@ -135,6 +146,7 @@ export function EntityForm<A>({
               value={values[field.name]}
               problem={problems[field.name]}
               onChange={(value) => {
+                if (isSaved) return;
                 setValues((before) => ({ ...before, [field.name]: value }));
                 setProblems(({ [field.name]: _, ...others }) => others);
                 question.reset();

@@ -31,7 +31,7 @@ export function EntityPanel<R extends Row, T extends EntityTexts>({
   const { give } = useSearch({ strict: false });
   const router = useRouter();
   const back = (): void => router.history.back();
-  // A page that proposed a change is told by its own answer what became of it.
+  // After a change that another page proposed, the browser goes back there: its answer shows the result.
   const isAnswer = useLocation({ select: ({ state }) => state.isProposal === true }) && give !== undefined;
   const [chosen, setAct] = useState<'show' | 'edit' | 'remove' | null>(null);
   const {

@@ -62,6 +62,8 @@ export function RowForm({
       submitLabel={c.save}
       fields={fields}
       save={save}
+      // A form that opens before the row was read again would begin with the former values, and write them back.
+      row={{ noun, id: row.id }}
       preview={preview}
       proposal={proposal}
       refused={refused}

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { common } from '../i18n/common.ts';
 import { useLanguage, useTexts } from '../i18n/language.ts';
 import { offeredPages } from '../pages/offered.ts';
+import { pagesOf } from '../pages/pages.ts';
 import { keyOf, type Scope } from '../scopes/scope.ts';
 import { useRights } from '../scopes/use-scope.ts';
 import { useScopes } from '../scopes/use-scopes.ts';
@@ -89,7 +90,7 @@ function usePagePlaces(scope: Scope | null, language: ReturnType<typeof useLangu
   const navigate = useNavigate();
   const { can } = useRights(scope);
   if (!scope) return [];
-  return offeredPages(scope.tenant, can).map(({ name, label }) => ({
+  return offeredPages(pagesOf(scope.tenant), can).map(({ name, label }) => ({
     key: name,
     name: label[language],
     go: () => navigate({ to: '/$tenant/$id/$page', params: { ...scope, page: name } }),

@@ -1,19 +1,7 @@
-import { lazy, type ComponentType, type LazyExoticComponent } from 'react';
-import type { Language, Texts } from '../i18n/language.ts';
+import { lazy, type ComponentType } from 'react';
+import type { Texts } from '../i18n/language.ts';
 import type { Tenant } from '../scopes/scope.ts';
-
-/** The pages of a scope, in the order of the navigation. Each is a chunk of its own. */
-export interface Page {
-  /** Its part of the address. */
-  readonly name: string;
-  readonly label: Readonly<Record<Language, string>>;
-  readonly tenants: readonly Tenant[];
-  /** The permissions without which it is not offered; none: everybody sees it. */
-  readonly needs: readonly string[];
-  /** After `g`, the key that opens it. */
-  readonly key?: string;
-  readonly Component: LazyExoticComponent<ComponentType>;
-}
+import type { Page } from './page.ts';
 
 const projects: readonly Tenant[] = ['accountProject', 'organizationProject'];
 const organizations: readonly Tenant[] = ['organization'];
@@ -35,6 +23,7 @@ const page = (
   ...(key === undefined ? {} : { key }),
 });
 
+/** In the order of the navigation. Each is a chunk of its own. */
 const pages: readonly Page[] = [
   page(
     'overview',

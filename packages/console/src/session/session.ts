@@ -69,6 +69,8 @@ const clientFor = (current: string | (() => Promise<string>)): Client =>
     language: language(),
     allowHttp: true,
     retries: 1,
+    // For all calls: the longest `timeoutMs` of one, which the default of 15 s would cut off.
+    deadlineMs: 30_000,
     fetch: noteRevision,
   });
 

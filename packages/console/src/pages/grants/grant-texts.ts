@@ -37,7 +37,7 @@ export const grantTexts: Texts<GrantTexts> = {
     about:
       'Organizations that use this project, each with users, keys and an audit log of their own. You decide which roles they may give.',
     create: 'New customer',
-    empty: 'No customer uses this project yet. An offer by mail lets one in.',
+    empty: 'No customer uses this project yet. Each joins by an offer, which is sent by mail.',
     removal: '',
     statuses: {
       pending: 'offered',
@@ -53,7 +53,7 @@ export const grantTexts: Texts<GrantTexts> = {
     rolesHint: 'What the customer may give to its people and keys.',
     defaultRole: 'Default role',
     defaultRoleHint:
-      'One of these roles, for members who sign in to an app without one. Without it they cannot.',
+      'Members without a role get this role, from the list above, when they sign in to an app. Without a default role they cannot.',
     maxUsers: 'User limit',
     maxUsersHint: 'Without a number there is no limit.',
     metadataHint: 'Conditions read it as organization.metadata. The customer cannot change it.',
@@ -77,7 +77,7 @@ export const grantTexts: Texts<GrantTexts> = {
     about:
       'Organisationen, die dieses Projekt nutzen, jede mit eigenen Personen, Schlüsseln und eigenem Protokoll. Sie bestimmen, welche Rollen sie vergeben dürfen.',
     create: 'Neuer Kunde',
-    empty: 'Noch nutzt kein Kunde dieses Projekt. Ein Angebot per Mail lädt einen ein.',
+    empty: 'Noch nutzt kein Kunde dieses Projekt. Jeder beginnt mit einem Angebot, das per Mail kommt.',
     removal: '',
     statuses: {
       pending: 'angeboten',
@@ -93,7 +93,7 @@ export const grantTexts: Texts<GrantTexts> = {
     rolesHint: 'Was der Kunde seinen Leuten und Schlüsseln geben darf.',
     defaultRole: 'Standardrolle',
     defaultRoleHint:
-      'Eine dieser Rollen, für Mitglieder, die sich ohne Rolle bei einer App anmelden. Ohne Standardrolle können sie das nicht.',
+      'Mitglieder ohne Rolle erhalten diese Rolle aus der Liste oben, wenn sie sich bei einer App anmelden. Ohne Standardrolle können sie das nicht.',
     maxUsers: 'Höchstens Personen',
     maxUsersHint: 'Ohne Zahl gibt es keine Grenze.',
     metadataHint: 'Bedingungen lesen es als organization.metadata. Der Kunde kann es nicht ändern.',
@@ -117,7 +117,7 @@ export const grantTexts: Texts<GrantTexts> = {
     about:
       'Organizaciones que usan este proyecto, cada una con sus usuarios, claves y registro de auditoría. Usted decide qué roles pueden dar.',
     create: 'Nuevo cliente',
-    empty: 'Ningún cliente usa aún este proyecto. Una oferta por correo invita a uno.',
+    empty: 'Ningún cliente usa aún este proyecto. Cada uno empieza con una oferta que llega por correo.',
     removal: '',
     statuses: {
       pending: 'ofrecido',
@@ -133,7 +133,7 @@ export const grantTexts: Texts<GrantTexts> = {
     rolesHint: 'Lo que el cliente puede dar a su gente y a sus claves.',
     defaultRole: 'Rol predeterminado',
     defaultRoleHint:
-      'Uno de estos roles, para los miembros que inician sesión en una aplicación sin tener ninguno. Sin él no pueden.',
+      'Los miembros sin rol reciben este rol, de la lista de arriba, al iniciar sesión en una aplicación. Sin rol predeterminado no pueden iniciarla.',
     maxUsers: 'Máximo de usuarios',
     maxUsersHint: 'Sin un número no hay límite.',
     metadataHint: 'Las condiciones lo leen como organization.metadata. El cliente no puede cambiarlo.',
@@ -157,7 +157,7 @@ export const grantTexts: Texts<GrantTexts> = {
     about:
       'Des organisations qui utilisent ce projet, chacune avec ses utilisateurs, ses clés et son journal d’audit. Vous décidez quels rôles elles peuvent donner.',
     create: 'Nouveau client',
-    empty: 'Aucun client n’utilise encore ce projet. Une offre par e-mail en invite un.',
+    empty: 'Aucun client n’utilise encore ce projet. Chacun commence par une offre envoyée par e-mail.',
     removal: '',
     statuses: {
       pending: 'proposé',
@@ -173,7 +173,7 @@ export const grantTexts: Texts<GrantTexts> = {
     rolesHint: 'Ce que le client peut donner à ses gens et à ses clés.',
     defaultRole: 'Rôle par défaut',
     defaultRoleHint:
-      'Un de ces rôles, pour les membres qui se connectent à une application sans en avoir. Sans lui, ils ne le peuvent pas.',
+      'Les membres sans rôle reçoivent ce rôle, de la liste ci-dessus, en se connectant à une application. Sans rôle par défaut, ils ne peuvent pas se connecter.',
     maxUsers: 'Utilisateurs au plus',
     maxUsersHint: 'Sans nombre, il n’y a pas de limite.',
     metadataHint: 'Les conditions le lisent comme organization.metadata. Le client ne peut pas le changer.',

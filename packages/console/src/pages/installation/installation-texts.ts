@@ -184,22 +184,22 @@ export const projectTexts = listOf({
 export const accountTexts = listOf({
   en: {
     title: 'All accounts',
-    about: 'The roots of everything: each belongs to one user.',
+    about: 'Every organization and project is in an account; each account belongs to a user.',
     empty: 'There are no accounts yet.',
   },
   de: {
     title: 'Alle Konten',
-    about: 'Die Wurzeln von allem: Jedes gehört einer Person.',
+    about: 'Jede Organisation und jedes Projekt gehört zu einem Konto, jedes Konto einer Person.',
     empty: 'Es gibt noch keine Konten.',
   },
   es: {
     title: 'Todas las cuentas',
-    about: 'Las raíces de todo: cada una pertenece a un usuario.',
+    about: 'Cada organización y cada proyecto pertenece a una cuenta; cada cuenta, a un usuario.',
     empty: 'Aún no hay cuentas.',
   },
   fr: {
     title: 'Tous les comptes',
-    about: 'Les racines de tout : chacun appartient à un utilisateur.',
+    about: 'Chaque organisation et chaque projet appartient à un compte ; chaque compte, à un utilisateur.',
     empty: 'Il n’y a pas encore de comptes.',
   },
 });

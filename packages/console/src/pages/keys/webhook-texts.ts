@@ -54,7 +54,8 @@ export const webhookTexts: Texts<WebhookTexts> = {
     allOf: (noun) => `all of ${noun}`,
     optIn: 'only if chosen here',
     sends: 'Send events',
-    sendsHint: 'While this is off, events wait. Turn it on to end a stop by the service too.',
+    sendsHint:
+      'While this is off, events wait. If the service has stopped the webhook, save with this on to start it again.',
     works: 'events arrive',
     paused: 'switched off: events wait',
     failingSince: 'events do not arrive, first failure',
@@ -73,7 +74,7 @@ export const webhookTexts: Texts<WebhookTexts> = {
     grace: 'The old secret still signs for',
     atOnce: 'no time: it ends at once',
     force: 'End the older secret now',
-    forceHint: 'Two secrets sign at the moment. A third one needs this.',
+    forceHint: 'Two secrets sign at the moment. Without this, the service refuses a third.',
     snippet: 'Check the signature',
   },
   de: {
@@ -95,7 +96,8 @@ export const webhookTexts: Texts<WebhookTexts> = {
     allOf: (noun) => `alle von ${noun}`,
     optIn: 'nur wenn hier gewählt',
     sends: 'Ereignisse senden',
-    sendsHint: 'Solange das aus ist, warten Ereignisse. Eingeschaltet endet auch ein Stopp durch den Dienst.',
+    sendsHint:
+      'Solange das aus ist, warten Ereignisse. Hat der Dienst den Webhook gestoppt, speichern Sie mit eingeschaltetem Schalter, um ihn wieder zu starten.',
     works: 'Ereignisse kommen an',
     paused: 'ausgeschaltet: Ereignisse warten',
     failingSince: 'Ereignisse kommen nicht an, erster Fehler',
@@ -114,7 +116,7 @@ export const webhookTexts: Texts<WebhookTexts> = {
     grace: 'Das alte Geheimnis unterschreibt noch',
     atOnce: 'nicht mehr: es endet sofort',
     force: 'Das ältere Geheimnis jetzt beenden',
-    forceHint: 'Zurzeit unterschreiben zwei Geheimnisse. Ein drittes verlangt dies.',
+    forceHint: 'Zurzeit unterschreiben zwei Geheimnisse. Ohne dies lehnt der Dienst ein drittes ab.',
     snippet: 'Die Unterschrift prüfen',
   },
   es: {
@@ -136,7 +138,7 @@ export const webhookTexts: Texts<WebhookTexts> = {
     optIn: 'solo si se elige aquí',
     sends: 'Enviar eventos',
     sendsHint:
-      'Mientras está apagado, los eventos esperan. Al encenderlo termina también una detención por el servicio.',
+      'Mientras está apagado, los eventos esperan. Si el servicio ha detenido el webhook, guarde con esto encendido para reanudarlo.',
     works: 'los eventos llegan',
     paused: 'apagado: los eventos esperan',
     failingSince: 'los eventos no llegan, primer fallo',
@@ -155,7 +157,7 @@ export const webhookTexts: Texts<WebhookTexts> = {
     grace: 'El secreto anterior aún firma durante',
     atOnce: 'ningún tiempo: termina de inmediato',
     force: 'Terminar ahora el secreto más antiguo',
-    forceHint: 'Ahora firman dos secretos. Un tercero necesita esto.',
+    forceHint: 'Ahora firman dos secretos. Sin esto, el servicio rechaza un tercero.',
     snippet: 'Comprobar la firma',
   },
   fr: {
@@ -178,7 +180,7 @@ export const webhookTexts: Texts<WebhookTexts> = {
     optIn: 'seulement si choisi ici',
     sends: 'Envoyer les événements',
     sendsHint:
-      'Tant que c’est désactivé, les événements attendent. L’activer met aussi fin à un arrêt par le service.',
+      'Tant que c’est désactivé, les événements attendent. Si le service a arrêté le webhook, enregistrez avec cette option activée pour le relancer.',
     works: 'les événements arrivent',
     paused: 'éteint : les événements attendent',
     failingSince: 'les événements n’arrivent pas, premier échec',
@@ -197,7 +199,7 @@ export const webhookTexts: Texts<WebhookTexts> = {
     grace: 'L’ancien secret signe encore',
     atOnce: 'plus du tout : il prend fin aussitôt',
     force: 'Mettre fin maintenant au secret le plus ancien',
-    forceHint: 'Deux secrets signent en ce moment. Un troisième le demande.',
+    forceHint: 'Deux secrets signent en ce moment. Sans cela, le service en refuse un troisième.',
     snippet: 'Vérifier la signature',
   },
 };

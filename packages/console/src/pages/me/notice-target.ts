@@ -8,7 +8,7 @@ export type NoticeTarget =
   | { readonly kind: 'own'; readonly page: string }
   | { readonly kind: 'scope'; readonly scope: Scope; readonly page: string; readonly row: string | null };
 
-/** By type. An invitation leads nowhere: only the link in its mail does; nor does an organization that one has left, or a change of a project grant. */
+/** The page for each type of notification. Null: none, for example because only the mail has the link of an invitation. */
 const places: Readonly<
   Record<Notice['type'], { readonly own: string } | { readonly page: string; readonly hasRow?: true } | null>
 > = {

@@ -1,6 +1,5 @@
 import { useState } from 'react';
 import type { Api, components } from '@doorward/node/client';
-import { useRead } from '../../api/use-api.ts';
 import { EntityForm } from '../../entities/entity-form.tsx';
 import { common } from '../../i18n/common.ts';
 import { useTexts } from '../../i18n/language.ts';
@@ -13,6 +12,7 @@ import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Confirmation } from './confirmation.tsx';
 import { lastUsedColumn } from './last-used-column.tsx';
+import { useCodesNote, useOwnPasskeys } from './own-factors.ts';
 import { ownTexts } from './own-texts.ts';
 import { passkeyTexts } from './passkey-texts.ts';
 import { secondFactorTexts } from './second-factor-texts.ts';
@@ -30,14 +30,13 @@ async function addPasskey(api: Api, name: string) {
   return api.createPasskey({ challengeId, credential: await makePasskey(publicKey), name });
 }
 
-/** The passkeys of the user: at most ten. */
+/** The passkeys of the user, and what they can do with each. */
 export function Passkeys() {
   const t = useTexts(passkeyTexts);
   const f = useTexts(secondFactorTexts);
   const c = useTexts(common);
-  const { data, error, refetch } = useRead(['Passkey', 'mine'], (api, signal) =>
-    api.myPasskeys({ limit: 100 }, { signal }).then(({ items }) => items),
-  );
+  const { data, error, refetch } = useOwnPasskeys();
+  const withCodesNote = useCodesNote();
   const [act, setAct] = useState<Act | null>(null);
   const close = (): void => setAct(null);
   const name = (initial: string) =>
@@ -87,7 +86,7 @@ export function Passkeys() {
       {act?.kind === 'remove' && (
         <Confirmation
           title={t.removeLabel(act.passkey.name)}
-          consequence={t.removal}
+          consequence={withCodesNote(t.removal)}
           submitLabel={t.removeLabel(act.passkey.name)}
           act={(api) => api.deleteMyPasskey({ id: act.passkey.id })}
           onClose={close}

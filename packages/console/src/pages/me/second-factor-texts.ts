@@ -15,7 +15,9 @@ interface SecondFactorTexts {
   readonly codes: string;
   readonly removeLabel: (name: string) => string;
   readonly removal: string;
-  readonly removalOfLast: string;
+  readonly removalOfLastApp: string;
+  readonly codesEnd: string;
+  readonly codesMayEnd: string;
   readonly scan: string;
   readonly qr: string;
   readonly secret: string;
@@ -44,7 +46,9 @@ export const secondFactorTexts: Texts<SecondFactorTexts> = {
     codes: 'Recovery codes',
     removeLabel: (name) => `Remove ${name}`,
     removal: 'Codes of this app no longer work.',
-    removalOfLast: 'Your password alone lets you in then, and the recovery codes stop working.',
+    removalOfLastApp: 'Your password alone lets you in then.',
+    codesEnd: 'You have no other passkey or app: your recovery codes stop working too.',
+    codesMayEnd: 'If you have no other passkey or app, your recovery codes stop working too.',
     scan: 'Scan this with your authenticator app, or enter the key there.',
     qr: 'QR code for the authenticator app',
     secret: 'Key',
@@ -71,7 +75,11 @@ export const secondFactorTexts: Texts<SecondFactorTexts> = {
     codes: 'Wiederherstellungscodes',
     removeLabel: (name) => `${name} entfernen`,
     removal: 'Codes dieser App gelten dann nicht mehr.',
-    removalOfLast: 'Dann genügt Ihr Passwort allein, und die Wiederherstellungscodes gelten nicht mehr.',
+    removalOfLastApp: 'Dann genügt Ihr Passwort allein.',
+    codesEnd:
+      'Sie haben keinen anderen Passkey und keine andere App: Auch Ihre Wiederherstellungscodes gelten dann nicht mehr.',
+    codesMayEnd:
+      'Haben Sie keinen anderen Passkey und keine andere App, gelten auch Ihre Wiederherstellungscodes nicht mehr.',
     scan: 'Scannen Sie dies mit Ihrer Authenticator-App, oder geben Sie dort den Schlüssel ein.',
     qr: 'QR-Code für die Authenticator-App',
     secret: 'Schlüssel',
@@ -98,7 +106,11 @@ export const secondFactorTexts: Texts<SecondFactorTexts> = {
     codes: 'Códigos de recuperación',
     removeLabel: (name) => `Quitar ${name}`,
     removal: 'Los códigos de esta aplicación dejan de funcionar.',
-    removalOfLast: 'Entonces basta su contraseña, y los códigos de recuperación dejan de funcionar.',
+    removalOfLastApp: 'Entonces basta su contraseña.',
+    codesEnd:
+      'No tiene otra llave de acceso ni otra aplicación: sus códigos de recuperación también dejarán de funcionar.',
+    codesMayEnd:
+      'Si no tiene otra llave de acceso ni otra aplicación, sus códigos de recuperación también dejarán de funcionar.',
     scan: 'Escanee esto con su aplicación de autenticación, o introduzca allí la clave.',
     qr: 'Código QR para la aplicación de autenticación',
     secret: 'Clave',
@@ -125,7 +137,11 @@ export const secondFactorTexts: Texts<SecondFactorTexts> = {
     codes: 'Codes de récupération',
     removeLabel: (name) => `Retirer ${name}`,
     removal: 'Les codes de cette application ne fonctionneront plus.',
-    removalOfLast: 'Votre mot de passe suffira alors, et les codes de récupération ne fonctionneront plus.',
+    removalOfLastApp: 'Votre mot de passe suffira alors.',
+    codesEnd:
+      'Vous n’avez pas d’autre clé d’accès ni d’autre application : vos codes de récupération ne fonctionneront plus non plus.',
+    codesMayEnd:
+      'Si vous n’avez pas d’autre clé d’accès ni d’autre application, vos codes de récupération ne fonctionneront plus non plus.',
     scan: 'Scannez ceci avec votre application d’authentification, ou saisissez-y la clé.',
     qr: 'Code QR pour l’application d’authentification',
     secret: 'Clé',

@@ -1,6 +1,5 @@
 import { useState } from 'react';
 import type { Api, components } from '@doorward/node/client';
-import { useRead } from '../../api/use-api.ts';
 import { EntityForm } from '../../entities/entity-form.tsx';
 import { plural } from '../../i18n/format.ts';
 import { useTexts } from '../../i18n/language.ts';
@@ -11,6 +10,7 @@ import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Confirmation } from './confirmation.tsx';
 import { lastUsedColumn } from './last-used-column.tsx';
+import { useCodesNote, useOwnApps } from './own-factors.ts';
 import { ownTexts } from './own-texts.ts';
 import { secondFactorTexts } from './second-factor-texts.ts';
 import { FactorSetUp } from './factor-set-up.tsx';
@@ -28,7 +28,12 @@ type Act =
 /** The authenticator apps of the user, and their recovery codes. */
 export function SecondFactors() {
   const t = useTexts(secondFactorTexts);
-  const { data, error, refetch } = useRead(['MfaFactor', 'mine'], (api, signal) => api.myMfa({}, { signal }));
+  const { data, error, refetch } = useOwnApps();
+  const withCodesNote = useCodesNote();
+  const consequenceOf = (factor: Factor): string => {
+    if (!factor.isEnabled) return t.removal;
+    return withCodesNote(isLastApp(data, factor) ? t.removalOfLastApp : t.removal);
+  };
   const [act, setAct] = useState<Act | null>(null);
   const close = (): void => setAct(null);
   return (
@@ -58,7 +63,7 @@ export function SecondFactors() {
       {act?.kind === 'remove' && (
         <Confirmation
           title={t.removeLabel(act.factor.name)}
-          consequence={isLast(data, act.factor) ? t.removalOfLast : t.removal}
+          consequence={consequenceOf(act.factor)}
           submitLabel={t.removeLabel(act.factor.name)}
           act={(api) => api.deleteMfaFactor({ id: act.factor.id })}
           onClose={close}
@@ -82,7 +87,7 @@ export function SecondFactors() {
   );
 }
 
-const isLast = (status: Status | undefined, factor: Factor): boolean =>
+const isLastApp = (status: Status | undefined, factor: Factor): boolean =>
   factor.isEnabled && status?.factors.filter(({ isEnabled }) => isEnabled).length === 1;
 
 function FactorList({ status, onAct }: { readonly status: Status; readonly onAct: (act: Act) => void }) {

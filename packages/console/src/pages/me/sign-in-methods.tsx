@@ -32,7 +32,7 @@ interface MethodTexts {
 const texts: Texts<MethodTexts> = {
   en: {
     title: 'Ways to sign in',
-    about: 'We write to the one that is your address.',
+    about: 'We write to the address marked “your address”.',
     way: 'Way',
     state: 'State',
     primary: 'your address',
@@ -40,12 +40,12 @@ const texts: Texts<MethodTexts> = {
     addAbout: 'You can sign in with it after you have opened the link in the mail that we send there.',
     firstPassword: 'The first password that you have here.',
     removal:
-      'You can no longer sign in with it. If it is your address, the oldest other verified one becomes it.',
+      'You can no longer sign in with it. If it is your address, your oldest other verified address takes its place.',
     removeLabel: (address) => `Remove ${address}`,
   },
   de: {
     title: 'Anmeldewege',
-    about: 'Wir schreiben an den, der Ihre Adresse ist.',
+    about: 'Wir schreiben an die Adresse mit der Markierung „Ihre Adresse“.',
     way: 'Weg',
     state: 'Zustand',
     primary: 'Ihre Adresse',
@@ -54,12 +54,12 @@ const texts: Texts<MethodTexts> = {
       'Sie können sich damit anmelden, sobald Sie den Link in der Mail geöffnet haben, die wir dorthin senden.',
     firstPassword: 'Ihr erstes Passwort hier.',
     removal:
-      'Sie können sich damit nicht mehr anmelden. Ist es Ihre Adresse, wird es die älteste andere bestätigte Adresse.',
+      'Sie können sich damit nicht mehr anmelden. Ist es Ihre Adresse, tritt Ihre älteste andere bestätigte Adresse an ihre Stelle.',
     removeLabel: (address) => `${address} entfernen`,
   },
   es: {
     title: 'Formas de iniciar sesión',
-    about: 'Le escribimos a la que es su dirección.',
+    about: 'Le escribimos a la dirección marcada como «su dirección».',
     way: 'Forma',
     state: 'Estado',
     primary: 'su dirección',
@@ -67,12 +67,12 @@ const texts: Texts<MethodTexts> = {
     addAbout: 'Podrá iniciar sesión con él cuando abra el enlace del correo que le enviaremos allí.',
     firstPassword: 'Su primera contraseña aquí.',
     removal:
-      'Ya no podrá iniciar sesión con ella. Si es su dirección, lo será la más antigua de las demás verificadas.',
+      'Ya no podrá iniciar sesión con ella. Si es su dirección, la sustituye la más antigua de sus otras direcciones verificadas.',
     removeLabel: (address) => `Quitar ${address}`,
   },
   fr: {
     title: 'Moyens de connexion',
-    about: 'Nous écrivons à celui qui est votre adresse.',
+    about: 'Nous écrivons à l’adresse marquée « votre adresse ».',
     way: 'Moyen',
     state: 'État',
     primary: 'votre adresse',

@@ -135,7 +135,7 @@ export function AccountOverview({ scope: place }: { readonly scope: Scope }) {
                   },
                 ]
               : []),
-            // One in an organization does as well.
+            // An organization counts too: it can hold the projects.
             ...(can('Project:Create')
               ? [
                   {

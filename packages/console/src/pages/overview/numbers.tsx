@@ -6,7 +6,7 @@ import { formatNumber, plural } from '../../i18n/format.ts';
 import { useLanguage, useTexts, type Texts } from '../../i18n/language.ts';
 import type { Scope } from '../../scopes/scope.ts';
 import type { Rights } from '../../scopes/use-scope.ts';
-import { pagesOf } from '../pages.ts';
+import { usePages, type Page } from '../page.ts';
 
 const SOON_MS = 30 * 24 * 60 * 60 * 1000;
 const READ = 100;
@@ -86,34 +86,34 @@ const counts: Readonly<
 /** How many users, roles, keys and webhooks a project has, and which of them need attention. */
 export function Numbers({ scope, can }: { readonly scope: Scope; readonly can: Rights['can'] }) {
   const t = useTexts(texts);
-  const pages = pagesOf(scope.tenant).filter(({ name }) => {
+  const pages = usePages().filter(({ name }) => {
     const count = counts[name];
     return count !== undefined && can(`${count.noun}:Query`);
   });
   if (pages.length === 0) return null;
   return (
     <ul className="cards numbers" aria-label={t.title}>
-      {pages.map(({ name }) => (
-        <li key={name}>
-          <NumberCard scope={scope} page={name} />
+      {pages.map((page) => (
+        <li key={page.name}>
+          <NumberCard scope={scope} page={page} />
         </li>
       ))}
     </ul>
   );
 }
 
-function NumberCard({ scope, page: name }: { readonly scope: Scope; readonly page: string }) {
+function NumberCard({ scope, page }: { readonly scope: Scope; readonly page: Page }) {
+  const { name, label } = page;
   const t = useTexts(texts);
   const language = useLanguage();
   const count = counts[name];
   const { data } = useRead([count?.noun, scope, 'count'], (api) =>
     count ? count.read(api, scope) : Promise.resolve<Count>({ total: 0 }),
   );
-  const label = pagesOf(scope.tenant).find((page) => page.name === name)?.label[language];
   const bad = data?.bad ?? 0;
   return (
     <Link to="/$tenant/$id/$page" params={{ ...scope, page: name }}>
-      <small>{label}</small>
+      <small>{label[language]}</small>
       <strong>{data ? formatNumber(data.total) : '…'}</strong>
       {bad > 0 && (
         <small className="problem">{plural(bad, name === 'webhooks' ? t.failing : t.expiring)}</small>

@@ -45,7 +45,7 @@ export const policyTexts: Texts<PolicyTexts> = {
     },
     title: 'Policy versions',
     about:
-      'A policy document says what this project has of resources, permissions, groups, roles, tags, apps and webhooks. Each application of one is a version.',
+      'A policy document declares the resources, permissions, groups, roles, tags, apps and webhooks of this project. Applying a document makes a version.',
     create: '',
     created: 'created',
     empty: 'No policy document has been applied yet: doorward policy export writes the first one.',
@@ -86,7 +86,7 @@ export const policyTexts: Texts<PolicyTexts> = {
     },
     title: 'Richtlinienversionen',
     about:
-      'Eine Richtlinie sagt, welche Ressourcen, Berechtigungen, Gruppen, Rollen, Tags, Apps und Webhooks dieses Projekt hat. Jede Anwendung einer Richtlinie ist eine Version.',
+      'Eine Richtlinie sagt, welche Ressourcen, Berechtigungen, Gruppen, Rollen, Tags, Apps und Webhooks dieses Projekt hat. Wird eine Richtlinie angewendet, entsteht eine Version.',
     create: '',
     created: 'angelegt',
     empty: 'Es wurde noch keine Richtlinie angewendet: doorward policy export schreibt die erste.',
@@ -127,7 +127,7 @@ export const policyTexts: Texts<PolicyTexts> = {
     },
     title: 'Versiones de la política',
     about:
-      'Una política dice qué recursos, permisos, grupos, roles, etiquetas, aplicaciones y webhooks tiene este proyecto. Cada aplicación de una política es una versión.',
+      'Una política dice qué recursos, permisos, grupos, roles, etiquetas, aplicaciones y webhooks tiene este proyecto. Aplicar una política crea una versión.',
     create: '',
     created: 'creado',
     empty: 'Aún no se ha aplicado ninguna política: doorward policy export escribe la primera.',
@@ -168,7 +168,7 @@ export const policyTexts: Texts<PolicyTexts> = {
     },
     title: 'Versions de la politique',
     about:
-      'Une politique dit quelles ressources, permissions, groupes, rôles, étiquettes, applications et webhooks ce projet possède. Chaque application d’une politique est une version.',
+      'Une politique dit quelles ressources, permissions, groupes, rôles, étiquettes, applications et webhooks ce projet possède. Appliquer une politique crée une version.',
     create: '',
     created: 'créé',
     empty: 'Aucune politique n’a encore été appliquée : doorward policy export écrit la première.',

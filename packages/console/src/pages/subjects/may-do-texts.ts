@@ -11,7 +11,7 @@ interface MayDoTexts {
   readonly readOnly: string;
   readonly who: string;
   readonly show: string;
-  readonly openFromUser: string;
+  readonly openFromMember: string;
   readonly pages: string;
   readonly hiddenPages: string;
   readonly lacks: string;
@@ -31,7 +31,7 @@ export const mayDoTexts: Texts<MayDoTexts> = {
     readOnly: 'What this person may do here now. You keep your own session: nothing is done for them.',
     who: 'Person',
     show: 'Show',
-    openFromUser: 'Open this page from a person.',
+    openFromMember: 'Open a member, and choose “What they may do” there.',
     pages: 'Pages that they see here',
     hiddenPages: 'Pages that they do not see',
     lacks: 'lacks',
@@ -51,7 +51,7 @@ export const mayDoTexts: Texts<MayDoTexts> = {
       'Was diese Person hier jetzt darf. Sie behalten Ihre eigene Sitzung: Nichts geschieht in ihrem Namen.',
     who: 'Person',
     show: 'Anzeigen',
-    openFromUser: 'Öffnen Sie diese Seite von einer Person aus.',
+    openFromMember: 'Öffnen Sie ein Mitglied, und wählen Sie dort „Was jemand darf“.',
     pages: 'Seiten, die sie hier sieht',
     hiddenPages: 'Seiten, die sie nicht sieht',
     lacks: 'es fehlt',
@@ -70,7 +70,7 @@ export const mayDoTexts: Texts<MayDoTexts> = {
       'Lo que esta persona puede hacer aquí ahora. Usted conserva su sesión: no se hace nada por ella.',
     who: 'Persona',
     show: 'Mostrar',
-    openFromUser: 'Abra esta página desde una persona.',
+    openFromMember: 'Abra un miembro y elija allí «Qué puede hacer».',
     pages: 'Páginas que ve aquí',
     hiddenPages: 'Páginas que no ve',
     lacks: 'le falta',
@@ -90,7 +90,7 @@ export const mayDoTexts: Texts<MayDoTexts> = {
       'Ce que cette personne peut faire ici maintenant. Vous gardez votre session : rien n’est fait en son nom.',
     who: 'Personne',
     show: 'Afficher',
-    openFromUser: 'Ouvrez cette page depuis une personne.',
+    openFromMember: 'Ouvrez un membre, et choisissez-y « Ce qu’elle peut faire ».',
     pages: 'Pages qu’elle voit ici',
     hiddenPages: 'Pages qu’elle ne voit pas',
     lacks: 'il manque',

@@ -34,9 +34,17 @@ export default function MayDoPage() {
           <p>{t.about}</p>
         </div>
       </header>
-      {rights.can('User:Query') ? <UserForm /> : <Empty title={t.openFromUser} />}
+      {rights.can('User:Query') ? <UserForm /> : <WithoutList />}
     </>
   );
+}
+
+/** For those who may not list users. Members of an organization are listed with another permission. */
+function WithoutList() {
+  const t = useTexts(mayDoTexts);
+  const scope = useScope();
+  if (scope.tenant !== 'organization') return <Forbidden permission="User:Query" />;
+  return <Empty title={t.openFromMember} />;
 }
 
 function UserForm() {

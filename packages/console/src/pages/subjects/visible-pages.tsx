@@ -1,16 +1,15 @@
 import { useLanguage, useTexts } from '../../i18n/language.ts';
-import { useScope } from '../../scopes/use-scope.ts';
 import { offeredPages } from '../offered.ts';
-import { pagesOf } from '../pages.ts';
+import { usePages } from '../page.ts';
 import { mayDoTexts } from './may-do-texts.ts';
 
 /** The pages of this scope, by the rule of the navigation: those that the holder of these permissions sees come first. */
 export function VisiblePages({ can }: { readonly can: (permission: string) => boolean }) {
   const t = useTexts(mayDoTexts);
   const language = useLanguage();
-  const { tenant } = useScope();
-  const offered = offeredPages(tenant, can);
-  const hidden = pagesOf(tenant).filter((page) => !offered.includes(page));
+  const pages = usePages();
+  const offered = offeredPages(pages, can);
+  const hidden = pages.filter((page) => !offered.includes(page));
   return (
     <section>
       <h2>{t.pages}</h2>

@@ -49,7 +49,8 @@ function ProviderTest({ id }: { readonly id: string }) {
   const scope = useScope();
   const rights = useRights(scope);
   const test = useChange((api, input: Target & { readonly id: string }) =>
-    api.testOrganizationConnection(input),
+    // The service asks the provider twice, and waits up to 8 s each time.
+    api.testOrganizationConnection(input, { timeoutMs: 30_000 }),
   );
   if (!rights.can('OrganizationConnection:Test')) return null;
   const { data: answer, error } = test;

@@ -55,7 +55,8 @@ export const connectionTexts: Texts<ConnectionTexts> = {
     secretHint: 'The provider shows it once. It is stored encrypted, and never shown here.',
     secretKept: 'Leave it empty to keep the present one.',
     domains: 'Domains',
-    domainsHint: 'For whose addresses the provider speaks. A domain counts as soon as it is verified.',
+    domainsHint:
+      'The provider vouches for addresses in these domains. A domain counts as soon as it is verified.',
     defaultRole: 'Role of new members',
     roleHint: 'Who signs in for the first time gets this role.',
     statuses: { draft: 'draft', active: 'active', disabled: 'disabled' },
@@ -99,7 +100,8 @@ export const connectionTexts: Texts<ConnectionTexts> = {
     secretHint: 'Der Anbieter zeigt es einmal. Es wird verschlüsselt gespeichert und hier nie gezeigt.',
     secretKept: 'Leer lassen, um das jetzige zu behalten.',
     domains: 'Domains',
-    domainsHint: 'Für welche Adressen der Anbieter spricht. Eine Domain zählt, sobald sie nachgewiesen ist.',
+    domainsHint:
+      'Der Anbieter bürgt für Adressen in diesen Domains. Eine Domain zählt, sobald sie nachgewiesen ist.',
     defaultRole: 'Rolle neuer Mitglieder',
     roleHint: 'Diese Rolle bekommt, wer sich zum ersten Mal anmeldet.',
     statuses: { draft: 'Entwurf', active: 'aktiv', disabled: 'abgeschaltet' },
@@ -142,7 +144,8 @@ export const connectionTexts: Texts<ConnectionTexts> = {
     secretHint: 'El proveedor lo muestra una vez. Se guarda cifrado y nunca se muestra aquí.',
     secretKept: 'Déjelo vacío para conservar el actual.',
     domains: 'Dominios',
-    domainsHint: 'Por qué direcciones responde el proveedor. Un dominio cuenta en cuanto está verificado.',
+    domainsHint:
+      'El proveedor responde de las direcciones de estos dominios. Un dominio cuenta en cuanto está verificado.',
     defaultRole: 'Rol de los nuevos miembros',
     roleHint: 'Quien inicia sesión por primera vez recibe este rol.',
     statuses: { draft: 'borrador', active: 'activa', disabled: 'desactivada' },
@@ -186,7 +189,8 @@ export const connectionTexts: Texts<ConnectionTexts> = {
     secretHint: 'Le fournisseur le montre une fois. Il est stocké chiffré et n’est jamais montré ici.',
     secretKept: 'Laissez vide pour garder l’actuel.',
     domains: 'Domaines',
-    domainsHint: 'Pour quelles adresses le fournisseur répond. Un domaine compte dès qu’il est vérifié.',
+    domainsHint:
+      'Le fournisseur se porte garant des adresses de ces domaines. Un domaine compte dès qu’il est vérifié.',
     defaultRole: 'Rôle des nouveaux membres',
     roleHint: 'Toute personne qui se connecte pour la première fois reçoit ce rôle.',
     statuses: { draft: 'brouillon', active: 'active', disabled: 'désactivée' },

@@ -81,7 +81,10 @@ function Verification({ domain: { id, domain } }: { readonly domain: Domain }) {
       name={domain}
       about={t.verifyAbout}
       fields={[]}
-      save={(api, input) => api.verifyOrganizationDomain({ ...input, id })}
+      save={(api, input) =>
+        // The service waits 5 s for a name server that does not answer.
+        api.verifyOrganizationDomain({ ...input, id }, { timeoutMs: 15_000 })
+      }
     />
   );
 }
