@@ -8,6 +8,7 @@ export default defineConfig({
     exclude: ['test/clients/node_modules/**'],
     globalSetup: ['./packages/server/test/support/global-setup.ts', './test/clients/support/install.ts'],
     testTimeout: 120_000,
+    expect: { poll: { timeout: 10_000 } },
     hookTimeout: 60_000,
     maxWorkers: 1,
   },

@@ -31,6 +31,7 @@ export default defineConfig({
     // Generous, because a machine with other work is several times slower; a test that hangs is found all the same.
     testTimeout: 90_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 20_000 } },
     // Answers to a sign-in wait for a quarter of a second, so that twice as many files run as there are cores.
     maxWorkers: 2 * availableParallelism(),
     // Loading the modules again would cost each file two seconds. State of a test lives in its app, not in modules.

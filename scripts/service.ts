@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -70,13 +71,23 @@ export async function buildService(): Promise<void> {
   if (code !== 0) throw new Error(`the build of packages/server/src/main.ts ended with ${code}`);
 }
 
-/** A port of 127.0.0.1 that was free a moment ago. */
+/**
+ * A port of 127.0.0.1 that was free a moment ago. It lies below the ephemeral ports, which systems give to connections,
+ * so that none takes it before the caller does.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return port;
+  for (;;) {
+    const port = randomInt(20_000, 30_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    // `once` also rejects at an error, such as EADDRINUSE.
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    await new Promise((closed) => server.close(closed));
+    return port;
+  }
 }
 
 const children = new Set<{ kill: (signal: 'SIGKILL') => boolean }>();
@@ -136,7 +147,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
   };
 
-  const deadline = performance.now() + 60_000;
+  const deadline = performance.now() + 150_000;
   while (!(await isReady(base))) {
     if (ended) {
       await tidy();
@@ -146,7 +157,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       child.kill('SIGKILL');
       await end;
       await tidy();
-      throw new Error(`the service was not ready within a minute:\n${output}`);
+      throw new Error(`the service was not ready in time:\n${output}`);
     }
     await sleep(25);
   }
@@ -187,7 +198,7 @@ const taken = new Set<string>();
  * them; until then the newest mail is the one before.
  */
 export async function mailedToken(mailDir: string, address: string): Promise<string> {
-  for (const deadline = performance.now() + 10_000; performance.now() < deadline; await sleep(50)) {
+  for (const deadline = performance.now() + 60_000; performance.now() < deadline; await sleep(50)) {
     const names = (await readdir(mailDir).catch(() => [])).filter((name) => name.endsWith('.eml'));
     for (const name of names.sort().reverse()) {
       const mail = await readFile(join(mailDir, name), 'utf8');
@@ -198,7 +209,7 @@ export async function mailedToken(mailDir: string, address: string): Promise<str
       return token;
     }
   }
-  throw new Error(`no mail to ${address} arrived in ${mailDir} within ten seconds`);
+  throw new Error(`no mail to ${address} arrived in ${mailDir} within a minute`);
 }
 
 export interface Reply<D> {

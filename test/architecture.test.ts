@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { importsIn } from './support/imports.ts';
 
 /**
  * The import rules and budgets of docs/architecture.md, checked in the source files. `below` declares the order of the
@@ -26,11 +27,9 @@ const sources: readonly Source[] = readdirSync(join(root, server), { recursive: 
   .sort()
   .map((path) => {
     const text = readFileSync(join(root, server, path), 'utf8');
-    const imports = [
-      ...text.matchAll(/^(?:import|export)\s(type\s)?[^;]*?from\s'(\.[^']+)'|import\('(\.[^']+)'\)/gm),
-    ].map(([, type, from, dynamic]) => ({
-      to: posix.normalize(posix.join(posix.dirname(path), from ?? dynamic ?? '')),
-      typeOnly: type !== undefined,
+    const imports = importsIn(text).map(({ from, typeOnly }) => ({
+      to: posix.normalize(posix.join(posix.dirname(path), from)),
+      typeOnly,
     }));
     return { path, text, code: codeOf(text), lines: text.split('\n').length - 1, imports };
   });

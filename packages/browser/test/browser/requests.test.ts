@@ -16,7 +16,7 @@ beforeAll(async () => {
   elsewhere = await startAppPages('');
   user = await all.boards.user();
   page = await all.signedIn(user);
-}, 60_000);
+});
 afterAll(async () => {
   await elsewhere?.close();
   await all?.close();
@@ -112,7 +112,7 @@ describe('rights', () => {
     await all.boards.setRoles(other, [all.boards.roleId]);
     const focus = () =>
       inPage<string>(tab, `(dispatchEvent(new Event('focus')), doorward.state('board:read'))`);
-    await expect.poll(focus, { timeout: 6000 }).toBe('yes');
+    await expect.poll(focus).toBe('yes');
     await tab.context().close();
   });
 

@@ -26,7 +26,7 @@ beforeAll(async () => {
   all = await startAppInBrowser(await bundle(clientScript));
   ({ browser, pages, boards } = all);
   user = await boards.user();
-}, 60_000);
+});
 afterAll(() => all?.close());
 beforeEach(async () => {
   context = await browser.newContext({ locale: 'en-GB' });

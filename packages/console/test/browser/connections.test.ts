@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { createClient } from '@doorward/node/client';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { mailedToken } from '../../../../scripts/service.ts';
@@ -10,7 +9,7 @@ import {
   startOpenidProvider,
   type OpenidDouble,
 } from '../../../server/test/support/openid-provider.ts';
-import { refusals, setUpConsole, signedIn, signIn, type ConsoleSetup } from '../support/console.ts';
+import { clientOf, refusals, setUpConsole, signedIn, signIn, type ConsoleSetup } from '../support/console.ts';
 
 /** The identity provider of an organization: connected in the console, tried, used to sign in, and insisted on. */
 const domain = 'company.example.org';
@@ -156,7 +155,7 @@ test('people sign in through it, work in the organization, and others are led th
   await view.context.close();
 
   // A member with a password of their own is led there as soon as the organization insists.
-  const { api: open } = createClient({ url: service.base, allowHttp: true });
+  const open = clientOf(service.base);
   const method = { provider: 'email' as const, providerId: carol.email };
   const providerData = { password: carol.password };
   await open.register({ ...method, name: carol.name, providerData });
@@ -164,7 +163,7 @@ test('people sign in through it, work in the organization, and others are led th
   const { accessToken: token } = await open.login({ ...method, providerData });
   await api.inviteMember({ scope: scope(), email: carol.email, roleId: defaultRoleId });
   const invitation = await mailedToken(service.mailDir, carol.email);
-  await createClient({ url: service.base, allowHttp: true, token }).api.acceptInvitation({
+  await clientOf(service.base, token).acceptInvitation({
     token: invitation,
   });
   await api.updateOrganizationConnection({ scope: scope(), id: connection.id, enforced: true });

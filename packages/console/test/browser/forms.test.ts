@@ -1,7 +1,7 @@
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Watched } from '../../../server/test/browser/watched.ts';
-import { setUpConsole, signedIn, visit, type ConsoleSetup } from '../support/console.ts';
+import { goTo, setUpConsole, signedIn, visit, type ConsoleSetup } from '../support/console.ts';
 
 /** What forms and dialogs keep, say and ask. */
 let setup: ConsoleSetup;
@@ -51,9 +51,10 @@ test('a result is said where a screen reader can read it: in the dialog that is 
   await view.context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await panel.getByRole('button', { name: 'Copy id' }).click();
   await panel.getByRole('status').filter({ hasText: 'Copied' }).waitFor();
+  // The region of the page takes the text over, for as long as it is shown.
+  const below = page.locator('.frame > [role=status]').filter({ hasText: 'Copied' }).waitFor();
   await page.keyboard.press('Escape');
-  // The region of the page takes the text over.
-  await page.locator('.frame > [role=status]').filter({ hasText: 'Copied' }).waitFor();
+  await below;
 });
 
 test('the tab is called as its page and its scope', async () => {
@@ -139,6 +140,7 @@ test('a rename is shown at once; refused, it is put back, and the form says why'
       body: JSON.stringify({ error: 'This name is taken.', code: 'CONFLICT', requestId: 'x' }),
     });
   });
+  await page.locator('tbody').getByRole('link', { name: 'Pilot', includeHidden: true }).waitFor();
   await button('Edit').click();
   await page.getByLabel('Name', { exact: true }).fill('Trial');
   await button('Save').click();
@@ -163,12 +165,20 @@ test('a question about rights carries the revision of the last change', async ()
   await visit(page, `${setup.project}/tags`);
   await page.getByRole('button', { name: 'New tag' }).first().click();
   await page.getByLabel('Name', { exact: true }).fill('Revision');
-  const asked = page.waitForRequest((request) => request.url().includes('/api/me/permissions'));
-  const changed = page.waitForResponse((response) => response.request().method() === 'POST');
+  const revisions: (string | null)[] = [];
+  const note = (request: Request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (pathname === '/api/me/permissions') revisions.push(searchParams.get('minRevision'));
+  };
+  page.on('request', note);
+  const changed = page.waitForResponse(
+    (response) => response.request().method() === 'POST' && new URL(response.url()).pathname === '/api/tags',
+  );
   await button('Create').click();
-  const revision = (await changed).headers()['x-doorward-revision'];
+  const revision = (await changed).headers()['x-doorward-revision'] ?? '';
   expect(revision).toMatch(/./);
-  expect(new URL((await asked).url()).searchParams.get('minRevision')).toBe(revision);
+  await expect.poll(() => revisions).toContain(revision);
+  page.off('request', note);
   expect((await setup.api.tags({ scope, search: 'Revision' })).totalCount).toBe(1);
 });
 
@@ -241,9 +251,7 @@ test('reach everything, and give a role, with the keyboard', async () => {
   await page.getByRole('option', { name: /Bookshop$/ }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Bookshop', level: 1 }).waitFor();
-  await page.keyboard.press('g');
-  await page.keyboard.press('r');
-  await page.getByRole('heading', { name: 'Roles', level: 1 }).waitFor();
+  await goTo(page, 'r', 'Roles');
   await link('Invoice reader').focus();
   await page.keyboard.press('k');
   await page.keyboard.press('j');
@@ -253,9 +261,7 @@ test('reach everything, and give a role, with the keyboard', async () => {
   await page.keyboard.press('Escape');
   await panel.waitFor({ state: 'detached' });
 
-  await page.keyboard.press('g');
-  await page.keyboard.press('u');
-  await page.getByRole('heading', { name: 'Users', level: 1 }).waitFor();
+  await goTo(page, 'u', 'Users');
   await link('Radia').waitFor();
   await tabTo('Radia');
   await page.keyboard.press('Enter');

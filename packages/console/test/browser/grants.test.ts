@@ -1,10 +1,10 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createClient, type Client } from '@doorward/node/client';
+import type { Client } from '@doorward/node/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { mailedToken } from '../../../../scripts/service.ts';
 import { violations } from '../../../server/test/browser/accessibility.ts';
-import { setUpConsole, signedIn, type ConsoleSetup } from '../support/console.ts';
+import { clientOf, setUpConsole, signedIn, type ConsoleSetup } from '../support/console.ts';
 
 /** A project for a customer: offered by mail, accepted with the link, used, suspended and ended. */
 let setup: ConsoleSetup;
@@ -15,13 +15,13 @@ let customer: Client['api'];
 beforeAll(async () => {
   setup = await setUpConsole();
   const url = setup.service.base;
-  const { api } = createClient({ url, allowHttp: true });
+  const api = clientOf(url);
   const method = { provider: 'email' as const, providerId: grace.email };
   const providerData = { password: grace.password };
   await api.register({ ...method, name: grace.name, providerData });
   await api.verifyEmail({ token: await mailedToken(setup.service.mailDir, grace.email) });
   const { accessToken: token } = await api.login({ ...method, providerData });
-  customer = createClient({ url, allowHttp: true, token }).api;
+  customer = clientOf(url, token);
   const { account: made } = await customer.createMyAccount({ type: 'organization' });
   const account = { tenant: 'account' as const, id: made.id };
   acme = (await customer.createOrganization({ scope: account, name: 'Acme' })).id;
@@ -32,6 +32,7 @@ afterAll(() => setup?.close());
 function linkTo(address: string): string {
   const { mailDir } = setup.service;
   const mails = readdirSync(mailDir)
+    .filter((name) => name.endsWith('.eml'))
     .sort()
     .map((name) => readFileSync(join(mailDir, name), 'utf8').replaceAll('=\r\n', '').replaceAll('=3D', '='))
     .filter((mail) => mail.includes(address) && mail.includes('/hosted/project-grant'));

@@ -1,7 +1,6 @@
-import { createClient } from '@doorward/node/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { violations } from '../../../server/test/browser/accessibility.ts';
-import { setUpConsole, signedIn, type ConsoleSetup } from '../support/console.ts';
+import { clientOf, setUpConsole, signedIn, type ConsoleSetup } from '../support/console.ts';
 
 /** Service users and their keys: made in the console, used by a program, and ended in the console. */
 let setup: ConsoleSetup;
@@ -58,9 +57,9 @@ test.each([
     clientSecret: valueOf('DOORWARD_CLIENT_SECRET'),
     scope,
   };
-  const { api } = createClient({ url: setup.service.base, allowHttp: true });
+  const api = clientOf(setup.service.base);
   const { accessToken: token } = await api.exchangeApiKey(credentials);
-  const program = createClient({ url: setup.service.base, allowHttp: true, token }).api;
+  const program = clientOf(setup.service.base, token);
   expect((await program.projects({ scope })).items).toBeInstanceOf(Array);
 
   await view.context.grantPermissions(['clipboard-read', 'clipboard-write']);

@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { createClient } from '@doorward/node/client';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { mailedToken } from '../../../../scripts/service.ts';
 import { violations } from '../../../server/test/browser/accessibility.ts';
-import { setUpConsole, signedIn, type ConsoleSetup } from '../support/console.ts';
+import { clientOf, setUpConsole, signedIn, type ConsoleSetup } from '../support/console.ts';
 
 /** What an operator of the installation sees and does: each act has its reason, and the user gets a notice. */
 let setup: ConsoleSetup;
@@ -14,7 +13,7 @@ const reason = 'Ticket 4711: asked for it on the phone';
 
 beforeAll(async () => {
   setup = await setUpConsole({ OPERATORS: 'demo@localhost' });
-  const { api } = createClient({ url: setup.service.base, allowHttp: true });
+  const api = clientOf(setup.service.base);
   await api.register({
     provider: 'email',
     providerId: vera.email,
@@ -52,7 +51,7 @@ test('a user is found, suspended and reactivated, with a reason that the audit l
   await act(page, 'Suspend');
   await page.getByRole('dialog', { name: 'Vera' }).getByText('suspended').waitFor();
   const signIn = () =>
-    createClient({ url: setup.service.base, allowHttp: true }).api.login({
+    clientOf(setup.service.base).login({
       provider: 'email',
       providerId: vera.email,
       providerData: { password: vera.password },

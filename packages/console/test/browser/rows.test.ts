@@ -34,10 +34,16 @@ async function longestTask(act: () => Promise<unknown>): Promise<number> {
   return page.evaluate('window.longest');
 }
 
-/** The least of a few runs: others may use the processor during one of them. */
+/** The least of a few runs: others may use the processor during some, and the load average rises only seconds later. */
 async function least(act: () => Promise<unknown>): Promise<number> {
   let least = Infinity;
-  for (let run = 0; run < 4 && least > LONGEST_MS; run++) least = Math.min(least, await longestTask(act));
+  let allowed = LONGEST_MS;
+  for (let run = 0; run < 12 && least > (run < 4 ? LONGEST_MS : allowed); run++) {
+    if (run >= 4) await page.waitForTimeout(4000);
+    least = Math.min(least, await longestTask(act));
+    allowed = Math.max(allowed, LONGEST_MS * crowding());
+  }
+  expect(least).toBeLessThanOrEqual(allowed);
   return least;
 }
 
@@ -74,8 +80,6 @@ test(
     process.stdout.write(
       `console: longest task while reading on ${reading}, scrolling ${scrolling}, selecting ${selecting}, searching ${searching} ms\n`,
     );
-    for (const task of [reading, scrolling, selecting, searching])
-      expect(task).toBeLessThanOrEqual(LONGEST_MS * crowding());
   },
 );
 

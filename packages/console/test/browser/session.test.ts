@@ -66,6 +66,8 @@ test('that ends asks for a sign-in over the page, and what was typed is still th
   const { page, context } = await signedIn(setup, `${setup.project}/roles`);
   await page.getByRole('button', { name: 'New role' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Half a role');
+  // A read that the service answers after the end would ask for a sign-in before the click does.
+  await page.waitForLoadState('networkidle');
   const sessions = await setup.api.myUserSessions({});
   for (const { id, isCurrent } of sessions.items) if (!isCurrent) await setup.api.revokeMyUserSession({ id });
   await page.getByRole('button', { name: 'Show what changes' }).click();
@@ -80,6 +82,8 @@ test('of another user on the same page leaves nothing of the former one', async 
   const { page, context } = await signedIn(setup, `${setup.project}/roles`);
   await page.getByRole('button', { name: 'New role' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Secret plan');
+  // A read that the service answers after the end would ask for a sign-in before the click does.
+  await page.waitForLoadState('networkidle');
   const sessions = await setup.api.myUserSessions({});
   for (const { id, isCurrent } of sessions.items) if (!isCurrent) await setup.api.revokeMyUserSession({ id });
   await page.getByRole('button', { name: 'Show what changes' }).click();

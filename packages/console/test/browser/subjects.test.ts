@@ -1,9 +1,8 @@
-import { createClient } from '@doorward/node/client';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { mailedToken } from '../../../../scripts/service.ts';
 import { violations } from '../../../server/test/browser/accessibility.ts';
-import { setUpConsole, signedIn, type ConsoleSetup } from '../support/console.ts';
+import { clientOf, goTo, setUpConsole, signedIn, type ConsoleSetup } from '../support/console.ts';
 
 /** What a user may do, and who may do something: with answers of the real service, also those that take several pages. */
 let setup: ConsoleSetup;
@@ -109,8 +108,7 @@ test('the pages that a user sees are those of their own navigation', async () =>
 test('a user is chosen with the keyboard, also a member of the organization', async () => {
   const { page, context } = await signedIn(setup, `${setup.project}/overview`);
   await page.locator('#pages a').nth(5).waitFor();
-  await page.keyboard.press('g');
-  await page.keyboard.press('v');
+  await goTo(page, 'v', 'What they may do');
   // The owner of the organization is no user of the project.
   await page.getByLabel('Demo', { exact: true }).waitFor();
   const search = page.getByRole('searchbox', { name: 'Search: Person' });
@@ -206,7 +204,7 @@ test('a viewer is neither offered these pages nor shown them', async () => {
   await api.inviteMember({ scope, email: viewer.email, roleId: items[0]?.id ?? '' });
   const token = await mailedToken(service.mailDir, viewer.email);
   const registration = { name: 'Vera', password: viewer.password };
-  await createClient({ url: service.base, allowHttp: true }).api.acceptInvitation({ token, registration });
+  await clientOf(service.base).acceptInvitation({ token, registration });
   const { page, context } = await signedIn(
     { ...setup, demo: { ...demo, ...viewer } },
     `${setup.project}/may-do/${clara}`,

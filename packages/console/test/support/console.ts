@@ -71,15 +71,22 @@ export async function setUpConsole(
   };
 }
 
+/** The API, for what a test does outside the browser, with limits for a slow machine. */
+export const clientOf = (url: string, token?: string): Client['api'] =>
+  createClient({
+    ...{ url, allowHttp: true, timeoutMs: 60_000, deadlineMs: 60_000 },
+    ...(token === undefined ? {} : { token }),
+  }).api;
+
 type Credentials = Pick<Demo, 'email' | 'password'>;
 
 async function apiOf(url: string, { email, password }: Credentials): Promise<Client['api']> {
-  const { accessToken } = await createClient({ url, allowHttp: true }).api.login({
+  const { accessToken } = await clientOf(url).login({
     provider: 'email',
     providerId: email,
     providerData: { password },
   });
-  return createClient({ url, allowHttp: true, token: accessToken }).api;
+  return clientOf(url, accessToken);
 }
 
 /** How much longer everything takes on this machine, and because other programs use it too; at least 1. */
@@ -104,6 +111,18 @@ export async function signedIn(
   await view.page.locator('#content').waitFor();
   return view;
 }
+
+/** Presses `g` and a letter, again if more time than the console allows lay between the two. */
+export const goTo = (page: Page, letter: string, title: string): Promise<void> =>
+  expect
+    .poll(
+      async () => {
+        await page.keyboard.type(`g${letter}`);
+        return page.getByRole('heading', { name: title, level: 1 }).isVisible();
+      },
+      { interval: 1000 },
+    )
+    .toBe(true);
 
 /** Goes to another address as a link does: the document stays, with all that was read. */
 export const visit = (page: Page, path: string): Promise<unknown> =>

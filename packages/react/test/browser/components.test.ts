@@ -56,7 +56,7 @@ let isBlocked: boolean;
 
 beforeAll(async () => {
   all = await startAppInBrowser(await bundle(script));
-}, 60_000);
+});
 afterAll(() => all?.close());
 beforeEach(async () => {
   user = await all.boards.user();
@@ -70,8 +70,7 @@ beforeEach(async () => {
 });
 
 const text = (id: string) => page.locator(`#${id}`).innerText();
-const expectText = (id: string, value: string, timeout = 5000) =>
-  expect.poll(() => text(id), { timeout }).toBe(value);
+const expectText = (id: string, value: string) => expect.poll(() => text(id)).toBe(value);
 const shownTexts = async () => (await inPage<string[]>(page, '[...shown]')).join('\n');
 
 describe('for a signed-in user', () => {
@@ -107,7 +106,7 @@ describe('for a signed-in user', () => {
     await all.boards.setRoles(user, []);
     const read = () =>
       inPage<string>(page, `(dispatchEvent(new Event('focus')), document.querySelector('#read').innerText)`);
-    await expect.poll(read, { timeout: 6000 }).toBe('no');
+    await expect.poll(read).toBe('no');
     await expectText('own', 'no');
     await expectText('mine', 'refused');
   });

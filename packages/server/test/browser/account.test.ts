@@ -56,7 +56,7 @@ test('a person signs in from a deep link, adds both factors, and keeps the codes
   await photograph(page, 'account-new-factor');
   await page.getByLabel('Code that the app shows now').fill(codeShown(secret, app.clock.now()));
   await press(page, 'Enable');
-  expect(await page.locator('.codes li').count()).toBe(10);
+  await expect.poll(() => page.locator('.codes li').count()).toBe(10);
   expect(await violations(page)).toEqual([]);
   await photograph(page, 'account-recovery-codes');
   await page.getByRole('checkbox').check();

@@ -172,6 +172,7 @@ test('by keyboard alone', async () => {
   const address = addressAt(acme);
   provider.person = provider.newPerson({ email: address });
   await begin();
+  await expect.poll(() => view.page.evaluate('document.activeElement.id')).toBe('email');
   await view.page.keyboard.type(address);
   await view.page.keyboard.press('Enter');
   await view.page.getByRole('link', { name: 'Continue with Acme ID' }).waitFor();

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { freePort } from '../../../../scripts/service.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { startGithub, type GithubDouble } from '../support/github.ts';
 import { violations } from './accessibility.ts';
@@ -57,14 +58,6 @@ const open = (options = {}) =>
     viewport: { width: 480, height: 760 },
     ...options,
   });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 const heading = () => view.page.getByRole('heading').innerText();
 const cookies = async () => (await view.context.cookies()).map(({ name }) => name).sort();

@@ -2,14 +2,14 @@
  * One user from registration to deletion, in a real browser and with the built service: mails are files, the refresh token
  * is a cookie, and the export is a download.
  */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildService, startService, type Service } from '../../../../scripts/service.ts';
 import { codeShown } from '../support/authenticator.ts';
 import { unique } from '../support/client.ts';
+import { preparedDataDir } from '../support/prepared-data.ts';
 import { launch, photograph, screenshots, watched, type Watched } from './watched.ts';
 
 let service: Service;
@@ -19,7 +19,7 @@ let view: Watched;
 
 beforeAll(async () => {
   await buildService();
-  directory = await mkdtemp(join(tmpdir(), 'doorward-journey-'));
+  directory = await preparedDataDir();
   service = await startService({
     dataDir: directory,
     env: { MAIL_PROVIDER: 'file', MAIL_FILE_DIR: join(directory, 'mail') },
@@ -70,7 +70,10 @@ async function mailTo(address: string): Promise<string> {
     .poll(async () => {
       const files = await readdir(join(directory, 'mail')).catch(() => []);
       const texts = await Promise.all(
-        files.sort().map((file) => readFile(join(directory, 'mail', file), 'utf8')),
+        files
+          .filter((file) => file.endsWith('.eml'))
+          .sort()
+          .map((file) => readFile(join(directory, 'mail', file), 'utf8')),
       );
       match = texts.findLast((text) => text.includes(address));
       return match !== undefined;

@@ -75,15 +75,23 @@ describe('the REST documentation', () => {
     return block;
   }
 
+  /** Filters and opens the operation. While the page still filters, a click has no effect. */
+  async function openOperation() {
+    const block = await findOperation();
+    const opened = async () => {
+      const shown = await block.getAttribute('class');
+      // After a reload it is already open, because the address contains it (deep linking).
+      if (!shown?.includes('is-open')) await block.locator('.opblock-summary-control').click();
+      return shown;
+    };
+    await expect.poll(opened, { timeout: 20_000, interval: 1000 }).toContain('is-open');
+    return block;
+  }
+
   /** Executes the operation in the page and returns the Authorization header that the server got. */
   async function tryOut(): Promise<string | undefined> {
     const { path } = pages.operation;
-    const block = await findOperation();
-    await page.waitForTimeout(300);
-    // After a reload it is already open, because the address contains it (deep linking).
-    if (!(await block.getAttribute('class'))?.includes('is-open')) {
-      await block.locator('.opblock-summary-control').click();
-    }
+    const block = await openOperation();
     const [answered] = await Promise.all([
       page.waitForResponse((response) => new URL(response.url()).pathname === path),
       block.locator('button.execute').click(),
@@ -97,8 +105,7 @@ describe('the REST documentation', () => {
     await open();
     expect(await page.title()).toBe('Doorward API');
     await photograph('api-docs');
-    const operation = await findOperation();
-    await operation.locator('.opblock-summary-control').click();
+    const operation = await openOperation();
     await operation.locator('button.execute').waitFor();
     await photograph('api-docs-operation');
     await page.emulateMedia({ colorScheme: 'dark' });

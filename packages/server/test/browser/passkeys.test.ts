@@ -155,7 +155,10 @@ class Device {
     return new Device(cdp, authenticatorId);
   }
 
-  /** Whether a person is at the device: they also choose the passkey that a field offers. */
+  /**
+   * Whether a person is at the device: they also choose the passkey that a field offers. While they are away, the device never
+   * answers a request, not even after they have come back.
+   */
   async attend(enabled: boolean): Promise<void> {
     await this.cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId: this.id, enabled });
   }
@@ -218,6 +221,16 @@ async function enrol(name = 'Laptop'): Promise<string[]> {
   return text.split('\n');
 }
 
+/** Adds an authenticator app for the person, beside the browser. */
+async function addApp(): Promise<void> {
+  const { factor, secret } = await api<{ factor: { id: string }; secret: string }>(
+    '/me/mfa/factors',
+    { name: 'App' },
+    person.token,
+  );
+  await api(`/me/mfa/factors/${factor.id}/verify`, { code: codeShown(secret, new Date()) }, person.token);
+}
+
 /** The first page of a new sign-in to the app. */
 async function startSignIn(changes: Record<string, string> = {}): Promise<void> {
   const verifier = randomBytes(32).toString('base64url');
@@ -253,10 +266,13 @@ test('is added in the console, and signs in to an app without a name', async () 
   await page.getByRole('button', { name: 'Remove Work laptop' }).waitFor();
 
   await device.attend(false);
+  const offered = page.waitForResponse('**/passkey/options');
   await startSignIn();
+  await offered;
   await inspect('first-page');
-  await press('Sign in with a passkey');
+  // Else the button could send its request to a device without a person.
   await device.attend(true);
+  await press('Sign in with a passkey');
   await page.waitForURL('**/consent');
   await press('Allow');
   await isBackWithCode();
@@ -288,6 +304,36 @@ test('signs in to the console', async () => {
   expect(await page.locator('.user-menu').count()).toBe(0);
 });
 
+test('says before its removal whether the recovery codes end with it, and an app says so too', async () => {
+  const { page } = view;
+  await enrol();
+  const dialog = page.getByRole('dialog');
+  const codesEnd = dialog.getByText('your recovery codes stop working too.');
+  const cancel = () => dialog.getByRole('button', { name: 'Cancel' }).click();
+  await press('Remove Laptop');
+  await codesEnd.waitFor();
+  await cancel();
+
+  await addApp();
+  await page.reload();
+  await press('Confirm with a passkey');
+  await press('Remove App');
+  await dialog.getByText('Your password alone lets you in then.').waitFor();
+  await codesEnd.waitFor({ state: 'detached' });
+  await cancel();
+  await press('Remove Laptop');
+  await dialog.getByText('You can no longer sign in with it.').waitFor();
+  await codesEnd.waitFor({ state: 'detached' });
+
+  await dialog.getByRole('button', { name: 'Remove Laptop' }).click();
+  await page.getByRole('table', { name: 'Passkeys' }).waitFor({ state: 'detached' });
+  await page.getByText('10 recovery codes are left.').waitFor();
+  await press('Remove App');
+  await codesEnd.waitFor();
+  await dialog.getByRole('button', { name: 'Remove App' }).click();
+  await page.getByText('recovery codes are left.').waitFor({ state: 'detached' });
+});
+
 test('that its device does not verify says so, and the other ways are still there', async () => {
   await enrol();
   await device.attend(false);
@@ -306,13 +352,8 @@ test('is the second factor after a password; and when it is lost, a recovery cod
   const { page } = view;
   await offer(['password']);
   const codes = await enrol();
-  const { factor, secret } = await api<{ factor: { id: string }; secret: string }>(
-    '/me/mfa/factors',
-    {},
-    person.token,
-  );
-  await api(`/me/mfa/factors/${factor.id}/verify`, { code: codeShown(secret, new Date()) }, person.token);
   await signOut();
+  await addApp();
   await givePasswordToConsole();
   await page.getByRole('heading', { name: 'Second factor' }).waitFor();
   await inspect('console-second-factor', 1000);

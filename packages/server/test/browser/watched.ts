@@ -67,8 +67,7 @@ export async function watched(
   return { context, page, offences, requests };
 }
 
-/** Takes a screenshot of the page after its transitions have ended. */
+/** Takes a screenshot of the page with its transitions ended. */
 export async function photograph(page: Page, name: string): Promise<void> {
-  await page.waitForTimeout(400);
-  await page.screenshot({ path: join(screenshots, `${name}.png`) });
+  await page.screenshot({ path: join(screenshots, `${name}.png`), animations: 'disabled' });
 }

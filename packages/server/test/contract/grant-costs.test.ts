@@ -21,7 +21,7 @@ beforeAll(async () => {
   ({ scope } = await grantTo(app, vendor, customer));
   const user = await memberOf(app, customer, 'Organization Viewer');
   await app.must('createUser', { scope, userId: user.userId, roleIds: [vendor.reader] }, customer);
-}, 60_000);
+});
 afterAll(() => app.close());
 
 /** More grants of the project, each of an organization of its own, with a slice and a user in it. */

@@ -21,7 +21,11 @@ let scope: ScopeRef;
 beforeAll(async () => {
   // Without the webhook delivery, which writes to the tables. A request under way holds a connection; detecting it
   // takes another one.
-  app = await startApp({ DATABASE_POOL_MAX: '4' });
+  app = await startApp({
+    DATABASE_POOL_MAX: '4',
+    // Requests wait for a lock as long as a test holds it.
+    DATABASE_STATEMENT_TIMEOUT_MS: '60000',
+  });
   owner = await house(app);
   ({ token } = owner.person);
   ({ scope } = owner.places.accountProject);

@@ -66,11 +66,11 @@ beforeAll(async () => {
     join(folder, 'tsconfig.json'),
     JSON.stringify({ compilerOptions, files: ['client.ts', 'api.d.ts'] }),
   );
-}, 60_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 it('openapi-typescript generates types that compile and match the responses', async () => {
   const compiled = await promisify(execFile)(tsc, ['-p', folder]).catch((error: unknown) => error);
   expect((compiled as { stdout: string }).stdout).toBe('');
   expect(compiled).not.toBeInstanceOf(Error);
-}, 60_000);
+});

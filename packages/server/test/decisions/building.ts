@@ -12,7 +12,7 @@ import {
   valueOf,
   type Kind,
   type Site,
-} from './case-world.ts';
+} from './site.ts';
 import {
   ACCOUNT,
   founderOf,

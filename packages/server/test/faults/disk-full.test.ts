@@ -23,7 +23,7 @@ import { smallDisk, type SmallDisk } from '../support/small-disk.ts';
 let disk: SmallDisk | null = null;
 let postgres: OwnPostgres | null = null;
 let service: Service | null = null;
-beforeAll(() => buildService(), 60_000);
+beforeAll(() => buildService());
 afterEach(async () => {
   await service?.kill();
   await postgres?.remove();
@@ -31,7 +31,7 @@ afterEach(async () => {
   service = null;
   postgres = null;
   disk = null;
-}, 60_000);
+});
 
 /** Names of acknowledged rows, and the count of each status. */
 interface Mentioned {

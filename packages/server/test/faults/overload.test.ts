@@ -16,7 +16,11 @@ let app: TestApp;
 let ada: Person;
 let eve: Person;
 beforeAll(async () => {
-  app = await startApp({ OVERLOAD_MAX_QUEUE: String(MAX_QUEUE) });
+  app = await startApp({
+    OVERLOAD_MAX_QUEUE: String(MAX_QUEUE),
+    // Callers wait for the lock as long as the test holds it.
+    DATABASE_STATEMENT_TIMEOUT_MS: '60000',
+  });
   [ada, eve] = [await app.person(), await app.person()];
   // Each caller has permissions in a scope that the service has cached.
   for (const person of [ada, eve]) await app.must('tags', { scope: person.account }, { token: person.token });

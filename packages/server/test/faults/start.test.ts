@@ -7,7 +7,7 @@ import { postgresDatabase } from '../support/postgres.ts';
 import { preparedDataDir } from '../support/prepared-data.ts';
 import { transactionPooler } from '../support/transaction-pooler.ts';
 
-beforeAll(() => buildService(), 120_000);
+beforeAll(() => buildService());
 
 /** Starts a service that must fail, and returns its output. */
 async function printed(env: Record<string, string>, port?: number): Promise<string> {

@@ -17,6 +17,9 @@ async function until(what: () => Promise<boolean>): Promise<void> {
   while (!(await what())) await new Promise((resolve) => setImmediate(resolve));
 }
 
+/** The time in which the test holds a lock counts as time of the statement that waits for it. */
+const patient = { DATABASE_STATEMENT_TIMEOUT_MS: '60000' };
+
 describe.runIf(inject('postgresUrl'))('a mutation that waits', () => {
   let here: TestApp;
   let there: TestApp;
@@ -24,8 +27,8 @@ describe.runIf(inject('postgresUrl'))('a mutation that waits', () => {
   let admin: Person;
 
   beforeAll(async () => {
-    here = await startApp();
-    there = await startApp({}, here);
+    here = await startApp(patient);
+    there = await startApp(patient, here);
     firm = await firmOf(here);
   });
   afterAll(async () => {

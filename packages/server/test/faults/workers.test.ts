@@ -17,7 +17,7 @@ import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
 /** WORKERS: several processes on one port are one service to the callers, also when one of them dies. */
 const PATIENCE_MS = 30_000;
 
-beforeAll(() => buildService(), 120_000);
+beforeAll(() => buildService());
 
 test('an embedded database has one process', async () => {
   const starting = startService({ env: { WORKERS: '2' } });

@@ -21,7 +21,7 @@ import { preparedDataDir } from '../support/prepared-data.ts';
 let dataDir: string;
 const running = new Set<Service>();
 
-beforeAll(() => buildService(), 120_000);
+beforeAll(() => buildService());
 beforeEach(async () => {
   dataDir = await preparedDataDir();
 });
@@ -50,12 +50,12 @@ const requestIn = (output: string): string | undefined =>
 /** The service is ready a moment before it has seeded. */
 const printed = (service: Service): Promise<string> =>
   vi.waitFor(() => requestIn(service.output()) ?? expect.fail(service.output()), {
-    timeout: 20_000,
+    timeout: 60_000,
     interval: 50,
   });
 
 const warned = (service: Service, why: string): Promise<void> =>
-  vi.waitFor(() => expect(service.output()).toContain(`DEV_SEED: ${why}`), { timeout: 20_000, interval: 50 });
+  vi.waitFor(() => expect(service.output()).toContain(`DEV_SEED: ${why}`), { timeout: 60_000, interval: 50 });
 
 async function run(request: string): Promise<{ data: { authorized: boolean; reason: string } }> {
   const { stdout } = await promisify(execFile)('sh', ['-euc', request]);
@@ -149,7 +149,7 @@ describe('DEV_SEED', () => {
     expect(await run(again)).toMatchObject(allowed);
     expect(await (await signedIn(second)).everything()).toEqual(before);
     expect(await kept()).toMatchObject({ password, key });
-  }, 60_000);
+  });
 
   test('repairs what is missing: a deleted role with its key, a lost secret', async () => {
     const service = await start();
@@ -176,7 +176,7 @@ describe('DEV_SEED', () => {
     expect((await kept()).key.clientSecret).not.toBe(key.clientSecret);
     expect((await call(`${rotated.base}/api/auth/token`, { body: key })).status).toBe(401);
     expect(counts(await (await signedIn(rotated)).everything())).toEqual(oneOfEach);
-  }, 90_000);
+  });
 
   test('keeps manual changes, and prints what the request answers now', async () => {
     const service = await start();
@@ -198,7 +198,7 @@ describe('DEV_SEED', () => {
     await rm(keptFile());
     const lost = await start();
     await warned(lost, 'demo@localhost is registered with another password');
-  }, 90_000);
+  });
 
   test('follows the rules of the service: verified address, allowed hosts, a long password', async () => {
     const port = await freePort();
@@ -209,21 +209,21 @@ describe('DEV_SEED', () => {
     };
     const service = await start(env, port);
     expect(await run(await printed(service))).toMatchObject(allowed);
-  }, 60_000);
+  });
 
   test('logs why it failed, and the service keeps running', async () => {
     const service = await start({ AUTH_REGISTRATION_MODE: 'closed' });
     await warned(service, 'POST /api/auth/register answered 403 FORBIDDEN');
     expect(requestIn(service.output())).toBeUndefined();
     expect((await fetch(`${service.base}/health/ready`)).status).toBe(200);
-  }, 60_000);
+  });
 
   test('creates nothing without the variable', async () => {
     const service = await start({ DEV_SEED: 'false' });
     await stop(service);
     expect(service.output()).not.toContain('Demo  ');
     expect(await readdir(dataDir)).not.toContain('demo.json');
-  }, 60_000);
+  });
 });
 
 test.runIf(inject('postgresUrl'))(
@@ -234,7 +234,7 @@ test.runIf(inject('postgresUrl'))(
       const service = await start({ WORKERS: '2', DATABASE_URL: database.url });
       expect(await run(await printed(service))).toMatchObject(allowed);
       await vi.waitFor(() => expect(service.output()).toContain('2 workers'), {
-        timeout: 20_000,
+        timeout: 60_000,
         interval: 50,
       });
       expect(counts(await (await signedIn(service)).everything())).toEqual(oneOfEach);

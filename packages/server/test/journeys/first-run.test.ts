@@ -12,7 +12,7 @@ import { preparedDataDir } from '../support/prepared-data.ts';
 let dataDir: string;
 const running = new Set<Service>();
 
-beforeAll(() => buildService(), 120_000);
+beforeAll(() => buildService());
 beforeEach(async () => {
   dataDir = await preparedDataDir();
 });

@@ -37,7 +37,7 @@ const running = new Set<Service>();
 beforeAll(async () => {
   await buildService();
   home = await mkdtemp(join(tmpdir(), 'doorward-restore-'));
-}, 60_000);
+});
 afterAll(async () => {
   for (const item of running) await item.kill();
   await rm(home, { recursive: true, force: true });

@@ -49,7 +49,7 @@ beforeAll(async () => {
     await memberOf(app, customer, 'Organization Viewer'),
   ];
   tokens.push(...people.map(({ token }) => token));
-}, 60_000);
+});
 afterAll(async () => {
   const { acts, done, questions } = counted;
   process.stdout.write(`grants: ${acts} acts of a customer, ${done} allowed, ${questions} questions\n`);

@@ -28,7 +28,7 @@ beforeAll(async () => {
   const others = [];
   for (let n = 0; n < PEOPLE; n++) others.push((await app.person()).userId);
   people = [founder.userId, ...others];
-}, 60_000);
+});
 afterAll(async () => {
   const { questions, allowed, refused } = counted;
   process.stdout.write(`who can: ${questions} questions, ${allowed} users allowed, ${refused} refused\n`);

@@ -392,7 +392,7 @@ beforeAll(async () => {
   const kept = rows.map(({ said }) => ({ by: said.slice(0, said.indexOf('(')), text: said }));
   const logged = app.logs.map((text) => ({ by: 'a log line', text }));
   Object.assign(heaps, { tables: () => kept, logs: () => logged, answers: () => answers });
-}, 60_000);
+});
 afterAll(() => app.close());
 
 describe('the search', () => {

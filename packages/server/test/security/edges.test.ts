@@ -13,7 +13,6 @@ let port: number;
 beforeAll(async () => {
   app = await startApp({
     SECURITY_ADDITIONAL_ORIGINS: ORIGIN,
-    REQUEST_TIMEOUT_SECONDS: '1',
     SECURITY_ALLOWED_HOSTS: 'here,localhost:80',
   });
   ada = await app.person();
@@ -29,12 +28,13 @@ interface Received {
 }
 
 class Wire {
-  readonly socket: Socket = connect(port, '127.0.0.1');
+  readonly socket: Socket;
   readonly closed: Promise<void>;
   #text = '';
   #received: () => void = () => undefined;
 
-  constructor() {
+  constructor(to = port) {
+    this.socket = connect(to, '127.0.0.1');
     this.socket.on('data', (chunk: Buffer) => {
       this.#text += chunk.toString('latin1');
       this.#received();
@@ -281,11 +281,18 @@ describe('headers', () => {
 });
 
 describe('slow connections', () => {
+  let impatient: TestApp;
+  beforeAll(async () => {
+    impatient = await startApp({ REQUEST_TIMEOUT_SECONDS: '1', SECURITY_ALLOWED_HOSTS: 'here' }, app);
+    await impatient.server.listen({ host: '127.0.0.1', port: 0 });
+  });
+  afterAll(() => impatient.close());
+
   test.each([
     ['a head that does not end', () => 'GET /health HTTP/1.1\r\nhost: here\r\n'],
     ['a body that does not come', () => post('{', 'content-length: 100')],
   ])('%s: 408, closed', async (_, text) => {
-    const wire = new Wire().say(text());
+    const wire = new Wire((impatient.server.server.address() as AddressInfo).port).say(text());
     const [answer] = await wire.hear(1);
     await wire.closed;
     expect([answer?.status, answer && code(answer)]).toEqual([408, 'VALIDATION_ERROR']);
