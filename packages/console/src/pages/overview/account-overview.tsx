@@ -121,6 +121,7 @@ export function AccountOverview({ scope: place }: { readonly scope: Scope }) {
           ]}
         />
       )}
+      {(projects.isLoading || organizations.isLoading) && <Skeleton />}
       {projects.data && organizations.data && (
         <Steps
           scope={scope}

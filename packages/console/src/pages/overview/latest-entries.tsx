@@ -3,7 +3,7 @@ import { useRead } from '../../api/use-api.ts';
 import { targetOf } from '../../entities/entity.ts';
 import { useTexts } from '../../i18n/language.ts';
 import type { Scope } from '../../scopes/scope.ts';
-import { Failure } from '../../ui/states.tsx';
+import { Failure, Skeleton } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Actor } from '../history/actor.tsx';
@@ -18,7 +18,8 @@ export function LatestEntries({ scope }: { readonly scope: Scope }) {
     api.auditLogs({ ...targetOf(scope), limit: SHOWN }, { signal }),
   );
   if (error) return <Failure error={error} onRetry={() => refetch()} />;
-  if (!data || data.items.length === 0) return null;
+  if (!data) return <Skeleton />;
+  if (data.items.length === 0) return null;
   return (
     <section>
       <h2>{t.latest}</h2>

@@ -79,6 +79,10 @@ export function OrganizationOverview({ scope: { id } }: { readonly scope: Scope 
           [c.updatedAt, <Time iso={data.updatedAt} />],
         ]}
       />
+      {projects.isLoading && <Skeleton rows={3} />}
+      {projects.error && !projects.data && (
+        <Failure error={projects.error} onRetry={() => projects.refetch()} />
+      )}
       {projects.data && (
         <section>
           <h2>{t.projects}</h2>
