@@ -131,7 +131,7 @@ test('a token that got too old in sleep makes no wrong password', async () => {
     const headers = await route.request().allHeaders();
     if (route.request().url().endsWith('/auth/refresh')) isRenewed = true;
     const { authorization } = headers;
-    await route.continue(
+    await route.fallback(
       authorization && !isRenewed ? { headers: { ...headers, authorization: oldToken(authorization) } } : {},
     );
   });

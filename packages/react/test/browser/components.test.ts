@@ -63,7 +63,7 @@ beforeEach(async () => {
   const context = await all.browser.newContext({ locale: 'en-GB' });
   isBlocked = false;
   await context.route('**/auth/is-authorized/batch', (route) =>
-    isBlocked ? route.abort() : route.continue(),
+    isBlocked ? route.abort() : route.fallback(),
   );
   page = await all.signedIn(user, context);
   return () => context.close();
