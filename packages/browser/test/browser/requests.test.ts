@@ -58,7 +58,10 @@ describe('fetch', () => {
   });
 
   test('hands on a refusal once: a young token is not replaced', async () => {
-    const fresh = await all.signedIn(await all.boards.user());
+    const context = await all.browser.newContext({ locale: 'en-GB' });
+    // However long the sign-in takes, the token gets no older.
+    await context.clock.setFixedTime(new Date());
+    const fresh = await all.signedIn(await all.boards.user(), context);
     all.pages.calls.length = 0;
     all.pages.answers.push(401);
     expect(await inPage(fresh, `doorward.fetch('/api/orders').then(({ status }) => status)`)).toBe(401);

@@ -12,6 +12,8 @@ let context: BrowserContext;
 let page: Page;
 /** Requests for new tokens by a refresh token. */
 let renewals: string[];
+/** Those that were answered: one that takes too long is sent again. */
+let answeredRenewals: string[];
 
 beforeAll(async () => {
   all = await startAppInBrowser(await bundle(clientScript));
@@ -19,13 +21,17 @@ beforeAll(async () => {
 afterAll(() => all?.close());
 beforeEach(async () => {
   user = await all.boards.user();
-  renewals = [];
+  const [sent, answered]: [string[], string[]] = [[], []];
+  [renewals, answeredRenewals] = [sent, answered];
   context = await all.browser.newContext({ locale: 'en-GB' });
-  context.on('request', (request) => {
-    const body = request.postData() ?? '';
-    if (request.url().endsWith('/project/token') && body.includes('grant_type=refresh_token'))
-      renewals.push(body);
-  });
+  for (const [event, list] of [
+    ['request', sent],
+    ['requestfinished', answered],
+  ] as const)
+    context.on(event as 'request', (request) => {
+      const body = request.postData() ?? '';
+      if (isToken(request) && body.includes('grant_type=refresh_token')) list.push(body);
+    });
   await context.clock.install();
   page = await all.signedIn(user, context);
 });
@@ -43,6 +49,7 @@ async function joinedTab(): Promise<Page> {
   await expectStatus(tab, 'signedIn');
   return tab;
 }
+const isToken = (request: Request): boolean => request.url().endsWith('/project/token');
 const expiryIn = async (tab: Page) => (await sessionIn(tab)).expiresAt ?? 0;
 /** The token that the page adds to a request. */
 async function tokenOf(tab: Page): Promise<string | undefined> {
@@ -102,7 +109,7 @@ describe('tabs', () => {
     await context.clock.fastForward('12:30');
     for (const tab of [page, second]) await expect.poll(() => expiryIn(tab)).toBeGreaterThan(before);
     await second.evaluate(lockIsFree);
-    expect(renewals).toHaveLength(1);
+    await expect.poll(() => answeredRenewals.length).toBe(1);
   });
 
   test('keep the session when the tab of the sign-in closes', async () => {
@@ -113,7 +120,7 @@ describe('tabs', () => {
     all.boards.service.clock.advance(1000);
     await context.clock.fastForward('12:30');
     await expect.poll(() => expiryIn(second)).toBeGreaterThan(before);
-    expect(renewals).toHaveLength(1);
+    await expect.poll(() => answeredRenewals.length).toBe(1);
     expect(await tokenOf(second)).toMatch(/^Bearer ey/);
     expect(await tokenOf(second)).not.toBe(token);
   });
@@ -175,12 +182,14 @@ describe('a renewal', () => {
     const before = await expiryIn(page);
     await context.clock.fastForward('12:30');
     await expect.poll(() => expiryIn(page)).toBeGreaterThan(before);
-    expect([renewals.length, renewals[0] === renewals[1]]).toEqual([2, true]);
+    expect(renewals.length).toBeGreaterThanOrEqual(2);
+    expect(new Set(renewals).size).toBe(1);
     expect(await sessionsAtService()).toHaveLength(1);
   });
 
   test('waits while the service does not answer, and the session stays', async () => {
-    await context.route('**/project/token', (route) => route.abort());
+    let isDown = true;
+    await context.route('**/project/token', (route) => (isDown ? route.abort() : route.fallback()));
     await context.clock.fastForward('14:58');
     await expect.poll(() => renewals.length).toBeGreaterThan(0);
     expect((await sessionIn(page)).status).toBe('signedIn');
@@ -188,7 +197,7 @@ describe('a renewal', () => {
     all.pages.calls.length = 0;
     expect(await inPage(page, `doorward.fetch('/api/x')`)).toMatchObject({ code: 'UNREACHABLE' });
     expect(all.pages.calls).toEqual([]);
-    await context.unroute('**/project/token');
+    isDown = false;
     await expect.poll(() => tokenOf(page)).toMatch(/^Bearer ey/);
   });
 
@@ -201,15 +210,14 @@ describe('a renewal', () => {
       await held;
       await route.fulfill({ response });
     });
-    await context.clock.fastForward('12:30');
-    await expect.poll(() => renewals.length).toBe(1);
-    await inPage(page, 'doorward.signOut()');
     // The page gives up a request that takes too long.
-    const isToken = (request: Request) => request.url().endsWith('/project/token');
     const answered = Promise.any([
       context.waitForEvent('requestfinished', isToken),
       context.waitForEvent('requestfailed', isToken),
     ]);
+    await context.clock.fastForward('12:30');
+    await expect.poll(() => renewals.length).toBeGreaterThan(0);
+    await inPage(page, 'doorward.signOut()');
     release();
     await answered;
     await expectStatus(second, 'signedOut');

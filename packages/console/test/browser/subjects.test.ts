@@ -167,7 +167,7 @@ test('who can: goes on by itself while the service has not looked at everyone', 
   const question = 'resource=report&action=file';
   const { page, context, requests } = await signedIn(setup, `${setup.project}/who-can?${question}`);
   await page.getByText('Nobody may do this. The list is complete.').waitFor({ timeout: 60_000 });
-  expect(requests.filter((url) => url.endsWith('/api/auth/who-can')).length).toBe(2);
+  expect(requests.filter((url) => url.endsWith('/api/auth/who-can')).length).toBeGreaterThanOrEqual(2);
   await context.close();
 });
 

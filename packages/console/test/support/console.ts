@@ -108,7 +108,11 @@ export async function signedIn(
     failOnStatusCode: true,
   });
   await view.page.goto(`${service.base}${path}`);
-  await view.page.locator('#content').waitFor();
+  const content = view.page.locator('#content');
+  await content.or(view.page.locator('form.sign-in')).first().waitFor();
+  // The first renewal has five seconds, and is not sent again.
+  if (!(await content.isVisible())) await view.page.reload();
+  await content.waitFor();
   return view;
 }
 

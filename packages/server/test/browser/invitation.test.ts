@@ -158,5 +158,5 @@ test('an invalid link is reported', async () => {
 
 async function expectText(text: string | RegExp): Promise<void> {
   const whole = typeof text === 'string' ? text : (expect.stringMatching(text) as unknown);
-  await expect.poll(() => outcome().innerText(), { timeout: 10_000 }).toEqual(whole);
+  await expect.poll(() => outcome().innerText()).toEqual(whole);
 }

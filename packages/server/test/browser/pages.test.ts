@@ -167,7 +167,7 @@ describe('the GraphQL explorer', () => {
     expect(await page.title()).toBe('Doorward GraphQL');
     const editor = page.locator('app-query-editor .cm-content').first();
     await editor.waitFor();
-    expect(await editor.innerText()).toContain('me {');
+    await expect.poll(() => editor.innerText()).toContain('me {');
     await page.waitForTimeout(1500); // for requests that it sends after its start
     await photograph('graphql');
     expect(await send()).toBeUndefined();

@@ -69,10 +69,11 @@ async function tokensOf(browser: SignInBrowser, code: string) {
 }
 
 /** Adds the app; the browser is then at the recovery codes. */
-async function add(browser: SignInBrowser): Promise<{ secret: Buffer; codes: string[] }> {
+async function add(browser: SignInBrowser): Promise<{ secret: Buffer; codes: string[]; usedCode: string }> {
   const secret = secretOn((await browser.page()).body);
-  expect(String((await send(browser, { code: codeOf(secret) })).headers.location)).toMatch(/\/enrolment$/);
-  return { secret, codes: codesOn((await browser.page()).body) };
+  const usedCode = codeOf(secret);
+  expect(String((await send(browser, { code: usedCode })).headers.location)).toMatch(/\/enrolment$/);
+  return { secret, codes: codesOn((await browser.page()).body), usedCode };
 }
 
 const confirm = (browser: SignInBrowser, fields = { kept: 'yes' }) => send(browser, fields, '/confirm');
@@ -93,7 +94,7 @@ describe('a user without a second factor', () => {
     expect(body).toContain('<svg class="qr"');
     expect(body).toContain(encodeURIComponent(owner.email));
     expect(await factors()).toEqual([]);
-    const { secret, codes } = await add(browser);
+    const { secret, codes, usedCode } = await add(browser);
     expect(secret).toHaveLength(20);
     expect(codes).toHaveLength(10);
     const [factor] = await factors();
@@ -114,7 +115,7 @@ describe('a user without a second factor', () => {
     expect(String(next.headers.location)).toMatch(/\/second-factor$/);
     const give = async (fields: Record<string, string>) =>
       again.post('/api/auth/project/second-factor', { form_token: await again.formToken(), ...fields });
-    expect(String((await give({ code: codeOf(secret) })).headers.location)).toMatch(/\/second-factor$/);
+    expect(String((await give({ code: usedCode })).headers.location)).toMatch(/\/second-factor$/);
     expect(redirectParameters(await give({ recovery_code: codes[0] ?? '' }))).toHaveProperty('code');
     // While they are signed in with both, nothing is asked.
     const silent = await signInBrowser(app, host, again).authorize({ ...asked, prompt: 'none' });
