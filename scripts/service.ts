@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
+import { createSocket } from 'node:dgram';
+import { once, type EventEmitter } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -73,22 +74,31 @@ export async function buildService(): Promise<void> {
 
 /**
  * A port of 127.0.0.1 that was free a moment ago. It lies below the ephemeral ports, which systems give to connections,
- * so that none takes it before the caller does.
+ * so that none takes it before the caller does. Until this process ends, no other process gets the same one here: the
+ * claim is the UDP port of this number, which is none of TCP.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 30_000);
+    const claim = createSocket('udp4').unref();
+    claim.bind(port, '127.0.0.1');
+    if (!(await begins(claim))) continue;
     const server = createServer().listen(port, '127.0.0.1');
-    // `once` also rejects at an error, such as EADDRINUSE.
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
-    await new Promise((closed) => server.close(closed));
-    return port;
+    if (await begins(server)) {
+      await new Promise((closed) => server.close(closed));
+      return port;
+    }
+    claim.close();
   }
 }
+
+/** Whether it listens; false: its port is taken. */
+const begins = (socket: EventEmitter): Promise<boolean> =>
+  // `once` also rejects at an error, such as EADDRINUSE.
+  once(socket, 'listening').then(
+    () => true,
+    () => false,
+  );
 
 const children = new Set<{ kill: (signal: 'SIGKILL') => boolean }>();
 process.once('exit', () => children.forEach((child) => child.kill('SIGKILL')));

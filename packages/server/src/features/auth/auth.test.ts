@@ -466,8 +466,9 @@ describe.each(transports)('refresh over %s', (via) => {
     }
     const mixed = { accessToken: other.accessToken, refreshToken: signInData.refreshToken };
     expect((await refreshed(mixed, via)).code).toBe('UNAUTHENTICATED');
+    const { accessToken } = signInData;
     const forged = {
-      accessToken: `${signInData.accessToken.slice(0, -3)}AAA`,
+      accessToken: accessToken.slice(0, -3) + (accessToken.endsWith('AAA') ? 'BBA' : 'AAA'),
       refreshToken: signInData.refreshToken,
     };
     expect((await refreshed(forged, via)).code).toBe('UNAUTHENTICATED');

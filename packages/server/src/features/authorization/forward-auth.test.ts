@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../../../../../scripts/service.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { transports, type Person } from '../../../test/support/client.ts';
 import { auditLog } from '../../events/tables.ts';
@@ -239,11 +240,11 @@ describe.skipIf(!hasNginx)('nginx', () => {
     const folder = await mkdtemp(join(tmpdir(), 'doorward-nginx-'));
     await mkdir(join(folder, 'invoices'));
     await writeFile(join(folder, 'invoices', 'one'), 'an invoice');
-    const own = 20_000 + 2 * (process.pid % 10_000);
+    const [own, behind] = [await freePort(), await freePort()];
     const page = await readFile(join(import.meta.dirname, '../../../../../docs/guides/nginx.md'), 'utf8');
     const site = (/```nginx\n# doorward\.conf\n([\s\S]*?)```/.exec(page)?.[1] ?? '')
       .replace('127.0.0.1:8080', `127.0.0.1:${own}`)
-      .replace('127.0.0.1:3000', `127.0.0.1:${own + 1}`)
+      .replace('127.0.0.1:3000', `127.0.0.1:${behind}`)
       .replace('127.0.0.1:4000', `127.0.0.1:${port}`)
       .replace('accountProject:<account>:<project>', scopeText());
     const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
@@ -254,7 +255,7 @@ describe.skipIf(!hasNginx)('nginx', () => {
         access_log off;
         ${temporary.map((kind) => `${kind}_temp_path ${folder}/${kind};`).join(' ')}
         ${site}
-        server { listen 127.0.0.1:${own + 1}; root ${folder}; add_header X-User $http_x_user; }
+        server { listen 127.0.0.1:${behind}; root ${folder}; add_header X-User $http_x_user; }
       }`,
     );
     const nginx = spawn('nginx', ['-e', 'stderr', '-p', folder, '-c', join(folder, 'nginx.conf')], {

@@ -359,7 +359,8 @@ describe('a mailed code', () => {
     const code = await app.mailedCode(address);
     const stored = JSON.stringify(await app.database.pool.select().from(signInFlows));
     expect(stored).not.toContain(`"code":"${code}"`);
-    expect(app.logs.join('')).not.toContain(code);
+    // Six digits can be a part of an id.
+    expect(app.logs.join('')).not.toMatch(new RegExp(`\\b${code}\\b`));
   });
 
   it('answers JSON with its error', async () => {

@@ -159,7 +159,8 @@ describe('where it does not count', () => {
     const stranger = signInBrowser(app, charts);
     expect((await ask(charts, stranger, { prompt: 'none' })).got).toMatchObject({ error: 'login_required' });
     const cookie = browser.cookies.get('doorward_sso') ?? '';
-    for (const wrong of [cookie.replace(/\.../, '.AA'), cookie.slice(0, 36), `${cookie}~`.repeat(30), 'x']) {
+    const changed = cookie.replace(/\.(.)/, (_, first: string) => (first === 'A' ? '.B' : '.A'));
+    for (const wrong of [changed, cookie.slice(0, 36), `${cookie}~`.repeat(30), 'x']) {
       stranger.cookies.set(
         'doorward_sso',
         wrong.startsWith(cookie) ? wrong.slice(0, -44) + 'A'.repeat(44) : wrong,
