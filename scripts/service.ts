@@ -74,17 +74,17 @@ export async function buildService(): Promise<void> {
 
 /**
  * A port of 127.0.0.1 that was free a moment ago. It lies below the ephemeral ports, which systems give to connections,
- * so that none takes it before the caller does. Until this process ends, no other process gets the same one here: the
- * claim is the UDP port of this number, which is none of TCP.
+ * so that none takes it before the caller does. Until this process ends, no other call returns the same port, in any
+ * process: a UDP socket of this number claims it, and leaves the TCP port free.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 30_000);
     const claim = createSocket('udp4').unref();
     claim.bind(port, '127.0.0.1');
-    if (!(await begins(claim))) continue;
+    if (!(await listens(claim))) continue;
     const server = createServer().listen(port, '127.0.0.1');
-    if (await begins(server)) {
+    if (await listens(server)) {
       await new Promise((closed) => server.close(closed));
       return port;
     }
@@ -92,8 +92,8 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Whether it listens; false: its port is taken. */
-const begins = (socket: EventEmitter): Promise<boolean> =>
+/** Whether it listens; false: it cannot, mostly because the port is taken. */
+const listens = (socket: EventEmitter): Promise<boolean> =>
   // `once` also rejects at an error, such as EADDRINUSE.
   once(socket, 'listening').then(
     () => true,

@@ -30,7 +30,7 @@ beforeEach(async () => {
   ] as const)
     context.on(event as 'request', (request) => {
       const body = request.postData() ?? '';
-      if (isToken(request) && body.includes('grant_type=refresh_token')) list.push(body);
+      if (asksForToken(request) && body.includes('grant_type=refresh_token')) list.push(body);
     });
   await context.clock.install();
   page = await all.signedIn(user, context);
@@ -49,7 +49,7 @@ async function joinedTab(): Promise<Page> {
   await expectStatus(tab, 'signedIn');
   return tab;
 }
-const isToken = (request: Request): boolean => request.url().endsWith('/project/token');
+const asksForToken = (request: Request): boolean => request.url().endsWith('/project/token');
 const expiryIn = async (tab: Page) => (await sessionIn(tab)).expiresAt ?? 0;
 /** The token that the page adds to a request. */
 async function tokenOf(tab: Page): Promise<string | undefined> {
@@ -212,8 +212,8 @@ describe('a renewal', () => {
     });
     // The page gives up a request that takes too long.
     const answered = Promise.any([
-      context.waitForEvent('requestfinished', isToken),
-      context.waitForEvent('requestfailed', isToken),
+      context.waitForEvent('requestfinished', asksForToken),
+      context.waitForEvent('requestfailed', asksForToken),
     ]);
     await context.clock.fastForward('12:30');
     await expect.poll(() => renewals.length).toBeGreaterThan(0);

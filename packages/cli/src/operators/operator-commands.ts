@@ -35,7 +35,7 @@ function reasonIn(options: Options): string {
 }
 
 const machineNote =
-  'Where the service is installed, it works on the database with --env-file or --data-dir; and, unless --url, --profile or a variable such as DOORWARD_URL names a service, with DATABASE_URL or DATA_DIR, or without a sign-in. Otherwise, and while the service uses its embedded database, it works over the API with your sign-in.';
+  'Where the service is installed, it works on the database if you give --env-file or --data-dir. Without them, --url, --profile or a variable such as DOORWARD_URL lets it work over the API with your sign-in. Without these too, it works on the database if DATABASE_URL or DATA_DIR is set or you have not signed in, else over the API. While the service uses its embedded database, it works over the API.';
 
 const list: Command = {
   path: ['operator', 'list'],

@@ -6,7 +6,7 @@ export interface RowKey {
   readonly id: string;
 }
 
-/** Marks every answer as old, and reads those that are shown again. Resolves when the reads have begun. */
+/** Marks every answer as old, and reads again those that the page shows. Resolves when the reads have begun. */
 export async function refresh(queries: QueryClient): Promise<void> {
   // A first answer that is on its way may be older than the change, and would count as new.
   await queries.cancelQueries({ predicate: ({ state }) => state.data === undefined });

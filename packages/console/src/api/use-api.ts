@@ -85,7 +85,7 @@ export function useChange<I, T>(
   }: {
     /** With a password or a code in it: its refusal is about that, and not about the session. */
     readonly isProof?: boolean;
-    /** The row that it changes: it is done when the page has read that again. */
+    /** The row that the change is about: the change counts as done when the page has read this row again. */
     readonly row?: RowKey | undefined;
     /** What the page shows at once. A refusal puts it back, and says so. */
     readonly expected?: (expectation: Expectation, input: I) => void;
@@ -101,8 +101,8 @@ export function useChange<I, T>(
     meta: { isProof },
     onMutate: async (input: I): Promise<Undo> => {
       if (!expected) return null;
-      // An answer that is on its way is older than the change. A first read goes on: if it is answered before the change,
-      // it shows the former value until then.
+      // An answer that is on its way is older than the change. A first read goes on, because there is nothing else to
+      // show; if its answer is older than the change, the page shows it until the reads after the change.
       await queries.cancelQueries({ predicate: ({ state }) => state.data !== undefined });
       return expect(queries, (expectation) => expected(expectation, input));
     },

@@ -23,7 +23,7 @@ const page = (
   ...(key === undefined ? {} : { key }),
 });
 
-/** In the order of the navigation. Each is a chunk of its own. */
+/** In each section of the navigation, pages stand in this order. Each is a chunk of its own. */
 const pages: readonly Page[] = [
   page(
     'overview',

@@ -69,7 +69,7 @@ const clientFor = (current: string | (() => Promise<string>)): Client =>
     language: language(),
     allowHttp: true,
     retries: 1,
-    // For all calls: the longest `timeoutMs` of one, which the default of 15 s would cut off.
+    // For all attempts of a call together. The default of 15 s would end a call with a longer `timeoutMs` sooner.
     deadlineMs: 30_000,
     fetch: noteRevision,
   });

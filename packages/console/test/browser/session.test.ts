@@ -63,7 +63,7 @@ test('ends in every tab with the sign-out in one', async () => {
   await context.close();
 });
 
-/** A read that was on its way may have been refused already: then the dialog is over the button. */
+/** Clicks what calls the service. If a read was refused already, the dialog that the test waits for covers the button. */
 const callTheService = (page: Page): Promise<void> =>
   page
     .getByRole('button', { name: 'Show what changes' })
@@ -200,7 +200,7 @@ test('the first load is small, and soon ready', async () => {
   await page.getByRole('link', { name: 'Invoice reader' }).waitFor();
   const loads: { readonly bytes: number; readonly readyMs: number; readonly calls: number }[] = [];
   const isSoon = (): boolean => loads.some(({ readyMs }) => readyMs < 1500 * crowding());
-  // Others may use the processor during some, and the load average rises only seconds later.
+  // Other programs may slow some of the loads down, and the load average rises only seconds later.
   for (let load = 0; load < 3 || (load < 8 && !isSoon()); load++) {
     if (load >= 3) await page.waitForTimeout(4000);
     const fresh = await context.newPage();

@@ -90,7 +90,7 @@ test('while it loads, every page says so', { timeout: 300_000 }, async () => {
   const faults = await tour(view, 'loading', views, async () => {
     const skeleton = page.locator('#content .skeleton:visible').first();
     await skeleton.waitFor({ timeout: 20_000 });
-    // With the rights the page begins to wait for what they allow to read, and says that too.
+    // After the rights the page reads what they allow, and must say that it waits for this too.
     await expect.poll(() => unanswered.size).toBe(0);
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
     const isSaid = await skeleton.waitFor({ timeout: 10_000 }).then(
@@ -133,7 +133,7 @@ test('after a failure, every page says what happened, and tries again', { timeou
   const views = allViews().filter(({ path }) => !knownByFrame.has(path));
   expect(await tour(view, 'failed', views, faultsOf)).toEqual([]);
 
-  // A request that was on its way goes to the service, and the answer of `fail` comes too late for it.
+  // A request that is in the route goes to the service when the route ends; an error of `fail`, too late, does not matter.
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   // A page can have several parts that failed, each with its own button.
   const retry = page.getByRole('button', { name: 'Try again' });

@@ -110,7 +110,7 @@ export async function signedIn(
   await view.page.goto(`${service.base}${path}`);
   const content = view.page.locator('#content');
   await content.or(view.page.locator('form.sign-in')).first().waitFor();
-  // The first renewal has five seconds, and is not sent again.
+  // On a busy machine the first renewal can exceed its five seconds: then the page shows the sign-in.
   if (!(await content.isVisible())) await view.page.reload();
   await content.waitFor();
   return view;

@@ -109,7 +109,7 @@ export type Relation = {
 const declared = new Map<string, AnyEntity>();
 
 /**
- * The noun with a name, for a relation whose other side imports the file of this one.
+ * The noun of this name, for relations to a noun whose file imports the caller's: an import back would form a circle.
  * @throws Error for a name without a noun, when the schemas are built
  */
 export function nounNamed(name: string): AnyEntity {
@@ -119,7 +119,8 @@ export function nounNamed(name: string): AnyEntity {
 }
 
 /**
- * The relation of another noun by a table of `links`, seen from the rows that it leads to.
+ * The other direction of a relation of kind `links`: `inverseOf('Group', 'permissions')` leads from a permission to its
+ * groups.
  * @throws Error for a noun or relation that does not exist, when the schemas are built
  */
 export function inverseOf(noun: string, relation: string): Relation {

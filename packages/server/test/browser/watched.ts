@@ -45,7 +45,7 @@ export async function watched(
   await context.route('**/*', async (route) => {
     const url = route.request().url();
     requests.push(url);
-    // Not `continue`, which fails for a request that Playwright lets go itself because a page has ended its own route.
+    // Not `continue`: when a page removes its own route, Playwright continues the requests in it, and twice is an error.
     if ([origin].flat().includes(new URL(url).origin)) return route.fallback();
     offences.push(`request to ${url}`);
     return route.abort();

@@ -37,7 +37,7 @@ export const grantTexts: Texts<GrantTexts> = {
     about:
       'Organizations that use this project, each with users, keys and an audit log of their own. You decide which roles they may give.',
     create: 'New customer',
-    empty: 'No customer uses this project yet. Each joins by an offer, which is sent by mail.',
+    empty: 'No customer uses this project yet. To add one, send them an offer by mail.',
     removal: '',
     statuses: {
       pending: 'offered',
@@ -77,7 +77,7 @@ export const grantTexts: Texts<GrantTexts> = {
     about:
       'Organisationen, die dieses Projekt nutzen, jede mit eigenen Personen, Schlüsseln und eigenem Protokoll. Sie bestimmen, welche Rollen sie vergeben dürfen.',
     create: 'Neuer Kunde',
-    empty: 'Noch nutzt kein Kunde dieses Projekt. Jeder beginnt mit einem Angebot, das per Mail kommt.',
+    empty: 'Noch nutzt kein Kunde dieses Projekt. Um einen aufzunehmen, senden Sie ihm ein Angebot per Mail.',
     removal: '',
     statuses: {
       pending: 'angeboten',
@@ -117,7 +117,7 @@ export const grantTexts: Texts<GrantTexts> = {
     about:
       'Organizaciones que usan este proyecto, cada una con sus usuarios, claves y registro de auditoría. Usted decide qué roles pueden dar.',
     create: 'Nuevo cliente',
-    empty: 'Ningún cliente usa aún este proyecto. Cada uno empieza con una oferta que llega por correo.',
+    empty: 'Ningún cliente usa aún este proyecto. Para añadir uno, envíele una oferta por correo.',
     removal: '',
     statuses: {
       pending: 'ofrecido',
@@ -157,7 +157,7 @@ export const grantTexts: Texts<GrantTexts> = {
     about:
       'Des organisations qui utilisent ce projet, chacune avec ses utilisateurs, ses clés et son journal d’audit. Vous décidez quels rôles elles peuvent donner.',
     create: 'Nouveau client',
-    empty: 'Aucun client n’utilise encore ce projet. Chacun commence par une offre envoyée par e-mail.',
+    empty: 'Aucun client n’utilise encore ce projet. Pour en ajouter un, envoyez-lui une offre par e-mail.',
     removal: '',
     statuses: {
       pending: 'proposé',

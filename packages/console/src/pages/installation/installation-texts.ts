@@ -189,7 +189,7 @@ export const accountTexts = listOf({
   },
   de: {
     title: 'Alle Konten',
-    about: 'Jede Organisation und jedes Projekt gehört zu einem Konto, jedes Konto einer Person.',
+    about: 'Jede Organisation und jedes Projekt gehört zu einem Konto; jedes Konto gehört einer Person.',
     empty: 'Es gibt noch keine Konten.',
   },
   es: {

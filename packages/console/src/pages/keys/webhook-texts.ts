@@ -97,7 +97,7 @@ export const webhookTexts: Texts<WebhookTexts> = {
     optIn: 'nur wenn hier gewählt',
     sends: 'Ereignisse senden',
     sendsHint:
-      'Solange das aus ist, warten Ereignisse. Hat der Dienst den Webhook gestoppt, speichern Sie mit eingeschaltetem Schalter, um ihn wieder zu starten.',
+      'Solange das aus ist, warten Ereignisse. Hat der Dienst den Webhook gestoppt, startet er wieder, wenn Sie mit eingeschaltetem Schalter speichern.',
     works: 'Ereignisse kommen an',
     paused: 'ausgeschaltet: Ereignisse warten',
     failingSince: 'Ereignisse kommen nicht an, erster Fehler',

@@ -47,8 +47,8 @@ export const secondFactorTexts: Texts<SecondFactorTexts> = {
     removeLabel: (name) => `Remove ${name}`,
     removal: 'Codes of this app no longer work.',
     removalOfLastApp: 'Your password alone lets you in then.',
-    codesEnd: 'You have no other passkey or app: your recovery codes stop working too.',
-    codesMayEnd: 'If you have no other passkey or app, your recovery codes stop working too.',
+    codesEnd: 'You have no other passkey or authenticator app: your recovery codes stop working too.',
+    codesMayEnd: 'If you have no other passkey or authenticator app, your recovery codes stop working too.',
     scan: 'Scan this with your authenticator app, or enter the key there.',
     qr: 'QR code for the authenticator app',
     secret: 'Key',
@@ -77,9 +77,9 @@ export const secondFactorTexts: Texts<SecondFactorTexts> = {
     removal: 'Codes dieser App gelten dann nicht mehr.',
     removalOfLastApp: 'Dann genügt Ihr Passwort allein.',
     codesEnd:
-      'Sie haben keinen anderen Passkey und keine andere App: Auch Ihre Wiederherstellungscodes gelten dann nicht mehr.',
+      'Sie haben keinen anderen Passkey und keine andere Authenticator-App: Auch Ihre Wiederherstellungscodes gelten dann nicht mehr.',
     codesMayEnd:
-      'Haben Sie keinen anderen Passkey und keine andere App, gelten auch Ihre Wiederherstellungscodes nicht mehr.',
+      'Haben Sie keinen anderen Passkey und keine andere Authenticator-App, gelten auch Ihre Wiederherstellungscodes nicht mehr.',
     scan: 'Scannen Sie dies mit Ihrer Authenticator-App, oder geben Sie dort den Schlüssel ein.',
     qr: 'QR-Code für die Authenticator-App',
     secret: 'Schlüssel',
@@ -108,9 +108,9 @@ export const secondFactorTexts: Texts<SecondFactorTexts> = {
     removal: 'Los códigos de esta aplicación dejan de funcionar.',
     removalOfLastApp: 'Entonces basta su contraseña.',
     codesEnd:
-      'No tiene otra llave de acceso ni otra aplicación: sus códigos de recuperación también dejarán de funcionar.',
+      'No tiene otra llave de acceso ni otra aplicación de autenticación: sus códigos de recuperación también dejarán de funcionar.',
     codesMayEnd:
-      'Si no tiene otra llave de acceso ni otra aplicación, sus códigos de recuperación también dejarán de funcionar.',
+      'Si no tiene otra llave de acceso ni otra aplicación de autenticación, sus códigos de recuperación también dejarán de funcionar.',
     scan: 'Escanee esto con su aplicación de autenticación, o introduzca allí la clave.',
     qr: 'Código QR para la aplicación de autenticación',
     secret: 'Clave',
@@ -139,9 +139,9 @@ export const secondFactorTexts: Texts<SecondFactorTexts> = {
     removal: 'Les codes de cette application ne fonctionneront plus.',
     removalOfLastApp: 'Votre mot de passe suffira alors.',
     codesEnd:
-      'Vous n’avez pas d’autre clé d’accès ni d’autre application : vos codes de récupération ne fonctionneront plus non plus.',
+      'Vous n’avez pas d’autre clé d’accès ni d’autre application d’authentification : vos codes de récupération cesseront aussi de fonctionner.',
     codesMayEnd:
-      'Si vous n’avez pas d’autre clé d’accès ni d’autre application, vos codes de récupération ne fonctionneront plus non plus.',
+      'Si vous n’avez pas d’autre clé d’accès ni d’autre application d’authentification, vos codes de récupération cesseront aussi de fonctionner.',
     scan: 'Scannez ceci avec votre application d’authentification, ou saisissez-y la clé.',
     qr: 'Code QR pour l’application d’authentification',
     secret: 'Clé',

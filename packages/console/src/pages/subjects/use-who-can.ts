@@ -16,8 +16,8 @@ export interface AllowedUser extends Omit<components['schemas']['AllowedSubject'
 const PAGE = 50;
 
 /**
- * The users who may do it. The service ends a page before it is full if it takes too long; the next one is read by itself
- * then, until there are enough rows, the list is complete, or the reader stops it.
+ * The users who may do it. The service ends a page before it is full if it needs too much work; the next one is read by
+ * itself then, until there are enough rows, the list is complete, or the reader stops it.
  */
 export function useWhoCan({ resource, action }: PermissionPair, thing: Thing | null) {
   const scope = useScope();

@@ -202,7 +202,7 @@ export const emptyGrants = (membership: Grants['membership'], nouns: ReadonlySet
 
 const emptyIndex = (nouns: ReadonlySet<string>): PermissionIndex => indexPermissions([], nouns);
 
-/** Whether the scope is a project in which the subject has no role, only those in the scope of its owner. */
+/** Whether the scope is a project in which the subject has no role. Roles in the scope of its owner may count there. */
 export const isInProjectWithoutRole = (
   { projectRoleIds }: SubjectStatus,
   { level }: ResolvedScope,

@@ -89,7 +89,7 @@ export async function authenticateApp(
   return { claimedApp: app };
 }
 
-/** Refuses the call, and records the attempt in the project of the app that it claims to be. */
+/** Refuses the call, and records the attempt in the project of the app that the caller claims to be. */
 export function refuseClient(ctx: Run, { claimedApp: app }: RejectedClient): Refusal {
   ctx.record({
     outcome: 'failed',

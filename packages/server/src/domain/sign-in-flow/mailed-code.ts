@@ -43,7 +43,10 @@ export function typedCode(typed: string): string | null {
   return digits.test(code) ? code : null;
 }
 
-/** Whether the token is that of the link in this mail. Without a hash (stored by the former version) every token is accepted. */
+/**
+ * Whether the token is that of the link in this mail. Without a hash the answer is true: a flow of the former version has
+ * none, and where nothing was mailed no token finds the flow.
+ */
 export const isLinkOf = ({ tokenHash }: MailedCode, token: string): boolean =>
   tokenHash === undefined || tokenHash === hashOneTimeToken(token);
 

@@ -14,7 +14,8 @@ export interface EndedCheck extends PasswordCheck {
 
 /**
  * The user whose password was right, locked until commit. Null if it was wrong, or if the user may not sign in from here:
- * recorded, and counted unless the user is locked out. The answer takes as long for an address without a user.
+ * such an attempt is recorded, and counted unless the user is locked out. For an address without a user nothing is
+ * recorded, and the answer takes as long as for a wrong password.
  */
 export async function acceptPassword(ctx: Run, checked: EndedCheck): Promise<UserRow | null> {
   const { tx, services, call } = ctx;

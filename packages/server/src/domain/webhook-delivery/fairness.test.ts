@@ -70,13 +70,14 @@ describe('a receiver that answers late', () => {
     await expect.poll(() => sentTo('quiet').length).toBe(3);
   });
 
-  test('delays other receivers for a moment only, however many projects have late ones', async () => {
+  test('delivers to other receivers while late ones of many projects have not answered', async () => {
     for (let index = 0; index < 10; index++) {
       holdUp(`many-${index}`, 8);
       await project(`many-${index}`, 8, 1);
     }
     flush();
-    // All workers for receivers that have not been late yet are busy; those that are late after a second free some.
+    // All workers for receivers that were never late are busy. A receiver counts as late after a second, and its worker is
+    // then free for others.
     await expect.poll(() => hostsOf('many')).toBeGreaterThanOrEqual(64);
     await project('behind', 1, 1);
     flush();

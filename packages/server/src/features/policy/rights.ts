@@ -36,8 +36,8 @@ const actionOf: Readonly<Record<Change['action'], string>> = {
 };
 
 /**
- * What applying a document would be refused for: a change needs the permission of its own operation, and callers give and take
- * only rights that they hold (authorization §5). What the caller holds before the application counts.
+ * Why a document could not be applied: a change needs the permission of its own operation, and callers give and take only
+ * rights that they hold (authorization §5). What counts is what the caller holds before the document is applied.
  */
 export function blockedBy(
   { changes, all: { before, after }, rowOf }: Comparison,

@@ -104,8 +104,9 @@ export async function obstacleTo(
 }
 
 /**
- * Why the sign-in needs no consent; undefined: it does. A user who joins the project has to consent, except to a
- * first-party app after a new proof.
+ * Why the sign-in needs no consent; undefined: it does. The service itself needs none. A first-party app needs one if it
+ * asks for it, or if a user whom the browser knows already joins the project or approves a device. Other apps need one
+ * unless the user has consented before; a user who joins has not.
  */
 async function findConsent(
   db: Executor,

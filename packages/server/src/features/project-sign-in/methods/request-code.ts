@@ -110,9 +110,10 @@ async function lockMail({ tx, services }: Run, handle: string): Promise<MailedCo
 }
 
 /**
- * Mails a code and shows its page; the code of an earlier mail ends. After too many mails to the address the page is the
- * same: an earlier code for this address and purpose stays valid; without such a code, none fits. A code for another
- * address ends in any case, or its end would reveal whether this address got a mail.
+ * Mails a code and shows the page that asks for it; the code of an earlier mail ends. After too many mails the page looks
+ * the same, and no mail is sent: an earlier code for this address and purpose stays valid, except one for a connection;
+ * without such a code, none fits. A code for another address ends in any case, or its end would reveal whether this
+ * address got a mail.
  */
 export async function mailCode(
   ctx: Run,

@@ -16,7 +16,7 @@ import { beginFlow } from '../../../domain/sign-in-flow/flow.ts';
 import { loginHintOf } from '../authorize.ts';
 import { browserOperation, optionalParameter, redirects } from '../browser-operation.ts';
 
-/** Sign-in to this service itself on the same pages: its account pages and command line need no app. */
+/** Sign-in to this service itself, on the pages for the sign-in to apps: its account pages and command line need no app. */
 
 export const startSignIn = mutation({
   ...browserOperation,
