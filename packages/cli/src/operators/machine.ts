@@ -87,7 +87,7 @@ export async function removeOnMachine(run: Run, options: Options, email: string)
   return operator ? rowOf(operator) : { email };
 }
 
-/** Operators of the configuration may have been added too, and stay when that ends. */
+/** Whether `operator remove` can remove this row. Who is in `OPERATORS` and was added too has two rows. */
 export const isRemovable = ({ source }: { readonly source: string }): boolean => source !== 'configuration';
 
 export const noteConfigured = (run: Run): void =>

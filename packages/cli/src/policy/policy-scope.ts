@@ -3,7 +3,7 @@ import { usageFault } from '../fault.ts';
 import type { Run } from '../run.ts';
 import type { PolicyFile } from './policy-file.ts';
 
-/** The service in the scope of a project, and the id of the project. */
+/** A client in the scope of the command, which has to be a project, and the id of this project. */
 export async function inProject(
   { connection }: Run,
   options: { readonly changes?: boolean } = {},

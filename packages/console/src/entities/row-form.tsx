@@ -89,7 +89,7 @@ export function RowForm({
   );
 }
 
-/** The members of a row that the form names too. Of tags the form has ids, and the page shows names and colours. */
+/** Those values of the form that the row has too. The form has the ids of tags; the page shows their names and colours. */
 function membersOf(row: Row, values: Values, queries: QueryClient): Values {
   const { tagIds, ...others } = values;
   const members = Object.fromEntries(Object.entries(others).filter(([name]) => name in row));

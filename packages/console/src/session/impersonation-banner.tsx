@@ -44,7 +44,7 @@ const texts: Texts<BannerTexts> = {
 
 const INSTALLATION = { tenant: 'installation', id: '00000000-0000-0000-0000-000000000000' } as const;
 
-/** One that the user or the time has ended already is ended. */
+/** Ends an impersonation. That it ended before, by its user or by time, is no error. */
 async function end(api: Api, id: string): Promise<void> {
   try {
     await api.endImpersonation({ scope: INSTALLATION, id });
