@@ -92,12 +92,14 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Whether it listens; false: it cannot, mostly because the port is taken. */
+/** Whether it listens; false: the port is taken or reserved. Any other error would come for every port. */
 const listens = (socket: EventEmitter): Promise<boolean> =>
-  // `once` also rejects at an error, such as EADDRINUSE.
   once(socket, 'listening').then(
     () => true,
-    () => false,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE' || error.code === 'EACCES') return false;
+      throw error;
+    },
   );
 
 const children = new Set<{ kill: (signal: 'SIGKILL') => boolean }>();

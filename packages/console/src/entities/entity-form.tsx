@@ -44,7 +44,7 @@ export function EntityForm<A>({
   readonly fields: readonly FormField[];
   readonly submitLabel: string;
   readonly save: (api: Api, values: Values) => Promise<A>;
-  /** The row that it changes: the form closes when the page has read that again. */
+  /** The row that the form changes: the form closes when the page has read this row again. */
   readonly row?: RowKey;
   readonly preview?: ((api: Api, values: Values) => Promise<Impact>) | undefined;
   /** What the act means, above the fields. */
