@@ -59,10 +59,10 @@ import { createTargetGuard } from './domain/webhook-targets/target-guard.ts';
 import { createIds } from './runtime/ids.ts';
 import { deleteUnusedApps } from './domain/app-registration/unused-apps.ts';
 import { every, startJobs } from './runtime/jobs.ts';
+import { realClock, realDelay } from './runtime/time.ts';
 import type { Services } from './kernel/context.ts';
 import { createInvoke } from './kernel/invoke.ts';
 import { createNotes } from './kernel/stages.ts';
-import type { Clock } from './kernel/ports.ts';
 import { assertValidOperations, declaredPermissions, operations, tagDescriptions } from './operations.ts';
 import { entities } from './entities.ts';
 import { createAdmission } from './http/admission/admission.ts';
@@ -77,12 +77,16 @@ import type { App, AppOptions } from './running-app.ts';
 const MINUTE_MS = 60_000;
 /** The embedded database runs one statement at a time; more operations may run, because they also sign and hash. */
 const EMBEDDED_SLOTS = 4;
-const realClock: Clock = { now: () => new Date() };
 
 /** The composition root: creates all parts and connects them. It is the only module that knows all of them. */
 export async function createApp(options: AppOptions): Promise<App> {
   const { config, database, migrations, version, log, mailer } = options;
-  const { clock = realClock, ids = createIds(realClock), dns = createDnsResolver(config.dns) } = options;
+  const {
+    clock = realClock,
+    delay = realDelay,
+    ids = createIds(realClock),
+    dns = createDnsResolver(config.dns),
+  } = options;
   assertValidOperations(operations);
   const kek = createKek(await resolveEncryptionKeys(config));
   const keyPairs = options.keyPairs ?? createKeyPairStock({ bits: config.tokens.rsaBits, size: 4 });
@@ -115,6 +119,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const services: Services = {
     config,
     clock,
+    delay,
     ids,
     dns,
     kek,

@@ -8,7 +8,7 @@ import type { PurgeCounts } from './db/purge/purge.ts';
 import type { WebhookPorts } from './domain/webhook-delivery/delivery.ts';
 import type { ExampleIds } from './kernel/output/example-ids.ts';
 import type { QueueState } from './kernel/context.ts';
-import type { Clock, DnsResolver, Ids, Mailer } from './kernel/ports.ts';
+import type { Clock, Delay, DnsResolver, Ids, Mailer } from './kernel/ports.ts';
 import type { Log } from './runtime/log.ts';
 
 /** The input of `createApp`. */
@@ -24,6 +24,7 @@ export interface AppOptions {
   readonly log: Log;
   readonly mailer: Mailer;
   readonly clock?: Clock;
+  readonly delay?: Delay;
   readonly ids?: Ids;
   readonly dns?: DnsResolver;
   readonly keyPairs?: KeyPairStock;

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyToken } from '../../test/contract/world.ts';
 import { startApp, type TestApp } from '../../test/support/app.ts';
-import { transports, unique, type Person } from '../../test/support/client.ts';
+import { storyTransports } from '../../test/support/breadth.ts';
+import { unique, type Person } from '../../test/support/client.ts';
 import { challengeOf, consented, newVerifier } from '../../test/support/project-code.ts';
 import { entities } from '../entities.ts';
 import { permissionOf } from '../kernel/related.ts';
@@ -53,7 +54,7 @@ it('the permission of every relation is declared by an operation', () => {
   for (const relation of relations) expect(declared).toContain(permissionOf(relation));
 });
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const role = (token: string, name: string, select: string) => {
     const relations = via === 'rest' ? { relations: [name] } : {};
     return app.raw('role', { scope, id: roleId, ...relations }, { token, via, select });

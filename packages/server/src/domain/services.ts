@@ -13,7 +13,7 @@ import type { KeyPairStock } from '../crypto/keys/rsa.ts';
 import type { MailOutbox } from '../events/mail/mail-outbox.ts';
 import type { QueueState } from '../kernel/context.ts';
 import type { RateClass } from '../kernel/operation.ts';
-import type { Clock, DnsResolver, Ids } from '../kernel/ports.ts';
+import type { Clock, Delay, DnsResolver, Ids } from '../kernel/ports.ts';
 import type { IdentityProviders } from './federation/providers/providers.ts';
 import type { PolicySnapshots } from './policy-snapshot/policy-snapshots.ts';
 
@@ -37,6 +37,8 @@ declare module '../kernel/context.ts' {
   interface Services {
     readonly config: Config;
     readonly clock: Clock;
+    /** Hides in the time of an answer which work it took. */
+    readonly delay: Delay;
     readonly ids: Ids;
     readonly dns: DnsResolver;
     readonly kek: Kek;

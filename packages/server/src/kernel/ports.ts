@@ -1,6 +1,11 @@
-/** Ports to the outside: time, identifiers, mail, names. Tests replace only these. */
+/** Ports to the outside: time, delays, identifiers, mail, names. Tests replace only these. */
 export interface Clock {
   now(): Date;
+}
+
+export interface Delay {
+  /** Resolves after this time. */
+  wait(milliseconds: number): Promise<void>;
 }
 
 export interface Ids {

@@ -9,7 +9,7 @@ import { webhookDeliveries } from '../../src/features/webhook-subscriptions/deli
 import { webhookSubscriptions } from '../../src/features/webhook-subscriptions/subscription.ts';
 import type { JsonSchema } from '../../src/kernel/output/json-schema.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { codeShown } from '../support/authenticator.ts';
 import { openAppSession } from '../support/app-session.ts';
 import type { Person, Via } from '../support/client.ts';
@@ -38,7 +38,7 @@ const nodeOf = ({ id }: ScopeRef): string => id.split(':').at(-1) as string;
 beforeAll(async () => {
   const post = async () => ({ status: await answered(), retryAfter: null, body: Buffer.alloc(0) });
   const env = { WEBHOOKS_RETRY_SCHEDULE_SECONDS: 'none', ...operatorEnvironment };
-  app = await startApp(env, undefined, { post });
+  app = await startOwnApp(env, undefined, { post });
   const { items } = await app.must('eventTypes', { limit: 100 });
   schemas = new Map(items.map((item) => [item.name, item.schema as JsonSchema]));
   owner = await app.person({ type: 'organization' });

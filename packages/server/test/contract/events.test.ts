@@ -6,7 +6,7 @@ import { installationTypes } from '../../src/domain/event-types/installation-typ
 import type { JsonSchema } from '../../src/kernel/output/json-schema.ts';
 import { operations } from '../../src/operations.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { transports } from '../support/client.ts';
+import { storyTransports } from '../support/breadth.ts';
 import { dataFaults } from './schema-check.ts';
 
 /** The types of events are the same in the contract, in what is emitted, and in what the API lists. */
@@ -100,7 +100,7 @@ describe('the catalogue', () => {
   });
 });
 
-describe.each(transports)('event types over %s', (via) => {
+describe.each(storyTransports(import.meta))('event types over %s', (via) => {
   const list = async (input: object) => {
     const answer = await app.raw('eventTypes', input, { via });
     expect(answer.ok, answer.body).toBe(true);

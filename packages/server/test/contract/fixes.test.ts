@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
-import { transports, type Person } from '../support/client.ts';
+import { storyTransports } from '../support/breadth.ts';
+import { type Person } from '../support/client.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 
 /** The `fix` of each error detail says what the caller has to change. */
@@ -18,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const fixOf = async (name: string, input: object): Promise<string> => {
     const answer = await app.raw(name, input, { via, token: ada.token });
     expect(answer.ok).toBe(false);

@@ -8,6 +8,7 @@ import { pascalTenant, type ScopeRef, type Tenant } from '../../src/kernel/scope
 import { operations } from '../../src/operations.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { PasskeyDevice } from '../support/passkey-device.ts';
+import { storyTransports } from '../support/breadth.ts';
 import { graphqlRequest, transports, unique, type Answer, type Via } from '../support/client.ts';
 import { sampleInput } from './sample.ts';
 import { digest, domainFor, house, keyToken, type House, isOfInstallation } from './world.ts';
@@ -189,7 +190,7 @@ async function policyInput(op: NamedOperation): Promise<Record<string, unknown>>
   return { id, scope: at, number: 1, ifVersion };
 }
 
-describe.each(transports)('over %s, the same key', (via) => {
+describe.each(storyTransports(import.meta))('over %s, the same key', (via) => {
   const role = (more: object = {}) => ({ scope, name: 'Reader', ...more });
 
   it('with a different input is refused', async () => {
@@ -530,7 +531,7 @@ it('succeeds with a pool of one connection, many at a time', async () => {
 });
 
 describe.runIf(inject('postgresUrl'))('on PostgreSQL', () => {
-  it.each(transports)(
+  it.each(storyTransports(import.meta))(
     'answers a repetition over %s while the first request is still running',
     async (via) => {
       const other = await startApp({}, app);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../src/operations.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { transports, type Person } from '../support/client.ts';
+import { storyTransports } from '../support/breadth.ts';
+import { type Person } from '../support/client.ts';
 
 /** What `/metrics` contains and who may read it; it contains no data of tenants or users. */
 let app: TestApp;
@@ -27,7 +28,7 @@ const valueOf = (text: string, line: string): number =>
       .at(-1),
   );
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   it('counts calls by operation and outcome, and measures their duration', async () => {
     const ok = 'operations_total{operation="createProject",code="OK"}';
     const refused = 'operations_total{operation="createProject",code="VALIDATION_ERROR"}';

@@ -11,7 +11,7 @@ import { pascalTenant, type Tenant } from '../../src/kernel/scope.ts';
 import { operations } from '../../src/operations.ts';
 import { firstOperator, installation, operatorEnvironment } from '../support/operators.ts';
 import { appInProject } from '../support/project-app.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { PasskeyDevice } from '../support/passkey-device.ts';
 import { codeShown } from '../support/authenticator.ts';
 import { unique, type Answer } from '../support/client.ts';
@@ -73,7 +73,7 @@ const described = new Map<string, { method: string; path: string; entry: Describ
 beforeAll(async () => {
   github = await startGithub();
   provider = await startOpenidProvider();
-  app = await startApp({
+  app = await startOwnApp({
     ...github.env,
     ...operatorEnvironment,
     IDENTITY_PROVIDERS: JSON.stringify([provider.entry]),
@@ -460,7 +460,7 @@ describe('an answer over REST', () => {
   });
 
   it('is as documented in creating the first user', async () => {
-    const fresh = await startApp();
+    const fresh = await startOwnApp();
     const op = operations.find(({ name }) => name === 'createFirstUser') as NamedOperation;
     const input = { ...sampleInput(op), token: await fresh.app.issueFirstUserToken('here:4000') };
     const made = expectDocumented('createFirstUser', await fresh.raw('createFirstUser', input));

@@ -4,7 +4,8 @@ import { createSeenTransactions } from '../../src/db/cache/seen-transactions.ts'
 import { createRevisions } from '../../src/db/cache/revisions.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { transports, unique, type Answer, type Person } from '../support/client.ts';
+import { storyTransports } from '../support/breadth.ts';
+import { unique, type Answer, type Person } from '../support/client.ts';
 
 /** Every mutation returns a revision, and a query with a revision is never answered from an older state. */
 let app: TestApp;
@@ -23,7 +24,7 @@ const headerOf = ({ headers }: Pick<Answer, 'headers'>) => headers['x-doorward-r
 const extensionOf = ({ body }: Pick<Answer, 'body'>) =>
   (JSON.parse(body) as { extensions?: { revision: string } }).extensions?.revision;
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const as = (headers = {}) => ({ token: owner.token, via, headers });
   const revisionOf = (answer: Answer) => {
     if (via === 'graphql') expect(extensionOf(answer)).toBe(headerOf(answer));

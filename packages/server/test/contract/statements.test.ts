@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roleIdOf } from '../../src/access/built-in.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { isFraming, startApp, type TestApp } from '../support/app.ts';
-import { transports, type Person } from '../support/client.ts';
+import { storyTransports } from '../support/breadth.ts';
+import { type Person } from '../support/client.ts';
 
 /**
  * The number of statements of a call once the caller and the scope are cached: it must not grow with the length of a
@@ -64,7 +65,7 @@ it('refreshes a session with at most four', async () => {
   expect(spent.length, spent.join('\n')).toBeLessThanOrEqual(4);
 });
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const options = () => ({
     token: owner.token,
     via,

@@ -2,7 +2,8 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { transports, type Person } from '../support/client.ts';
+import { storyTransports } from '../support/breadth.ts';
+import { type Person } from '../support/client.ts';
 
 /** `totalCount` is exact, also where it is cached because counting is expensive. */
 const MANY = 1100;
@@ -27,7 +28,7 @@ afterAll(() => app.close());
 const counts = (statements: readonly string[]) =>
   statements.filter((text) => text.includes('count(*)')).length;
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const as = () => ({ token: owner.token, via });
   const list = (more: object = {}) => app.must('roles', { scope, limit: 10, ...more }, as());
 

@@ -8,6 +8,7 @@ import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { declaredPermissions, operations } from '../../src/operations.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { codeShown } from '../support/authenticator.ts';
+import { storyTransports } from '../support/breadth.ts';
 import { transports, unique, type Person, type Via } from '../support/client.ts';
 import { noOperators } from '../support/operators.ts';
 
@@ -238,7 +239,7 @@ describe('a cached decision', () => {
     expect(reasons).toEqual(all.map(({ name, reason }) => [name, reason]));
   });
 
-  it.each(transports)('is invalidated when a role or a scope changes (%s)', async (via) => {
+  it.each(storyTransports(import.meta))('is invalidated when a role or a scope changes (%s)', async (via) => {
     const ask = async (token: string, action: string, resource: object, about = {}) => {
       const permission = { resource: 'doc', action };
       const input = { ...about, permission, context: { resource } } as never;
@@ -265,28 +266,31 @@ describe('a cached decision', () => {
     }
   });
 
-  it.each(transports)('of one session does not pass the MFA gate of another (%s)', async (via) => {
-    const person = await app.person();
-    const before = { token: person.token, via };
-    const question = { scope: person.account, permission: { resource: 'Project', action: 'Query' } };
-    const { factor, secret } = await app.must('createMfaFactor', {}, { token: person.token });
-    const code = codeShown(secret, app.clock.now());
-    const { accessToken } = await app.must(
-      'verifyMfaFactor',
-      { id: factor.id, code },
-      { token: person.token },
-    );
-    const login = {
-      provider: 'email',
-      providerId: person.email,
-      providerData: { password: person.password },
-    } as const;
-    const pending = (await app.must('login', login)).accessToken;
-    for (const token of [accessToken, pending, pending, accessToken]) {
-      const answer = await app.call('isAuthorized', question, { ...before, token });
-      expect(answer.code ?? answer.data.reason).toBe(token === pending ? 'MFA_REQUIRED' : 'ALLOWED');
-    }
-  });
+  it.each(storyTransports(import.meta))(
+    'of one session does not pass the MFA gate of another (%s)',
+    async (via) => {
+      const person = await app.person();
+      const before = { token: person.token, via };
+      const question = { scope: person.account, permission: { resource: 'Project', action: 'Query' } };
+      const { factor, secret } = await app.must('createMfaFactor', {}, { token: person.token });
+      const code = codeShown(secret, app.clock.now());
+      const { accessToken } = await app.must(
+        'verifyMfaFactor',
+        { id: factor.id, code },
+        { token: person.token },
+      );
+      const login = {
+        provider: 'email',
+        providerId: person.email,
+        providerData: { password: person.password },
+      } as const;
+      const pending = (await app.must('login', login)).accessToken;
+      for (const token of [accessToken, pending, pending, accessToken]) {
+        const answer = await app.call('isAuthorized', question, { ...before, token });
+        expect(answer.code ?? answer.data.reason).toBe(token === pending ? 'MFA_REQUIRED' : 'ALLOWED');
+      }
+    },
+  );
 });
 
 describe('rights of tokens of an app', () => {

@@ -3,7 +3,8 @@ import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { isInstallationPermission } from '../../src/access/installation-roles.ts';
 import { declaredPermissions, operations } from '../../src/operations.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { transports, type Person, type Via } from '../support/client.ts';
+import { storyTransports } from '../support/breadth.ts';
+import { type Person, type Via } from '../support/client.ts';
 import {
   byName,
   every,
@@ -38,7 +39,7 @@ describe('in the running service', () => {
     expect([...declared].filter((item) => !every.includes(item))).toEqual([]);
   });
 
-  describe.each(transports)('over %s', (via) => {
+  describe.each(storyTransports(import.meta))('over %s', (via) => {
     it.each(roleIndexes)('%s', async (name, index) => {
       const level = roles[index]?.[1] ?? '';
       const shown = await rolesShown(via, scopes[level] as ScopeRef);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
+import { storyTransports } from '../support/breadth.ts';
 import { transports, type Via } from '../support/client.ts';
 import { caseFiles, readCaseFile, type Attempt, type CaseFile, type Question } from './case-file.ts';
 import { decideOver, tryOver } from './over-api.ts';
@@ -68,7 +69,7 @@ describe('over the API', () => {
       return world;
     };
 
-    describe.each(transports)('%s', (via) => {
+    describe.each(storyTransports(import.meta))('%s', (via) => {
       let caseWorld: CaseWorld;
       beforeAll(async () => {
         caseWorld = await worldFor(via);

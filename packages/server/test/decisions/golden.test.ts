@@ -2,7 +2,8 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { transports, type Person, type Via } from '../support/client.ts';
+import { storyTransports } from '../support/breadth.ts';
+import { type Person, type Via } from '../support/client.ts';
 import { context, golden } from '@doorward/decision/golden/conditions';
 
 /**
@@ -33,7 +34,7 @@ describe('over the API', () => {
   });
   afterAll(() => app.close());
 
-  describe.each(transports)('%s', (via) => {
+  describe.each(storyTransports(import.meta))('%s', (via) => {
     let world: Awaited<ReturnType<typeof build>>;
     beforeAll(async () => {
       world = await build(via);

@@ -17,7 +17,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { JsonSchema } from '../../src/kernel/output/json-schema.ts';
 import { house, type House } from '../contract/world.ts';
 import { dereferenced } from '../support/openapi-document.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { chanceFrom } from '../support/chance.ts';
 import { drawn, members, type Drawing } from '../support/odd-values.ts';
 
@@ -48,14 +48,7 @@ let document: OpenApi;
 let schema: GraphQLSchema;
 
 beforeAll(async () => {
-  const most = '10000000';
-  app = await startApp({
-    SECURITY_RATE_LIMIT_REFRESH_MAX: most,
-    SECURITY_RATE_LIMIT_EXCHANGE_MAX: most,
-    SECURITY_RATE_LIMIT_EXPORT_MAX: most,
-    SECURITY_RATE_LIMIT_CHECK_MAX: most,
-    SECURITY_RATE_LIMIT_GENERAL_MAX: most,
-  });
+  app = await startOwnApp();
   document = dereferenced((await app.server.inject('/api-docs.json')).json<OpenApi>());
   const introspected = await app.server.inject({
     method: 'POST',

@@ -16,7 +16,7 @@ const ROUNDS = Number(process.env['GRANT_RACES'] ?? 1);
 let app: TestApp;
 let vendor: Vendor;
 beforeAll(async () => {
-  app = await startApp({ SECURITY_RATE_LIMIT_MAIL_MAX: '10000' });
+  app = await startApp();
   vendor = await vendorOf(app);
 });
 afterAll(() => app.close());

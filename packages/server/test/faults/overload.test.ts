@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
-import { transports, unique, type Answer, type Person } from '../support/client.ts';
+import { storyTransports } from '../support/breadth.ts';
+import { unique, type Answer, type Person } from '../support/client.ts';
 
 /**
  * Which requests wait for the database, which are refused, and which do neither (decision 0029). A transaction of the
@@ -81,7 +82,7 @@ async function waiting(
 /** The holder of the lock has a connection without a slot. */
 const slots = (): number => (inject('postgresUrl') ? Number(process.env['TEST_POOL_MAX'] ?? 10) : 4);
 
-test.each(transports)('over %s every queued request is answered', async (via) => {
+test.each(storyTransports(import.meta))('over %s every queued request is answered', async (via) => {
   const letGo = await held();
   const answers = await waiting(MAX_QUEUE, ada, via);
   expect(queue().waiting).toBe(MAX_QUEUE);
@@ -91,7 +92,7 @@ test.each(transports)('over %s every queued request is answered', async (via) =>
   expect([queue().running, queue().waiting]).toEqual([0, 0]);
 });
 
-test.each(transports)(
+test.each(storyTransports(import.meta))(
   'over %s a full queue refuses the caller who fills it, and no other one',
   async (via) => {
     const before = queue().refused;
@@ -126,22 +127,25 @@ test.each(transports)(
   },
 );
 
-test.each(transports)('over %s an authorization check waits only for uncached data', async (via) => {
-  const question = { scope: ada.account, permission: { resource: 'Tag', action: 'Query' } };
-  const check = (more: object) =>
-    app.call('isAuthorized', { ...question, ...more }, { token: ada.token, via });
-  const existing = { subject: { userId: ada.userId } };
-  const { userId } = await app.person();
-  expect((await check(existing)).ok).toBe(true);
-  const letGo = await held();
-  const answers = await waiting(0, ada);
-  expect([await check({}), await check(existing)].map(({ ok }) => ok)).toEqual([true, true]);
-  expect(queue().waiting).toBe(0);
-  const reading = [check({ explain: true }), check({ subject: { userId } })];
-  await until(() => queue().waiting === reading.length);
-  await letGo();
-  expect((await Promise.all([...answers, ...reading])).map(({ ok }) => ok)).not.toContain(false);
-});
+test.each(storyTransports(import.meta))(
+  'over %s an authorization check waits only for uncached data',
+  async (via) => {
+    const question = { scope: ada.account, permission: { resource: 'Tag', action: 'Query' } };
+    const check = (more: object) =>
+      app.call('isAuthorized', { ...question, ...more }, { token: ada.token, via });
+    const existing = { subject: { userId: ada.userId } };
+    const { userId } = await app.person();
+    expect((await check(existing)).ok).toBe(true);
+    const letGo = await held();
+    const answers = await waiting(0, ada);
+    expect([await check({}), await check(existing)].map(({ ok }) => ok)).toEqual([true, true]);
+    expect(queue().waiting).toBe(0);
+    const reading = [check({ explain: true }), check({ subject: { userId } })];
+    await until(() => queue().waiting === reading.length);
+    await letGo();
+    expect((await Promise.all([...answers, ...reading])).map(({ ok }) => ok)).not.toContain(false);
+  },
+);
 
 test('a client that disconnects leaves the queue, and its request is not executed', async () => {
   await app.server.listen({ host: '127.0.0.1', port: 0 });

@@ -2,7 +2,8 @@ import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { rowsOf } from '../../src/db/query/rows.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { transports, unique, type Answer, type Person } from '../support/client.ts';
+import { storyTransports } from '../support/breadth.ts';
+import { unique, type Answer, type Person } from '../support/client.ts';
 import { firmOf, type Firm } from '../support/firm.ts';
 
 /**
@@ -84,7 +85,7 @@ describe.runIf(inject('postgresUrl'))('a mutation that waits', () => {
       { token: firm.owner.token },
     );
 
-  describe.each(transports)('over %s', (via) => {
+  describe.each(storyTransports(import.meta))('over %s', (via) => {
     function createTags(token: string, name: string): Promise<Answer[]> {
       const numbers = Array.from({ length: WAITING }, (_, number) => number);
       return Promise.all(

@@ -9,7 +9,8 @@ import { deleteNode } from '../../src/db/tenancy/tenant-tree.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { member } from '../contract/world.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { transports, unique } from '../support/client.ts';
+import { storyTransports } from '../support/breadth.ts';
+import { unique } from '../support/client.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -38,7 +39,7 @@ async function workingKey(scope: ScopeRef, token: string) {
 const jwks = async (ownerKind: 'org' | 'acc', ownerId: string, projectId: string) =>
   (await app.server.inject(`/${ownerKind}/${ownerId}/prj/${projectId}/.well-known/jwks.json`)).statusCode;
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   test('an organization is deleted with its projects, keys, rows, members and invitations', async () => {
     const ada = await app.person({ type: 'organization' });
     const as = { token: ada.token, via };

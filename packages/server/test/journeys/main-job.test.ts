@@ -6,7 +6,8 @@ import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Code } from '../../src/errors.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { transports, unique, type Answer, type Person, type Via } from '../support/client.ts';
+import { storyTransports } from '../support/breadth.ts';
+import { unique, type Answer, type Person, type Via } from '../support/client.ts';
 
 const base = 'http://localhost:4000';
 
@@ -79,7 +80,7 @@ const ask = (via: Via, token: string | undefined, action: string, ownerId: strin
 const withoutRequestId = ({ status, body }: Answer): string =>
   `${status} ${body.replace(/"requestId":"[^"]*"/g, '"requestId":""')}`;
 
-describe.each(transports)('the main job over %s', (via) => {
+describe.each(storyTransports(import.meta))('the main job over %s', (via) => {
   let shop: Bookshop;
   let token: string;
 

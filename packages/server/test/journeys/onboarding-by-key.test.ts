@@ -5,7 +5,8 @@ import { rowsOf } from '../../src/db/query/rows.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { joined } from '../contract/world.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { transports, unique, type Person } from '../support/client.ts';
+import { storyTransports } from '../support/breadth.ts';
+import { unique, type Person } from '../support/client.ts';
 
 /** A provider onboards customers by a script with one key of its account, and what such a key may never do. */
 let app: TestApp;
@@ -95,7 +96,7 @@ it('onboards a customer: organization, project, administrator, key', async () =>
   expect(left.items.map(({ id }) => id)).not.toContain(machine.userId);
 });
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const call = (name: string, input: object, token: string) => app.raw(name, input, { token, via });
 
   it('never does what is for people alone', async () => {

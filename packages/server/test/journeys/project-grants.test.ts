@@ -3,7 +3,8 @@ import { roleIdOf } from '../../src/access/built-in.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { joined } from '../contract/world.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { transports, unique, type Person } from '../support/client.ts';
+import { storyTransports } from '../support/breadth.ts';
+import { unique, type Person } from '../support/client.ts';
 import { granted, vendorOf } from '../support/grants.ts';
 
 /**
@@ -17,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   test('one project, three customers', async () => {
     const vendor = await vendorOf(app);
     const must = async <T = { id: string }>(name: string, input: object, token: string): Promise<T> => {

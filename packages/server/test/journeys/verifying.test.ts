@@ -6,7 +6,8 @@ import { createPublicKey } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
-import { transports, unique, type Person } from '../support/client.ts';
+import { storyTransports } from '../support/breadth.ts';
+import { unique, type Person } from '../support/client.ts';
 
 /**
  * Third parties verify tokens: two independent libraries, which know only the issuer and read its JWKS over HTTP, with
@@ -113,7 +114,7 @@ async function project() {
   };
 }
 
-describe.each(transports)('a rotation over %s', (via) => {
+describe.each(storyTransports(import.meta))('a rotation over %s', (via) => {
   it('does not affect a verifier whose copy of the keys is older', async () => {
     const { scope, issuer, mint } = await project();
     const rotate = (input: object = {}) =>

@@ -29,10 +29,7 @@ const tokens: string[] = [];
 const counted = { acts: 0, done: 0, questions: 0 };
 
 beforeAll(async () => {
-  app = await startApp({
-    SECURITY_RATE_LIMIT_GENERAL_MAX: '1000000',
-    SECURITY_RATE_LIMIT_CHECK_MAX: '1000000',
-  });
+  app = await startApp();
   vendor = await vendorOf(app);
   const { scope } = vendor;
   const permissionIds = [vendor.permissions['pay'] as string];

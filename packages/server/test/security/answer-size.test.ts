@@ -2,7 +2,8 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { transports, unique, type Person } from '../support/client.ts';
+import { storyTransports } from '../support/breadth.ts';
+import { unique, type Person } from '../support/client.ts';
 
 /**
  * A response repeats a related row at every path to it, so that few stored rows could make an unlimited response: an
@@ -118,7 +119,7 @@ describe('20,000 related rows', () => {
 });
 
 describe('8 MiB', () => {
-  it.each(transports)('limit what relations repeat over %s', async (via) => {
+  it.each(storyTransports(import.meta))('limit what relations repeat over %s', async (via) => {
     const input = { scope: heavy, search: 'Wide', limit: 100 };
     const requested = via === 'rest' ? { ...input, relations: ['permissions'] } : input;
     const select = '{ items { id permissions { id metadata } } }';

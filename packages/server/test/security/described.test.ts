@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
-import { transports } from '../support/client.ts';
+import { storyTransports } from '../support/breadth.ts';
 import { firmOf, may, type Firm } from '../support/firm.ts';
 
 /**
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const as = ({ token }: { token: string }) => ({ token, via });
   const memberWith = async (
     ...rights: Parameters<Firm['role']> extends [unknown, ...infer R] ? R : never

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pascalTenant, type ScopeRef, type Tenant } from '../../src/kernel/scope.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { transports } from '../support/client.ts';
+import { storyTransports } from '../support/breadth.ts';
 import { firmOf, may, type Firm } from '../support/firm.ts';
 
 /**
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const as = ({ token }: { token: string }) => ({ token, via });
 
   async function tokenOf(key: { clientId: string; clientSecret?: string | null }, scope: ScopeRef) {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startApp, type TestApp } from '../support/app.ts';
-import { transports, type Person } from '../support/client.ts';
+import { storyTransports } from '../support/breadth.ts';
+import { type Person } from '../support/client.ts';
 import { leastToll } from '../support/event-loop.ts';
 
 /**
@@ -56,7 +57,7 @@ afterAll(() => app.close());
 
 const question = { permission: { resource: 'order', action: 'read' } };
 
-describe.each(transports)('ten thousand paths over %s', (via) => {
+describe.each(storyTransports(import.meta))('ten thousand paths over %s', (via) => {
   const asWorker = () => ({ token: worker.token, via });
 
   /** Invalidates the cached permissions. */

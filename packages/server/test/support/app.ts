@@ -9,9 +9,10 @@ import { openEmbedded, openPostgres, type Database } from '../../src/db/connecti
 import { PostFault } from '../../src/domain/webhook-delivery/outgoing.ts';
 import type { WebhookPorts } from '../../src/domain/webhook-delivery/delivery.ts';
 import { createLog } from '../../src/runtime/log.ts';
-import type { Clock, Mail, Mailer } from '../../src/kernel/ports.ts';
+import type { Clock, Delay, Mail, Mailer } from '../../src/kernel/ports.ts';
 import type { Executor } from '../../src/kernel/scoped-db.ts';
 import { createClient, type TestClient } from './client.ts';
+import { keepIdle, takeIdle } from './idle-apps.ts';
 import { keyPairsFrom } from './key-pairs.ts';
 import { postgresDatabase, type TestDatabase } from './postgres.ts';
 import { preparedFiles, type PreparedFiles } from './prepared-files.ts';
@@ -46,36 +47,80 @@ export interface TestApp extends TestClient {
 /** Opens or ends a transaction, or sets the session identity of its next statements (decision 0018). */
 export const isFraming = (statement: string): boolean => /^(begin|commit|set local role)/.test(statement);
 
+/** Variables of every service in tests. */
+const defaults = (): Record<string, string> => ({
+  NODE_ENV: 'test',
+  APP_URL: 'http://localhost:4000',
+  ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+  LOG_PRETTY: 'false',
+  // Jobs with a timer would run in the middle of what a test counts or reads.
+  JOBS_ENABLED: 'false',
+  ...Object.fromEntries(limits.map((name) => [`SECURITY_RATE_LIMIT_${name}_MAX`, '1000000'])),
+  ...(process.env['TEST_REDIS_URL'] ? { REDIS_URL: process.env['TEST_REDIS_URL'] } : {}),
+  ...(process.env['TEST_POOL_MAX'] ? { DATABASE_POOL_MAX: process.env['TEST_POOL_MAX'] } : {}),
+});
+const limits = ['GENERAL', 'AUTH', 'REFRESH', 'EXCHANGE', 'CHECK', 'MAIL', 'EXPORT'];
+
+/** Ports that a test replaces; the others are those of `ports` below. */
+type Ports = Partial<WebhookPorts & { readonly delay: Delay }>;
+
 /**
  * The whole service on a real database: embedded, or PostgreSQL when TEST_DATABASE_URL is set. Real keys, real hashes,
- * real transactions; tests control only the time and the mails.
+ * real transactions; tests control the time, the mails and the names.
+ *
+ * After `close` the next file of the worker with the same variables gets this service, with its tenants. A file that
+ * reads or changes what all tenants share calls `startOwnApp`.
  */
 export async function startApp(
   env: Record<string, string> = {},
   /** An app whose database this one uses too, as a second process would; when embedded, a copy of it. */
   beside?: TestApp,
-  /** By default every name resolves to a public address, and no request leaves this machine. */
-  webhooks: Partial<WebhookPorts> = {},
+  ports: Ports = {},
 ): Promise<TestApp> {
+  // The calls of former files would count against a limit.
+  const isLimited = Object.keys(env).some((name) => name.startsWith('SECURITY_RATE_LIMIT_'));
+  if (beside || isLimited) return openApp({ ...defaults(), ...env }, ports, beside);
+  const settings = Object.entries({ ...defaults(), ...env }).sort(([a], [b]) => (a < b ? -1 : 1));
+  const key = JSON.stringify(settings);
+  const app = takeIdle<PooledApp>(key) ?? (await openApp(Object.fromEntries(settings), {}, undefined));
+  app.reset(ports);
+  return {
+    ...app,
+    async close() {
+      if (!app.isReusable()) return app.close();
+      // Mails and webhooks of this file are not those of the next one.
+      await app.app.flushMails();
+      await keepIdle(key, app, app.close);
+    },
+  };
+}
+
+/** Like `startApp`, with a service for the caller alone, which `close` ends. */
+export const startOwnApp: typeof startApp = (env = {}, beside, ports = {}) =>
+  openApp({ ...defaults(), ...env }, ports, beside);
+
+interface PooledApp extends TestApp {
+  /** Forgets the mails, logs, names and the time of the former file. */
+  readonly reset: (ports: Ports) => void;
+  /** False after what would remain: another app on the same database, a socket that is open. */
+  readonly isReusable: () => boolean;
+}
+
+/** Apps whose database another app uses, too. */
+const shared = new WeakSet<Database>();
+
+async function openApp(
+  env: Record<string, string>,
+  ownPorts: Ports,
+  beside: TestApp | undefined,
+): Promise<PooledApp> {
+  let ports: Required<Ports> = { ...defaultPorts, ...ownPorts };
   const dataDir = await mkdtemp(join(tmpdir(), 'doorward-test-'));
-  const config = loadConfig({
-    NODE_ENV: 'test',
-    APP_URL: 'http://localhost:4000',
-    DATA_DIR: dataDir,
-    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
-    LOG_PRETTY: 'false',
-    // Jobs with a timer would run in the middle of what a test counts or reads.
-    JOBS_ENABLED: 'false',
-    SECURITY_RATE_LIMIT_AUTH_MAX: '100000',
-    SECURITY_RATE_LIMIT_GENERAL_MAX: '1000000',
-    SECURITY_RATE_LIMIT_MAIL_MAX: '100000',
-    ...(process.env['TEST_REDIS_URL'] ? { REDIS_URL: process.env['TEST_REDIS_URL'] } : {}),
-    ...(process.env['TEST_POOL_MAX'] ? { DATABASE_POOL_MAX: process.env['TEST_POOL_MAX'] } : {}),
-    ...env,
-  });
+  const config = loadConfig({ ...env, DATA_DIR: dataDir });
   const statements: string[] = [];
   const onPostgres = inject('postgresUrl');
   const server = !onPostgres ? null : (beside?.postgres ?? (await postgresDatabase(onPostgres)));
+  if (beside) shared.add(beside.database);
   const database = server
     ? openPostgres({
         url: server.url,
@@ -110,9 +155,14 @@ export async function startApp(
     log: createLog('debug', { write: (text) => void logs.push(text) }),
     mailer,
     clock,
+    delay: { wait: (milliseconds) => ports.delay.wait(milliseconds) },
     dns: { texts: async (name) => answered(await records.get(name)) },
     keyPairs: keyPairsFrom(inject('keyPairs')),
-    webhooks: { ...nowhere, ...webhooks },
+    webhooks: {
+      resolve: (name) => ports.resolve(name),
+      post: (request, signal) => ports.post(request, signal),
+      random: () => ports.random(),
+    },
   });
   return {
     ...createClient(app.server, mails, app.flushMails),
@@ -132,6 +182,13 @@ export async function startApp(
     purge: app.purge,
     postgres: server,
     owner: (owning ?? database).pool,
+    reset(next) {
+      ports = { ...defaultPorts, ...next };
+      for (const list of [logs, mails, statements]) list.length = 0;
+      records.clear();
+      clock.reset();
+    },
+    isReusable: () => !shared.has(database) && !app.server.server.listening,
     async close() {
       await app.close();
       await owning?.close();
@@ -146,21 +203,24 @@ function answered(texts: readonly string[] | null = []): readonly string[] {
   return texts;
 }
 
-const nowhere: WebhookPorts = {
+/** Every name resolves to a public address, no request leaves this machine, and no answer is held back. */
+const defaultPorts: Required<Ports> = {
   resolve: async () => ['93.184.215.14'],
   post: async () => {
     throw new PostFault('connection', 'a test sends nothing to the internet');
   },
   random: () => 0.5,
+  delay: { wait: async () => undefined },
 };
 
 const preparedFor = async (beside?: TestApp): Promise<Blob | PreparedFiles> =>
   (await beside?.database.dump?.()) ?? preparedFiles();
 
-function movableClock(): TestClock {
+function movableClock(): TestClock & { readonly reset: () => void } {
   let ahead = 0;
   return {
     now: () => new Date(Date.now() + ahead),
     advance: (milliseconds) => void (ahead += milliseconds),
+    reset: () => void (ahead = 0),
   };
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, unique, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique, type Person } from '../../../test/support/client.ts';
 import {
   customerOf,
   grantTo,
@@ -19,7 +20,7 @@ let vendor: Vendor;
 let active: { customer: Customer; scope: ScopeRef; user: Person };
 let suspended: Person;
 beforeAll(async () => {
-  app = await startApp({ SECURITY_RATE_LIMIT_MAIL_MAX: '1000' });
+  app = await startApp();
   vendor = await vendorOf(app);
   const join = async () => {
     const customer = await customerOf(app);
@@ -41,7 +42,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const dry = async (token: string): Promise<Impact> => {
     const input = { scope: vendor.scope, id: vendor.writer, groupIds: [], dryRun: true };
     const answer = await app.raw('updateRole', input, { token, via, select: '{ id }' });

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digest, joined, keyToken, member } from '../../../test/contract/world.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, unique, type CallOptions, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique, type CallOptions, type Person } from '../../../test/support/client.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { operations } from '../../operations.ts';
 import { ORGANIZATION_OWNER, permissionIdOf, roleIdOf } from '../built-in.ts';
@@ -52,7 +53,7 @@ it('exists for the operations that change roles, groups, permissions, members an
   expect(taking.sort()).toEqual([...expected, 'updateOrganizationMember', 'removeOrganizationMember'].sort());
 });
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const as = ({ token }: { token: string } = ada): CallOptions => ({ token, via, select: '{ id }' });
   const dry = async (name: string, input: object, options = as()) => {
     const answer = await app.raw(name, { ...input, dryRun: true }, options);

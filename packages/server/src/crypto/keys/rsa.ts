@@ -2,7 +2,7 @@
  * RSA signing keys. Generating one takes 50 ms to one second of CPU time, and creating a project needs two. The stock
  * generates them ahead of time, one at a time, so that the thread pool stays free for passwords and signatures.
  */
-import { createHash, generateKeyPair } from 'node:crypto';
+import { createHash, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 
 const generate = promisify(generateKeyPair);
@@ -20,6 +20,11 @@ export interface SigningKeyPair {
 /** Generates a key pair of `bits` bits with the exponent 65537 on the thread pool. */
 export async function generateSigningKeyPair(bits: number): Promise<SigningKeyPair> {
   const { publicKey, privateKey } = await generate('rsa', { modulusLength: bits, publicExponent: 0x10001 });
+  return signingKeyPair(publicKey, privateKey);
+}
+
+/** The forms in which the service stores and publishes an RSA key pair. */
+export function signingKeyPair(publicKey: KeyObject, privateKey: KeyObject): SigningKeyPair {
   const { n = '', e = '' } = publicKey.export({ format: 'jwk' });
   return {
     kid: thumbprint(n, e),

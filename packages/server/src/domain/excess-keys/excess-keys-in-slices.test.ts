@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, unique } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique } from '../../../test/support/client.ts';
 import { customerOf, grantTo, memberOf, vendorOf, type Vendor } from '../../../test/support/grants.ts';
 import { roleIdOf } from '../../access/built-in.ts';
 
@@ -8,12 +9,12 @@ import { roleIdOf } from '../../access/built-in.ts';
 let app: TestApp;
 let vendor: Vendor;
 beforeAll(async () => {
-  app = await startApp({ SECURITY_RATE_LIMIT_MAIL_MAX: '1000' });
+  app = await startApp();
   vendor = await vendorOf(app);
 });
 afterAll(() => app.close());
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const revoked = { status: 'revoked', revokedBy: null, revokedReason: 'userRightsGrew' };
 
   /** A customer with a machine, whose key an administrator made. Maker and machine can only read invoices. */

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
 import { firmOf, type Firm } from '../../../test/support/firm.ts';
 import { permissionIdOf, roleIdOf, type RoleName } from '../../access/built-in.ts';
 import { rowsOf } from '../../db/query/rows.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const as = ({ token }: { token: string }) => ({ token, via });
   const owner = () => as(firm.owner);
   const making = ['ApiKey:Create', 'ApiKey:CreateForUser', 'ApiKey:Query'] as const;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, unique, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique, type Person } from '../../../test/support/client.ts';
 import { startGithub, type GithubDouble } from '../../../test/support/github.ts';
 import { visitor } from '../../../test/support/visitor.ts';
 
@@ -42,7 +43,7 @@ async function squatter(): Promise<Person & { readonly own: string; readonly lin
   return { ...person, own, link };
 }
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   test('a user who verifies one address loses the claim on another: others can register it, and it no longer signs in', async () => {
     const { email, own, link, ...mallory } = await squatter();
     const login = (providerId: string) =>

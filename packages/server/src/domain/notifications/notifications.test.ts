@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roleIdOf } from '../../access/built-in.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { codeShown } from '../../../test/support/authenticator.ts';
-import { transports, type Person, type Via } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person, type Via } from '../../../test/support/client.ts';
 import { auditLog } from '../../events/tables.ts';
 import { users } from '../../features/users/user.ts';
 import { notifications } from './notification.ts';
@@ -267,7 +268,7 @@ describe('a security notification', () => {
   });
 });
 
-describe.each(transports)('notifications over %s', (via) => {
+describe.each(storyTransports(import.meta))('notifications over %s', (via) => {
   /** Creates four notifications by signing in from four networks. */
   async function newUser(): Promise<Person> {
     const person = await app.person();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, unique, type Via } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique, type Via } from '../../../test/support/client.ts';
 import { remainderOfStep, STEP_MS } from './constant-time-answer.ts';
 
 /** Timers may fire slightly early by the measuring clock. */
@@ -16,7 +17,7 @@ test('work that takes longer ends with a whole step too', () => {
   expect(STEP_MS + 1 + remainderOfStep(STEP_MS + 1)).toBe(2 * STEP_MS);
 });
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   let app: TestApp;
   beforeAll(async () => {
     app = await startApp();

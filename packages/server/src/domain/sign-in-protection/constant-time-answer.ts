@@ -13,8 +13,6 @@ export const remainderOfStep = (elapsedMs: number): number =>
   Math.max(1, Math.ceil(elapsedMs / STEP_MS)) * STEP_MS - elapsedMs;
 
 /** Delays the answer until the next step after commit. `since`: a time of `performance.now()`. */
-export function delayToStep(ctx: Pick<Run, 'afterCommit'>, since: number): void {
-  ctx.afterCommit(
-    () => new Promise((resolve) => setTimeout(resolve, remainderOfStep(performance.now() - since))),
-  );
+export function delayToStep(ctx: Pick<Run, 'afterCommit' | 'services'>, since: number): void {
+  ctx.afterCommit(() => ctx.services.delay.wait(remainderOfStep(performance.now() - since)));
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, unique } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique } from '../../../test/support/client.ts';
 import { appInProject, projectViewer, signInBrowser } from '../../../test/support/project-app.ts';
 
 const MOST = 2;
@@ -20,7 +21,7 @@ const times = async (count: number, work: () => Promise<{ readonly status: numbe
   return [...statuses];
 };
 
-describe.each(transports)('mails to one address, requested over %s,', (via) => {
+describe.each(storyTransports(import.meta))('mails to one address, requested over %s,', (via) => {
   const accepted = via === 'rest' ? 202 : 200;
 
   test('count only when sent: requests that send none do not block a reset', async () => {

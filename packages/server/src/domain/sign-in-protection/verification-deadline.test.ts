@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type Person, type Via } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person, type Via } from '../../../test/support/client.ts';
 import {
   appInProject,
   projectViewer,
@@ -36,7 +37,7 @@ async function keyOf(owner: Person, scope: ScopeRef, via: Via) {
   };
 }
 
-describe.each(transports)('after the deadline to verify an address, over %s,', (via) => {
+describe.each(storyTransports(import.meta))('after the deadline to verify an address, over %s,', (via) => {
   test('keys and apps of the account are rejected until the address is verified', async () => {
     const owner = await app.person({ verified: false });
     const link = await app.mailedToken(owner.email);

@@ -1,7 +1,8 @@
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type Person, type Via } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person, type Via } from '../../../test/support/client.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { auditLog } from '../../events/tables.ts';
 import { apiKeys } from './api-key.ts';
@@ -32,7 +33,7 @@ const from = (address: string) => ({ 'x-forwarded-for': address });
 const exchange = ({ clientId, clientSecret, scope: own }: Pair, via: Via, address: string) =>
   app.call('exchangeApiKey', { clientId, clientSecret, scope: own }, { via, headers: from(address) });
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   it.each([
     ['one IPv4 address', '203.0.113.7/32', ['203.0.113.7'], ['203.0.113.6', '203.0.113.8']],
     ['an IPv4 network', '203.0.113.0/24', ['203.0.113.255'], ['203.0.112.255', '2001:db8::1']],

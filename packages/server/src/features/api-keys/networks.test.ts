@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person } from '../../../test/support/client.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
 /** Networks of keys that were created or rotated by a key with allowed networks. */
@@ -32,7 +33,7 @@ const pairOf = ({ clientId, clientSecret }: { clientId: string; clientSecret: st
 const exchange = ({ clientId, clientSecret, scope: own }: Awaited<ReturnType<typeof keyOf>>) =>
   app.call('exchangeApiKey', { clientId, clientSecret, scope: own });
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const tokenFor = async (allowedCidrs: readonly string[]) => ({
     token: (await exchange(await keyOf(allowedCidrs))).data.accessToken,
     via,

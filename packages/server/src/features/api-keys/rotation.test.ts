@@ -1,7 +1,8 @@
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person } from '../../../test/support/client.ts';
 import { roleIdOf } from '../../access/built-in.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { auditLog, events } from '../../events/tables.ts';
@@ -54,7 +55,7 @@ const endOverlap = (keyId: string) =>
     .set({ expiresAt: sql`now() - interval '1 second'` })
     .where(sql`${apiKeySecrets.keyId} = ${keyId} and ${apiKeySecrets.expiresAt} is not null`);
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const rotate = (input: object, token = owner.token, headers: Record<string, string> = {}) =>
     app.raw('rotateApiKey', { scope, ...input }, { via, token, headers });
   const secretOf = ({ data }: { data: unknown }) => (data as Pair).clientSecret;

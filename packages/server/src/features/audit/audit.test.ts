@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type CallOptions, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type CallOptions, type Person } from '../../../test/support/client.ts';
 import { roleIdOf } from '../../access/built-in.ts';
 import { entryHash, personalDigest, type ChainEntry } from '../../events/audit/audit-chain.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
@@ -40,7 +41,7 @@ interface Page {
   readonly totalCount: number;
 }
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const read = (input: object, options: CallOptions = {}) =>
     app.raw('auditLogs', input, { via, token: owner.token, ...options });
   const entries = async (input: object) => ((await read(input)).data as Page).items;

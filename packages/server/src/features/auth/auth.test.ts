@@ -2,6 +2,7 @@ import { hash as argon2 } from '@node-rs/argon2';
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
 import { transports, unique, type Answer, type Person, type Via } from '../../../test/support/client.ts';
 import { auditLog, events } from '../../events/tables.ts';
 import { authenticationMethods, passwords } from '../me/authentication-method.ts';
@@ -89,7 +90,7 @@ const auditOf = (accountId: string) =>
     .orderBy(auditLog.sequence);
 const withoutRequestId = (body: string) => body.replace(/"requestId":"[^"]+"/, '');
 
-describe.each(transports)('registration over %s', (via) => {
+describe.each(storyTransports(import.meta))('registration over %s', (via) => {
   test('opens a session, sets the cookie and mails a link', async () => {
     const email = address();
     const answer = await app.raw('register', registration(email.toUpperCase(), { locale: 'de' }), { via });
@@ -190,7 +191,7 @@ test('of 20 registrations of one address at once, one wins', async () => {
   expect(await app.database.pool.select().from(users).where(eq(users.email, email))).toHaveLength(1);
 });
 
-describe.each(transports)('verification over %s', (via) => {
+describe.each(storyTransports(import.meta))('verification over %s', (via) => {
   test('marks the address, once', async () => {
     const person = await app.person({ verified: false });
     const token = await app.mailedToken(person.email);
@@ -297,7 +298,7 @@ test('of several claims on one address that are verified at once, one wins and t
   }
 });
 
-describe.each(transports)('login over %s', (via) => {
+describe.each(storyTransports(import.meta))('login over %s', (via) => {
   test('answers a new session', async () => {
     const person = await app.person();
     const answer = await login({ ...person, email: ` ${person.email.toUpperCase()}` }, via);
@@ -399,7 +400,7 @@ test('a user whose account is gone gets a personal one when he signs in', async 
   expect((await signedIn(person)).accounts).toMatchObject([{ type: 'personal', ownerId: person.userId }]);
 });
 
-describe.each(transports)('refresh over %s', (via) => {
+describe.each(storyTransports(import.meta))('refresh over %s', (via) => {
   test('rotates both tokens and keeps the session', async () => {
     const session = await signedIn(await app.person());
     const answer = await refreshed(session, via);
@@ -558,7 +559,7 @@ test('a disabled user is refused everywhere', async () => {
   expect((await refreshed(session)).code).toBe('UNAUTHENTICATED');
 });
 
-describe.each(transports)('logout over %s', (via) => {
+describe.each(storyTransports(import.meta))('logout over %s', (via) => {
   const logout = (input: object, options: object = {}) => app.raw('logout', input, { via, ...options });
 
   test('by access token: both tokens are refused at once', async () => {
@@ -612,24 +613,27 @@ describe('registration that needs a verified address first', () => {
   });
   afterAll(() => strict.close());
 
-  test.each(transports)('answers the same whether the address is taken or not, over %s', async (via) => {
-    const email = address();
-    const answers = [
-      await strict.raw('register', registration(email), { via }),
-      await strict.raw('register', registration(email), { via }),
-    ];
-    await strict.mailedToken(email).catch(() => undefined);
-    for (const answer of answers) {
-      expect(answer.status).toBe(via === 'rest' ? 202 : 200);
-      expect(answer.data).toMatchObject({ verificationRequired: true });
-      expect(answer.data).not.toHaveProperty('accessToken');
-      expect(answer.cookies).toEqual([]);
-    }
-    expect(strict.mails.filter(({ to }) => to === email).map(({ subject }) => subject)).toEqual([
-      'Verify your e-mail address',
-      'You already have an account',
-    ]);
-  });
+  test.each(storyTransports(import.meta))(
+    'answers the same whether the address is taken or not, over %s',
+    async (via) => {
+      const email = address();
+      const answers = [
+        await strict.raw('register', registration(email), { via }),
+        await strict.raw('register', registration(email), { via }),
+      ];
+      await strict.mailedToken(email).catch(() => undefined);
+      for (const answer of answers) {
+        expect(answer.status).toBe(via === 'rest' ? 202 : 200);
+        expect(answer.data).toMatchObject({ verificationRequired: true });
+        expect(answer.data).not.toHaveProperty('accessToken');
+        expect(answer.cookies).toEqual([]);
+      }
+      expect(strict.mails.filter(({ to }) => to === email).map(({ subject }) => subject)).toEqual([
+        'Verify your e-mail address',
+        'You already have an account',
+      ]);
+    },
+  );
 });
 
 test('closed registration is refused', async () => {

@@ -1,7 +1,8 @@
 import { eq, sql } from 'drizzle-orm';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, unique, type Answer } from '../../../test/support/client.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique, type Answer } from '../../../test/support/client.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { events } from '../../events/tables.ts';
 
@@ -24,10 +25,10 @@ const ada = (token: string, more: object = {}) => ({
   ...more,
 });
 
-describe.each(transports)('the first user over %s', (via) => {
+describe.each(storyTransports(import.meta))('the first user over %s', (via) => {
   let app: TestApp;
   beforeEach(async () => {
-    app = await startApp();
+    app = await startOwnApp();
   });
   afterEach(() => app.close());
 
@@ -108,7 +109,7 @@ describe.each(transports)('the first user over %s', (via) => {
 
   test('is created although registration is closed', async () => {
     await app.close();
-    app = await startApp({ AUTH_REGISTRATION_MODE: 'closed' });
+    app = await startOwnApp({ AUTH_REGISTRATION_MODE: 'closed' });
     expect((await create(ada(await issued()))).ok).toBe(true);
   });
 

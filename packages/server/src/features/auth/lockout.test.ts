@@ -3,7 +3,8 @@ import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { codeShown } from '../../../test/support/authenticator.ts';
-import { transports, unique, type Person, type Via } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique, type Person, type Via } from '../../../test/support/client.ts';
 import { accountFailures, failedAttempts, knownNetworks } from '../me/failed-attempts.ts';
 import { mfaAttempts } from '../mfa/mfa-factor.ts';
 
@@ -66,7 +67,7 @@ async function enrol({ token }: Person) {
 }
 const withoutRequestId = (body: string) => body.replace(/"requestId":"[^"]+"/, '');
 
-describe.each(transports)('too many wrong passwords over %s', (via) => {
+describe.each(storyTransports(import.meta))('too many wrong passwords over %s', (via) => {
   test('shut their network out, and no other, until the window ends', async () => {
     const person = await app.person();
     await guesses(person, MAX - 1, via);
@@ -108,7 +109,7 @@ describe.each(transports)('too many wrong passwords over %s', (via) => {
   });
 });
 
-describe.each(transports)('more than a hundred wrong secrets in a day over %s', (via) => {
+describe.each(storyTransports(import.meta))('more than a hundred wrong secrets in a day over %s', (via) => {
   test('leave only networks from which the user signed in', async () => {
     const person = await app.person();
     expect((await login(person, person.password, here, via)).ok).toBe(true);

@@ -1,7 +1,8 @@
 import { and, eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, unique, type Person, type Via } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique, type Person, type Via } from '../../../test/support/client.ts';
 import { auditLog, events } from '../../events/tables.ts';
 import { oneTimeTokens } from '../../domain/identity/one-time-token.ts';
 import { authenticationMethods, passwords } from '../me/authentication-method.ts';
@@ -46,7 +47,7 @@ const eventsOf = async ({ account }: Person) =>
   ).map(({ type }) => type);
 const withoutRequestId = (body: string) => body.replace(/"requestId":"[^"]+"/, '');
 
-describe.each(transports)('a forgotten password over %s', (via) => {
+describe.each(storyTransports(import.meta))('a forgotten password over %s', (via) => {
   test('is replaced by mail, and every session ends', async () => {
     const person = await app.person();
     const other = await signedIn(person);
@@ -252,7 +253,7 @@ test('beyond the limit of an address no mail is sent, and the answer does not re
   }
 });
 
-describe.each(transports)('changing the password over %s', (via) => {
+describe.each(storyTransports(import.meta))('changing the password over %s', (via) => {
   test('ends the other sessions, and not this one', async () => {
     const person = await app.person();
     const other = await signedIn(person);

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type CallOptions, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type CallOptions, type Person } from '../../../test/support/client.ts';
 import { roleIdOf } from '../../access/built-in.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
@@ -38,7 +39,7 @@ async function keyToken(scopeOfKey: ScopeRef, roleId?: string): Promise<string> 
   return (await app.must('exchangeApiKey', exchange)).accessToken;
 }
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const ask = (input: object, options: CallOptions) =>
     app.raw(
       'isAuthorized',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
 import { transports, type Person } from '../../../test/support/client.ts';
 import { roleIdOf } from '../../access/built-in.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
@@ -77,7 +78,7 @@ interface Item {
   readonly matchedPermission?: { readonly name: string } | null;
 }
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const batch = async (input: object, token: string): Promise<Item[]> => {
     const answer = await app.raw('isAuthorizedBatch', input, { via, token });
     if (!answer.ok) throw new Error(answer.body);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isFraming, startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person } from '../../../test/support/client.ts';
 import { roleIdOf } from '../../access/built-in.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
@@ -48,7 +49,7 @@ interface Explained {
   readonly explanation?: Record<string, unknown> | null;
 }
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const ask = async (action: string, resource?: object, more: object = {}, token = owner.token) => {
     const permission = { resource: 'invoice', action };
     const input = { scope, subject: { userId: rita }, permission, context: { resource }, explain: true };

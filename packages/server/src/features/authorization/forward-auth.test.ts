@@ -8,7 +8,8 @@ import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../../../../scripts/service.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person } from '../../../test/support/client.ts';
 import { auditLog } from '../../events/tables.ts';
 import { projectUserRoles, projectUsers } from '../../domain/memberships/membership.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
@@ -278,7 +279,7 @@ describe.skipIf(!hasNginx)('nginx', () => {
   });
 });
 
-describe.each(transports)('a permission in one word over %s', (via) => {
+describe.each(storyTransports(import.meta))('a permission in one word over %s', (via) => {
   const named = (permission: unknown) => (via === 'rest' ? { permission } : { permissionName: permission });
   const decide = async (input: object) =>
     app.raw(

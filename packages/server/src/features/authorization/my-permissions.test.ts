@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { joined, keyToken, member } from '../../../test/contract/world.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, unique, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique, type Person } from '../../../test/support/client.ts';
 import { builtIns, permissionIdOf } from '../../access/built-in.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { declaredPermissions, operations } from '../../operations.ts';
@@ -39,7 +40,7 @@ async function roleWith(conditions: Readonly<Record<string, Record<string, unkno
   return { slug, resourceId: resource.id, permissionIds, groupId: group.id, roleId: role.id };
 }
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const mine = (token: string, scope?: ScopeRef) =>
     app.call('myPermissions', (scope ? { scope } : {}) as never, { token, via });
   const read = async (token: string, scope?: ScopeRef) => {

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyToken } from '../../../test/contract/world.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person } from '../../../test/support/client.ts';
 import { firmOf, type Firm } from '../../../test/support/firm.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
@@ -22,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const select = '{ scope { tenant id } version permissions { resource action conditional } }';
   const of = (id: string, scope: ScopeRef) =>
     app.call('userPermissions', { scope, id }, { ...as, via, select });

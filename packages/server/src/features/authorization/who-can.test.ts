@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { joined, keyToken } from '../../../test/contract/world.ts';
 import { isFraming, startApp, type TestApp } from '../../../test/support/app.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
 import { transports, type Person } from '../../../test/support/client.ts';
 import { leastToll } from '../../../test/support/event-loop.ts';
 import { firmOf, type Firm } from '../../../test/support/firm.ts';
@@ -53,7 +54,7 @@ afterAll(() => app.close());
 
 const sorted = (...ids: string[]): string[] => ids.sort();
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const page = (input: object, token = as.token) =>
     app.must(
       'whoCan',

@@ -2,7 +2,8 @@ import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { codeShown } from '../../../test/support/authenticator.ts';
-import { transports, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person } from '../../../test/support/client.ts';
 import { appInProject } from '../../../test/support/project-app.ts';
 import { visitor, type Visitor } from '../../../test/support/visitor.ts';
 import { deviceAuthorizations } from '../../domain/device-sign-in/device-authorization.ts';
@@ -18,7 +19,7 @@ let app: TestApp;
 let ada: Person;
 
 beforeAll(async () => {
-  app = await startApp({ JOBS_ENABLED: 'false' });
+  app = await startApp();
   ada = await app.person();
 });
 afterAll(() => app.close());
@@ -53,7 +54,7 @@ const approved = [303, `${BASE}/device?result=approved`];
 const denied = [303, `${BASE}/device?result=denied`];
 
 describe('a command line', () => {
-  it.each(transports)('gets a session when its user has approved, over %s', async (via) => {
+  it.each(storyTransports(import.meta))('gets a session when its user has approved, over %s', async (via) => {
     const codes = await app.must('startDeviceSignIn', {}, { via });
     expect(codes).toMatchObject({
       userCode: expect.stringMatching(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/) as string,
@@ -123,7 +124,7 @@ describe('a command line', () => {
   });
 
   it('may ask for ten minutes without a limit of class auth', async () => {
-    const limited = await startApp({ JOBS_ENABLED: 'false', SECURITY_RATE_LIMIT_AUTH_MAX: '20' });
+    const limited = await startApp({ SECURITY_RATE_LIMIT_AUTH_MAX: '20' });
     try {
       const { deviceCode } = await limited.must('startDeviceSignIn', {});
       for (let asked = 0; asked < 110; asked += 1) {
@@ -240,7 +241,7 @@ it.each(['de', 'es', 'fr'])(
 );
 
 it('a user code that five wrong ones came before is not taken from that network', async () => {
-  const strict = await startApp({ SECURITY_TRUSTED_PROXIES: '127.0.0.1/32', JOBS_ENABLED: 'false' });
+  const strict = await startApp({ SECURITY_TRUSTED_PROXIES: '127.0.0.1/32' });
   try {
     const { userCode } = await strict.must('startDeviceSignIn', {});
     const guess = (user_code: string, address: string) =>

@@ -1,6 +1,6 @@
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startApp, startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import type { Person } from '../../../test/support/client.ts';
 import { startAtOwnAddress } from '../../../test/support/own-address.ts';
 import {
@@ -284,7 +284,10 @@ describe('guessing', () => {
   let strict: TestApp;
   let from: (address: string) => Record<string, string>;
   beforeEach(async () => {
-    strict = await startApp({ SECURITY_TRUSTED_PROXIES: '127.0.0.1/32', SECURITY_RATE_LIMIT_AUTH_MAX: '20' });
+    strict = await startOwnApp({
+      SECURITY_TRUSTED_PROXIES: '127.0.0.1/32',
+      SECURITY_RATE_LIMIT_AUTH_MAX: '20',
+    });
     from = (address) => ({ 'x-forwarded-for': address });
     return () => strict.close();
   });

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { dataFaults } from '../../../test/contract/schema-check.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person } from '../../../test/support/client.ts';
 import { cutToSize, MAX_EVENT_BYTES } from '../../events/outbox/cut-to-size.ts';
 import type { JsonSchema } from '../../kernel/output/json-schema.ts';
 import { jsonSchemaOptions, metadata as metadataValue } from '../../kernel/input/values.ts';
@@ -183,7 +184,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   it('shows what was cut, and the audit entry has all of it', async () => {
     const as = { token: owner.token, via };
     const { scope } = await app.must('createProject', { scope: owner.account, name: 'P' }, as);

@@ -2,7 +2,8 @@ import { eq, sql } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type Answer, type CallOptions, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Answer, type CallOptions, type Person } from '../../../test/support/client.ts';
 import { roleIdOf } from '../../access/built-in.ts';
 import { nodes } from '../../db/tenancy/nodes.ts';
 import { events } from '../../events/tables.ts';
@@ -94,7 +95,7 @@ async function late(scope: ScopeRef, occurredAt: Date): Promise<string> {
   return `evt_${id}`;
 }
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   it('answers envelopes in the order of their sequence, and always where to go on', async () => {
     const { scope } = await app.must('createProject', { scope: owner.account, name: `P ${via}` }, as);
     const role = await app.must('createRole', { scope, name: 'R' }, as);

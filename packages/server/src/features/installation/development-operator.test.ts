@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { INSTALLATION_OPERATOR, installationRoleIdOf } from '../../access/installation-roles.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { codeShown } from '../../../test/support/authenticator.ts';
-import { transports, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person } from '../../../test/support/client.ts';
 import { firstOperator, installation, operatorEnvironment } from '../../../test/support/operators.ts';
 import { operatorsTable, preparedOperators } from './operator.ts';
 
@@ -16,7 +17,7 @@ let operator: Person;
 let first: Person;
 
 beforeAll(async () => {
-  development = await startApp({ ...operatorEnvironment, JOBS_ENABLED: 'false' });
+  development = await startOwnApp({ ...operatorEnvironment });
   operator = await firstOperator(development);
   const { factor, secret } = await development.must('createMfaFactor', {}, { token: operator.token });
   const code = codeShown(secret, development.clock.now());
@@ -28,7 +29,7 @@ beforeAll(async () => {
     APP_URL_ALLOW_HTTP: 'true',
     MAIL_CONSOLE_IN_PRODUCTION: 'true',
   };
-  production = await startApp({ ...operatorEnvironment, ...environment, JOBS_ENABLED: 'false' }, development);
+  production = await startOwnApp({ ...operatorEnvironment, ...environment }, development);
 });
 afterAll(async () => {
   await production.close();
@@ -48,7 +49,7 @@ const rolesOfFirst = async (app: TestApp) => {
   return items.filter(({ userId }) => userId === first.userId).map(({ source, role }) => [source, role.id]);
 };
 
-test.each(transports)('an operator makes them one over %s, with any role', async (via) => {
+test.each(storyTransports(import.meta))('an operator makes them one over %s, with any role', async (via) => {
   expect(await rolesOfFirst(production)).toEqual([]);
   const input = { scope: installation, userId: first.userId, roleId: SUPPORT, reason };
   const as = { token: operator.token, via };
@@ -58,7 +59,7 @@ test.each(transports)('an operator makes them one over %s, with any role', async
   expect(await production.raw('createOperator', input, as)).toMatchObject({ code: 'CONFLICT' });
 });
 
-test.each(transports)('where they count, they are one already, over %s', async (via) => {
+test.each(storyTransports(import.meta))('where they count, they are one already, over %s', async (via) => {
   const input = { scope: installation, userId: first.userId, roleId: SUPPORT, reason };
   const answer = await development.raw('createOperator', input, { token: operator.token, via });
   expect(answer).toMatchObject({ code: 'CONFLICT' });

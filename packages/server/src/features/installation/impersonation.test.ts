@@ -2,8 +2,9 @@ import { customerOf, grantTo, vendorOf } from '../../../test/support/grants.ts';
 import { decodeJwt } from 'jose';
 import { eq } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type Person } from '../../../test/support/client.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person } from '../../../test/support/client.ts';
 import { sampleInput } from '../../../test/contract/sample.ts';
 import {
   appoint,
@@ -23,13 +24,13 @@ interface Started {
   readonly impersonationId: string;
 }
 
-describe.each(transports)('impersonation over %s', (via) => {
+describe.each(storyTransports(import.meta))('impersonation over %s', (via) => {
   let app: TestApp;
   let ada: Person;
   let bob: Person;
   let organization: { tenant: 'organization'; id: string };
   beforeEach(async () => {
-    app = await startApp(operatorEnvironment);
+    app = await startOwnApp(operatorEnvironment);
     [ada, bob] = [await firstOperator(app), await app.person({ name: 'Bob', type: 'organization' })];
     const made = await app.must(
       'createOrganization',
@@ -249,7 +250,7 @@ describe.each(transports)('impersonation over %s', (via) => {
   });
 
   test('meets no second factor and no recent sign-in, not even where every sign-in counts as recent', async () => {
-    const lax = await startApp({ ...operatorEnvironment, SECURITY_STEP_UP_MAX_AGE_MINUTES: '0' }, app);
+    const lax = await startOwnApp({ ...operatorEnvironment, SECURITY_STEP_UP_MAX_AGE_MINUTES: '0' }, app);
     try {
       const { data } = await lax.raw(
         'impersonateUser',
@@ -288,11 +289,11 @@ const isForbidden = ({ path, method, kind, name }: (typeof operations)[number]):
   (kind === 'mutation' && /^\/api\/(organization-(members|invitations)|users)/.test(path)) ||
   (method === 'DELETE' && /^\/api\/(organizations|projects|users)\//.test(path));
 
-describe.each(transports)('what no operator may do for a user, over %s', (via) => {
+describe.each(storyTransports(import.meta))('what no operator may do for a user, over %s', (via) => {
   let app: TestApp;
   let token: string;
   beforeAll(async () => {
-    app = await startApp(operatorEnvironment);
+    app = await startOwnApp(operatorEnvironment);
     const [ada, bob] = [await firstOperator(app), await app.person({ type: 'organization' })];
     const started = await app.must(
       'impersonateUser',

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifyExport } from '../../../../node/src/audit.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type OperationName, type Person } from '../../../test/support/client.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type OperationName, type Person } from '../../../test/support/client.ts';
 import {
   appoint,
   firstOperator,
@@ -10,11 +11,11 @@ import {
 } from '../../../test/support/operators.ts';
 
 /** What operators see: what exists and how large it is, never the content of a tenant, and no secret. */
-describe.each(transports)('what operators see over %s', (via) => {
+describe.each(storyTransports(import.meta))('what operators see over %s', (via) => {
   let app: TestApp;
   let ada: Person;
   beforeEach(async () => {
-    app = await startApp(operatorEnvironment);
+    app = await startOwnApp(operatorEnvironment);
     ada = await firstOperator(app);
   });
   afterEach(() => app.close());

@@ -1,8 +1,9 @@
 import { eq } from 'drizzle-orm';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { codeShown } from '../../../test/support/authenticator.ts';
-import { transports, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person } from '../../../test/support/client.ts';
 import {
   appoint,
   firstOperator,
@@ -19,10 +20,10 @@ const reason = 'They join the team today';
 const SUPPORT = installationRoleIdOf('Installation Support');
 const OPERATOR = installationRoleIdOf('Installation Operator');
 
-describe.each(transports)('operators over %s', (via) => {
+describe.each(storyTransports(import.meta))('operators over %s', (via) => {
   let app: TestApp;
   beforeEach(async () => {
-    app = await startApp(operatorEnvironment);
+    app = await startOwnApp(operatorEnvironment);
   });
   afterEach(() => app.close());
 
@@ -58,7 +59,7 @@ describe.each(transports)('operators over %s', (via) => {
 
   test('another process with a shorter list knows them no more', async () => {
     const ada = await firstOperator(app);
-    const later = await startApp({}, app);
+    const later = await startOwnApp({}, app);
     try {
       expect(await later.call('operators', { scope: installation }, { token: ada.token, via })).toMatchObject(
         forbidden,
@@ -72,7 +73,7 @@ describe.each(transports)('operators over %s', (via) => {
     const ada = await firstOperator(app);
     await app.app.recordOperators();
     await app.app.recordOperators();
-    const later = await startApp({}, app);
+    const later = await startOwnApp({}, app);
     try {
       await later.app.recordOperators();
       const rows = await later.database.pool
@@ -139,7 +140,7 @@ describe.each(transports)('operators over %s', (via) => {
     const ada = await firstOperator(app);
     expect(await remove(ada.token, ada.userId)).toMatchObject({ code: 'INVALID_STATE' });
     const bob = await appoint(app, ada, 'Installation Operator');
-    const later = await startApp({}, app);
+    const later = await startOwnApp({}, app);
     try {
       const removeLater = (userId: string) =>
         later.raw('deleteOperator', { scope: installation, userId, reason }, { token: bob.token, via });
@@ -241,7 +242,7 @@ describe.each(transports)('operators over %s', (via) => {
 
   test('outside of their networks an operator is a stranger', async () => {
     const ada = await firstOperator(app);
-    const bound = await startApp({ ...operatorEnvironment, OPERATORS_ALLOWED_CIDRS: '10.1.0.0/16' }, app);
+    const bound = await startOwnApp({ ...operatorEnvironment, OPERATORS_ALLOWED_CIDRS: '10.1.0.0/16' }, app);
     try {
       expect(await bound.call('operators', { scope: installation }, { token: ada.token, via })).toMatchObject(
         forbidden,
@@ -252,9 +253,9 @@ describe.each(transports)('operators over %s', (via) => {
   });
 });
 
-describe.each(transports)('the first user over %s', (via) => {
+describe.each(storyTransports(import.meta))('the first user over %s', (via) => {
   test('is the operator of an installation that is not in production', async () => {
-    const app = await startApp();
+    const app = await startOwnApp();
     const token = (await app.app.issueFirstUserToken('here:4000')) ?? '';
     const first = {
       token,
@@ -266,7 +267,7 @@ describe.each(transports)('the first user over %s', (via) => {
     const { items } = await app.must('operators', { scope: installation }, { token: accessToken, via });
     expect(items).toMatchObject([{ source: 'development', role: { name: 'Installation Operator' } }]);
     // The same data in production: the link has proved nothing there.
-    const production = await startApp(productionEnvironment, app);
+    const production = await startOwnApp(productionEnvironment, app);
     try {
       expect(
         await production.call('operators', { scope: installation }, { token: accessToken, via }),
@@ -285,9 +286,9 @@ const productionEnvironment = {
   MAIL_CONSOLE_IN_PRODUCTION: 'true',
 };
 
-describe.each(transports)('in production over %s', (via) => {
+describe.each(storyTransports(import.meta))('in production over %s', (via) => {
   test('an operator needs a second factor, and the link of the first user makes none', async () => {
-    const app = await startApp({ ...productionEnvironment, ...operatorEnvironment });
+    const app = await startOwnApp({ ...productionEnvironment, ...operatorEnvironment });
     try {
       const token = (await app.app.issueFirstUserToken('here:4000')) ?? '';
       const first = {

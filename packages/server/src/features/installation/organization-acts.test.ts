@@ -1,8 +1,9 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { pathOf, post } from '../../../test/support/authzen.ts';
-import { transports, unique, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique, type Person } from '../../../test/support/client.ts';
 import { customerOf, granted, grantTo, memberOf, vendorOf } from '../../../test/support/grants.ts';
 import {
   appoint,
@@ -30,7 +31,7 @@ beforeAll(async () => {
     deliveries++;
     return { status: 200, retryAfter: null, body: Buffer.alloc(0) };
   };
-  app = await startApp({ SECURITY_RATE_LIMIT_MAIL_MAX: '1000', ...operatorEnvironment }, undefined, { post });
+  app = await startOwnApp({ ...operatorEnvironment }, undefined, { post });
   ada = await firstOperator(app);
 });
 afterAll(() => app.close());
@@ -72,7 +73,7 @@ async function world() {
   return { organization, as, project, projectId, roleId: role.id, member };
 }
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const call = (name: string, input: object, token: string) => app.raw(name, input, { token, via });
   const act = (name: 'suspendOrganization' | 'reactivateOrganization', id: string, token = ada.token) =>
     call(name, { scope, id, reason }, token);

@@ -1,8 +1,9 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installationRoleIdOf } from '../../access/installation-roles.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type Person } from '../../../test/support/client.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person } from '../../../test/support/client.ts';
 import { firstOperator, installation, operatorEnvironment } from '../../../test/support/operators.ts';
 import { auditLog } from '../../events/tables.ts';
 import { preparedOperators } from './operator.ts';
@@ -11,7 +12,7 @@ import { preparedOperators } from './operator.ts';
 let app: TestApp;
 let operator: Person;
 beforeAll(async () => {
-  app = await startApp({ ...operatorEnvironment, JOBS_ENABLED: 'false' });
+  app = await startOwnApp({ ...operatorEnvironment });
   operator = await firstOperator(app);
 });
 afterAll(() => app.close());
@@ -53,17 +54,20 @@ test('an address counts when its user has verified it, and not before', async ()
   expect(await sourcesOf(ada.userId)).toHaveLength(1);
 });
 
-test.each(transports)('an operator removes over %s whom the command line has made', async (via) => {
-  const email = `grace-${via}@example.test`;
-  await prepare(email);
-  const { userId } = await app.person({ email });
-  await app.app.recordOperators();
-  expect(await sourcesOf(userId)).toHaveLength(1);
-  const sent = { scope: installation, userId, reason: 'They have left the team' };
-  const removed = await app.must('deleteOperator', sent, { token: operator.token, via });
-  expect(removed.source).toBe('commandLine');
-  expect(await sourcesOf(userId)).toEqual([]);
-});
+test.each(storyTransports(import.meta))(
+  'an operator removes over %s whom the command line has made',
+  async (via) => {
+    const email = `grace-${via}@example.test`;
+    await prepare(email);
+    const { userId } = await app.person({ email });
+    await app.app.recordOperators();
+    expect(await sourcesOf(userId)).toHaveLength(1);
+    const sent = { scope: installation, userId, reason: 'They have left the team' };
+    const removed = await app.must('deleteOperator', sent, { token: operator.token, via });
+    expect(removed.source).toBe('commandLine');
+    expect(await sourcesOf(userId)).toEqual([]);
+  },
+);
 
 test('an address counts for a week only', async () => {
   await prepare('lin@example.test', 7);

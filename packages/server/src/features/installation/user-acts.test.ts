@@ -1,7 +1,8 @@
 import { eq } from 'drizzle-orm';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type Person } from '../../../test/support/client.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person } from '../../../test/support/client.ts';
 import {
   appoint,
   firstOperator,
@@ -22,12 +23,12 @@ const acts = [
   'sendUserPasswordReset',
 ] as const;
 
-describe.each(transports)('acts on users over %s', (via) => {
+describe.each(storyTransports(import.meta))('acts on users over %s', (via) => {
   let app: TestApp;
   let ada: Person;
   let bob: Person;
   beforeEach(async () => {
-    app = await startApp(operatorEnvironment);
+    app = await startOwnApp(operatorEnvironment);
     [ada, bob] = [await firstOperator(app), await app.person({ name: 'Bob' })];
   });
   afterEach(() => app.close());
@@ -255,7 +256,7 @@ describe.each(transports)('acts on users over %s', (via) => {
   });
 
   test.runIf(inject('postgresUrl'))('another process refuses a suspended user', async () => {
-    const other = await startApp(operatorEnvironment, app);
+    const other = await startOwnApp(operatorEnvironment, app);
     try {
       const reads = () => other.call('me', {}, { token: bob.token, via });
       expect((await reads()).ok).toBe(true);

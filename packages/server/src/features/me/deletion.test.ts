@@ -11,7 +11,8 @@ import type { ScopeRef } from '../../kernel/scope.ts';
 import { member } from '../../../test/contract/world.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { codeShown } from '../../../test/support/authenticator.ts';
-import { transports, unique, type Answer, type Person, type Via } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique, type Answer, type Person, type Via } from '../../../test/support/client.ts';
 
 const DAY_MS = 86_400_000;
 // Transactions of the embedded database come one after the other: there is less to meet there.
@@ -64,7 +65,7 @@ async function key(owner: Person, scope: ScopeRef) {
 
 const withoutRequestId = ({ body }: Answer) => body.replace(/"requestId":"[^"]+"/, '');
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   it('ends sessions, accounts and keys at once, and keeps the address until the purge', async () => {
     const ada = await app.person({ type: 'organization', name: 'Ada Adams' });
     const second = await signIn(ada);

@@ -11,7 +11,7 @@ import { unique, type Person } from '../../../test/support/client.ts';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({ SECURITY_RATE_LIMIT_EXPORT_MAX: '5' });
 });
 afterAll(() => app.close());
 

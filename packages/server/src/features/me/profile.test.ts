@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
 import { auditLog, events } from '../../events/tables.ts';
 import { users } from '../users/user.ts';
 
@@ -20,7 +20,7 @@ const entries = async (tenantId: string, operation: string) =>
     (entry) => entry.operation === operation,
   );
 
-describe.each(transports)('updateMe over %s', (via) => {
+describe.each(storyTransports(import.meta))('updateMe over %s', (via) => {
   it('changes the named fields, and records the changes', async () => {
     const { token, userId, account } = await app.person({ name: 'Ada' });
     const options = { via, token };
@@ -58,7 +58,7 @@ describe.each(transports)('updateMe over %s', (via) => {
   });
 });
 
-describe.each(transports)('createMyAccount over %s', (via) => {
+describe.each(storyTransports(import.meta))('createMyAccount over %s', (via) => {
   it('creates the missing account, once', async () => {
     const { token, userId } = await app.person();
     const options = { via, token };

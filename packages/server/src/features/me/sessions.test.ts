@@ -1,7 +1,8 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person } from '../../../test/support/client.ts';
 import { auditLog, events } from '../../events/tables.ts';
 
 let app: TestApp;
@@ -13,7 +14,7 @@ afterAll(() => app.close());
 const signIn = ({ email, password }: Person) =>
   app.must('login', { provider: 'email', providerId: email, providerData: { password } });
 
-describe.each(transports)('sessions over %s', (via) => {
+describe.each(storyTransports(import.meta))('sessions over %s', (via) => {
   it('are listed for their user alone, the last used first', async () => {
     const [alice, mallory] = [await app.person(), await app.person()];
     app.clock.advance(1000);

@@ -1,7 +1,8 @@
 import { and, eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, unique } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique } from '../../../test/support/client.ts';
 import { events } from '../../events/tables.ts';
 import { passwords } from './authentication-method.ts';
 
@@ -14,7 +15,7 @@ afterAll(() => app.close());
 const email = (providerId = `${unique()}@example.test`) => ({ provider: 'email' as const, providerId });
 const HOUR = 3_600_000;
 
-describe.each(transports)('sign-in methods over %s', (via) => {
+describe.each(storyTransports(import.meta))('sign-in methods over %s', (via) => {
   it('sign in once they are verified', async () => {
     const alice = await app.person();
     const options = { via, token: alice.token };

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sampleInput } from '../../../test/contract/sample.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { codeShown, fromBase32 } from '../../../test/support/authenticator.ts';
-import { transports, type Answer, type Person, type Via } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Answer, type Person, type Via } from '../../../test/support/client.ts';
 import { auditLog, events } from '../../events/tables.ts';
 import { operations } from '../../operations.ts';
 import { mfaFactors, mfaRecoveryCodes } from './mfa-factor.ts';
@@ -70,54 +71,57 @@ const codesLeft = async (token: string) => (await app.must('myMfa', {}, { token 
 const expectRefused = ({ ok, code, status }: Answer, via: Via) =>
   expect([ok, code, status]).toEqual([false, 'UNAUTHENTICATED', via === 'rest' ? 401 : 200]);
 
-describe.each(transports)('the password alone of a user with a second factor, over %s,', (via) => {
-  const isAlive = async (token: string) => (await app.raw('me', {}, { token })).status === 200;
+describe.each(storyTransports(import.meta))(
+  'the password alone of a user with a second factor, over %s,',
+  (via) => {
+    const isAlive = async (token: string) => (await app.raw('me', {}, { token })).status === 200;
 
-  test('ends no session but its own', async () => {
-    const enrolled = await enrol();
-    const [pending, other] = [await signIn(enrolled.person), await signIn(enrolled.person)];
-    const done = await app.must('logout', { allSessions: true }, { token: pending.token, via });
-    expect(done).toEqual({ revoked: 1 });
-    const byRefresh = { allSessions: true, refreshToken: other.refreshToken };
-    expect(await app.must('logout', byRefresh, { via })).toEqual({ revoked: 1 });
-    expect(await isAlive(enrolled.token)).toBe(true);
-    expect(await app.must('logout', { allSessions: true }, { token: enrolled.token, via })).toEqual({
-      revoked: 1,
+    test('ends no session but its own', async () => {
+      const enrolled = await enrol();
+      const [pending, other] = [await signIn(enrolled.person), await signIn(enrolled.person)];
+      const done = await app.must('logout', { allSessions: true }, { token: pending.token, via });
+      expect(done).toEqual({ revoked: 1 });
+      const byRefresh = { allSessions: true, refreshToken: other.refreshToken };
+      expect(await app.must('logout', byRefresh, { via })).toEqual({ revoked: 1 });
+      expect(await isAlive(enrolled.token)).toBe(true);
+      expect(await app.must('logout', { allSessions: true }, { token: enrolled.token, via })).toEqual({
+        revoked: 1,
+      });
     });
-  });
 
-  test('pushes out no full session, and a full one pushes out its like', async () => {
-    const few = await startApp({ AUTH_MAX_SESSIONS_PER_USER: '2' });
-    try {
-      const person = await few.person();
-      const { factor, secret } = await few.must('createMfaFactor', {}, { token: person.token, via });
-      const code = () => codeShown(secret, few.clock.now());
-      const full = [
-        await few.must('verifyMfaFactor', { id: factor.id, code: code() }, { token: person.token }),
-      ];
-      const input = {
-        provider: 'email' as const,
-        providerId: person.email,
-        providerData: { password: person.password },
-      };
-      const login = async () => (await few.must('login', input, { via })).accessToken;
-      const alive = async (tokens: readonly string[]) =>
-        Promise.all(tokens.map(async (token) => (await few.raw('me', {}, { token })).status === 200));
-      const pending = [await login(), await login(), await login()];
-      expect(await alive(pending)).toEqual([false, true, true]);
-      expect(await alive(full.map(({ accessToken }) => accessToken))).toEqual([true]);
-      for (const token of pending.slice(1)) {
-        few.clock.advance(STEP);
-        full.push((await few.must('verifyMfa', { code: code() }, { token, via })) as never);
+    test('pushes out no full session, and a full one pushes out its like', async () => {
+      const few = await startApp({ AUTH_MAX_SESSIONS_PER_USER: '2' });
+      try {
+        const person = await few.person();
+        const { factor, secret } = await few.must('createMfaFactor', {}, { token: person.token, via });
+        const code = () => codeShown(secret, few.clock.now());
+        const full = [
+          await few.must('verifyMfaFactor', { id: factor.id, code: code() }, { token: person.token }),
+        ];
+        const input = {
+          provider: 'email' as const,
+          providerId: person.email,
+          providerData: { password: person.password },
+        };
+        const login = async () => (await few.must('login', input, { via })).accessToken;
+        const alive = async (tokens: readonly string[]) =>
+          Promise.all(tokens.map(async (token) => (await few.raw('me', {}, { token })).status === 200));
+        const pending = [await login(), await login(), await login()];
+        expect(await alive(pending)).toEqual([false, true, true]);
+        expect(await alive(full.map(({ accessToken }) => accessToken))).toEqual([true]);
+        for (const token of pending.slice(1)) {
+          few.clock.advance(STEP);
+          full.push((await few.must('verifyMfa', { code: code() }, { token, via })) as never);
+        }
+        expect(await alive(full.map(({ accessToken }) => accessToken))).toEqual([false, true, true]);
+      } finally {
+        await few.close();
       }
-      expect(await alive(full.map(({ accessToken }) => accessToken))).toEqual([false, true, true]);
-    } finally {
-      await few.close();
-    }
-  });
-});
+    });
+  },
+);
 
-describe.each(transports)('a second factor over %s', (via) => {
+describe.each(storyTransports(import.meta))('a second factor over %s', (via) => {
   test('is added in two steps; the second raises this session', async () => {
     const person = await app.person();
     const as = { token: person.token, via };

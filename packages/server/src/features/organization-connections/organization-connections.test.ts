@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
 import { connected, connectionTo, provedDomain } from '../../../test/support/connections.ts';
 import { customerOf } from '../../../test/support/grants.ts';
 import {
@@ -30,7 +30,7 @@ beforeEach(() => {
   provider.metadata = {};
 });
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   it('a connection is created, read, changed, tested and deleted', async () => {
     const customer = await customerOf(app);
     const { scope } = customer;

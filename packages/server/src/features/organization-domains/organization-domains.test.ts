@@ -2,7 +2,8 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { joined, member } from '../../../test/contract/world.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, unique, type Person, type Via } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique, type Person, type Via } from '../../../test/support/client.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
@@ -88,7 +89,7 @@ it('a slow name server keeps no person from signing in', async () => {
   expect(new Set((await Promise.all(waiting)).map(({ code }) => code))).toEqual(new Set(['INVALID_STATE']));
 });
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   it('a domain is named, proved by its record, listed and deleted', async () => {
     const at = await office();
     const domain = fresh();

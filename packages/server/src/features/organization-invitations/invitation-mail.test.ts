@@ -1,7 +1,8 @@
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, unique, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique, type Person } from '../../../test/support/client.ts';
 import { roleIdOf } from '../../access/built-in.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { rowsOf } from '../../db/query/rows.ts';
@@ -141,7 +142,7 @@ test('beyond the mail limit the answer is the same, no mail is sent, and the ear
   }
 });
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   test('the token is in the mail, and in no answer, log, event, audit entry or table', async () => {
     const person = await app.person();
     const tokens: string[] = [];

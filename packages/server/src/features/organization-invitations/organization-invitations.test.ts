@@ -2,8 +2,9 @@ import type * as argon2 from '@node-rs/argon2';
 import { and, eq, sql } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, unique, type Answer, type Person, type Via } from '../../../test/support/client.ts';
+import { startApp, startOwnApp, type TestApp } from '../../../test/support/app.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique, type Answer, type Person, type Via } from '../../../test/support/client.ts';
 import { roleIdOf, type RoleName } from '../../access/built-in.ts';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { nodes, SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
@@ -102,7 +103,7 @@ const auditOf = (operation: string, nodeId = scope.id) =>
     .from(auditLog)
     .where(and(eq(auditLog.tenantId, nodeId), eq(auditLog.operation, operation)));
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const call = (name: string, input: object, token?: string) => app.raw(name, input, { via, token });
   const accept = (input: object, token?: string) => call('acceptInvitation', input, token);
   const statusIs = (answer: Answer, status: number) =>
@@ -684,7 +685,7 @@ async function insertInvitation({ database: { pool } }: TestApp) {
 
 describe('by configuration', () => {
   const withConfig = async (env: Record<string, string>, body: (on: TestApp) => Promise<void>) => {
-    const on = await startApp(env);
+    const on = await startOwnApp(env);
     await body(on).finally(() => on.close());
   };
 

@@ -3,7 +3,8 @@ import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { joined, keyToken, member } from '../../../test/contract/world.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, unique, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique, type Person } from '../../../test/support/client.ts';
 import { permissionIdOf, roleIdOf } from '../../access/built-in.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
@@ -57,7 +58,7 @@ async function recorded(nodeId: string) {
 const membersOf = async ({ ada, scope }: Office) =>
   (await app.must('organizationMembers', { scope }, { token: ada.token })).items.map(({ id }) => id).sort();
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const as = ({ token }: { token: string }) => ({ token, via });
 
   it('lists, searches and sorts members with their roles', async () => {

@@ -2,7 +2,8 @@ import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { codeShown } from '../../../test/support/authenticator.ts';
-import { transports, type Person, type Via } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person, type Via } from '../../../test/support/client.ts';
 import { PasskeyDevice, type Lies } from '../../../test/support/passkey-device.ts';
 import { auditLog, events } from '../../events/tables.ts';
 import { users } from '../users/user.ts';
@@ -57,7 +58,7 @@ const mailsTo = async (address: string) => {
   return app.mails.filter(({ to }) => to === address);
 };
 
-describe.each(transports)('a passkey over %s', (via) => {
+describe.each(storyTransports(import.meta))('a passkey over %s', (via) => {
   test('is added, listed, renamed and removed by its user', async () => {
     const person = await app.person();
     const as = { token: person.token, via };

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
 import { events } from '../../events/tables.ts';
 import { users } from '../users/user.ts';
 import { detectImage } from '../../domain/pictures/image.ts';
@@ -175,7 +175,7 @@ describe('the picture of a user', () => {
   const get = (pictureUrl: string, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') =>
     app.server.inject({ method, url: new URL(pictureUrl).pathname, headers });
 
-  describe.each(transports)('over %s', (via) => {
+  describe.each(storyTransports(import.meta))('over %s', (via) => {
     it('is stored, served and replaced', async () => {
       const person = await app.person();
       const as = { via, token: person.token };

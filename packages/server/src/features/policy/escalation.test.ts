@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyToken } from '../../../test/contract/world.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { firmOf, type Firm } from '../../../test/support/firm.ts';
-import { transports, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person } from '../../../test/support/client.ts';
 
 /** A document gives and takes nothing that its caller does not hold, whatever it says; and its plan says so. */
 let app: TestApp;
@@ -148,7 +149,7 @@ it('covers forty attempts', () => {
   expect(attempts.length).toBeGreaterThanOrEqual(40);
 });
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   it.each(attempts)('refuses %s', async (_, part) => {
     const as = { token: caller.token, via };
     const policy = { version: 1, ...base, ...part } as never;
@@ -181,7 +182,7 @@ describe.each(transports)('over %s', (via) => {
   });
 });
 
-it.each(transports)('names no user over %s to a caller who may only plan', async (via) => {
+it.each(storyTransports(import.meta))('names no user over %s to a caller who may only plan', async (via) => {
   const { scope, owner, projectId } = { ...firm, scope: firm.project };
   const { items } = await app.must('roles', { scope, isSystem: false, search: 'Clerk' }, owner);
   const clerk = await firm.member('Organization Viewer');

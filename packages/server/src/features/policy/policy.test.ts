@@ -3,7 +3,8 @@ import type { ScopeRef } from '../../kernel/scope.ts';
 import { keyToken } from '../../../test/contract/world.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { firmOf } from '../../../test/support/firm.ts';
-import { transports, unique, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique, type Person } from '../../../test/support/client.ts';
 
 /** A project's rights model is a document: it is read, planned, applied, drifts, and is rolled back. */
 let app: TestApp;
@@ -56,7 +57,7 @@ const newProject = async (): Promise<Project> => {
   return { id, scope };
 };
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const as = (token = owner.token) => ({ token, via });
   const plan = ({ id, scope }: Project, policy: object, more: object = {}) =>
     app.must('planPolicy', { id, scope, policy: policy as never, ...more }, as());

@@ -1,7 +1,8 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, unique } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique } from '../../../test/support/client.ts';
 import { appInProject, signInBrowser, type AppInProject } from '../../../test/support/project-app.ts';
 import { isOwnPicture, logos } from '../../domain/branding/logo.ts';
 import type { Mail } from '../../kernel/ports.ts';
@@ -42,35 +43,43 @@ async function mailed(to: AppInProject = shop, on: TestApp = app): Promise<Mail 
 const codeIn = ({ text }: Mail) => /^\d{3} \d{3}$/m.test(text);
 
 describe('a text of an app', () => {
-  it.each(transports)('stands before those of the service, which stay, over %s', async (via) => {
-    const texts = [
-      { purpose: 'signInMail', language: 'en', subject: 'Welcome to {app}', text: 'Hello <b>!\nFrom {app}.' },
-      { purpose: 'signInMail', language: 'de', subject: null, text: 'Hallo!' },
-      { purpose: 'signInPage', language: 'en', text: 'Good to see you <i>again</i>.' },
-    ];
-    const changed = await change({ texts, senderName: 'Böards' }, via);
-    expect(changed.ok, changed.body).toBe(true);
-    expect(changed.data).toMatchObject({ senderName: 'Böards' });
-    const mail = await mailed();
-    expect(mail).toMatchObject({ senderName: 'Böards', subject: 'Welcome to Boards.\u200Bexample' });
-    expect(mail.text).toMatch(/^Hello <b>!\n\nFrom Boards\.\u200Bexample\.\n\nWe received a request/);
-    expect(codeIn(mail)).toBe(true);
-    expect(mail.text).toContain('http://localhost:4000/api/auth/project/email?token=');
-    expect(mail.text).toContain('do not share the code with anyone');
-    expect(mail.text).toMatch(/-- \nBoards\.\u200Bexample\n$/);
-    expect(mail.html).toContain('Hello &lt;b&gt;!');
-    // Black on yellow, and an edge that can be seen.
-    expect(mail.html).toContain(
-      'border:1px solid #1c2733;border-radius:6px;background:#ffd400;color:#000000',
-    );
-    expect(mail.page).toContain('<p class="intro">Good to see you &lt;i&gt;again&lt;/i&gt;.</p>');
-    expect(mail.page).not.toContain('· Doorward</title>');
-    await change({ texts: [], senderName: null }, via);
-    const plain = await mailed();
-    expect(plain.senderName).toBeUndefined();
-    expect(plain.subject).toBe('Sign in to Boards.\u200Bexample');
-    expect(plain.page).not.toContain('class="intro"');
-  });
+  it.each(storyTransports(import.meta))(
+    'stands before those of the service, which stay, over %s',
+    async (via) => {
+      const texts = [
+        {
+          purpose: 'signInMail',
+          language: 'en',
+          subject: 'Welcome to {app}',
+          text: 'Hello <b>!\nFrom {app}.',
+        },
+        { purpose: 'signInMail', language: 'de', subject: null, text: 'Hallo!' },
+        { purpose: 'signInPage', language: 'en', text: 'Good to see you <i>again</i>.' },
+      ];
+      const changed = await change({ texts, senderName: 'Böards' }, via);
+      expect(changed.ok, changed.body).toBe(true);
+      expect(changed.data).toMatchObject({ senderName: 'Böards' });
+      const mail = await mailed();
+      expect(mail).toMatchObject({ senderName: 'Böards', subject: 'Welcome to Boards.\u200Bexample' });
+      expect(mail.text).toMatch(/^Hello <b>!\n\nFrom Boards\.\u200Bexample\.\n\nWe received a request/);
+      expect(codeIn(mail)).toBe(true);
+      expect(mail.text).toContain('http://localhost:4000/api/auth/project/email?token=');
+      expect(mail.text).toContain('do not share the code with anyone');
+      expect(mail.text).toMatch(/-- \nBoards\.\u200Bexample\n$/);
+      expect(mail.html).toContain('Hello &lt;b&gt;!');
+      // Black on yellow, and an edge that can be seen.
+      expect(mail.html).toContain(
+        'border:1px solid #1c2733;border-radius:6px;background:#ffd400;color:#000000',
+      );
+      expect(mail.page).toContain('<p class="intro">Good to see you &lt;i&gt;again&lt;/i&gt;.</p>');
+      expect(mail.page).not.toContain('· Doorward</title>');
+      await change({ texts: [], senderName: null }, via);
+      const plain = await mailed();
+      expect(plain.senderName).toBeUndefined();
+      expect(plain.subject).toBe('Sign in to Boards.\u200Bexample');
+      expect(plain.page).not.toContain('class="intro"');
+    },
+  );
 
   const mail = { purpose: 'signInMail', language: 'en' };
   it.each([
@@ -183,7 +192,7 @@ describe('a logo', () => {
   const rows = () => app.database.pool.select({ id: logos.id }).from(logos).where(eq(logos.id, shop.id));
   const status = async (address: string) => (await app.server.inject(new URL(address).pathname)).statusCode;
 
-  it.each(transports)(
+  it.each(storyTransports(import.meta))(
     'is uploaded, shown on pages and in mails, replaced and removed, over %s',
     async (via) => {
       const made = await upload(gif, via);
@@ -233,26 +242,29 @@ describe('a logo', () => {
   });
 });
 
-it.each(transports)('an organization has a logo and a colour in its invitations, over %s', async (via) => {
-  const owner = await app.person({ type: 'organization' });
-  const token = { token: owner.token, via };
-  const { id } = await app.must('createOrganization', { scope: owner.account, name: 'Acme' }, token);
-  const scope = { tenant: 'organization' as const, id };
-  await app.must('updateOrganization', { scope, id, primaryColor: '#0a7d55' }, token);
-  const { logoUrl } = await app.must('uploadOrganizationLogo', { scope, id, file: gif }, token);
-  const email = `${unique()}@example.test`;
-  const { items: roles } = await app.must('roles', { scope, search: 'Organization Viewer' }, token);
-  await app.must('inviteMember', { scope, email, roleId: String(roles[0]?.id) }, token);
-  await app.mailedToken(email);
-  const mail = app.mails.findLast(({ to }) => to === email);
-  expect(mail?.html).toContain(`src="${String(logoUrl)}"`);
-  expect(mail?.html).toContain('background:#0a7d55;color:#ffffff');
-  expect(mail?.text).toMatch(/-- \nDoorward\n$/);
-  expect(mail?.senderName).toBeUndefined();
-  const removed = await app.must('uploadOrganizationLogo', { scope, id, file: null }, token);
-  expect(removed.logoUrl).toBeNull();
-  expect((await app.server.inject(new URL(String(logoUrl)).pathname)).statusCode).toBe(404);
-});
+it.each(storyTransports(import.meta))(
+  'an organization has a logo and a colour in its invitations, over %s',
+  async (via) => {
+    const owner = await app.person({ type: 'organization' });
+    const token = { token: owner.token, via };
+    const { id } = await app.must('createOrganization', { scope: owner.account, name: 'Acme' }, token);
+    const scope = { tenant: 'organization' as const, id };
+    await app.must('updateOrganization', { scope, id, primaryColor: '#0a7d55' }, token);
+    const { logoUrl } = await app.must('uploadOrganizationLogo', { scope, id, file: gif }, token);
+    const email = `${unique()}@example.test`;
+    const { items: roles } = await app.must('roles', { scope, search: 'Organization Viewer' }, token);
+    await app.must('inviteMember', { scope, email, roleId: String(roles[0]?.id) }, token);
+    await app.mailedToken(email);
+    const mail = app.mails.findLast(({ to }) => to === email);
+    expect(mail?.html).toContain(`src="${String(logoUrl)}"`);
+    expect(mail?.html).toContain('background:#0a7d55;color:#ffffff');
+    expect(mail?.text).toMatch(/-- \nDoorward\n$/);
+    expect(mail?.senderName).toBeUndefined();
+    const removed = await app.must('uploadOrganizationLogo', { scope, id, file: null }, token);
+    expect(removed.logoUrl).toBeNull();
+    expect((await app.server.inject(new URL(String(logoUrl)).pathname)).statusCode).toBe(404);
+  },
+);
 
 it('an uploaded logo is known by its exact address, and not by one that leads elsewhere from there', () => {
   const folder = 'https://access.example/api/pictures/';

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { member } from '../../../test/contract/world.ts';
 import { openAppSession } from '../../../test/support/app-session.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type Person, type Via } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person, type Via } from '../../../test/support/client.ts';
 import { roleIdOf } from '../../access/built-in.ts';
 import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
 import { events } from '../../events/tables.ts';
@@ -22,7 +23,7 @@ const redirectUris = ['https://app.example.test/callback'];
 const nodeOf = ({ id }: ScopeRef): string => id.split(':').at(-1) as string;
 
 beforeAll(async () => {
-  app = await startApp({ JOBS_ENABLED: 'false' });
+  app = await startApp();
   owner = await app.person({ type: 'organization' });
   as = { token: owner.token };
 });
@@ -64,7 +65,7 @@ const listed = async (person: Person, via: Via): Promise<string[]> => {
   return items.map(({ id }) => id);
 };
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const act = async (name: string, input: object, token = owner.token) => {
     const answer = await app.raw(name, input, { token, via });
     expect(answer.ok, answer.body).toBe(true);

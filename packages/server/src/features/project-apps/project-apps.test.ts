@@ -1,7 +1,8 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type Person, type Via } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person, type Via } from '../../../test/support/client.ts';
 import { member } from '../../../test/contract/world.ts';
 import { groupIdOf, roleIdOf } from '../../access/built-in.ts';
 import { createKek } from '../../crypto/keys/kek.ts';
@@ -21,7 +22,7 @@ const redirectUris = ['https://app.example.test/callback'];
 const nodeOf = ({ id }: ScopeRef): string => id.split(':').at(-1) as string;
 
 beforeAll(async () => {
-  app = await startApp({ JOBS_ENABLED: 'false' });
+  app = await startApp();
   owner = await app.person({ type: 'organization' });
   as = { token: owner.token };
   const { id } = await app.must('createOrganization', { scope: owner.account, name: 'O' }, as);
@@ -59,7 +60,7 @@ const hashOf = async (id: string): Promise<Uint8Array> => {
   return row?.secretHash ?? new Uint8Array();
 };
 
-describe.each(transports)('over %s', (via: Via) => {
+describe.each(storyTransports(import.meta))('over %s', (via: Via) => {
   const raw = (name: string, input: object, token = owner.token) =>
     app.raw(name, { scope, ...input }, { token, via });
   const done = async (name: string, input: object, token?: string) => {

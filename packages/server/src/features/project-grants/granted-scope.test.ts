@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roleIdOf } from '../../access/built-in.ts';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, unique, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique, type Person } from '../../../test/support/client.ts';
 import {
   customerOf,
   grantTo,
@@ -22,7 +23,7 @@ let otherGrant: { id: string; scope: ScopeRef };
 let admin: Person;
 
 beforeAll(async () => {
-  app = await startApp({ SECURITY_RATE_LIMIT_MAIL_MAX: '1000' });
+  app = await startApp();
   vendor = await vendorOf(app);
   [customer, other] = [await customerOf(app), await customerOf(app)];
   grant = await grantTo(app, vendor, customer, { metadata: { plan: 'gold' } });
@@ -31,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const call = (name: string, input: object, token: string) => app.raw(name, input, { token, via });
   const must = async <T = object>(name: string, input: object, token: string): Promise<T> => {
     const answer = await call(name, input, token);
@@ -463,7 +464,7 @@ it('reads the metadata of the owning organization in its own projects', async ()
   expect((await ask()).reason).toBe('CONDITION_NOT_MET');
 });
 
-describe.each(transports)('the owner of the project over %s', (via) => {
+describe.each(storyTransports(import.meta))('the owner of the project over %s', (via) => {
   const call = (name: string, input: object, token: string) => app.raw(name, input, { token, via });
   const permission = { resource: 'invoice', action: 'write' };
 
@@ -551,7 +552,7 @@ describe.each(transports)('the owner of the project over %s', (via) => {
   });
 });
 
-describe.each(transports)('an invitation over %s', (via) => {
+describe.each(storyTransports(import.meta))('an invitation over %s', (via) => {
   const call = (name: string, input: object, token: string) => app.raw(name, input, { token, via });
   const invite = (email: string, grants: object[], token = admin.token) =>
     call(

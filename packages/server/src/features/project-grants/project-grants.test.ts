@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, unique } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique } from '../../../test/support/client.ts';
 import {
   customerOf,
   granted,
@@ -17,12 +18,12 @@ let app: TestApp;
 let vendor: Vendor;
 
 beforeAll(async () => {
-  app = await startApp({ SECURITY_RATE_LIMIT_MAIL_MAX: '1000' });
+  app = await startApp();
   vendor = await vendorOf(app);
 });
 afterAll(() => app.close());
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const call = (name: string, input: object, token: string) => app.raw(name, input, { token, via });
   const must = async (name: string, input: object, token: string) => {
     const answer = await call(name, input, token);

@@ -33,7 +33,7 @@ let closed: AppInProject;
 
 beforeAll(async () => {
   github = await startGithub();
-  app = await startApp({ ...github.env, JOBS_ENABLED: 'false', AUTH_REGISTRATION_MODE: 'immediate' });
+  app = await startApp({ ...github.env, AUTH_REGISTRATION_MODE: 'immediate' });
   open = await appInProject(app, {
     enabledProviders: providers,
     allowSignUp: true,

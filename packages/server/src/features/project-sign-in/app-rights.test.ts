@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeJwt } from 'jose';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, unique, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique, type Person } from '../../../test/support/client.ts';
 import { challengeOf, consented, newVerifier } from '../../../test/support/project-code.ts';
 import { roleIdOf } from '../../access/built-in.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
@@ -92,7 +93,7 @@ describe('a token with scopes', () => {
     );
   });
 
-  it.each(transports)('allows these scopes and nothing else, over %s', async (via) => {
+  it.each(storyTransports(import.meta))('allows these scopes and nothing else, over %s', async (via) => {
     const { token } = await signedIn(['doc:read', 'Role:Query', 'Role:Create']);
     expect(await answerTo(token, 'doc:read')).toEqual([true, 'ALLOWED']);
     expect(await answerTo(token, 'doc:update')).toEqual([false, 'SCOPE_NOT_CONSENTED']);
@@ -112,7 +113,7 @@ describe('a token with scopes', () => {
   });
 });
 
-it.each(transports)('an empty list allows nothing, over %s', async (via) => {
+it.each(storyTransports(import.meta))('an empty list allows nothing, over %s', async (via) => {
   const { token } = await signedIn([]);
   expect(await answerTo(token, 'doc:read')).toEqual([false, 'SCOPE_NOT_CONSENTED']);
   for (const operation of ['roles', 'tags', 'users', 'projectApps'] as const) {
@@ -122,7 +123,7 @@ it.each(transports)('an empty list allows nothing, over %s', async (via) => {
   expect((await app.must('myPermissions', {} as never, { token, via })).permissions).toEqual([]);
 });
 
-it.each(transports)(
+it.each(storyTransports(import.meta))(
   'an unrestricted token allows what its user may do in the project plane, over %s',
   async (via) => {
     const { token } = await signedIn(null);
@@ -137,7 +138,7 @@ it.each(transports)(
 describe('no token of an app', () => {
   const all = ['doc:read', 'Role:Query', 'ApiKey:Create', 'ApiKey:Rotate', 'SigningKey:Rotate', 'Tag:Query'];
 
-  it.each(transports)('reaches another project, over %s', async (via) => {
+  it.each(storyTransports(import.meta))('reaches another project, over %s', async (via) => {
     const { token } = await signedIn(all);
     for (const at of [other, owner.account]) {
       expect((await app.call('tags', { scope: at }, { token, via })).code).toBe('FORBIDDEN');
@@ -145,7 +146,7 @@ describe('no token of an app', () => {
     expect(await answerTo(token, 'doc:read', other)).toEqual([false, 'INVALID_SCOPE']);
   });
 
-  it.each(transports)('calls operations for people, over %s', async (via) => {
+  it.each(storyTransports(import.meta))('calls operations for people, over %s', async (via) => {
     const { token } = await signedIn(all);
     const options = { token, via };
     const key = await app.must('createApiKey', { scope }, as);

@@ -17,7 +17,7 @@ let app: TestApp;
 let boards: AppInProject;
 
 beforeAll(async () => {
-  app = await startApp({ JOBS_ENABLED: 'false' });
+  app = await startApp();
   boards = await appInProject(app, {
     redirectUris: [
       'https://boards.example/callback',

@@ -25,7 +25,7 @@ let boards: AppInProject;
 let role: string;
 
 beforeAll(async () => {
-  app = await startApp({ JOBS_ENABLED: 'false' });
+  app = await startApp();
   const owner = await app.person();
   boards = await appInProject(app, { scopes: ['board:read', 'board:edit'] }, owner);
   role = await roleWith(app, boards, ['read']);
@@ -309,7 +309,7 @@ describe('a link', () => {
   });
 
   test('ends with a request for another address, also if that got no mail', async () => {
-    const tight = await startApp({ JOBS_ENABLED: 'false', SECURITY_RATE_LIMIT_MAIL_MAX: '2' });
+    const tight = await startApp({ SECURITY_RATE_LIMIT_MAIL_MAX: '2' });
     try {
       const to = await appInProject(tight, { allowSignUp: true, signUpRoleId: projectViewer });
       const victim = newAddress();
@@ -337,7 +337,7 @@ describe('a link', () => {
   });
 
   test('is not extended by requests for mails that were not sent', async () => {
-    const tight = await startApp({ JOBS_ENABLED: 'false', SECURITY_RATE_LIMIT_MAIL_MAX: '1' });
+    const tight = await startApp({ SECURITY_RATE_LIMIT_MAIL_MAX: '1' });
     try {
       const to = await appInProject(tight, { allowSignUp: true, signUpRoleId: projectViewer });
       const browser = signInBrowser(tight, to);

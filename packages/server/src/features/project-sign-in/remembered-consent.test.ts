@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person } from '../../../test/support/client.ts';
 import { keyToken, member } from '../../../test/contract/world.ts';
 import {
   appInProject,
@@ -19,7 +20,7 @@ let boards: AppInProject;
 let user: Person;
 
 beforeAll(async () => {
-  app = await startApp({ JOBS_ENABLED: 'false', SECURITY_STEP_UP_MAX_AGE_MINUTES: '5' });
+  app = await startApp({ SECURITY_STEP_UP_MAX_AGE_MINUTES: '5' });
   boards = await appInProject(app, { scopes: ['board:read', 'board:edit'] });
   const role = await roleWith(app, boards, ['read']);
   await change({ allowSignUp: true, signUpRoleId: role });
@@ -130,7 +131,7 @@ it('a role that the user gets later works at once, as far as they consented', as
   expect(await may(data.accessToken, 'share')).toBe(false);
 });
 
-describe.each(transports)('the grants of a user, over %s', (via) => {
+describe.each(storyTransports(import.meta))('the grants of a user, over %s', (via) => {
   it('are listed with the app, and taking one back ends tokens and codes of the app', async () => {
     const person = await app.person();
     const first = await signIn(person, { scope: 'openid email offline_access board:read' });

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, unique, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique, type Person } from '../../../test/support/client.ts';
 import { permissionIdOf } from '../../access/built-in.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
@@ -22,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const as = () => ({ token: owner.token, via });
 
   it('reads the same list again without a stale answer, for every caller', async () => {

@@ -1,7 +1,8 @@
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person } from '../../../test/support/client.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 
 /** Rotation of a project's keys: which key signs, which are published, and which are refused. */
@@ -39,7 +40,7 @@ const verifies = async (token: string, jwks: JSONWebKeySet, issuer: string): Pro
   );
 const kidsOf = ({ keys }: JSONWebKeySet) => keys.map(({ kid }) => kid);
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const rotate = (scope: ScopeRef, input: object = {}, token = owner.token) =>
     app.raw('rotateSigningKey', { scope, ...input }, { via, token });
 

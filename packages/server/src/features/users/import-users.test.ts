@@ -2,8 +2,9 @@ import { hash as bcrypt } from '@node-rs/bcrypt';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { joined, keyToken, member } from '../../../test/contract/world.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, unique, type Person, type Via } from '../../../test/support/client.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { unique, type Person, type Via } from '../../../test/support/client.ts';
 import { appoint, operatorAddress, operatorEnvironment } from '../../../test/support/operators.ts';
 import { roleIdOf } from '../../access/built-in.ts';
 import { installationRoleIdOf } from '../../access/installation-roles.ts';
@@ -16,7 +17,7 @@ let grace: Person;
 let organization: ScopeRef;
 let project: ScopeRef;
 beforeAll(async () => {
-  app = await startApp(operatorEnvironment);
+  app = await startOwnApp(operatorEnvironment);
   grace = await app.person({ email: operatorAddress, type: 'organization' });
   const as = { token: grace.token };
   const founded = await app.must('createOrganization', { scope: grace.account, name: 'Firm' }, as);
@@ -37,7 +38,7 @@ const storedHash = async (userId: string) => {
   return rows[0]?.hash;
 };
 
-describe.each(transports)('an import over %s', (via: Via) => {
+describe.each(storyTransports(import.meta))('an import over %s', (via: Via) => {
   const importing = (users: readonly object[], more: object = {}, token = grace.token) =>
     app.call('importUsers', { scope: project, users: users as never, ...more }, { token, via });
   const signIn = (email: string, typed = password) =>

@@ -1,7 +1,8 @@
 import { asc, eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person } from '../../../test/support/client.ts';
 import { events } from '../../events/tables.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { webhookDeliveries } from './delivery.ts';
@@ -36,7 +37,7 @@ const deliveriesOf = (id: string) =>
     .orderBy(asc(webhookDeliveries.id));
 const typesSentTo = async (id: string) => (await deliveriesOf(id)).map(({ eventType }) => eventType);
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const act = (name: Parameters<TestApp['must']>[0], input: object) =>
     app.must(name, input as never, { ...as, via }) as Promise<{ id: string }>;
 

@@ -2,7 +2,8 @@ import { eq, sql } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
-import { transports, type Person } from '../../../test/support/client.ts';
+import { storyTransports } from '../../../test/support/breadth.ts';
+import { type Person } from '../../../test/support/client.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { webhookAttempts, webhookDeliveries } from './delivery.ts';
@@ -47,7 +48,7 @@ const entriesOf = (operation: string) =>
       where operation = ${operation} and tenant_id = ${nodeOf(scope)}::uuid order by sequence`,
   );
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   beforeAll(async () => {
     scope = await project();
   });

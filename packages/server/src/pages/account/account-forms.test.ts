@@ -17,7 +17,7 @@ let app: TestApp;
 let github: GithubDouble;
 beforeAll(async () => {
   github = await startGithub();
-  app = await startApp({ JOBS_ENABLED: 'false', ...github.env });
+  app = await startApp({ ...github.env });
 });
 afterAll(async () => {
   await app.close();

@@ -11,7 +11,7 @@ const base = 'http://localhost:4000';
 let app: TestApp;
 let ada: Person;
 beforeAll(async () => {
-  app = await startApp({ JOBS_ENABLED: 'false' });
+  app = await startApp();
   ada = await app.person();
 });
 afterAll(() => app.close());
@@ -75,7 +75,7 @@ describe('sign-in', () => {
   });
 
   test('where it is closed, it ends without a session and says so', async () => {
-    const closed = await startApp({ JOBS_ENABLED: 'false', AUTH_REGISTRATION_MODE: 'closed' });
+    const closed = await startApp({ AUTH_REGISTRATION_MODE: 'closed' });
     try {
       const browser = accountBrowser(closed);
       const end = await browser.signIn('grace@example.test');

@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyToken, member } from '../../../../test/contract/world.ts';
 import { startApp, type TestApp } from '../../../../test/support/app.ts';
-import { transports, unique, type Person } from '../../../../test/support/client.ts';
+import { storyTransports } from '../../../../test/support/breadth.ts';
+import { unique, type Person } from '../../../../test/support/client.ts';
 import { firmOf } from '../../../../test/support/firm.ts';
 import { verifyAppSecret } from '../../../domain/app-access/app-secret.ts';
 import { logos } from '../../../domain/branding/logo.ts';
@@ -48,7 +49,7 @@ const rights = {
 const Portal = { redirectUris, scopes: ['invoice:read'], signUpRole: 'Clerk', allowSignUp: true };
 const withApps = (apps: object, more: object = {}) => ({ version: 1, ...rights, apps, ...more });
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const as = (token = owner.token) => ({ token, via });
   const plan = ({ id, scope }: Project, policy: object, more: object = {}, token = owner.token) =>
     app.must('planPolicy', { id, scope, policy: policy as never, ...more }, as(token));

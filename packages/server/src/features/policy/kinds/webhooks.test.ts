@@ -2,7 +2,8 @@ import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyToken } from '../../../../test/contract/world.ts';
 import { startApp, type TestApp } from '../../../../test/support/app.ts';
-import { transports, unique, type Person } from '../../../../test/support/client.ts';
+import { storyTransports } from '../../../../test/support/breadth.ts';
+import { unique, type Person } from '../../../../test/support/client.ts';
 import { firmOf } from '../../../../test/support/firm.ts';
 import { rowsOf } from '../../../db/query/rows.ts';
 import type { ScopeRef } from '../../../kernel/scope.ts';
@@ -38,7 +39,7 @@ const newProject = async (): Promise<Project> => {
 const ledger = { url: 'https://ledger.example.test/in', eventTypes: ['role.*'] };
 const withHooks = (webhooks: object, more: object = {}) => ({ version: 1, webhooks, ...more });
 
-describe.each(transports)('over %s', (via) => {
+describe.each(storyTransports(import.meta))('over %s', (via) => {
   const as = (token = owner.token) => ({ token, via });
   const plan = ({ id, scope }: Project, policy: object, more: object = {}) =>
     app.must('planPolicy', { id, scope, policy: policy as never, ...more }, as());

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { joinOrganization } from '../../../../test/decisions/memberships.ts';
-import { transports, unique } from '../../../../test/support/client.ts';
+import { storyTransports } from '../../../../test/support/breadth.ts';
+import { unique } from '../../../../test/support/client.ts';
 import { addressAt, startCompanies, type Companies } from '../../../../test/support/companies.ts';
 import { connected, type Connected } from '../../../../test/support/connections.ts';
 import { memberOf } from '../../../../test/support/grants.ts';
@@ -33,7 +34,7 @@ async function linked(acme: Connected, address: string): Promise<void> {
   await browser.answer('approve');
 }
 
-describe.each(transports)('a bound session, over %s', (via) => {
+describe.each(storyTransports(import.meta))('a bound session, over %s', (via) => {
   it('reaches its organization, its projects and its grants, and nothing else', async () => {
     const acme = await companies.company();
     const address = addressAt(acme);

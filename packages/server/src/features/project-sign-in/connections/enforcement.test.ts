@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { TestApp } from '../../../../test/support/app.ts';
 import { codeShown } from '../../../../test/support/authenticator.ts';
-import { transports, unique, type Person } from '../../../../test/support/client.ts';
+import { storyTransports } from '../../../../test/support/breadth.ts';
+import { unique, type Person } from '../../../../test/support/client.ts';
 import { addressAt, startCompanies, type Companies } from '../../../../test/support/companies.ts';
 import { provedDomain, type Connected } from '../../../../test/support/connections.ts';
 import { memberOf, vendorOf } from '../../../../test/support/grants.ts';
@@ -33,65 +34,71 @@ async function bypassMails({ owner }: Connected) {
   );
 }
 
-describe.each(transports)('an organization that insists on its provider, over %s', (via) => {
-  const read = (acme: Connected, token: string) =>
-    app.call('organization', { scope: acme.scope, id: acme.id }, { token, via });
+describe.each(storyTransports(import.meta))(
+  'an organization that insists on its provider, over %s',
+  (via) => {
+    const read = (acme: Connected, token: string) =>
+      app.call('organization', { scope: acme.scope, id: acme.id }, { token, via });
 
-  it('refuses members of its domains who came by another way, at once, and nobody else', async () => {
-    const acme = await companies.company();
-    const token = await companies.boundSession(acme, addressAt(acme));
-    const inside = await companies.memberAt(acme, 'Organization Viewer');
-    const outside = await memberOf(app, acme, 'Organization Viewer');
-    expect((await read(acme, inside.token)).ok).toBe(true);
-    await companies.enforce(acme);
-    expect((await read(acme, inside.token)).code).toBe('SSO_REQUIRED');
-    const scope = { tenant: 'organizationProject' as const, id: `${acme.id}:${companies.vendor.projectId}` };
-    expect((await app.call('myPermissions', { scope }, { token: inside.token, via })).code).toBe(
-      'SSO_REQUIRED',
-    );
-    for (const allowed of [token, outside.token, acme.token])
-      expect((await read(acme, allowed)).ok).toBe(true);
-    // Their own account is none of its business.
-    const own = await app.call('organizations', { scope: inside.account }, { token: inside.token, via });
-    expect(own.ok).toBe(true);
-    await companies.enforce(acme, false);
-    expect((await read(acme, inside.token)).ok).toBe(true);
-  });
+    it('refuses members of its domains who came by another way, at once, and nobody else', async () => {
+      const acme = await companies.company();
+      const token = await companies.boundSession(acme, addressAt(acme));
+      const inside = await companies.memberAt(acme, 'Organization Viewer');
+      const outside = await memberOf(app, acme, 'Organization Viewer');
+      expect((await read(acme, inside.token)).ok).toBe(true);
+      await companies.enforce(acme);
+      expect((await read(acme, inside.token)).code).toBe('SSO_REQUIRED');
+      const scope = {
+        tenant: 'organizationProject' as const,
+        id: `${acme.id}:${companies.vendor.projectId}`,
+      };
+      expect((await app.call('myPermissions', { scope }, { token: inside.token, via })).code).toBe(
+        'SSO_REQUIRED',
+      );
+      for (const allowed of [token, outside.token, acme.token])
+        expect((await read(acme, allowed)).ok).toBe(true);
+      // Their own account is none of its business.
+      const own = await app.call('organizations', { scope: inside.account }, { token: inside.token, via });
+      expect(own.ok).toBe(true);
+      await companies.enforce(acme, false);
+      expect((await read(acme, inside.token)).ok).toBe(true);
+    });
 
-  it('lets owners in with two factors, and tells all owners', async () => {
-    const acme = await companies.proved();
-    const owner = await companies.memberAt(acme, 'Organization Owner');
-    await companies.enforce(acme);
-    expect((await read(acme, owner.token)).code).toBe('SSO_REQUIRED');
-    const strong = await withFactor(owner);
-    expect((await read(acme, strong)).ok).toBe(true);
-    expect((await read(acme, strong)).ok).toBe(true);
-    expect(await bypassMails(acme)).toHaveLength(1);
-  });
+    it('lets owners in with two factors, and tells all owners', async () => {
+      const acme = await companies.proved();
+      const owner = await companies.memberAt(acme, 'Organization Owner');
+      await companies.enforce(acme);
+      expect((await read(acme, owner.token)).code).toBe('SSO_REQUIRED');
+      const strong = await withFactor(owner);
+      expect((await read(acme, strong)).ok).toBe(true);
+      expect((await read(acme, strong)).ok).toBe(true);
+      expect(await bypassMails(acme)).toHaveLength(1);
+    });
 
-  it('lets members leave whom it does not let in, and sends its owners no mail', async () => {
-    const acme = await companies.proved();
-    await companies.enforce(acme);
-    const { token, userId } = await companies.memberAt(acme, 'Organization Viewer');
-    expect((await read(acme, token)).code).toBe('SSO_REQUIRED');
-    await app.must('removeOrganizationMember', { scope: acme.scope, userId }, { token, via });
-    expect((await read(acme, token)).code).toBe('FORBIDDEN');
-    expect(await bypassMails(acme)).toEqual([]);
-  });
+    it('lets members leave whom it does not let in, and sends its owners no mail', async () => {
+      const acme = await companies.proved();
+      await companies.enforce(acme);
+      const { token, userId } = await companies.memberAt(acme, 'Organization Viewer');
+      expect((await read(acme, token)).code).toBe('SSO_REQUIRED');
+      await app.must('removeOrganizationMember', { scope: acme.scope, userId }, { token, via });
+      expect((await read(acme, token)).code).toBe('FORBIDDEN');
+      expect(await bypassMails(acme)).toEqual([]);
+    });
 
-  it('gets no grant that an owner accepts who came by another way', async () => {
-    const acme = await companies.proved();
-    const owner = await companies.memberAt(acme, 'Organization Owner');
-    const own = await vendorOf(app, owner);
-    const offer = { scope: own.scope, organizationId: acme.id, name: 'Acme', roleIds: [own.reader] };
-    const accept = () => app.call('createProjectGrant', offer, { token: owner.token, via });
-    await companies.enforce(acme);
-    expect((await accept()).code).toBe('NOT_FOUND');
-    // Owners with two factors may enter.
-    await withFactor(owner);
-    expect((await accept()).ok).toBe(true);
-  });
-});
+    it('gets no grant that an owner accepts who came by another way', async () => {
+      const acme = await companies.proved();
+      const owner = await companies.memberAt(acme, 'Organization Owner');
+      const own = await vendorOf(app, owner);
+      const offer = { scope: own.scope, organizationId: acme.id, name: 'Acme', roleIds: [own.reader] };
+      const accept = () => app.call('createProjectGrant', offer, { token: owner.token, via });
+      await companies.enforce(acme);
+      expect((await accept()).code).toBe('NOT_FOUND');
+      // Owners with two factors may enter.
+      await withFactor(owner);
+      expect((await accept()).ok).toBe(true);
+    });
+  },
+);
 
 describe('from the beginning of enforcement', () => {
   it('a code that an app got before is worth nothing, and neither is a session', async () => {

@@ -23,7 +23,7 @@ const received: { readonly url: string; readonly token: string }[] = [];
 let answer = 200;
 
 beforeAll(async () => {
-  app = await startApp({ JOBS_ENABLED: 'false', SSO_MAX_DAYS: '7' }, undefined, {
+  app = await startApp({ SSO_MAX_DAYS: '7' }, undefined, {
     resolve: () => Promise.resolve(['93.184.216.34']),
     post: ({ url, body, headers }) => {
       expect(headers['content-type']).toBe('application/x-www-form-urlencoded');

@@ -23,7 +23,7 @@ const asked = { scope: 'openid', acr_values: 'aal2' };
 const MINUTE_MS = 60_000;
 
 beforeAll(async () => {
-  app = await startApp({ SECURITY_RATE_LIMIT_MAIL_MAX: '1000', SECURITY_RATE_LIMIT_AUTH_MAX: '1000' });
+  app = await startApp();
 });
 afterAll(() => app.close());
 

@@ -27,8 +27,8 @@ let strict: AppInProject;
 let closed: AppInProject;
 
 beforeAll(async () => {
-  const limits = { SECURITY_RATE_LIMIT_AUTH_MAX: '1000', SECURITY_RATE_LIMIT_MAIL_MAX: '20' };
-  app = await startApp({ JOBS_ENABLED: 'false', AUTH_REGISTRATION_MODE: 'immediate', ...limits });
+  const limits = { SECURITY_RATE_LIMIT_MAIL_MAX: '20' };
+  app = await startApp({ AUTH_REGISTRATION_MODE: 'immediate', ...limits });
   const signUp = { allowSignUp: true, signUpRoleId: projectViewer };
   open = await appInProject(app, { enabledProviders: ['email', 'password'], ...signUp });
   strict = await appInProject(app, { enabledProviders: ['password'], ...signUp });
@@ -294,7 +294,7 @@ describe('a mailed code', () => {
   });
 
   it('ends with a request for another address, whether that has a user or not', async () => {
-    const tight = await startApp({ JOBS_ENABLED: 'false', SECURITY_RATE_LIMIT_AUTH_MAX: '5' });
+    const tight = await startApp({ SECURITY_RATE_LIMIT_AUTH_MAX: '5' });
     try {
       const to = await appInProject(tight, { allowSignUp: true, signUpRoleId: projectViewer });
       const [owner, other] = [await tight.person(), await tight.person()];

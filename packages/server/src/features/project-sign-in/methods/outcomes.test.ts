@@ -44,9 +44,7 @@ let open: AppInProject;
 beforeAll(async () => {
   provider = await startOpenidProvider();
   app = await startApp({
-    JOBS_ENABLED: 'false',
     AUTH_REGISTRATION_MODE: 'immediate',
-    SECURITY_RATE_LIMIT_AUTH_MAX: '1000',
     SECURITY_RATE_LIMIT_MAIL_MAX: '20',
     IDENTITY_PROVIDERS: JSON.stringify([provider.entry]),
     FEDERATION_ALLOWED_PRIVATE_CIDRS: '127.0.0.0/8',

@@ -30,8 +30,7 @@ let strict: AppInProject;
 let closed: AppInProject;
 
 beforeAll(async () => {
-  const limits = { SECURITY_RATE_LIMIT_AUTH_MAX: '1000', SECURITY_RATE_LIMIT_MAX: '10000' };
-  app = await startApp({ JOBS_ENABLED: 'false', AUTH_REGISTRATION_MODE: 'immediate', ...limits });
+  app = await startApp({ AUTH_REGISTRATION_MODE: 'immediate' });
   const signUp = { allowSignUp: true, signUpRoleId: projectViewer };
   open = await appInProject(app, { enabledProviders: ['email', 'password', 'passkey'], ...signUp });
   strict = await appInProject(app, { enabledProviders: ['password'], ...signUp });
@@ -448,7 +447,7 @@ describe('the pages', () => {
   });
 
   it('know no passkeys where the service has an IP address as its name', async () => {
-    const numbered = await startApp({ JOBS_ENABLED: 'false', APP_URL: 'http://127.0.0.1:4000' });
+    const numbered = await startApp({ APP_URL: 'http://127.0.0.1:4000' });
     try {
       const there = await appInProject(numbered, { enabledProviders: ['email', 'passkey'] });
       const browser = signInBrowser(numbered, there);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roleIdOf } from '../../../access/built-in.ts';
-import { startApp, type TestApp } from '../../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../../test/support/app.ts';
 import type { Person } from '../../../../test/support/client.ts';
 import {
   customerOf,
@@ -22,8 +22,7 @@ let operator: Person;
 let client: { clientId: string; redirectUri: string };
 
 beforeAll(async () => {
-  const limits = { SECURITY_RATE_LIMIT_MAIL_MAX: '1000', SECURITY_RATE_LIMIT_AUTH_MAX: '1000' };
-  app = await startApp({ ...operatorEnvironment, ...limits });
+  app = await startOwnApp(operatorEnvironment);
   operator = await firstOperator(app);
   vendor = await vendorOf(app);
   acme = await customer();

@@ -2,7 +2,8 @@ import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roleIdOf } from '../../../access/built-in.ts';
 import { startApp, type TestApp } from '../../../../test/support/app.ts';
-import { transports, unique, type Person } from '../../../../test/support/client.ts';
+import { storyTransports } from '../../../../test/support/breadth.ts';
+import { unique, type Person } from '../../../../test/support/client.ts';
 import {
   customerOf,
   grantTo,
@@ -28,7 +29,7 @@ let bolt: Customer & { grant: { id: string; scope: ScopeRef } };
 let client: { id: string; clientId: string; redirectUri: string };
 
 beforeAll(async () => {
-  app = await startApp({ SECURITY_RATE_LIMIT_MAIL_MAX: '1000', SECURITY_RATE_LIMIT_AUTH_MAX: '1000' });
+  app = await startApp();
   vendor = await vendorOf(app);
   const [first, second] = [await customerOf(app), await customerOf(app)];
   acme = { ...first, grant: await grantTo(app, vendor, first, { defaultRoleId: vendor.reader }) };
@@ -255,7 +256,7 @@ describe('who is not a member', () => {
   });
 });
 
-describe.each(transports)('a token for one organization, over %s', (via) => {
+describe.each(storyTransports(import.meta))('a token for one organization, over %s', (via) => {
   it('reaches no other', async () => {
     const person = await memberOfBoth();
     const { token } = await tokensOf(await signIn(person, { organization: acme.id }));

@@ -2,7 +2,8 @@ import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { permissionIdOf } from '../../../access/built-in.ts';
 import { startApp, type TestApp } from '../../../../test/support/app.ts';
-import { transports, type Person } from '../../../../test/support/client.ts';
+import { storyTransports } from '../../../../test/support/breadth.ts';
+import { type Person } from '../../../../test/support/client.ts';
 import {
   appInProject,
   projectViewer,
@@ -454,26 +455,31 @@ describe('registration refuses', () => {
     expect(answers.filter(([status, error]) => status === 409 && error === 'access_denied')).toHaveLength(7);
   });
 
-  it.each(transports)('scopes of which the person who allows them has not all, over %s', async (via) => {
-    const { scope, owner } = host;
-    const id = projectOf(scope);
-    const change = (registrableScopes: string[], token = owner.token) =>
-      app.raw('updateProject', { scope, id, registrableScopes }, { token, via });
-    const unknown = await change(['board:nothing']);
-    expect([unknown.code, unknown.details?.[0]?.path]).toEqual(['VALIDATION_ERROR', 'registrableScopes.0']);
+  it.each(storyTransports(import.meta))(
+    'scopes of which the person who allows them has not all, over %s',
+    async (via) => {
+      const { scope, owner } = host;
+      const id = projectOf(scope);
+      const change = (registrableScopes: string[], token = owner.token) =>
+        app.raw('updateProject', { scope, id, registrableScopes }, { token, via });
+      const unknown = await change(['board:nothing']);
+      expect([unknown.code, unknown.details?.[0]?.path]).toEqual(['VALIDATION_ERROR', 'registrableScopes.0']);
 
-    const keeper = await projectKeeper();
-    for (const foreign of ['board:edit', 'BOARD:EDIT', 'Role:Delete']) {
-      const refused = await change(['board:read', foreign], keeper.token);
-      expect(refused.code, foreign).toBe('PRIVILEGE_ESCALATION');
-    }
-    // What is open already may stay and be closed; open again it counts as new. Their own they may open.
-    const stays = await change(['board:read', 'Project:Update'], keeper.token);
-    expect(stays.data).toMatchObject({ registrableScopes: ['board:read', 'Project:Update'] });
-    expect((await change([], keeper.token)).ok).toBe(true);
-    expect((await change(['board:read'], keeper.token)).code).toBe('PRIVILEGE_ESCALATION');
-    expect((await app.must('project', { scope, id }, { token: owner.token })).registrableScopes).toEqual([]);
-  });
+      const keeper = await projectKeeper();
+      for (const foreign of ['board:edit', 'BOARD:EDIT', 'Role:Delete']) {
+        const refused = await change(['board:read', foreign], keeper.token);
+        expect(refused.code, foreign).toBe('PRIVILEGE_ESCALATION');
+      }
+      // What is open already may stay and be closed; open again it counts as new. Their own they may open.
+      const stays = await change(['board:read', 'Project:Update'], keeper.token);
+      expect(stays.data).toMatchObject({ registrableScopes: ['board:read', 'Project:Update'] });
+      expect((await change([], keeper.token)).ok).toBe(true);
+      expect((await change(['board:read'], keeper.token)).code).toBe('PRIVILEGE_ESCALATION');
+      expect((await app.must('project', { scope, id }, { token: owner.token })).registrableScopes).toEqual(
+        [],
+      );
+    },
+  );
 
   /** A user of the project who may change it, and holds no permission of its own resources. */
   async function projectKeeper(): Promise<Person> {

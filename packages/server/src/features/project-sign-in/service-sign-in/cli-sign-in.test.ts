@@ -21,7 +21,7 @@ let browser: Visitor;
 
 beforeAll(async () => {
   github = await startGithub();
-  app = await startApp({ ...github.env, JOBS_ENABLED: 'false' });
+  app = await startApp({ ...github.env });
   ada = await app.person();
 });
 afterAll(async () => {
@@ -151,7 +151,7 @@ describe('no session', () => {
   });
 
   test('for a new address where registration is closed', async () => {
-    const closed = await startApp({ JOBS_ENABLED: 'false', AUTH_REGISTRATION_MODE: 'closed' });
+    const closed = await startApp({ AUTH_REGISTRATION_MODE: 'closed' });
     try {
       browser = visitor(closed.server);
       const caller = cli();
@@ -223,7 +223,7 @@ describe('the beginning', () => {
   });
 
   test('on the port of the service itself ends there as at any other', async () => {
-    const own = await startApp({ JOBS_ENABLED: 'false', APP_URL: 'http://127.0.0.1:4000' });
+    const own = await startApp({ APP_URL: 'http://127.0.0.1:4000' });
     try {
       browser = visitor(own.server);
       const { query } = cli('http://127.0.0.1:4000/account');

@@ -2,7 +2,8 @@ import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../../test/support/app.ts';
 import { codeShown } from '../../../../test/support/authenticator.ts';
-import { transports, type Person } from '../../../../test/support/client.ts';
+import { storyTransports } from '../../../../test/support/breadth.ts';
+import { type Person } from '../../../../test/support/client.ts';
 import {
   appInProject,
   projectViewer,
@@ -26,7 +27,7 @@ let user: Person;
 beforeAll(async () => {
   const hours = { SSO_IDLE_HOURS: '12', SSO_MAX_DAYS: '2', SSO_MFA_HOURS: '3' };
   const github = { GITHUB_CLIENT_ID: 'id', GITHUB_CLIENT_SECRET: 'secret' };
-  app = await startApp({ JOBS_ENABLED: 'false', ...hours, ...github });
+  app = await startApp({ ...hours, ...github });
   user = await app.person();
   const signUp = { allowSignUp: true, signUpRoleId: projectViewer };
   boards = await appInProject(app, { scopes: ['board:read'], ...signUp }, user);
@@ -232,31 +233,34 @@ describe('its end', () => {
     expect((await ask(charts, idle, { prompt: 'none' })).got).toMatchObject({ error: 'login_required' });
   });
 
-  it.each(transports)('by the user, over %s, ends the sessions of its apps and unused codes', async (via) => {
-    const browser = await signedIn();
-    const first = await ask(charts, browser);
-    const used = await tokensFor(charts, first.tab, first.got?.['code']);
-    const { accessToken: access, refreshToken: refresh } = used.data;
-    const second = await ask(charts, browser);
-    const token = await tokenOf(user);
-    const { items } = await app.must('myUserSessions', { limit: 100 }, { token, via });
-    const [, projectId] = boards.scope.id.split(':');
-    const mine = items.find(({ ssoProjectId }) => ssoProjectId === projectId);
-    expect(mine).toMatchObject({ kind: 'browser', isCurrent: false, projectAppId: null });
-    expect(items.filter(({ ssoSessionId }) => ssoSessionId === mine?.id)).toEqual([
-      expect.objectContaining({ kind: 'projectApp', projectAppId: charts.id }),
-    ]);
-    await app.must('revokeMyUserSession', { id: mine?.id ?? '' }, { token, via });
-    expect((await app.raw('me', {}, { token: access })).status).toBe(401);
-    const renewed = await app.call('projectToken', {
-      grant_type: 'refresh_token',
-      refresh_token: refresh ?? '',
-      client_id: charts.clientId,
-    });
-    expect(renewed.status).toBe(400);
-    expect((await tokensFor(charts, second.tab, second.got?.['code'])).status).toBe(400);
-    expect((await ask(charts, browser, { prompt: 'none' })).got).toMatchObject({ error: 'login_required' });
-  });
+  it.each(storyTransports(import.meta))(
+    'by the user, over %s, ends the sessions of its apps and unused codes',
+    async (via) => {
+      const browser = await signedIn();
+      const first = await ask(charts, browser);
+      const used = await tokensFor(charts, first.tab, first.got?.['code']);
+      const { accessToken: access, refreshToken: refresh } = used.data;
+      const second = await ask(charts, browser);
+      const token = await tokenOf(user);
+      const { items } = await app.must('myUserSessions', { limit: 100 }, { token, via });
+      const [, projectId] = boards.scope.id.split(':');
+      const mine = items.find(({ ssoProjectId }) => ssoProjectId === projectId);
+      expect(mine).toMatchObject({ kind: 'browser', isCurrent: false, projectAppId: null });
+      expect(items.filter(({ ssoSessionId }) => ssoSessionId === mine?.id)).toEqual([
+        expect.objectContaining({ kind: 'projectApp', projectAppId: charts.id }),
+      ]);
+      await app.must('revokeMyUserSession', { id: mine?.id ?? '' }, { token, via });
+      expect((await app.raw('me', {}, { token: access })).status).toBe(401);
+      const renewed = await app.call('projectToken', {
+        grant_type: 'refresh_token',
+        refresh_token: refresh ?? '',
+        client_id: charts.clientId,
+      });
+      expect(renewed.status).toBe(400);
+      expect((await tokensFor(charts, second.tab, second.got?.['code'])).status).toBe(400);
+      expect((await ask(charts, browser, { prompt: 'none' })).got).toMatchObject({ error: 'login_required' });
+    },
+  );
 
   it('comes when another user signs in in the same browser', async () => {
     const [browser, guest] = [await signedIn(), await app.person()];
