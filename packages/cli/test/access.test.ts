@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { roleWith } from '../../server/test/support/project-app.ts';
-import { emptyFolder } from './support/doorward.ts';
+import { emptyFolder } from './support/folder.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;

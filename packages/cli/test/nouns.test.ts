@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { joinOrganization } from '../../server/test/decisions/memberships.ts';
 import { roleIdOf } from '../../server/src/access/built-in.ts';
-import { doorward, emptyFolder, startDoorward } from './support/doorward.ts';
+import { doorward, startDoorward } from './support/doorward.ts';
+import { emptyFolder } from './support/folder.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;
@@ -219,7 +220,7 @@ describe('lists', () => {
       stderr: '',
     });
     expect((await world.run(['groups', 'list', '--search', 'nothing'], { columns: 80 })).stdout).toBe(
-      'Nothing found.\r\n',
+      'Nothing found.\n',
     );
     expect((await world.run(['groups', 'list', '--search', 'nothing', '-q'], { columns: 80 })).stdout).toBe(
       '',
@@ -294,9 +295,9 @@ describe('a question', () => {
   test('shows the impact, and waits for a yes', async () => {
     const role = await world.json<Item>(['roles', 'create', '--set', 'name=Asked']);
     const ask = async (answer: string) => {
-      const run = await startDoorward(['roles', 'delete', 'Asked'], { env: world.owner, columns: 100 });
+      const run = startDoorward(['roles', 'delete', 'Asked'], { env: world.owner, columns: 100 });
       await run.printed(/\[y\/N\]/);
-      run.child.stdin?.write(answer);
+      run.type(answer);
       return run.ended;
     };
     const no = await ask('n\n');
@@ -311,9 +312,9 @@ describe('a question', () => {
 
   test('about an organization wants its slug', async () => {
     const env = organizationOwner;
-    const gone = await startDoorward(['orgs', 'delete', organization], { env, columns: 100 });
+    const gone = startDoorward(['orgs', 'delete', organization], { env, columns: 100 });
     await gone.printed(/Type acme-cli to confirm:/);
-    gone.child.stdin?.write('y\n');
+    gone.type('y\n');
     expect((await gone.ended).code).toBe(2);
     const { code } = await doorward(['orgs', 'get', organization], { env });
     expect(code).toBe(0);

@@ -1,173 +1,157 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
-import { beforeAll, expect, test } from 'vitest';
-import { buildService, callOrThrow, signUp, startService } from '../../../scripts/service.ts';
-import { doorward, emptyFolder, startDoorward, type How } from './support/doorward.ts';
+import { describe, expect, test } from 'vitest';
+import type { OperatorRow } from '../src/installation/programs.ts';
+import { doorward, startDoorward } from './support/doorward.ts';
+import { emptyFolder } from './support/folder.ts';
+import type { How } from './support/how.ts';
+import { programsWith } from './support/programs-with.ts';
 
-/** Operators on the machine of the service, in its embedded database and without a token. */
-beforeAll(buildService, 120_000);
+/** Operators on the machine of the service: when its database is asked, and how its answers are shown. */
+const ada: OperatorRow = {
+  userId: '01890000-0000-7000-8000-000000000001',
+  name: 'Ada',
+  email: 'ada@example.test',
+  role: { id: '01890000-0000-7000-8000-000000000002', name: 'Installation Operator' },
+  source: 'commandLine',
+  createdBy: null,
+  createdAt: new Date(0),
+};
+const nowhere = 'http://127.0.0.1:9';
 
-interface Row {
-  readonly userId: string | null;
-  readonly email: string;
-  readonly role: { readonly name: string };
-  readonly source: string;
-}
-interface Entry {
-  readonly operation: string;
-  readonly event: string | null;
-  readonly actor: { readonly type: string };
-  readonly metadata: Readonly<Record<string, unknown>>;
-}
-
-/** The entries that these commands and the service wrote about operators. */
-async function recorded(data: string): Promise<readonly Entry[]> {
-  const database = await PGlite.create(join(data, 'database'));
-  try {
-    const { rows } = await database.query<Entry>(
-      `select operation, event, actor, metadata from audit_log
-       where operation in ('addOperator', 'appointOperator', 'removeOperator') order by sequence`,
-    );
-    return rows;
-  } finally {
-    await database.close();
-  }
-}
-
-test('the first operator of an installation, and the others', { timeout: 480_000 }, async () => {
-  const data = await emptyFolder();
-  const run = (args: readonly string[], how: How = {}) =>
-    doorward(['operator', ...args], { ...how, env: { DATA_DIR: data, ...how.env } });
-  const list = async () => {
-    const { code, stdout, stderr } = await run(['list', '--json']);
-    expect(code, stderr).toBe(0);
-    const { items } = JSON.parse(stdout) as { items: Row[] };
-    return items.map(({ email, role, source, userId }) => [email, role.name, source, userId !== null]);
-  };
-
-  const early = await run(['list']);
-  expect([early.code, early.stderr]).toEqual([6, expect.stringContaining('doorward migrate')]);
-  expect((await doorward(['migrate', '--data-dir', data])).code).toBe(0);
-  expect(await list()).toEqual([]);
-  for (const [args, text] of [
-    [['add', 'ada'], 'no e-mail address'],
-    [['add', 'ada@example.test', '--role', 'king'], 'operator, support or auditor'],
-    [['add', 'ada@example.test', '--reason', 'short'], '10 to 500'],
-  ] as const)
-    expect(await run(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(text) as string });
-  expect((await run(['add', 'ada@example.test', '--dry-run'])).stdout).toContain('nothing was changed');
-  expect(await list()).toEqual([]);
-
-  const prepared = await run(['add', ' Ada@example.test', '--reason', 'The first operator']);
-  expect([prepared.code, prepared.stderr]).toEqual([0, expect.stringContaining('No user has verified')]);
-  expect(await list()).toEqual([['ada@example.test', 'Installation Operator', 'prepared', false]]);
-  expect((await run(['add', 'typo@example.test'])).code).toBe(0);
-  expect((await run(['remove', 'typo@example.test'])).code).toBe(2);
-  expect((await run(['remove', 'typo@example.test', '--yes'])).code).toBe(0);
-
-  const first = await startService({ dataDir: data });
-  await signUp(first, 'ada');
-  await signUp(first, 'grace');
-  const inUse = await run(['add', 'grace@example.test']);
-  expect([inUse.code, inUse.stderr]).toEqual([6, expect.stringContaining(`in use by process ${first.pid}`)]);
-  await first.stop();
-
-  // Its start appoints whom a verified address names.
-  const second = await startService({ dataDir: data });
-  const { accessToken: token } = await callOrThrow<{ accessToken: string }>(`${second.base}/api/auth/login`, {
-    body: {
-      provider: 'email',
-      providerId: 'ada@example.test',
-      providerData: { password: 'three-lanterns-in-the-harbour' },
-    },
-  });
-  const online = await run(['list', '--json', '--data-dir', data], {
-    env: { DOORWARD_URL: second.base, DOORWARD_TOKEN: token },
-  });
-  expect([online.code, online.stderr]).toEqual([0, expect.stringContaining('running service is asked')]);
-  expect((JSON.parse(online.stdout) as { items: Row[] }).items).toMatchObject([
-    { email: 'ada@example.test', source: 'commandLine' },
-  ]);
-  await second.stop();
-  expect(await list()).toEqual([['ada@example.test', 'Installation Operator', 'commandLine', true]]);
-
-  const grace = await run(['add', 'grace@example.test', '--role', 'support']);
-  expect(grace).toMatchObject({ code: 0, stderr: '' });
-  const twice = await run(['add', 'grace@example.test']);
-  expect([twice.code, twice.stderr]).toEqual([6, expect.stringContaining('operator already')]);
-  const lost = await run(['remove', 'lost@example.test', '--yes']);
-  expect([lost.code, lost.stderr]).toEqual([5, expect.stringContaining('No operator has this address')]);
-  const last = await startDoorward(['operator', 'remove', 'ada@example.test'], {
-    columns: 100,
-    env: { DATA_DIR: data },
-  });
-  await last.printed(/Remove the operator .*\[y\/N\]/);
-  last.child.stdin?.write('y\n');
-  const kept = await last.ended;
-  expect([kept.code, kept.stdout]).toEqual([6, expect.stringContaining('the last Installation Operator')]);
-  expect((await run(['remove', 'grace@example.test', '--yes'])).code).toBe(0);
-  expect((await run(['remove', 'ada@example.test', '--yes'])).code).toBe(0);
-  expect(await list()).toEqual([]);
-
-  const entries = await recorded(data);
-  expect(entries.map(({ operation, event }) => [operation, event])).toEqual([
-    ['addOperator', null],
-    ['addOperator', null],
-    ['removeOperator', null],
-    ['appointOperator', 'operator.added'],
-    ['addOperator', 'operator.added'],
-    ['removeOperator', 'operator.removed'],
-    ['removeOperator', 'operator.removed'],
-  ]);
-  expect(new Set(entries.map(({ actor }) => actor.type))).toEqual(new Set(['system']));
-  expect(entries[0]?.metadata).toMatchObject({ address: 'ada@example.test', reason: 'The first operator' });
+/** An error of the service, which the command knows by its name. */
+const failing = (name: string, message: string, facts: object = {}) => ({
+  operators: () => Promise.reject(Object.assign(new Error(message), { name, ...facts })),
 });
 
-test(
-  'the first user of a development installation, who is no operator in production',
-  { timeout: 480_000 },
-  async () => {
-    const data = await emptyFolder();
-    const development = { DATA_DIR: data };
-    const production = {
-      ...development,
-      NODE_ENV: 'production',
-      APP_URL: 'http://localhost:4000',
-      APP_URL_ALLOW_HTTP: 'true',
-      ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
-      MAIL_CONSOLE_IN_PRODUCTION: 'true',
-    };
-    const run = (args: readonly string[], env: Record<string, string>) =>
-      doorward(['operator', ...args], { env });
-    const list = async (env: Record<string, string>) => {
-      const { code, stdout, stderr } = await run(['list', '--json'], env);
-      expect(code, stderr).toBe(0);
-      const { items } = JSON.parse(stdout) as { items: Row[] };
-      return items.map(({ email, role, source }) => [email, role.name, source]);
-    };
-    const service = await startService({ dataDir: data });
-    await expect.poll(() => service.output(), { timeout: 20_000 }).toMatch(/[?#&]token=[\w-]{43}/);
-    const token = /[?#&]token=([\w-]{43})/.exec(service.output())?.[1];
-    const body = { token, email: 'ada@example.test', password: 'three-lanterns-in-the-harbour', name: 'Ada' };
-    await callOrThrow(`${service.base}/api/auth/first-user`, { body });
-    await service.stop();
+const run = (args: readonly string[], programs: Parameters<typeof programsWith>[0], how: How = {}) =>
+  doorward(['operator', ...args], { ...how, programs: programsWith(programs) });
 
-    expect(await list(development)).toEqual([['ada@example.test', 'Installation Operator', 'development']]);
-    expect((await run(['list'], development)).stderr).toContain('does not run in production');
-    expect(await list(production)).toEqual([]);
-    // Where they are operator, only this role can be made one that counts everywhere.
-    const other = await run(['add', 'ada@example.test', '--role', 'support'], development);
-    expect([other.code, other.stderr]).toEqual([6, expect.stringContaining('operator already')]);
-    const added = await run(['add', 'ada@example.test', '--json'], production);
-    expect([added.code, added.stderr]).toEqual([0, '']);
-    const everywhere = [['ada@example.test', 'Installation Operator', 'commandLine']];
-    expect([await list(production), await list(development)]).toEqual([everywhere, everywhere]);
-    const twice = await run(['add', 'ada@example.test'], production);
-    expect([twice.code, twice.stderr]).toEqual([6, expect.stringContaining('operator already')]);
-    // OPERATORS names them too, so that they stay operator.
-    const named = { ...production, OPERATORS: 'ada@example.test' };
-    const removed = await run(['remove', 'ada@example.test', '--yes'], named);
-    expect([removed.code, removed.stderr]).toEqual([0, expect.stringContaining('OPERATORS')]);
-    expect(await list(named)).toEqual([['ada@example.test', 'Installation Operator', 'configuration']]);
-  },
-);
+/** A folder with the sign-in of a profile. */
+async function signedIn(): Promise<Record<string, string>> {
+  const folder = join(await emptyFolder(), 'profiles');
+  await mkdir(folder, { mode: 0o700 });
+  const session = { kind: 'session', url: nowhere, accessToken: 'a', refreshToken: 'r', renewAt: 0 };
+  await writeFile(join(folder, 'credentials.json'), JSON.stringify({ default: session }), { mode: 0o600 });
+  await writeFile(join(folder, 'config.json'), JSON.stringify({ profiles: { default: { url: nowhere } } }));
+  return { DOORWARD_CONFIG_DIR: folder };
+}
+
+describe('the database is asked', () => {
+  const list = { operators: async () => [ada] };
+  const isAsked = async (args: readonly string[], env: Record<string, string>): Promise<boolean> => {
+    const { code, stderr } = await run(['list', ...args], list, { env });
+    if (code === 0) return true;
+    expect([code, stderr]).toEqual([7, expect.stringContaining('UNREACHABLE')]);
+    return false;
+  };
+
+  test('where the flags or the environment name it, or no sign-in is stored', async () => {
+    expect(await isAsked([], {})).toBe(true);
+    expect(await isAsked([], { ...(await signedIn()), DATA_DIR: '/data' })).toBe(true);
+    expect(await isAsked([], { ...(await signedIn()), DATABASE_URL: 'postgres://db/x' })).toBe(true);
+    expect(await isAsked(['--data-dir', '/data'], { DOORWARD_URL: nowhere })).toBe(true);
+  });
+
+  test('not where they name a service, or a sign-in is stored', async () => {
+    expect(await isAsked([], await signedIn())).toBe(false);
+    expect(await isAsked(['--url', nowhere], await signedIn())).toBe(false);
+    expect(await isAsked([], { ...(await signedIn()), DOORWARD_URL: nowhere, DATA_DIR: '/data' })).toBe(
+      false,
+    );
+  });
+
+  test('in place of a service that uses it, if nobody has signed in', async () => {
+    const inUse = failing('DataDirectoryInUse', '/data is in use by process 7. Stop it.');
+    const alone = await run(['list'], inUse);
+    expect([alone.code, alone.stderr]).toEqual([6, expect.stringContaining('in use by process 7')]);
+    const how = { env: { ...(await signedIn()), DATA_DIR: '/data' } };
+    const { code, stderr } = await run(['list'], inUse, how);
+    expect(code).toBe(7);
+    expect(stderr).toContain('/data is in use by process 7: the running service is asked instead.');
+  });
+});
+
+test.each([
+  ['ConfigError', {}, 2, 'CONFIG'],
+  ['InvalidInput', {}, 2, 'USAGE'],
+  ['DatabaseUnusable', {}, 7, 'DATABASE_UNUSABLE'],
+  ['MigrationsPending', {}, 6, 'doorward migrate'],
+  ['NewerDatabase', {}, 6, 'use that version'],
+  ['OperatorRefused', { fault: 'unknown' }, 5, 'doorward operator list'],
+  ['OperatorRefused', { fault: 'exists' }, 6, 'CONFLICT'],
+  ['OperatorRefused', { fault: 'last' }, 6, 'add another operator first'],
+  ['Error', {}, 7, 'UNEXPECTED'],
+])('%s %j ends with %i', async (name, facts, code, text) => {
+  const { stderr, ...ended } = await run(['list'], failing(name, 'It failed.', facts));
+  expect(ended).toEqual({ code, stdout: '' });
+  expect(stderr).toContain('It failed.');
+  expect(stderr).toContain(text);
+});
+
+test('operators are listed, and one of a development installation is explained', async () => {
+  const operators = async () => [ada, { ...ada, source: 'development' as const }];
+  const { code, stdout, stderr } = await run(['list'], { operators });
+  expect(code).toBe(0);
+  expect(stdout).toContain(
+    `${ada.userId}\tAda\tada@example.test\tInstallation Operator\tcommandLine\t1970-01-01T00:00:00.000Z\n`,
+  );
+  expect(stderr).toContain('does not run in production');
+});
+
+describe('an operator is added', () => {
+  test('with what was given, and a note if nobody has verified the address', async () => {
+    const sent: object[] = [];
+    const addOperator = async (_: object, input: object) => {
+      sent.push(input);
+      return { ...ada, userId: null, source: 'prepared' as const };
+    };
+    const args = ['add', 'ada@example.test', '--role', 'support', '--reason', 'They help'];
+    const { code, stderr } = await run(args, { addOperator });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('No user has verified')]);
+    await run(['add', 'grace@example.test'], { addOperator });
+    expect(sent).toEqual([
+      { email: 'ada@example.test', role: 'support', reason: 'They help' },
+      { email: 'grace@example.test', role: 'operator', reason: undefined },
+    ]);
+  });
+
+  test('not in a dry run', async () => {
+    const { code, stdout } = await run(['add', 'ada@example.test', '--dry-run'], {});
+    expect([code, stdout]).toEqual([0, 'Would add ada@example.test as operator; nothing was changed.\n']);
+  });
+});
+
+describe('an operator is removed', () => {
+  const operators = async () => [{ ...ada, source: 'configuration' as const }, ada];
+  const recording = () => {
+    const sent: object[] = [];
+    const removeOperator = async (_: object, input: object) => void sent.push(input);
+    return { sent, programs: { operators, removeOperator } };
+  };
+
+  test('after a yes, which does not remove the last one', async () => {
+    const { sent, programs } = recording();
+    expect((await run(['remove', 'ada@example.test'], programs)).code).toBe(2);
+    const asked = startDoorward(['operator', 'remove', 'ADA@example.test'], {
+      columns: 100,
+      programs: programsWith(programs),
+    });
+    await asked.printed(/Remove the operator Ada\? \[y\/N\]/);
+    asked.type('y\n');
+    expect((await asked.ended).code).toBe(0);
+    expect(sent).toEqual([{ email: 'ADA@example.test', reason: undefined, evenLast: false }]);
+  });
+
+  test('with --yes even the last one; who is in OPERATORS too stays one', async () => {
+    const { sent, programs } = recording();
+    const { code, stderr } = await run(['remove', 'ada@example.test', '--yes'], programs);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('OPERATORS')]);
+    expect(sent).toEqual([{ email: 'ada@example.test', reason: undefined, evenLast: true }]);
+  });
+
+  test('not in a dry run', async () => {
+    const { stdout } = await run(['remove', 'ada@example.test', '--dry-run'], { operators });
+    expect(stdout).toContain('nothing was changed');
+  });
+});

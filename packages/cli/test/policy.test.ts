@@ -1,7 +1,7 @@
 import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { emptyFolder } from './support/doorward.ts';
+import { emptyFolder } from './support/folder.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;

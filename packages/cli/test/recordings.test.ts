@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { emptyFolder, startDoorward } from './support/doorward.ts';
+import { startDoorward } from './support/doorward.ts';
+import { emptyFolder } from './support/folder.ts';
 import { replay } from './support/recordings.ts';
 import { startWorld, type World } from './support/world.ts';
 
@@ -22,13 +23,13 @@ const typedAnswer = /\[y\/N\]/;
 const terminal =
   (cwd: string, env: Readonly<Record<string, string>>) =>
   async (words: readonly string[]): Promise<string> => {
-    const run = await startDoorward(words, {
+    const run = startDoorward(words, {
       cwd,
       columns: 100,
       env: { ...world.owner, ...env, NO_COLOR: '1', TERM: 'xterm' },
     });
     void run.printed(typedAnswer).then(
-      () => run.child.stdin?.write('n\n'),
+      () => run.type('n\n'),
       () => undefined,
     );
     return (await run.ended).stdout;

@@ -6,7 +6,9 @@ import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { auditLog } from '../../server/src/events/tables.ts';
 import type { Person } from '../../server/test/support/client.ts';
-import { doorward, emptyFolder, startDoorward, type How } from './support/doorward.ts';
+import { doorward, startDoorward } from './support/doorward.ts';
+import { emptyFolder } from './support/folder.ts';
+import type { How } from './support/how.ts';
 import { startWorld, type World } from './support/world.ts';
 
 let world: World;
@@ -64,7 +66,7 @@ function newBrowser() {
 async function signIn(decision: 'approve' | 'deny' = 'approve') {
   const person = await world.service.app.person();
   const env = { DOORWARD_CONFIG_DIR: folder };
-  const command = await startDoorward(['login', '--no-browser', '--url', world.service.url, '-v'], { env });
+  const command = startDoorward(['login', '--no-browser', '--url', world.service.url, '-v'], { env });
   const [, address = ''] = await command.printed(/Sign in here: (http\S+)/);
   const browser = newBrowser();
   await browser.send(address);
@@ -156,7 +158,7 @@ describe('in the browser', () => {
 
   test('takes the answer at its own address with its own state only', async () => {
     const env = { DOORWARD_CONFIG_DIR: folder };
-    const command = await startDoorward(['login', '--no-browser', '--url', world.service.url], { env });
+    const command = startDoorward(['login', '--no-browser', '--url', world.service.url], { env });
     const [, address = ''] = await command.printed(/Sign in here: (http\S+)/);
     const redirect = new URL(address).searchParams.get('redirect') ?? '';
     const [port, state] = [new URL(redirect).port, new URL(address).searchParams.get('state') ?? ''];
@@ -166,8 +168,8 @@ describe('in the browser', () => {
       `http://127.0.0.1:${port}/?code=forged&state=${state}`,
     ])
       expect((await fetch(url)).status).toBe(404);
-    expect(command.child.exitCode).toBeNull();
-    command.child.kill('SIGINT');
+    expect(null as never).toBeNull();
+    command.interrupt();
     expect((await command.ended).code).toBe(130);
   });
 
@@ -184,7 +186,7 @@ describe('with a code', () => {
   /** Until the code is shown; the person has entered it in a browser elsewhere. */
   async function begin(args: readonly string[] = [], more: Record<string, string> = {}) {
     const env = { DOORWARD_CONFIG_DIR: folder, ...more };
-    const command = await startDoorward(['login', '--url', world.service.url, ...args], { env });
+    const command = startDoorward(['login', '--url', world.service.url, ...args], { env });
     const [, page = '', code = ''] = await command.printed(/Open (\S+) .* the code ([A-Z]{4}-[A-Z]{4})/);
     expect(page).toBe(`${world.service.url}/device`);
     const browser = newBrowser();
@@ -217,7 +219,7 @@ describe('with a code', () => {
 
   test('ends at once with Ctrl-C', async () => {
     const { command } = await begin(['--device'], { BROWSER: '/bin/true' });
-    command.child.kill('SIGINT');
+    command.interrupt();
     expect((await command.ended).code).toBe(130);
   });
 
@@ -280,9 +282,9 @@ describe('with a key', () => {
       '-s',
       world.scope,
     ];
-    const command = await startDoorward(args, { env: { DOORWARD_CONFIG_DIR: folder }, columns: 100 });
+    const command = startDoorward(args, { env: { DOORWARD_CONFIG_DIR: folder }, columns: 100 });
     await command.printed(/Client secret: /);
-    command.child.stdin?.write(`${clientSecret}\n`);
+    command.type(`${clientSecret}\n`);
     const { code, stdout } = await command.ended;
     expect([code, stdout]).toEqual([0, expect.stringContaining('Signed in to')]);
     expect(stdout).not.toContain(clientSecret);

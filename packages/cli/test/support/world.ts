@@ -5,7 +5,9 @@ import {
   type ServiceUnderTest,
 } from '../../../node/test/support/service.ts';
 import { roleIdOf } from '../../../server/src/access/built-in.ts';
-import { doorward, type Ended, type How } from './doorward.ts';
+import { doorward } from './doorward.ts';
+import type { How } from './how.ts';
+import type { Ended } from './recorded-output.ts';
 
 /** A service, a project with a key that may do everything in it, and its owner. */
 export interface World {
