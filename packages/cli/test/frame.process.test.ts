@@ -70,3 +70,14 @@ test('input comes from a pipe', async () => {
   const read = await doorwardProcess(args, { stdin: '{"owner": 1}' });
   expect([read.code, read.stderr]).toEqual([2, expect.stringContaining('--context has one member')]);
 });
+
+test('a stream ends quietly with 0 when its reader closes the pipe', async () => {
+  // Larger than the buffer of a pipe, so that a write meets the closed end.
+  const line = `${JSON.stringify({ sequence: 1, text: 'x'.repeat(1000) })}\n`;
+  const { url } = await servers.listen((_, response) => response.end(line.repeat(1000)));
+  const env = { DOORWARD_URL: url, DOORWARD_TOKEN: token, DOORWARD_SCOPE: scope };
+  const run = await startDoorwardProcess(['audit', 'export'], { env });
+  run.child.stdout?.destroy();
+  const { code, stderr } = await run.ended;
+  expect([code, stderr]).toEqual([0, '']);
+});

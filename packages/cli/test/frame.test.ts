@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { doorward, startDoorward } from './support/doorward.ts';
 import { Servers } from './support/servers.ts';
@@ -147,16 +148,25 @@ describe('Ctrl-C', () => {
     expect(await interruptedAt(['whoami'], 1)).toEqual({ code: 130, stdout: '', stderr: 'interrupted\n' });
   });
 
+  test('ends the run that gets it and no other', async () => {
+    const answers: ServerResponse[] = [];
+    const { server, url } = await servers.listen((_, response) => void answers.push(response));
+    const start = async () => {
+      const asked = once(server, 'request');
+      const run = startDoorward(['roles', 'create', '--set', 'name=x'], at(url));
+      await asked;
+      return run;
+    };
+    const [first, second] = [await start(), await start()];
+    first.interrupt();
+    expect((await first.ended).code).toBe(130);
+    answers.forEach((answer) => answer.writeHead(502).end());
+    expect((await second.ended).code).toBe(7);
+  });
+
   test('twice ends without a word', async () => {
     expect(await interruptedAt(['whoami'], 2)).toEqual({ code: 130, stdout: '', stderr: '' });
   });
-});
-
-test('runs at the same time share nothing', async () => {
-  const runs = await Promise.all(
-    ['bash', 'zsh', 'fish'].map((shell) => doorward(['completion', shell], { env: { NO_COLOR: '1' } })),
-  );
-  expect(new Set(runs.map(({ stdout }) => stdout)).size).toBe(3);
 });
 
 describe('completion', () => {

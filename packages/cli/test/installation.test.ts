@@ -126,6 +126,35 @@ test('migrate names what is wrong with the configuration', async () => {
   expect((await doorward(['migrate', '--env-file', '/nowhere'])).code).toBe(2);
 });
 
+test('migrate changes nothing with --status, --check and --dry-run', async () => {
+  const migrations = [
+    { name: '0000_first', state: 'applied' as const },
+    { name: '0001_second', state: 'pending' as const },
+  ];
+  const report = { migrations, unknown: 1, warnings: ['The disk is slow.'] };
+  const programs = programsWith({ migrations: async () => report });
+  const counts = '1 applied, 1 pending, 1 of a newer version\n';
+  const rows = 'applied  0000_first\npending  0001_second\n';
+  const stderr = 'warning: The disk is slow.\n';
+  for (const flag of ['--status', '--dry-run'])
+    expect(await doorward(['migrate', flag], { programs })).toEqual({
+      code: 0,
+      stdout: rows + counts,
+      stderr,
+    });
+  expect(await doorward(['migrate', '--check'], { programs })).toEqual({ code: 1, stdout: counts, stderr });
+  expect((await doorward(['migrate', '--check', '--status'], { programs })).code).toBe(2);
+
+  const done = { migrations: migrations.slice(0, 1), unknown: 0, warnings: [] };
+  const applying = programsWith({ migrate: async () => done, migrations: async () => done });
+  for (const args of [[], ['--check']])
+    expect(await doorward(['migrate', ...args], { programs: applying })).toEqual({
+      code: 0,
+      stdout: '1 applied, 0 pending\n',
+      stderr: '',
+    });
+});
+
 test('start refuses ports that it cannot use', async () => {
   const data = await emptyFolder();
   expect((await doorward(['start', '--port', 'x', '--data-dir', data])).code).toBe(2);

@@ -58,14 +58,10 @@ test('the first operator of an installation, and the others', { timeout: 480_000
     [['add', 'ada@example.test', '--reason', 'short'], '10 to 500'],
   ] as const)
     expect(await run(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(text) as string });
-  expect((await run(['add', 'ada@example.test', '--dry-run'])).stdout).toContain('nothing was changed');
-  expect(await list()).toEqual([]);
-
   const prepared = await run(['add', ' Ada@example.test', '--reason', 'The first operator']);
   expect([prepared.code, prepared.stderr]).toEqual([0, expect.stringContaining('No user has verified')]);
   expect(await list()).toEqual([['ada@example.test', 'Installation Operator', 'prepared', false]]);
   expect((await run(['add', 'typo@example.test'])).code).toBe(0);
-  expect((await run(['remove', 'typo@example.test'])).code).toBe(2);
   expect((await run(['remove', 'typo@example.test', '--yes'])).code).toBe(0);
 
   const first = await startService({ dataDir: data });

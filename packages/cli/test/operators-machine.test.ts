@@ -39,7 +39,7 @@ async function signedIn(): Promise<Record<string, string>> {
 
 describe('the database is asked', () => {
   const list = { operators: async () => [ada] };
-  const isAsked = async (args: readonly string[], env: Record<string, string>): Promise<boolean> => {
+  const usesDatabase = async (args: readonly string[], env: Record<string, string>): Promise<boolean> => {
     const { code, stderr } = await run(['list', ...args], list, { env });
     if (code === 0) return true;
     expect([code, stderr]).toEqual([7, expect.stringContaining('UNREACHABLE')]);
@@ -47,16 +47,16 @@ describe('the database is asked', () => {
   };
 
   test('where the flags or the environment name it, or no sign-in is stored', async () => {
-    expect(await isAsked([], {})).toBe(true);
-    expect(await isAsked([], { ...(await signedIn()), DATA_DIR: '/data' })).toBe(true);
-    expect(await isAsked([], { ...(await signedIn()), DATABASE_URL: 'postgres://db/x' })).toBe(true);
-    expect(await isAsked(['--data-dir', '/data'], { DOORWARD_URL: nowhere })).toBe(true);
+    expect(await usesDatabase([], {})).toBe(true);
+    expect(await usesDatabase([], { ...(await signedIn()), DATA_DIR: '/data' })).toBe(true);
+    expect(await usesDatabase([], { ...(await signedIn()), DATABASE_URL: 'postgres://db/x' })).toBe(true);
+    expect(await usesDatabase(['--data-dir', '/data'], { DOORWARD_URL: nowhere })).toBe(true);
   });
 
   test('not where they name a service, or a sign-in is stored', async () => {
-    expect(await isAsked([], await signedIn())).toBe(false);
-    expect(await isAsked(['--url', nowhere], await signedIn())).toBe(false);
-    expect(await isAsked([], { ...(await signedIn()), DOORWARD_URL: nowhere, DATA_DIR: '/data' })).toBe(
+    expect(await usesDatabase([], await signedIn())).toBe(false);
+    expect(await usesDatabase(['--url', nowhere], await signedIn())).toBe(false);
+    expect(await usesDatabase([], { ...(await signedIn()), DOORWARD_URL: nowhere, DATA_DIR: '/data' })).toBe(
       false,
     );
   });

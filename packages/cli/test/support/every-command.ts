@@ -9,7 +9,7 @@ import { token } from './token.ts';
 import { nameOf, patient, typed, withoutCredential, withoutService } from './typed.ts';
 
 /** What docs/cli.md promises of every command, and the commands it holds for. */
-export interface NamedCommand {
+interface NamedCommand {
   readonly name: string;
   readonly command: Command;
 }
