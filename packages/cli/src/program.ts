@@ -1,6 +1,7 @@
 import { Command as Program, CommanderError, Option } from 'commander';
 import { Options, type Command } from './command.ts';
 import { usageFault } from './fault.ts';
+import type { Output } from './io.ts';
 import { globalOptions } from './settings/flags.ts';
 
 /** The command that was asked for, with its arguments and options. */
@@ -15,16 +16,22 @@ interface ProgramParts {
   /** Summaries of words that have commands below them. */
   readonly groups: Readonly<Record<string, string>>;
   readonly version: () => string;
+  /** Help and version go here. */
+  readonly stdout: Output;
 }
 
 /** The parser for all declared commands. */
 function buildProgram(
-  { commands, groups }: Omit<ProgramParts, 'version'>,
+  { commands, groups, stdout }: Omit<ProgramParts, 'version'>,
   choose: (invocation: Invocation) => void,
 ): Program {
   const program = new Program('doorward')
     .description('The command line of Doorward.')
-    .configureOutput({ writeErr: () => undefined })
+    .configureOutput({
+      writeOut: (text) => void stdout.write(text),
+      writeErr: () => undefined,
+      getOutHelpWidth: () => stdout.columns ?? 80,
+    })
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
     .exitOverride()
     .helpCommand('help [command]', 'help of a command');

@@ -14,9 +14,10 @@ export const check: Command = {
     'doorward check me order:read',
     'doorward check user:ada@example.com order:approve --context @order.json',
   ],
-  async run({ connection, terminal }, [subject = '', permission = ''], options) {
+  async run(run, [subject = '', permission = ''], options) {
+    const { connection, terminal } = run;
     const asked = permissionOf(permission);
-    const context = await contextOf(options);
+    const context = await contextOf(run, options);
     const doorward = await connection.questions();
     const decision = await doorward.check(await subjectOf(doorward, subject), asked, context);
     const { authorized, reason } = decision;

@@ -13,9 +13,10 @@ export const explain: Command = {
   description: 'Needs Authorization:Explain. Exit code 0: allowed; 1: refused.',
   arguments: { '<subject>': subjectArgument, '<permission>': '<resource>:<action>' },
   options: contextOption,
-  async run({ connection, terminal }, [subject = '', permission = ''], options) {
+  async run(run, [subject = '', permission = ''], options) {
+    const { connection, terminal } = run;
     const asked = permissionOf(permission);
-    const context = await contextOf(options);
+    const context = await contextOf(run, options);
     const doorward = await connection.questions();
     const decision = await doorward.explain(await subjectOf(doorward, subject), asked, context);
     if (terminal.isJson) terminal.json(decision);

@@ -15,9 +15,10 @@ export const whoCan: Command = {
   description: 'Needs Authorization:Check and User:Query.',
   arguments: { '<permission>': '<resource>:<action>' },
   options: contextOption,
-  async run({ connection, terminal, signal }, [permission = ''], options) {
+  async run(run, [permission = ''], options) {
+    const { connection, terminal, signal } = run;
     const asked = permissionOf(permission);
-    const context = await contextOf(options);
+    const context = await contextOf(run, options);
     const doorward = await connection.questions();
     const items = [];
     for await (const item of doorward.whoCan(asked, context, { signal })) items.push(item);

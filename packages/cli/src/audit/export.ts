@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { FileHandle } from 'node:fs/promises';
 import type { Command } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -28,7 +27,7 @@ export const auditExport: Command = {
     const path = options.text('out');
     const scope = await run.connection.scope();
     const { api } = await run.connection.inScope({ changes: true });
-    const { file, last } = path === undefined ? { file: null, last: null } : await openExport(path);
+    const { file, last } = path === undefined ? { file: null, last: null } : await openExport(run, path);
     try {
       if (last) assertContinues(last, format, scope ?? null);
       const start = last ? new Date(Date.parse(last.occurredAt) - OVERLAP_MS).toISOString() : from;
@@ -69,7 +68,7 @@ function assertContinues(
 
 /** Writes the lines that the file does not have yet. @returns how many */
 async function save(
-  { signal }: Run,
+  { signal, terminal }: Run,
   lines: AsyncIterable<string>,
   file: FileHandle | null,
   last: LastEntry | null,
@@ -90,7 +89,7 @@ async function save(
     }
     count++;
     if (file) await file.write(`${line}\n`);
-    else if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');
+    else await terminal.bytes([`${line}\n`]);
   }
   return count;
 }

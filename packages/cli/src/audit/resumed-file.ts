@@ -1,5 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { usageFault } from '../fault.ts';
+import type { Run } from '../run.ts';
 
 /** The last whole entry of a file that was cut. */
 export interface LastEntry {
@@ -17,9 +19,10 @@ const STEP = 64 * 1024;
  * @throws Fault if the file is no export
  */
 export async function openExport(
+  { cwd }: Pick<Run, 'cwd'>,
   path: string,
 ): Promise<{ readonly file: FileHandle; readonly last: LastEntry | null }> {
-  const file = await open(path, 'a+', 0o600).catch((error: NodeJS.ErrnoException) => {
+  const file = await open(resolve(cwd, path), 'a+', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw usageFault(`${path} cannot be written (${error.code ?? error.name}).`);
   });
   try {

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { resolve } from 'node:path';
 import type { ChainReport, CheckpointKey, ExportFault } from '@doorward/node/audit';
 import type { Command } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -27,7 +28,7 @@ export const auditVerify: Command = {
     const jwks = options.text('jwks');
     const readCheckpoint = jwks === undefined ? undefined : checkpointReader(await keysOf(run, jwks));
     const end = hash !== undefined ? { hash } : openEnd ? ('unknown' as const) : ('own entry' as const);
-    const { fault, chains } = await verifyExport(linesOf(file), { filtered, readCheckpoint, end });
+    const { fault, chains } = await verifyExport(linesOf(run, file), { filtered, readCheckpoint, end });
     const lines = fault
       ? badLines(fault)
       : chains.map((chain) => goodLine(chain, filtered, readCheckpoint !== undefined));
@@ -59,11 +60,11 @@ function goodLine(chain: ChainReport, filtered: boolean, signatures: boolean): s
   return `OK   ${visible(node)}: ${parts.join('; ')}. Last hash ${visible(lastHash)}`;
 }
 
-async function keysOf({ log, flags }: Run, place: string): Promise<readonly CheckpointKey[]> {
+async function keysOf(run: Run, place: string): Promise<readonly CheckpointKey[]> {
   const isAddress = /^https?:\/\//.test(place);
   const text = isAddress
-    ? await fetched(place, log, flags.timeoutMs ?? 10_000)
-    : await fileText('--jwks', place);
+    ? await fetched(place, run.log, run.flags.timeoutMs ?? 10_000)
+    : await fileText(run, '--jwks', place);
   try {
     const { keys } = JSON.parse(text) as { keys: CheckpointKey[] };
     if (Array.isArray(keys)) return keys;
@@ -81,10 +82,10 @@ async function fetched(address: string, log: Run['log'], timeoutMs: number): Pro
 }
 
 /** Lines end with a line feed and nothing else: other separators may stand inside an entry. */
-async function* linesOf(file: string): AsyncGenerator<string> {
+async function* linesOf({ cwd }: Run, file: string): AsyncGenerator<string> {
   let rest = '';
   try {
-    for await (const piece of createReadStream(file, 'utf8') as AsyncIterable<string>) {
+    for await (const piece of createReadStream(resolve(cwd, file), 'utf8') as AsyncIterable<string>) {
       const lines = (rest + piece).split('\n');
       rest = lines.pop() ?? '';
       yield* lines;

@@ -19,7 +19,7 @@ export async function confirm(run: Run, question: string, word?: string): Promis
   const prompt =
     word === undefined ? `${question} [y/N] ` : `${question}\nType ${visible(word)} to confirm: `;
   run.terminal.stopSpinner();
-  const answer = await askText(prompt, run.signal);
+  const answer = await askText(run, prompt);
   const isYes = word === undefined ? /^y(es)?$/i.test(answer) : answer === word;
   if (!isYes) throw new Fault(exitCodes.usage, 'NOT_CONFIRMED', 'Nothing was changed.');
 }

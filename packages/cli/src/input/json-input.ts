@@ -1,12 +1,17 @@
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { usageFault } from '../fault.ts';
+import type { Run } from '../run.ts';
 import { readStdin } from './prompt.ts';
 
 /** An object from JSON, from `@file`, or from stdin (`-`). */
-export async function jsonObject(flag: string, text: string): Promise<Record<string, unknown>> {
-  const source =
-    text === '-' ? await readStdin() : text.startsWith('@') ? await fileText(flag, text.slice(1)) : text;
-  return parsedObject(flag, source);
+export async function jsonObject(
+  run: Pick<Run, 'stdin' | 'cwd'>,
+  flag: string,
+  text: string,
+): Promise<Record<string, unknown>> {
+  if (text === '-') return parsedObject(flag, await readStdin(run));
+  return parsedObject(flag, text.startsWith('@') ? await fileText(run, flag, text.slice(1)) : text);
 }
 
 /** @throws Fault for what is no JSON object */
@@ -22,8 +27,8 @@ export function parsedObject(flag: string, source: string): Record<string, unkno
   return value as Record<string, unknown>;
 }
 
-export async function fileText(flag: string, path: string): Promise<string> {
-  return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+export async function fileText({ cwd }: Pick<Run, 'cwd'>, flag: string, path: string): Promise<string> {
+  return readFile(resolve(cwd, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw usageFault(`${flag}: ${path} cannot be read (${error.code ?? error.name}).`);
   });
 }

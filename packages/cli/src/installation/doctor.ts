@@ -42,7 +42,7 @@ async function lookInside(run: Run, options: Parameters<Command['run']>[2]): Pro
   const env = await environmentOf(run, options);
   const sendMail = options.text('sendMail');
   const request = { env, now: Date.now, sendMail, ownVariables };
-  const { checks, appUrl, keyIds } = await withPrograms((programs) => programs.doctor(request));
+  const { checks, appUrl, keyIds } = await withPrograms(run, (programs) => programs.doctor(request));
   return [...checks, ...(appUrl === null ? [] : await fromOutside(run, appUrl, keyIds))];
 }
 

@@ -18,7 +18,9 @@ export const migrate: Command = {
     if (lists && checks) throw usageFault('--status and --check do not go together.');
     const env = await environmentOf(run, options);
     const changes = !lists && !checks && !run.flags.dryRun;
-    const work = withPrograms((programs) => (changes ? programs.migrate(env) : programs.migrations(env)));
+    const work = withPrograms(run, (programs) =>
+      changes ? programs.migrate(env) : programs.migrations(env),
+    );
     const report = await run.terminal.waiting(work);
     for (const warning of report.warnings) run.terminal.note(`warning: ${warning}`);
     const pending = report.migrations.filter(({ state }) => state === 'pending').length;

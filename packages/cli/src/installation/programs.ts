@@ -1,11 +1,11 @@
 import { exitCodes } from '../exit-codes.ts';
-import { Fault, usageFault } from '../fault.ts';
+import { Fault } from '../fault.ts';
 import type { Options } from '../command.ts';
+import { fileText } from '../input/json-input.ts';
+import type { Env } from '../io.ts';
 import type { Run } from '../run.ts';
 
 /** The programs of the service, which this package does not depend on: they are there where the service is installed. */
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 interface MigrationReport {
   readonly migrations: readonly { readonly name: string; readonly state: 'applied' | 'pending' }[];
@@ -36,7 +36,7 @@ interface OnMachine {
   readonly now: () => number;
 }
 
-interface Programs {
+export interface Programs {
   readonly assertCanStart: (env: Env) => Promise<{ readonly appUrl: string; readonly port: number }>;
   readonly migrations: (env: Env) => Promise<MigrationReport>;
   readonly migrate: (env: Env) => Promise<MigrationReport>;
@@ -61,31 +61,25 @@ interface Programs {
   ) => Promise<void>;
 }
 
-/** @throws Fault where the service is not installed beside this program */
-export async function importService<T>(name: 'programs' | 'main'): Promise<T> {
-  // What it is depends on the package that this program is in: `imports` of its package.json.
-  const specifier = `#service/${name}`;
-  try {
-    return (await import(specifier)) as T;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ERR_MODULE_NOT_FOUND' && code !== 'ERR_PACKAGE_IMPORT_NOT_DEFINED') throw error;
-    throw usageFault(
-      'The service is not installed beside this command.',
-      'the package doorward has both; so have the image, and a checkout after npm run build; doctor --url works on any machine',
-    );
-  }
+/** The service that is installed beside this program. @throws Fault where there is none */
+export interface InstalledService {
+  readonly programs: () => Promise<Programs>;
+  /** Runs the service in this process. */
+  readonly start: (env: Env) => Promise<void>;
 }
 
-export const isServiceInstalled = (): Promise<boolean> =>
-  importService('programs').then(
+export const isServiceInstalled = ({ service }: Pick<Run, 'service'>): Promise<boolean> =>
+  service.programs().then(
     () => true,
     () => false,
   );
 
 /** Calls one of the programs. @throws Fault with the exit code of what is wrong */
-export async function withPrograms<T>(work: (programs: Programs) => Promise<T>): Promise<T> {
-  const { programs } = await importService<{ programs: Programs }>('programs');
+export async function withPrograms<T>(
+  { service }: Pick<Run, 'service'>,
+  work: (programs: Programs) => Promise<T>,
+): Promise<T> {
+  const programs = await service.programs();
   try {
     return await work(programs);
   } catch (error) {
@@ -131,18 +125,14 @@ export const environmentOptions = {
 };
 
 /** The configuration of the service: flags before the environment before the file. */
-export async function environmentOf({ env }: Pick<Run, 'env'>, options: Options): Promise<Env> {
+export async function environmentOf(run: Pick<Run, 'env' | 'cwd'>, options: Options): Promise<Env> {
   const given = { DATA_DIR: options.text('dataDir'), PORT: options.text('port'), HOST: options.text('host') };
   const flags = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  return { ...(await fileVariables(options.text('envFile'))), ...env, ...flags };
+  return { ...(await fileVariables(run, options.text('envFile'))), ...run.env, ...flags };
 }
 
-async function fileVariables(path: string | undefined): Promise<Env> {
+async function fileVariables(run: Pick<Run, 'cwd'>, path: string | undefined): Promise<Env> {
   if (path === undefined) return {};
-  const { readFile } = await import('node:fs/promises');
   const { parseEnv } = await import('node:util');
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw usageFault(`--env-file: ${path} cannot be read (${error.code ?? error.name}).`);
-  });
-  return parseEnv(text);
+  return parseEnv(await fileText(run, '--env-file', path));
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from '../command.ts';
 import { usageFault } from '../fault.ts';
 import { openBrowser } from '../session/browser-sign-in.ts';
-import { environmentOf, environmentOptions, importService, withPrograms } from './programs.ts';
+import { environmentOf, environmentOptions, withPrograms } from './programs.ts';
 
 export const start: Command = {
   path: ['start'],
@@ -19,15 +19,12 @@ export const start: Command = {
   ownsSignals: true,
   async run(run, _args, options) {
     const env = await environmentOf(run, options);
-    const { appUrl, port } = await withPrograms((programs) => programs.assertCanStart(env));
+    const { appUrl, port } = await withPrograms(run, (programs) => programs.assertCanStart(env));
     const opens = options.flag('open');
     // A free port is known to the service alone.
     if (opens && port === 0) throw usageFault('--open and --port 0 do not go together.');
     run.terminal.stopSpinner();
-    // The service reads its configuration from here, and so do its workers.
-    Object.assign(process.env, env);
-    process.setSourceMapsEnabled(true);
-    await importService('main');
+    await run.service.start(env);
     if (!opens) return;
     const address = `${appUrl}/console`;
     const isOpen = (await isReady(port)) && (await openBrowser(address, run.env));

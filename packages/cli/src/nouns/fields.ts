@@ -17,15 +17,15 @@ export const askOptions = {
 
 /** A secret from a hidden prompt or from stdin, as a member of the input. @throws Fault if stdin has the fields already */
 export async function secretInput(
-  { terminal, signal, flags }: Run,
+  run: Run,
   { member, label }: NonNullable<Noun['asks']>,
   options: Options,
 ): Promise<Record<string, string>> {
   if (options.text('from') === '-') throw usageFault(`${label} comes from stdin: --from takes a file here.`);
   // A dry run sends nothing.
-  if (flags.dryRun) return { [member]: '' };
-  terminal.stopSpinner();
-  return { [member]: await readSecret(label, terminal, signal) };
+  if (run.flags.dryRun) return { [member]: '' };
+  run.terminal.stopSpinner();
+  return { [member]: await readSecret(run, label) };
 }
 
 export const fieldsText = ({ fields }: Noun): string =>
@@ -34,9 +34,13 @@ export const fieldsText = ({ fields }: Noun): string =>
     .join(', ')}.`;
 
 /** The fields of --from and --set. @throws Fault for a field that there is not */
-export async function readFields({ fields }: Noun, options: Options): Promise<Record<string, unknown>> {
+export async function readFields(
+  run: Run,
+  { fields }: Noun,
+  options: Options,
+): Promise<Record<string, unknown>> {
   const from = options.text('from');
-  const given = from === undefined ? {} : parsedObject('--from', await sourceOf(from));
+  const given = from === undefined ? {} : parsedObject('--from', await sourceOf(run, from));
   const names = Object.keys(fields);
   const assertField = (name: string): void => {
     if (!Object.hasOwn(fields, name)) throw usageFault(`There is no field ${name}.`, suggestion(name, names));
@@ -66,4 +70,5 @@ function valueOf(name: string, kind: FieldKind, text: string): unknown {
   }
 }
 
-const sourceOf = (from: string): Promise<string> => (from === '-' ? readStdin() : fileText('--from', from));
+const sourceOf = (run: Run, from: string): Promise<string> =>
+  from === '-' ? readStdin(run) : fileText(run, '--from', from);

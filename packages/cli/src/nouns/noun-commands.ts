@@ -80,7 +80,7 @@ const createCommand = (noun: Noun): Command => ({
   options: { ...fieldOptions, ...(noun.secret ? secretOptions : {}) },
   async run(run, _args, options) {
     if (!noun.create) return;
-    const fields = await readFields(noun, options);
+    const fields = await readFields(run, noun, options);
     const input = { ...fields, ...(noun.asks ? await secretInput(run, noun.asks, options) : {}) };
     const doorward = await run.connection.inScope({ changes: true });
     const target = noun.secret && !run.flags.dryRun ? await openSecretTarget(run, options) : null;
@@ -108,7 +108,7 @@ const updateCommand = (noun: Noun): Command => ({
   async run(run, [name = ''], options) {
     if (!noun.update) return;
     const secret = noun.asks && options.flag('newSecret') ? await secretInput(run, noun.asks, options) : {};
-    const fields = { ...(await readFields(noun, options)), ...secret };
+    const fields = { ...(await readFields(run, noun, options)), ...secret };
     if (Object.keys(fields).length === 0)
       throw usageFault('What should change?', '--set name=value, or --from file.json');
     const doorward = await run.connection.inScope({ changes: true });

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Options } from '../command.ts';
 import { usageFault } from '../fault.ts';
 import type { Column, Row } from '../output/table.ts';
@@ -18,10 +19,11 @@ interface SecretTarget {
 }
 
 /** @throws Fault if the file exists: it is never overwritten */
-export async function openSecretTarget({ terminal }: Run, options: Options): Promise<SecretTarget> {
+export async function openSecretTarget(run: Run, options: Options): Promise<SecretTarget> {
+  const { terminal } = run;
   const path = options.text('out');
   if (path === undefined) return onTerminal(terminal, options.flag('secretOnly'));
-  const file = await openNewFile(path);
+  const file = await openNewFile(run, path);
   return {
     async deliver(row, secret, columns) {
       await file.fill(`${String(row[secret])}\n`);
@@ -34,12 +36,14 @@ export async function openSecretTarget({ terminal }: Run, options: Options): Pro
 
 /** A new file that only its owner can read. @throws Fault if it exists */
 export async function openNewFile(
-  path: string,
+  { cwd }: Pick<Run, 'cwd'>,
+  name: string,
 ): Promise<{ readonly fill: (text: string) => Promise<void>; readonly discard: () => Promise<void> }> {
+  const path = resolve(cwd, name);
   const file = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'EEXIST'
-      ? usageFault(`${path} exists, and is not overwritten.`)
-      : usageFault(`${path} cannot be written (${error.code ?? error.name}).`);
+      ? usageFault(`${name} exists, and is not overwritten.`)
+      : usageFault(`${name} cannot be written (${error.code ?? error.name}).`);
   });
   return {
     async fill(text) {

@@ -41,18 +41,19 @@ export async function whereOperatorsAre<T>(
   }
 }
 
-async function isOnMachine({ flags, env, settings }: Run, options: Options): Promise<boolean> {
+async function isOnMachine(run: Run, options: Options): Promise<boolean> {
+  const { flags, env, settings } = run;
   if (options.text('envFile') !== undefined || options.text('dataDir') !== undefined) return true;
   if (flags.url !== undefined || flags.profile !== undefined) return false;
   const service = ['DOORWARD_URL', 'DOORWARD_PROFILE', 'DOORWARD_TOKEN', 'DOORWARD_CLIENT_ID'];
   if (service.some((name) => env[name])) return false;
   const isNamed = Boolean(env['DATABASE_URL'] || env['DATA_DIR']);
-  return (isNamed || !(await settings.identity())) && (await isServiceInstalled());
+  return (isNamed || !(await settings.identity())) && (await isServiceInstalled(run));
 }
 
 export async function listOnMachine(run: Run, options: Options): Promise<readonly Row[]> {
   const machine = { env: await environmentOf(run, options), now: Date.now };
-  const operators = await run.terminal.waiting(withPrograms((programs) => programs.operators(machine)));
+  const operators = await run.terminal.waiting(withPrograms(run, (programs) => programs.operators(machine)));
   if (operators.some(({ source }) => source === 'development'))
     run.terminal.note(
       'The first user (development) is operator only while the service does not run in production; "doorward operator add" makes them one there too.',
@@ -66,7 +67,9 @@ export async function addOnMachine(run: Run, options: Options, email: string): P
   const [role, reason] = [options.text('role') ?? 'operator', options.text('reason')];
   if (run.flags.dryRun) return notChanged(run, `Would add ${visible(email)} as ${visible(role)}`);
   const sent = { email, role, reason };
-  const added = await run.terminal.waiting(withPrograms((programs) => programs.addOperator(machine, sent)));
+  const added = await run.terminal.waiting(
+    withPrograms(run, (programs) => programs.addOperator(machine, sent)),
+  );
   if (added.source === 'prepared')
     run.terminal.note(
       'No user has verified this address yet: within a minute after one does, they are operator.',
@@ -76,13 +79,13 @@ export async function addOnMachine(run: Run, options: Options, email: string): P
 
 export async function removeOnMachine(run: Run, options: Options, email: string): Promise<Row | null> {
   const machine = { env: await environmentOf(run, options), now: Date.now };
-  const before = await run.terminal.waiting(withPrograms((programs) => programs.operators(machine)));
+  const before = await run.terminal.waiting(withPrograms(run, (programs) => programs.operators(machine)));
   const named = before.filter((each) => each.email?.toLowerCase() === email.toLowerCase());
   const operator = named.find(isRemovable) ?? named[0];
   if (run.flags.dryRun) return notChanged(run, `Would remove ${visible(operator?.email ?? email)}`);
   await confirm(run, `Remove the operator ${visible(operator?.name ?? email)}?`);
   const sent = { email, reason: options.text('reason'), evenLast: run.flags.yes };
-  await run.terminal.waiting(withPrograms((programs) => programs.removeOperator(machine, sent)));
+  await run.terminal.waiting(withPrograms(run, (programs) => programs.removeOperator(machine, sent)));
   if (named.some((each) => !isRemovable(each))) noteConfigured(run);
   return operator ? rowOf(operator) : { email };
 }

@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { errorJson, errorLines } from './error-form.ts';
 import { record, separated, table, type Column, type Row } from './table.ts';
 import { visible, visibleJson } from './text.ts';
 import type { ShownFault } from '../fault.ts';
+import type { Io, Output } from '../io.ts';
 
 interface OutputFlags {
   readonly json: boolean;
@@ -9,7 +11,7 @@ interface OutputFlags {
   readonly color: 'auto' | 'always' | 'never';
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
+type Streams = Pick<Io, 'stdin' | 'stdout' | 'stderr' | 'env'>;
 
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
@@ -17,21 +19,22 @@ const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 export class Terminal {
   readonly isJson: boolean;
   readonly #isQuiet: boolean;
-  readonly #env: Env;
+  readonly #io: Streams;
   readonly #color: OutputFlags['color'];
   #spinner: NodeJS.Timeout | null = null;
   #spins = false;
 
-  constructor({ json, quiet, color }: OutputFlags, env: Env) {
+  constructor({ json, quiet, color }: OutputFlags, io: Streams) {
     this.isJson = json;
     this.#isQuiet = quiet;
-    this.#env = env;
+    this.#io = io;
     this.#color = color;
   }
 
   /** A person is there who can answer. */
   get canAsk(): boolean {
-    return process.stdin.isTTY && process.stderr.isTTY && !this.#env['CI'];
+    const { stdin, stderr, env } = this.#io;
+    return Boolean(stdin.isTTY && stderr.isTTY && !env['CI']);
   }
 
   /** A result in words, or as JSON. */
@@ -41,34 +44,41 @@ export class Terminal {
   }
 
   json(data: unknown): void {
-    this.#out(visibleJson(data, process.stdout.isTTY ? 2 : undefined));
+    this.#out(visibleJson(data, this.#io.stdout.isTTY ? 2 : undefined));
   }
 
   /** One row. */
   record(row: Row, columns: readonly Column[]): void {
     if (this.isJson) this.json(row);
-    else if (process.stdout.isTTY) record(row, columns, Date.now()).forEach((line) => this.#out(line));
+    else if (this.#io.stdout.isTTY) record(row, columns, Date.now()).forEach((line) => this.#out(line));
     else columns.forEach((column) => this.#out(`${column.name}\t${separated([column], row)}`));
   }
 
   /** A list, or one page of it. */
   list(rows: readonly Row[], columns: readonly Column[], nextCursor: string | null): void {
     if (this.isJson) return this.json({ items: rows, nextCursor });
-    if (!process.stdout.isTTY) return rows.forEach((row) => this.#out(separated(columns, row)));
+    if (!this.#io.stdout.isTTY) return rows.forEach((row) => this.#out(separated(columns, row)));
     if (rows.length === 0) return this.note('Nothing found.');
-    for (const line of table(columns, rows, process.stdout.columns, Date.now())) this.#out(line);
+    for (const line of table(columns, rows, this.#io.stdout.columns ?? Infinity, Date.now())) this.#out(line);
     if (nextCursor !== null) this.note(`More follow: --all, or --cursor ${visible(nextCursor)}`);
   }
 
   /** One item of a stream without an end. */
   item(row: Row, columns: readonly Column[]): void {
     if (this.isJson) return this.#out(visibleJson(row));
-    this.#out(columns.map((column) => separated([column], row)).join(process.stdout.isTTY ? '  ' : '\t'));
+    this.#out(columns.map((column) => separated([column], row)).join(this.#io.stdout.isTTY ? '  ' : '\t'));
   }
 
   /** As it is, to stdout: a file, a script, a secret. */
   raw(text: string): void {
     this.#out(text);
+  }
+
+  /** A stream of any size to stdout, as fast as its reader takes it. */
+  async bytes(chunks: Iterable<string> | AsyncIterable<string | Uint8Array>): Promise<void> {
+    this.stopSpinner();
+    const { stdout } = this.#io;
+    for await (const chunk of chunks) if (!stdout.write(chunk)) await once(stdout, 'drain');
   }
 
   /** For people, on stderr; not with --quiet. */
@@ -83,12 +93,13 @@ export class Terminal {
 
   fault(fault: ShownFault): void {
     if (this.isJson) this.#err(errorJson(fault));
-    else errorLines(fault, (text) => this.paint(text, 31, process.stderr)).forEach((line) => this.#err(line));
+    else
+      errorLines(fault, (text) => this.paint(text, 31, this.#io.stderr)).forEach((line) => this.#err(line));
   }
 
   /** Colour, where it may be; the text says the same without it. */
-  paint(text: string, color: number, stream: NodeJS.WriteStream = process.stdout): string {
-    const { NO_COLOR: none, FORCE_COLOR: force, CI: ci, TERM: term } = this.#env;
+  paint(text: string, color: number, stream: Output = this.#io.stdout): string {
+    const { NO_COLOR: none, FORCE_COLOR: force, CI: ci, TERM: term } = this.#io.env;
     const auto = force ? force !== '0' : !none && !ci && term !== 'dumb' && stream.isTTY;
     const isOn = this.#color === 'always' || (this.#color === 'auto' && auto);
     return isOn ? `\u001b[${color}m${text}\u001b[0m` : text;
@@ -107,29 +118,30 @@ export class Terminal {
   stopSpinner(): void {
     if (this.#spinner) clearInterval(this.#spinner);
     this.#spinner = null;
-    if (this.#spins) process.stderr.write('\r\u001b[K');
+    if (this.#spins) this.#io.stderr.write('\r\u001b[K');
     this.#spins = false;
   }
 
   #startSpinner(): void {
-    const isShown = process.stderr.isTTY && process.stdout.isTTY && !this.#isQuiet && !this.#env['CI'];
+    const { stdout, stderr, env } = this.#io;
+    const isShown = stderr.isTTY && stdout.isTTY && !this.#isQuiet && !env['CI'];
     if (!isShown || this.isJson || this.#spinner) return;
     let tick = 0;
     this.#spinner = setInterval(() => {
       if (++tick < 4) return;
       this.#spins = true;
-      process.stderr.write(`\r${frames[tick % frames.length]}`);
+      stderr.write(`\r${frames[tick % frames.length]}`);
     }, 100);
     this.#spinner.unref();
   }
 
   #out(text: string): void {
     this.stopSpinner();
-    process.stdout.write(`${text}\n`);
+    this.#io.stdout.write(`${text}\n`);
   }
 
   #err(text: string): void {
     this.stopSpinner();
-    process.stderr.write(`${text}\n`);
+    this.#io.stderr.write(`${text}\n`);
   }
 }

@@ -17,7 +17,7 @@ export const secretsOption = {
  */
 export async function applied(run: Run, options: Options, send: () => Promise<Applied>): Promise<void> {
   const path = options.text('secretsOut');
-  const file = path === undefined ? null : await openNewFile(path);
+  const file = path === undefined ? null : await openNewFile(run, path);
   const answer = await run.terminal.waiting(send()).catch(async (error: unknown) => {
     await file?.discard();
     throw error;

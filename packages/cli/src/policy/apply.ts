@@ -21,9 +21,9 @@ export const apply: Command = {
   examples: ['doorward policy apply -m "Clerks approve"', 'doorward policy apply plan.json --yes'],
   async run(run, [path = DEFAULT_FILE], options) {
     assertCanConfirm(run);
-    const isPlan = path.endsWith('.json') && (await isPlanFile(path));
+    const isPlan = path.endsWith('.json') && (await isPlanFile(run, path));
     const file = isPlan
-      ? { ...(await readPlanFile(path)), placeOf: () => undefined }
+      ? { ...(await readPlanFile(run, path)), placeOf: () => undefined }
       : await planned(run, path, options);
     show(run, file.plan);
     if (run.flags.dryRun) return isRefused(file.plan) ? exitCodes.no : exitCodes.done;
@@ -45,8 +45,8 @@ export const apply: Command = {
   },
 };
 
-async function isPlanFile(path: string): Promise<boolean> {
-  return readPlanFile(path).then(
+async function isPlanFile(run: Run, path: string): Promise<boolean> {
+  return readPlanFile(run, path).then(
     () => true,
     () => false,
   );

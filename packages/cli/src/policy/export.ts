@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Command } from '../command.ts';
 import { inProject } from './policy-scope.ts';
 
@@ -18,7 +19,7 @@ export const exportPolicy: Command = {
     const text = stringify(withoutDefaults(state.document as never), { lineWidth: 100 });
     const out = options.text('out');
     if (out === undefined) return run.terminal.raw(text.trimEnd());
-    await writeFile(out, text);
+    await writeFile(resolve(run.cwd, out), text);
     run.terminal.note(`Written to ${out}.`);
   },
 };

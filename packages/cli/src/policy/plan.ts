@@ -1,4 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { Command, Options } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { usageFault } from '../fault.ts';
@@ -27,9 +28,10 @@ export const plan: Command = {
     const { plan: shown, policy, allowDelete } = await planned(run, path, options);
     const out = options.text('out');
     const file: PlanFile = { plan: shown, policy, allowDelete };
-    if (out !== undefined) await writeFile(out, `${JSON.stringify(file, null, 2)}\n`);
+    if (out !== undefined) await writeFile(resolve(run.cwd, out), `${JSON.stringify(file, null, 2)}\n`);
     const markdown = options.text('markdown');
-    if (markdown !== undefined) await writeFile(markdown, planMarkdown(shown), { flag: 'a' });
+    if (markdown !== undefined)
+      await writeFile(resolve(run.cwd, markdown), planMarkdown(shown), { flag: 'a' });
     run.terminal.answer(planLines(shown, run.terminal).join('\n'), shown);
     if (isRefused(shown)) return exitCodes.no;
     return options.flag('detailedExitcode') && hasChanges(shown) ? exitCodes.changes : exitCodes.done;
@@ -49,7 +51,7 @@ export async function planned(
   path: string,
   options: Options,
 ): Promise<PlanFile & Pick<PolicyFile, 'placeOf'>> {
-  const { policy, placeOf } = await readPolicy(path, run.env);
+  const { policy, placeOf } = await readPolicy(run, path);
   const { doorward, id } = await inProject(run);
   const allowDelete = options.flag('allowDelete');
   const input = { id, policy: policy as never, allowDelete };
@@ -58,8 +60,8 @@ export async function planned(
 }
 
 /** @throws Fault for a file that is no plan */
-export async function readPlanFile(path: string): Promise<PlanFile> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+export async function readPlanFile({ cwd }: Pick<Run, 'cwd'>, path: string): Promise<PlanFile> {
+  const text = await readFile(resolve(cwd, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw usageFault(`${path} cannot be read (${error.code ?? error.name}).`);
   });
   const file = JSON.parse(text) as Partial<PlanFile>;

@@ -2,6 +2,7 @@ import { readdir, readFile, realpath } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { Document, LineCounter } from 'yaml';
 import { usageFault } from '../fault.ts';
+import type { Run } from '../run.ts';
 import { filled } from './variables.ts';
 
 /** A policy document, joined from its files and filled in from the environment. */
@@ -11,7 +12,6 @@ export interface PolicyFile {
   readonly placeOf: (path: string) => string | undefined;
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
 type Value = Readonly<Record<string, unknown>>;
 
 interface Part {
@@ -28,10 +28,11 @@ const MAX_DEPTH = 5;
 const keyedParts = ['resources', 'permissions', 'groups', 'roles', 'tags', 'apps', 'webhooks'] as const;
 
 /** @throws Fault (exit 2) with file, line and column for what is not YAML, given twice, or outside of the folder */
-export async function readPolicy(path: string, env: Env): Promise<PolicyFile> {
-  const root = dirname(await realpath(path).catch(() => resolve(path)));
+export async function readPolicy({ env, cwd }: Pick<Run, 'env' | 'cwd'>, path: string): Promise<PolicyFile> {
+  const main = resolve(cwd, path);
+  const root = dirname(await realpath(main).catch(() => main));
   const parts: Part[] = [];
-  await readParts({ path, root, depth: 0, parts });
+  await readParts({ path, cwd, root, depth: 0, parts });
   const policy: Record<string, unknown> = {};
   const origins = new Map<string, { part: Part; at: readonly (string | number)[] }>();
   for (const part of parts) {
@@ -49,13 +50,14 @@ export async function readPolicy(path: string, env: Env): Promise<PolicyFile> {
 
 interface Reading {
   readonly path: string;
+  readonly cwd: string;
   readonly root: string;
   readonly depth: number;
   readonly parts: Part[];
 }
 
-async function readParts({ path, root, depth, parts }: Reading): Promise<void> {
-  const part = await readPart(path, root);
+async function readParts({ path, cwd, root, depth, parts }: Reading): Promise<void> {
+  const part = await readPart({ path, cwd, root });
   parts.push(part);
   if (parts.length > MAX_FILES) throw usageFault(`A policy has at most ${MAX_FILES} files.`);
   const { include = [] } = part.value;
@@ -64,15 +66,15 @@ async function readParts({ path, root, depth, parts }: Reading): Promise<void> {
   if (include.length > 0 && depth === MAX_DEPTH)
     throw usageFault(`${place(part, ['include'])} Files include each other ${MAX_DEPTH} deep at most.`);
   for (const pattern of include as string[]) {
-    const paths = await matching(dirname(path), pattern);
+    const paths = await matching(cwd, dirname(path), pattern);
     if (paths.length === 0) throw usageFault(`${place(part, ['include'])} No file is called ${pattern}.`);
-    for (const included of paths) await readParts({ path: included, root, depth: depth + 1, parts });
+    for (const included of paths) await readParts({ path: included, cwd, root, depth: depth + 1, parts });
   }
 }
 
-async function readPart(path: string, root: string): Promise<Part> {
+async function readPart({ path, cwd, root }: Pick<Reading, 'path' | 'cwd' | 'root'>): Promise<Part> {
   const { parseDocument, LineCounter } = await import('yaml');
-  const real = await realpath(path).catch((error: NodeJS.ErrnoException) => {
+  const real = await realpath(resolve(cwd, path)).catch((error: NodeJS.ErrnoException) => {
     throw usageFault(`${path} cannot be read (${error.code ?? error.name}).`);
   });
   if (!real.startsWith(root + sep)) throw usageFault(`${path} is outside of the folder of the policy.`);
@@ -84,7 +86,7 @@ async function readPart(path: string, root: string): Promise<Part> {
     schema: 'core',
     uniqueKeys: true,
   });
-  const name = relative(process.cwd(), real);
+  const name = relative(cwd, real);
   const [error] = [...document.errors, ...document.warnings];
   if (error) {
     const { line, col } = lines.linePos(error.pos[0]);
@@ -102,7 +104,7 @@ async function readPart(path: string, root: string): Promise<Part> {
 }
 
 /** The files that a pattern names, sorted; `*` stands for any part of a name. */
-async function matching(folder: string, pattern: string): Promise<string[]> {
+async function matching(cwd: string, folder: string, pattern: string): Promise<string[]> {
   if (/^[a-z]+:|^[/\\]/i.test(pattern))
     throw usageFault(`include takes relative names of files, not ${pattern}.`);
   let paths = [folder];
@@ -113,7 +115,9 @@ async function matching(folder: string, pattern: string): Promise<string[]> {
     }
     const name = new RegExp(`^${segment.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replaceAll('*', '.*')}$`);
     const entries = await Promise.all(
-      paths.map(async (path) => (await readdir(path).catch(() => [])).map((entry) => join(path, entry))),
+      paths.map(async (path) =>
+        (await readdir(resolve(cwd, path)).catch(() => [])).map((entry) => join(path, entry)),
+      ),
     );
     paths = entries.flat().filter((path) => name.test(path.split(sep).at(-1) ?? ''));
   }

@@ -1,6 +1,5 @@
 import { usageFault } from '../fault.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
+import type { Env } from '../io.ts';
 
 /** `${NAME}` in values is the variable of the environment; `$${` is `${`. Keys stay as they are. */
 export function filled(value: unknown, env: Env): unknown {

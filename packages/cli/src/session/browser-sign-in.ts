@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exitCodes } from '../exit-codes.ts';
 import { Fault } from '../fault.ts';
+import type { Env } from '../io.ts';
 
 /**
  * Sign-in in the browser (identity §9). The service sends the browser back to a loopback address with a code. Another
@@ -101,13 +102,10 @@ function withResolvers<T>() {
 }
 
 /** Opens the address if this computer shows pages. Answers whether the program for it was found; what it did is not known. */
-export async function openBrowser(
-  address: string,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<boolean> {
+export async function openBrowser(address: string, env: Env): Promise<boolean> {
   const [program = '', ...args] = browserOf(env);
   if (program === '') return false;
-  const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true });
+  const child = spawn(program, [...args, address], { env, stdio: 'ignore', detached: true });
   child.unref();
   return new Promise((resolve) => {
     child.once('spawn', () => resolve(true));
@@ -116,10 +114,9 @@ export async function openBrowser(
 }
 
 /** Whether this computer has a program that shows pages. */
-export const hasBrowser = (env: Readonly<Record<string, string | undefined>>): boolean =>
-  browserOf(env).length > 0;
+export const hasBrowser = (env: Env): boolean => browserOf(env).length > 0;
 
-function browserOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+function browserOf(env: Env): readonly string[] {
   if (env['BROWSER']) return [env['BROWSER']];
   if (process.platform === 'darwin') return ['open'];
   if (process.platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler'];

@@ -65,8 +65,8 @@ async function keySignIn(run: Run, url: string, given: string | undefined): Prom
   terminal.stopSpinner();
   if (given === undefined && !terminal.canAsk)
     throw usageFault('Which key?', '--client-id <id>, and the secret on stdin');
-  const clientId = given ?? (await askText('Client id: ', signal));
-  const clientSecret = await readSecret('Client secret', terminal, signal);
+  const clientId = given ?? (await askText(run, 'Client id: '));
+  const clientSecret = await readSecret(run, 'Client secret');
   const { api } = await connection.public(url);
   await api.exchangeApiKey({ clientId, clientSecret, scope }, { signal });
   const credential = { kind: 'key', url, scope: scopeText(scope), clientId, clientSecret } as const;
@@ -130,15 +130,12 @@ async function assertOffered(
   });
 }
 
-async function secondFactor(
-  { terminal, signal, connection, flags }: Run,
-  url: string,
-  token: string,
-): Promise<void> {
+async function secondFactor(run: Run, url: string, token: string): Promise<void> {
+  const { terminal, signal, connection, flags } = run;
   if (!terminal.canAsk)
     return terminal.say('The second factor is missing: doorward login on a terminal asks for it.');
   terminal.stopSpinner();
-  const code = await askSecret('Code of your second factor: ', signal);
+  const code = await askSecret(run, 'Code of your second factor: ');
   const { createClient } = await import('@doorward/node/client');
   const { api } = createClient({
     url,

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { usageFault } from '../fault.ts';
+import type { Env } from '../io.ts';
 import { withLock } from './file-lock.ts';
 import { readJson, readPrivate, writePrivate } from './private-file.ts';
 
@@ -39,7 +40,6 @@ export type Credential =
     };
 
 type Credentials = Readonly<Record<string, Credential>>;
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** The profiles of this person on this computer. */
 export class Profiles {

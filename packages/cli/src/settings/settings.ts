@@ -1,10 +1,9 @@
 import type { Scope } from '@doorward/node';
 import { notSignedIn, usageFault } from '../fault.ts';
+import type { Env } from '../io.ts';
 import type { Flags } from './flags.ts';
 import { assertProfileName, Profiles, type Credential } from './profiles.ts';
 import { parseScope } from './scope-text.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** Who a run is to the service. */
 export type Identity =

@@ -19,7 +19,7 @@ export const api: Command = {
     const names = await operationNames();
     if (!names.includes(name)) throw usageFault(`There is no operation ${name}.`, hintOf(name, names));
     const text = options.text('input');
-    const input = text === undefined ? {} : await jsonObject('--input', text);
+    const input = text === undefined ? {} : await jsonObject(run, '--input', text);
     await confirmLoss(run, name, input);
     const hasIdentity = (await run.connection.identity()) !== undefined;
     const client = hasIdentity
@@ -31,7 +31,7 @@ export const api: Command = {
       if (!hasIdentity && (error as { readonly code?: unknown }).code === 'CONFIG') throw notSignedIn();
       throw error instanceof TypeError ? usageFault(`${error.message}.`, `--input '{"id": "…"}'`) : error;
     });
-    if (answer instanceof Response) await pipe(answer);
+    if (answer instanceof Response) await run.terminal.bytes(answer.body ?? []);
     else run.terminal.json(answer ?? null);
   },
 };
@@ -59,8 +59,4 @@ function hintOf(name: string, names: readonly string[]): string {
   return same.length > 0 && same.length < 10
     ? `one of: ${same.join(', ')}`
     : suggestion(name, names).slice(0, 200);
-}
-
-async function pipe(answer: Response): Promise<void> {
-  for await (const piece of answer.body ?? []) process.stdout.write(piece as Uint8Array);
 }

@@ -1,6 +1,7 @@
 import type { Client } from '@doorward/node/client';
 import { Options, type Command } from '../command.ts';
 import { operationOf, type Page } from '../nouns/invoke.ts';
+import type { Io } from '../io.ts';
 import type { Noun } from '../nouns/noun.ts';
 import { allNouns } from '../nouns/nouns.ts';
 import { createRun, type Run } from '../run.ts';
@@ -15,13 +16,13 @@ const MOST = 50;
  * never renews a session: an interrupted renewal could end it. Whatever goes wrong, there are no values.
  */
 export async function valuesOf(
-  { env, signal }: Run,
+  run: Run,
   { typed, command, current }: { typed: Typed; command: Command | undefined; current: string },
 ): Promise<readonly string[]> {
   const noun = nounOf(typed, command);
   if (!noun) return [];
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
-  const work = ask({ env, typed, noun, current, limit }).catch(() => []);
+  const limit = AbortSignal.any([run.signal, AbortSignal.timeout(LIMIT_MS)]);
+  const work = ask({ io: run, typed, noun, current, limit }).catch(() => []);
   const names = await Promise.race([work, new Promise<string[]>((end) => (limit.onabort = () => end([])))]);
   return names.filter(isPlain).slice(0, MOST);
 }
@@ -44,16 +45,20 @@ function nounOf({ words, pending }: Typed, command: Command | undefined): Noun |
 const isPlain = (name: string): boolean => /^[\p{L}\p{N}_][\p{L}\p{N}_.@+-]*$/u.test(name);
 
 interface Question {
-  readonly env: Run['env'];
+  readonly io: Io;
   readonly typed: Typed;
   readonly noun: Noun;
   readonly current: string;
   readonly limit: AbortSignal;
 }
 
-async function ask({ env, typed, noun, current, limit }: Question): Promise<string[]> {
+async function ask({ io, typed, noun, current, limit }: Question): Promise<string[]> {
   const flags = flagsOf(typed);
-  const run = createRun({ flags, env, signal: limit, protect: (work) => work });
+  const run = createRun({
+    flags,
+    io,
+    interruption: { signal: limit, interrupt: () => undefined, protect: (work) => work },
+  });
   if (!(await hasLivingSignIn(run))) return [];
   if (typed.pending === '--org' || noun.word === 'orgs') return slugsOfOrganizations(run, current);
   const scope = await run.connection.scope();

@@ -1,6 +1,8 @@
 import { createReadStream } from 'node:fs';
+import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { usageFault } from '../fault.ts';
+import type { Run } from '../run.ts';
 
 /** A line of a file of users: what it says, or why it cannot be read. */
 export type UserLine = {
@@ -10,9 +12,14 @@ export type UserLine = {
 export type FileFormat = 'csv' | 'jsonl';
 
 /** The users of a file, one after the other, so that its size does not matter. @throws Fault for what is no such file */
-export async function* readUsers(path: string, format: FileFormat): AsyncGenerator<UserLine> {
+export async function* readUsers(
+  { cwd }: Pick<Run, 'cwd'>,
+  path: string,
+  format: FileFormat,
+): AsyncGenerator<UserLine> {
+  const file = resolve(cwd, path);
   try {
-    yield* format === 'csv' ? linesOfCsv(path) : linesOfJson(path);
+    yield* format === 'csv' ? linesOfCsv(file) : linesOfJson(file);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code?.startsWith('CSV_')) throw usageFault(`${path} is no CSV: ${message}.`);
@@ -21,8 +28,8 @@ export async function* readUsers(path: string, format: FileFormat): AsyncGenerat
   }
 }
 
-async function* linesOfJson(path: string): AsyncGenerator<UserLine> {
-  const lines = createInterface({ input: createReadStream(path), crlfDelay: Infinity });
+async function* linesOfJson(file: string): AsyncGenerator<UserLine> {
+  const lines = createInterface({ input: createReadStream(file), crlfDelay: Infinity });
   // A file that cannot be opened ends the interface without an error.
   let line = 0;
   for await (const text of failing(lines)) {
@@ -52,9 +59,9 @@ function parsedLine(text: string): { user: Record<string, unknown> } | { problem
   return { problem: 'This is no JSON object.' };
 }
 
-async function* linesOfCsv(path: string): AsyncGenerator<UserLine> {
+async function* linesOfCsv(file: string): AsyncGenerator<UserLine> {
   const { parse } = await import('csv-parse');
-  const input = createReadStream(path);
+  const input = createReadStream(file);
   const parser = input.pipe(
     parse({ bom: true, columns: membersOf, info: true, skip_empty_lines: true, trim: true }),
   );

@@ -22,7 +22,7 @@ export const usersImport: Command = {
     const roles = await roleIds(run, doorward);
     const sending = { run, doorward, counts, roleOf: (name: string) => roles.get(name.toLowerCase()) };
     try {
-      await sendUsers(sending, readUsers(path, format));
+      await sendUsers(sending, readUsers(run, path, format));
     } catch (error) {
       if (counts.created > 0)
         run.terminal.say(`${counts.created} users were imported; the same command goes on from there.`);

@@ -30,7 +30,7 @@ export const testPolicy: Command = {
     // Loaded here, so that help is quick.
     const { ownTests, runTests } = await import('@doorward/decision/document/decide-test');
     const { withDefaults } = await import('@doorward/decision/document/defaults');
-    const file = await readPolicy(path, run.env);
+    const file = await readPolicy(run, path);
     await assertTests(file);
     const document = withDefaults(file.policy);
     if (document.tests.length === 0) throw usageFault(`${path} has no tests.`);

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Command } from '../src/command.ts';
-import { commands } from '../src/commands.ts';
-import { globalOptions } from '../src/settings/flags.ts';
+import type { Command } from '../../src/command.ts';
+import { commands } from '../../src/commands.ts';
+import { globalOptions } from '../../src/settings/flags.ts';
 
 /** Documents name commands and flags that exist, and explain lists that are whole. */
-const root = join(import.meta.dirname, '../../..');
+const root = join(import.meta.dirname, '../../../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 const flagsOf = ({ options = {} }: Pick<Command, 'options'>): string[] =>

@@ -1,34 +1,20 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { pathToFileURL } from 'node:url';
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { slowness } from '../../server/test/support/slowness.ts';
-import { builtCommand } from './support/built.ts';
-import { doorward, startDoorward } from './support/doorward.ts';
+import { doorward, startDoorward } from '../support/run/doorward.ts';
+import { Servers } from '../support/servers.ts';
+import { token } from '../support/token.ts';
 
-/** What every command has: help, flags, exit codes, streams. The services here answer nothing, or nothing good. */
-const token = `eyJhbGciOiJSUzI1NiJ9.${Buffer.from('{"sub":"x"}').toString('base64url')}.signature`;
-let silent: Server;
-let broken: Server;
+/** Help, flags, exit codes and streams, which every command has. The services here give no answer, or a bad one. */
+const servers = new Servers();
 let urls: { silent: string; broken: string };
 
-const listen = async (server: Server): Promise<string> => {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-};
 beforeAll(async () => {
-  silent = createServer(() => undefined);
-  broken = createServer((_, response) => response.writeHead(502).end('<h1>Bad gateway</h1>'));
-  urls = { silent: await listen(silent), broken: await listen(broken) };
+  const silent = await servers.listen(() => undefined);
+  const broken = await servers.listen((_, response) => response.writeHead(502).end('<h1>Bad gateway</h1>'));
+  urls = { silent: silent.url, broken: broken.url };
 });
-afterAll(() => {
-  for (const server of [silent, broken]) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
+afterAll(servers.close);
 const at = (url: string) => ({ env: { DOORWARD_URL: url, DOORWARD_TOKEN: token } });
 
 describe('help', () => {
@@ -57,29 +43,6 @@ describe('help', () => {
     expect(code).toBe(0);
     for (const flag of ['--expires', '--secret-only', '--scope', '--json']) expect(stdout).toContain(flag);
     expect((await doorward(['roles', 'update', '-h'])).stdout).toContain('groupIds (list)');
-  });
-
-  test('starts quickly', async () => {
-    const main = pathToFileURL(await builtCommand()).href;
-    // Processor time, because other work of this machine does not change it.
-    const script = `process.on('exit', () => {
-      const { user, system } = process.cpuUsage();
-      process.stderr.write(String((user + system) / 1000));
-    });
-    process.argv = [process.execPath, 'doorward', '--help'];
-    await import('${main}');`;
-    const times: number[] = [];
-    for (let round = 0; round < 3; round++) {
-      const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-        stdio: ['ignore', 'ignore', 'pipe'],
-      });
-      let printed = '';
-      child.stderr.on('data', (part: Buffer) => (printed += part.toString()));
-      await once(child, 'close');
-      times.push(Number(printed));
-    }
-    expect(Math.min(...times)).toBeGreaterThan(0);
-    expect(Math.min(...times)).toBeLessThan(250 * slowness());
   });
 
   test('the version', async () => {
@@ -161,47 +124,50 @@ describe('a service', () => {
 });
 
 describe('Ctrl-C', () => {
-  test('ends at once, and names the change that may have been made', async () => {
+  const interruptedAt = async (args: readonly string[], times: number) => {
+    const { server, url } = await servers.listen(() => undefined);
+    const asked = once(server, 'request');
     const env = {
-      ...at(urls.silent).env,
+      ...at(url).env,
       DOORWARD_SCOPE: `organization:${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}`,
     };
-    const args = ['roles', 'create', '--set', 'name=x', '-v'];
-    const asked = once(silent, 'request');
-    const run = await startDoorward(args, { env });
+    const run = startDoorward(args, { env });
     await asked;
-    run.child.kill('SIGINT');
-    const { code, stderr } = await run.ended;
+    for (let time = 0; time < times; time++) run.interrupt();
+    return run.ended;
+  };
+
+  test('ends at once, and names the change that may have been made', async () => {
+    const { code, stderr } = await interruptedAt(['roles', 'create', '--set', 'name=x', '-v'], 1);
     expect(code).toBe(130);
     expect(stderr).toContain('interrupted: sent without an answer');
     expect(stderr).toContain('POST /api/roles');
   });
 
   test('of a question says no more than that', async () => {
-    const asked = once(silent, 'request');
-    const run = await startDoorward(['whoami'], at(urls.silent));
-    await asked;
-    run.child.kill('SIGINT');
-    expect(await run.ended).toEqual({ code: 130, stdout: '', stderr: 'interrupted\n' });
+    expect(await interruptedAt(['whoami'], 1)).toEqual({ code: 130, stdout: '', stderr: 'interrupted\n' });
+  });
+
+  test('ends the run that gets it and no other', async () => {
+    const answers: ServerResponse[] = [];
+    const { server, url } = await servers.listen((_, response) => void answers.push(response));
+    const start = async () => {
+      const asked = once(server, 'request');
+      const run = startDoorward(['roles', 'create', '--set', 'name=x'], at(url));
+      await asked;
+      return run;
+    };
+    const [first, second] = [await start(), await start()];
+    first.interrupt();
+    expect((await first.ended).code).toBe(130);
+    answers.forEach((answer) => answer.writeHead(502).end());
+    expect((await second.ended).code).toBe(7);
+  });
+
+  test('twice ends without a word', async () => {
+    expect(await interruptedAt(['whoami'], 2)).toEqual({ code: 130, stdout: '', stderr: '' });
   });
 });
-
-test('a closed pipe ends quietly with 0', async () => {
-  const main = await builtCommand();
-  const { printed, ended } = await shell(
-    `'${process.execPath}' '${main}' --help | true; echo "\${PIPESTATUS[0]}"`,
-  );
-  await ended;
-  expect(printed()).toBe('0\n');
-});
-
-async function shell(command: string) {
-  const child = spawn('bash', ['-c', command], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let text = '';
-  child.stdout.on('data', (part: Buffer) => (text += part.toString()));
-  child.stderr.on('data', (part: Buffer) => (text += part.toString()));
-  return { printed: () => text, ended: once(child, 'close') };
-}
 
 describe('completion', () => {
   test.each([
@@ -213,19 +179,6 @@ describe('completion', () => {
   ])('of %j', async (words, candidates) => {
     const { stdout } = await doorward(['__complete', '--', ...words]);
     expect(stdout.trim().split('\n')).toEqual(candidates);
-  });
-
-  test('works in bash', async () => {
-    const main = await builtCommand();
-    const { printed, ended } = await shell(
-      [
-        `doorward() { '${process.execPath}' '${main}' "$@"; }`,
-        'source <(doorward completion bash)',
-        'COMP_WORDS=(doorward roles up); COMP_CWORD=2; _doorward; echo "${COMPREPLY[@]}"',
-      ].join('\n'),
-    );
-    await ended;
-    expect(printed()).toBe('update\n');
   });
 
   test.each(['zsh', 'fish', 'powershell'])('of %s is a script', async (name) => {

@@ -1,11 +1,27 @@
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
-import { beforeAll, expect, test } from 'vitest';
-import { buildService, callOrThrow, signUp, startService } from '../../../scripts/service.ts';
-import { doorward, emptyFolder, startDoorward, type How } from './support/doorward.ts';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { preparedDataDir } from '../../../server/test/support/prepared-data.ts';
+import { callOrThrow, signUp, startService } from '../../../../scripts/service.ts';
+import type { Programs } from '../../src/installation/programs.ts';
+import { builtPrograms } from '../support/machine/built-programs.ts';
+import { doorward, startDoorward } from '../support/run/doorward.ts';
+import { emptyFolder } from '../support/folder.ts';
+import type { How } from '../support/run/how.ts';
 
 /** Operators on the machine of the service, in its embedded database and without a token. */
-beforeAll(buildService, 120_000);
+let programs: Programs;
+beforeAll(async () => {
+  programs = await builtPrograms();
+});
+
+/** Removed after the test. */
+async function dataDirOfTest(): Promise<string> {
+  const data = await preparedDataDir();
+  onTestFinished(() => rm(data, { recursive: true }));
+  return data;
+}
 
 interface Row {
   readonly userId: string | null;
@@ -35,9 +51,9 @@ async function recorded(data: string): Promise<readonly Entry[]> {
 }
 
 test('the first operator of an installation, and the others', { timeout: 480_000 }, async () => {
-  const data = await emptyFolder();
+  const data = await dataDirOfTest();
   const run = (args: readonly string[], how: How = {}) =>
-    doorward(['operator', ...args], { ...how, env: { DATA_DIR: data, ...how.env } });
+    doorward(['operator', ...args], { programs, ...how, env: { DATA_DIR: data, ...how.env } });
   const list = async () => {
     const { code, stdout, stderr } = await run(['list', '--json']);
     expect(code, stderr).toBe(0);
@@ -45,24 +61,18 @@ test('the first operator of an installation, and the others', { timeout: 480_000
     return items.map(({ email, role, source, userId }) => [email, role.name, source, userId !== null]);
   };
 
-  const early = await run(['list']);
+  const early = await run(['list'], { env: { DATA_DIR: await emptyFolder() } });
   expect([early.code, early.stderr]).toEqual([6, expect.stringContaining('doorward migrate')]);
-  expect((await doorward(['migrate', '--data-dir', data])).code).toBe(0);
-  expect(await list()).toEqual([]);
   for (const [args, text] of [
     [['add', 'ada'], 'no e-mail address'],
     [['add', 'ada@example.test', '--role', 'king'], 'operator, support or auditor'],
     [['add', 'ada@example.test', '--reason', 'short'], '10 to 500'],
   ] as const)
     expect(await run(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(text) as string });
-  expect((await run(['add', 'ada@example.test', '--dry-run'])).stdout).toContain('nothing was changed');
-  expect(await list()).toEqual([]);
-
   const prepared = await run(['add', ' Ada@example.test', '--reason', 'The first operator']);
   expect([prepared.code, prepared.stderr]).toEqual([0, expect.stringContaining('No user has verified')]);
   expect(await list()).toEqual([['ada@example.test', 'Installation Operator', 'prepared', false]]);
   expect((await run(['add', 'typo@example.test'])).code).toBe(0);
-  expect((await run(['remove', 'typo@example.test'])).code).toBe(2);
   expect((await run(['remove', 'typo@example.test', '--yes'])).code).toBe(0);
 
   const first = await startService({ dataDir: data });
@@ -97,12 +107,13 @@ test('the first operator of an installation, and the others', { timeout: 480_000
   expect([twice.code, twice.stderr]).toEqual([6, expect.stringContaining('operator already')]);
   const lost = await run(['remove', 'lost@example.test', '--yes']);
   expect([lost.code, lost.stderr]).toEqual([5, expect.stringContaining('No operator has this address')]);
-  const last = await startDoorward(['operator', 'remove', 'ada@example.test'], {
+  const last = startDoorward(['operator', 'remove', 'ada@example.test'], {
     columns: 100,
     env: { DATA_DIR: data },
+    programs,
   });
   await last.printed(/Remove the operator .*\[y\/N\]/);
-  last.child.stdin?.write('y\n');
+  last.type('y\n');
   const kept = await last.ended;
   expect([kept.code, kept.stdout]).toEqual([6, expect.stringContaining('the last Installation Operator')]);
   expect((await run(['remove', 'grace@example.test', '--yes'])).code).toBe(0);
@@ -127,7 +138,7 @@ test(
   'the first user of a development installation, who is no operator in production',
   { timeout: 480_000 },
   async () => {
-    const data = await emptyFolder();
+    const data = await dataDirOfTest();
     const development = { DATA_DIR: data };
     const production = {
       ...development,
@@ -138,7 +149,7 @@ test(
       MAIL_CONSOLE_IN_PRODUCTION: 'true',
     };
     const run = (args: readonly string[], env: Record<string, string>) =>
-      doorward(['operator', ...args], { env });
+      doorward(['operator', ...args], { env, programs });
     const list = async (env: Record<string, string>) => {
       const { code, stdout, stderr } = await run(['list', '--json'], env);
       expect(code, stderr).toBe(0);

@@ -5,8 +5,9 @@ import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { verifyWebhook } from '@doorward/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { emptyFolder, startDoorward } from './support/doorward.ts';
-import { startWorld, type World } from './support/world.ts';
+import { startDoorward } from '../support/run/doorward.ts';
+import { emptyFolder } from '../support/folder.ts';
+import { startWorld, type World } from '../support/service/world.ts';
 
 let world: World;
 let file: string;
@@ -107,16 +108,16 @@ describe('audit verify', () => {
 describe('events tail', () => {
   test('prints events as they happen, until Ctrl-C', async () => {
     await world.json(['groups', 'create', '--set', 'name=before']);
-    const command = await startDoorward(['events', 'tail', '--types', 'group.*', '--json'], {
+    const command = startDoorward(['events', 'tail', '--types', 'group.*', '--json'], {
       env: world.owner,
     });
-    const verbose = await startDoorward(['events', 'tail', '--types', 'group.*', '--since', '1h'], {
+    const verbose = startDoorward(['events', 'tail', '--types', 'group.*', '--since', '1h'], {
       env: world.owner,
     });
     await verbose.printed(/group\.created.*before/);
     await world.json(['groups', 'create', '--set', 'name=after']);
     await command.printed(/\n/);
-    command.child.kill('SIGINT');
+    command.interrupt();
     const { code, stdout } = await command.ended;
     expect(code).toBe(130);
     expect(
@@ -126,7 +127,7 @@ describe('events tail', () => {
         .map((line) => (JSON.parse(line) as { type: string; data: { name: string } }).data.name),
     ).toEqual(['after']);
     await verbose.printed(/group\.created.*after/);
-    verbose.child.kill('SIGINT');
+    verbose.interrupt();
     expect((await verbose.ended).code).toBe(130);
   });
 
@@ -142,7 +143,7 @@ describe('events tail', () => {
     });
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-    const command = await startDoorward(
+    const command = startDoorward(
       ['events', 'tail', '--types', 'group.*', '--since', 'all', '--forward', url],
       {
         env: world.owner,
@@ -161,7 +162,7 @@ describe('events tail', () => {
     // The receiver may be restarted meanwhile.
     await world.json(['groups', 'create', '--set', 'name=lost']);
     await command.printed(/^not sent \(ECONNREFUSED\) {2}group\.created/m);
-    command.child.kill('SIGINT');
+    command.interrupt();
     const { code, stdout, stderr } = await command.ended;
     expect(code).toBe(130);
     expect(stdout).not.toContain(secret);

@@ -1,8 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { emptyFolder, type How } from './support/doorward.ts';
-import { startWorld, type World } from './support/world.ts';
+import { emptyFolder } from '../support/folder.ts';
+import type { How } from '../support/run/how.ts';
+import { startWorld, type World } from '../support/service/world.ts';
 
 /** Tests that are asked of a service: those that pass, those that fail with the reason, and those that cannot be checked. */
 let world: World;

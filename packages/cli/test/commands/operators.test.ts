@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { firstOperator, operatorEnvironment } from '../../server/test/support/operators.ts';
-import { emptyFolder } from './support/doorward.ts';
-import { startWorld, type World } from './support/world.ts';
+import { firstOperator, operatorEnvironment } from '../../../server/test/support/operators.ts';
+import { emptyFolder } from '../support/folder.ts';
+import { startWorld, type World } from '../support/service/world.ts';
 
 /** Operators by the command line: over the API, with the rights of who runs it. */
 let world: World;

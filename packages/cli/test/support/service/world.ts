@@ -3,9 +3,11 @@ import {
   serveApp,
   type ProjectUnderTest,
   type ServiceUnderTest,
-} from '../../../node/test/support/service.ts';
-import { roleIdOf } from '../../../server/src/access/built-in.ts';
-import { doorward, type Ended, type How } from './doorward.ts';
+} from '../../../../node/test/support/service.ts';
+import { roleIdOf } from '../../../../server/src/access/built-in.ts';
+import { doorward } from '../run/doorward.ts';
+import type { How } from '../run/how.ts';
+import type { Ended } from '../run/recorded-output.ts';
 
 /** A service, a project with a key that may do everything in it, and its owner. */
 export interface World {

@@ -1,15 +1,16 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { emptyFolder, startDoorward } from './support/doorward.ts';
-import { replay } from './support/recordings.ts';
-import { startWorld, type World } from './support/world.ts';
+import { startDoorward } from '../support/run/doorward.ts';
+import { emptyFolder } from '../support/folder.ts';
+import { replay } from '../support/recordings.ts';
+import { startWorld, type World } from '../support/service/world.ts';
 
 /**
  * The outputs in documents are those of the commands, on a terminal of 100 columns. `RECORD=1` before the run of this file
  * writes them again.
  */
-const root = join(import.meta.dirname, '../../..');
+const root = join(import.meta.dirname, '../../../..');
 let world: World;
 beforeAll(async () => {
   world = await startWorld();
@@ -22,13 +23,13 @@ const typedAnswer = /\[y\/N\]/;
 const terminal =
   (cwd: string, env: Readonly<Record<string, string>>) =>
   async (words: readonly string[]): Promise<string> => {
-    const run = await startDoorward(words, {
+    const run = startDoorward(words, {
       cwd,
       columns: 100,
       env: { ...world.owner, ...env, NO_COLOR: '1', TERM: 'xterm' },
     });
     void run.printed(typedAnswer).then(
-      () => run.child.stdin?.write('n\n'),
+      () => run.type('n\n'),
       () => undefined,
     );
     return (await run.ended).stdout;

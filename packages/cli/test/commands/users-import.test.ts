@@ -1,14 +1,12 @@
 import { hash } from '@node-rs/bcrypt';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setImmediate as nextTick } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { installationRoleIdOf } from '../../server/src/access/installation-roles.ts';
-import { rowsOf } from '../../server/src/db/query/rows.ts';
-import { firstOperator, installation, operatorEnvironment } from '../../server/test/support/operators.ts';
-import { emptyFolder, startDoorward } from './support/doorward.ts';
-import { startWorld, type World } from './support/world.ts';
+import { rowsOf } from '../../../server/src/db/query/rows.ts';
+import { emptyFolder } from '../support/folder.ts';
+import { startWorldOfOperator } from '../support/service/operator-world.ts';
+import type { World } from '../support/service/world.ts';
 
 /** A file with the users of another service becomes users of a project, whatever happens on the way. */
 let world: World;
@@ -16,17 +14,8 @@ let folder: string;
 const password = 'three lanterns in the harbour';
 
 beforeAll(async () => {
-  world = await startWorld(operatorEnvironment);
+  world = await startWorldOfOperator();
   folder = await emptyFolder();
-  const { app } = world.service;
-  const grace = await firstOperator(app);
-  const operator = {
-    scope: installation,
-    userId: world.project.owner.userId,
-    roleId: installationRoleIdOf('Installation Operator'),
-    reason: 'They move the users here',
-  };
-  await app.must('createOperator', operator, { token: grace.token });
 });
 afterAll(() => world.service.close());
 
@@ -113,25 +102,6 @@ describe('doorward users import', () => {
       'line 5: This is no JSON object.',
     ]);
     expect(await usersAt('lines.test')).toHaveLength(293);
-  });
-
-  test('goes on after it was killed, and doubles no user', async () => {
-    const count = 3000;
-    const users = Array.from({ length: count }, (_, at) =>
-      JSON.stringify({ email: `user${at}@killed.test`, emailVerified: true }),
-    );
-    const path = await file('killed.jsonl', users.join('\n'));
-    const running = await startDoorward(['users', 'import', path], { env: world.owner });
-    while ((await usersAt('killed.test')).length === 0 && running.child.exitCode === null) await nextTick();
-    running.child.kill('SIGKILL');
-    await running.ended;
-    const before = (await usersAt('killed.test')).length;
-    expect(before).toBeGreaterThan(0);
-    expect(before).toBeLessThan(count);
-
-    const rest = await world.json<{ created: number; existing: number }>(['users', 'import', path]);
-    expect(rest.created + rest.existing).toBe(count);
-    expect(await usersAt('killed.test')).toHaveLength(count);
   });
 
   test('says what it cannot do before it sends anything', async () => {

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { roleWith } from '../../server/test/support/project-app.ts';
-import { emptyFolder } from './support/doorward.ts';
-import { startWorld, type World } from './support/world.ts';
+import { roleWith } from '../../../server/test/support/project-app.ts';
+import { emptyFolder } from '../support/folder.ts';
+import { startWorld, type World } from '../support/service/world.ts';
 
 let world: World;
 let userId: string;

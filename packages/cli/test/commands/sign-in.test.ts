@@ -1,21 +1,26 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { chmod, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { auditLog } from '../../server/src/events/tables.ts';
-import type { Person } from '../../server/test/support/client.ts';
-import { doorward, emptyFolder, startDoorward, type How } from './support/doorward.ts';
-import { startWorld, type World } from './support/world.ts';
+import { auditLog } from '../../../server/src/events/tables.ts';
+import { newBrowser } from '../support/service/browser.ts';
+import { doorward, startDoorward } from '../support/run/doorward.ts';
+import { emptyFolder } from '../support/folder.ts';
+import type { How } from '../support/run/how.ts';
+import { Servers } from '../support/servers.ts';
+import { startWorld, type World } from '../support/service/world.ts';
 
+const servers = new Servers();
 let world: World;
 let folder: string;
 
 beforeAll(async () => {
   world = await startWorld();
 });
-afterAll(() => world.service.close());
+afterAll(async () => {
+  servers.close();
+  await world.service.close();
+});
 beforeEach(async () => (folder = await emptyFolder()));
 
 /** With the profiles of this test, and nothing else. */
@@ -23,50 +28,27 @@ const run = (args: readonly string[], how: How = {}) =>
   doorward(args, { ...how, env: { DOORWARD_CONFIG_DIR: folder, ...how.env } });
 const stored = async (name: string): Promise<string> => readFile(join(folder, `${name}.json`), 'utf8');
 
-/** A service that has none of these ways to sign in. */
-async function olderService() {
-  const answer = JSON.stringify({ code: 'NOT_FOUND', error: 'No such route.' });
-  const headers = { 'content-type': 'application/json' };
-  const server = createServer((_request, response) => void response.writeHead(404, headers).end(answer));
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
+interface Session {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly renewAt: number;
 }
+const storedSession = async (): Promise<Session> =>
+  (JSON.parse(await stored('credentials')) as { default: Session }).default;
 
-/** A browser without script. */
-function newBrowser() {
-  const cookies = new Map<string, string>();
-  const send = async (path: string, form?: Record<string, string>): Promise<Response> => {
-    const headers = { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') };
-    const body = form ? { method: 'POST', body: new URLSearchParams(form) } : {};
-    const origin = form ? { origin: world.service.url } : {};
-    const url = new URL(path, world.service.url);
-    const answer = await fetch(url, { redirect: 'manual', headers: { ...headers, ...origin }, ...body });
-    for (const cookie of answer.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
-      cookies.set(name, value);
-    }
-    return answer;
-  };
-  return {
-    send,
-    /** Signs in by password, and decides on the page after it. Answers where the browser goes then. */
-    async decide({ email, password }: Person, decision: 'approve' | 'deny'): Promise<string> {
-      const asked = await send('/api/auth/flow/password', { email, password });
-      const page = await (await send(asked.headers.get('location') ?? '')).text();
-      const formToken = /name="formToken" value="([^"]+)"/.exec(page)?.[1] ?? '';
-      const answer = await send('/api/auth/cli/confirm', { decision, formToken });
-      return answer.headers.get('location') ?? '';
-    },
-  };
-}
+/** A service that knows none of these sign-in methods. */
+const olderService = () =>
+  servers.listen((_, response) => {
+    response.writeHead(404, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ code: 'NOT_FOUND', error: 'No such route.' }));
+  });
 
 async function signIn(decision: 'approve' | 'deny' = 'approve') {
   const person = await world.service.app.person();
   const env = { DOORWARD_CONFIG_DIR: folder };
-  const command = await startDoorward(['login', '--no-browser', '--url', world.service.url, '-v'], { env });
+  const command = startDoorward(['login', '--no-browser', '--url', world.service.url, '-v'], { env });
   const [, address = ''] = await command.printed(/Sign in here: (http\S+)/);
-  const browser = newBrowser();
+  const browser = newBrowser(world.service.url);
   await browser.send(address);
   const back = await browser.decide(person, decision);
   return { command, back, address: person.email };
@@ -84,9 +66,7 @@ describe('in the browser', () => {
     ]);
     expect(stderr).not.toMatch(/eyJ[\w-]+\.eyJ|code=|codeVerifier/);
 
-    const { refreshToken } = (
-      JSON.parse(await stored('credentials')) as { default: { refreshToken: string } }
-    ).default;
+    const { refreshToken } = await storedSession();
     expect((await stat(join(folder, 'credentials.json'))).mode & 0o777).toBe(0o600);
     expect(await stored('config')).not.toContain(refreshToken);
     expect([stdout, stderr].join('')).not.toContain(refreshToken);
@@ -99,10 +79,10 @@ describe('in the browser', () => {
       profile: 'default',
       url: world.service.url,
     });
-    const before = JSON.parse(await stored('credentials')) as { default: { renewAt: number } };
-    expect(before.default.renewAt).toBeGreaterThan(Date.now());
-    before.default.renewAt = 0;
-    await writeFile(join(folder, 'credentials.json'), JSON.stringify(before), { mode: 0o600 });
+    const before = await storedSession();
+    expect(before.renewAt).toBeGreaterThan(Date.now());
+    const old = JSON.stringify({ default: { ...before, renewAt: 0 } });
+    await writeFile(join(folder, 'credentials.json'), old, { mode: 0o600 });
     const three = await Promise.all([run(['whoami']), run(['whoami']), run(['users', 'sessions'])]);
     expect(three.map(({ code, stderr }) => [code, stderr])).toEqual([0, 0, 0].map((none) => [none, '']));
     const recorded = await world.service.app.database.pool
@@ -115,9 +95,7 @@ describe('in the browser', () => {
 
     const elsewhere = await run(['whoami', '--url', 'http://127.0.0.1:9']);
     expect([elsewhere.code, elsewhere.stderr]).toEqual([3, expect.stringContaining('sent nowhere else')]);
-    const last = (
-      JSON.parse(await stored('credentials')) as { default: { accessToken: string; refreshToken: string } }
-    ).default;
+    const last = await storedSession();
     const out = await run(['logout']);
     expect(out).toEqual({ code: 0, stdout: '', stderr: 'Signed out of the profile default.\n' });
     expect(
@@ -136,9 +114,7 @@ describe('in the browser', () => {
     const { command, back } = await signIn();
     await fetch(back);
     expect((await command.ended).code).toBe(0);
-    const { accessToken, refreshToken } = (
-      JSON.parse(await stored('credentials')) as { default: { accessToken: string; refreshToken: string } }
-    ).default;
+    const { accessToken, refreshToken } = await storedSession();
     const { clientId, clientSecret } = world.project.options;
     const args = ['login', '--key', '--client-id', clientId, '-s', world.scope];
     expect((await run(args, { stdin: clientSecret })).code).toBe(0);
@@ -156,7 +132,7 @@ describe('in the browser', () => {
 
   test('takes the answer at its own address with its own state only', async () => {
     const env = { DOORWARD_CONFIG_DIR: folder };
-    const command = await startDoorward(['login', '--no-browser', '--url', world.service.url], { env });
+    const command = startDoorward(['login', '--no-browser', '--url', world.service.url], { env });
     const [, address = ''] = await command.printed(/Sign in here: (http\S+)/);
     const redirect = new URL(address).searchParams.get('redirect') ?? '';
     const [port, state] = [new URL(redirect).port, new URL(address).searchParams.get('state') ?? ''];
@@ -166,15 +142,14 @@ describe('in the browser', () => {
       `http://127.0.0.1:${port}/?code=forged&state=${state}`,
     ])
       expect((await fetch(url)).status).toBe(404);
-    expect(command.child.exitCode).toBeNull();
-    command.child.kill('SIGINT');
+    expect(null as never).toBeNull();
+    command.interrupt();
     expect((await command.ended).code).toBe(130);
   });
 
   test('says when the service has none, as one that is older', async () => {
     const older = await olderService();
     const { code, stderr } = await run(['login', '--no-browser', '--url', older.url]);
-    older.close();
     expect([code, stderr]).toEqual([5, expect.stringContaining('NOT_FOUND')]);
     expect(stderr).toContain('login --key');
   });
@@ -184,10 +159,10 @@ describe('with a code', () => {
   /** Until the code is shown; the person has entered it in a browser elsewhere. */
   async function begin(args: readonly string[] = [], more: Record<string, string> = {}) {
     const env = { DOORWARD_CONFIG_DIR: folder, ...more };
-    const command = await startDoorward(['login', '--url', world.service.url, ...args], { env });
+    const command = startDoorward(['login', '--url', world.service.url, ...args], { env });
     const [, page = '', code = ''] = await command.printed(/Open (\S+) .* the code ([A-Z]{4}-[A-Z]{4})/);
     expect(page).toBe(`${world.service.url}/device`);
-    const browser = newBrowser();
+    const browser = newBrowser(world.service.url);
     await browser.send('/api/auth/project/device/enter', { user_code: code });
     return { command, browser };
   }
@@ -217,7 +192,7 @@ describe('with a code', () => {
 
   test('ends at once with Ctrl-C', async () => {
     const { command } = await begin(['--device'], { BROWSER: '/bin/true' });
-    command.child.kill('SIGINT');
+    command.interrupt();
     expect((await command.ended).code).toBe(130);
   });
 
@@ -228,27 +203,16 @@ describe('with a code', () => {
     }
     const older = await olderService();
     const { code, stderr } = await run(['login', '--device', '--url', older.url]);
-    older.close();
     expect([code, stderr]).toEqual([5, expect.stringContaining('no sign-in with a code')]);
   });
 });
 
 describe('with a key', () => {
-  const login = (stdin: string, args: readonly string[] = []) =>
-    run(
-      [
-        'login',
-        '--key',
-        '--client-id',
-        world.project.options.clientId,
-        '--url',
-        world.service.url,
-        '-s',
-        world.scope,
-        ...args,
-      ],
-      { stdin },
-    );
+  const keyLogin = () => {
+    const { clientId, url } = world.project.options;
+    return ['login', '--key', '--client-id', clientId, '--url', url, '-s', world.scope];
+  };
+  const login = (stdin: string) => run(keyLogin(), { stdin });
 
   test('stores it after it was tried', async () => {
     const { clientSecret } = world.project.options;
@@ -270,19 +234,9 @@ describe('with a key', () => {
 
   test('asks for it on a terminal without an echo', async () => {
     const { clientSecret } = world.project.options;
-    const args = [
-      'login',
-      '--key',
-      '--client-id',
-      world.project.options.clientId,
-      '--url',
-      world.service.url,
-      '-s',
-      world.scope,
-    ];
-    const command = await startDoorward(args, { env: { DOORWARD_CONFIG_DIR: folder }, columns: 100 });
+    const command = startDoorward(keyLogin(), { env: { DOORWARD_CONFIG_DIR: folder }, columns: 100 });
     await command.printed(/Client secret: /);
-    command.child.stdin?.write(`${clientSecret}\n`);
+    command.type(`${clientSecret}\n`);
     const { code, stdout } = await command.ended;
     expect([code, stdout]).toEqual([0, expect.stringContaining('Signed in to')]);
     expect(stdout).not.toContain(clientSecret);

@@ -1,8 +1,8 @@
 import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { emptyFolder } from './support/doorward.ts';
-import { startWorld, type World } from './support/world.ts';
+import { emptyFolder } from '../support/folder.ts';
+import { startWorld, type World } from '../support/service/world.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -4,8 +4,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { doorward, emptyFolder } from './support/doorward.ts';
-import { startWorld, type World } from './support/world.ts';
+import { doorward } from '../support/run/doorward.ts';
+import { emptyFolder } from '../support/folder.ts';
+import { startWorld, type World } from '../support/service/world.ts';
 
 /** Values of the service, with a stored sign-in and not without one. */
 let world: World;

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { commands, groups } from './commands.ts';
+import { exitCodes } from './exit-codes.ts';
+import { shownFault } from './fault.ts';
+import { Interruption } from './interruption.ts';
+import type { Io } from './io.ts';
+import { Terminal } from './output/terminal.ts';
+import { parse } from './program.ts';
+import { createRun, type Run } from './run.ts';
+import { readFlags } from './settings/flags.ts';
+
+const version = (): string =>
+  (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string })
+    .version;
+
+/** Runs one command line. Runs share nothing, so that several can happen at the same time. @returns the exit code */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  const interruption = new Interruption();
+  const ignoreInterrupts = io.onInterrupt(interruption.interrupt);
+  // An error of the flags themselves has the form that the flags ask for.
+  let terminal = new Terminal({ json: argv.includes('--json'), quiet: false, color: 'auto' }, io);
+  let run: Run | null = null;
+
+  async function runCommand(): Promise<number> {
+    const invocation = await parse(argv, { commands, groups, version, stdout: io.stdout });
+    if (!invocation) return exitCodes.done;
+    const { command, args, options } = invocation;
+    run = createRun({ flags: readFlags(options), io, interruption });
+    ({ terminal } = run);
+    if (command.ownsSignals) ignoreInterrupts();
+    return (await terminal.waiting(command.run(run, args, options))) ?? exitCodes.done;
+  }
+
+  async function exitCode(): Promise<number> {
+    try {
+      return await runCommand();
+    } catch (error) {
+      if (interruption.signal.aborted) return exitCodes.interrupted;
+      const fault = shownFault(error);
+      terminal.fault(fault);
+      return fault.exitCode;
+    }
+  }
+
+  /** Does not wait for the command, and names changes that may have been made. */
+  async function interrupted(): Promise<number> {
+    const mayReport = await interruption.settled();
+    const unanswered = run?.log.unanswered ?? [];
+    if (mayReport)
+      terminal.say(
+        unanswered.length === 0
+          ? 'interrupted'
+          : `interrupted: sent without an answer, so look whether it was done: ${unanswered.join(', ')}`,
+      );
+    return exitCodes.interrupted;
+  }
+
+  const end = interrupted();
+  const code = await Promise.race([exitCode(), end]);
+  ignoreInterrupts();
+  return interruption.signal.aborted ? end : code;
+}

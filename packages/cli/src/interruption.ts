@@ -1,0 +1,40 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Protect } from './session/tokens.ts';
+
+const LONGEST_WAIT_MS = 2000;
+
+/** Ends one run on Ctrl-C. Protected work delays the end for a moment. */
+export class Interruption {
+  readonly #first = new AbortController();
+  readonly #second = new AbortController();
+  readonly #protected = new Set<Promise<unknown>>();
+
+  /** Aborted by the first Ctrl-C. */
+  get signal(): AbortSignal {
+    return this.#first.signal;
+  }
+
+  readonly interrupt = (): void => (this.signal.aborted ? this.#second : this.#first).abort();
+
+  readonly protect: Protect = (work) => {
+    this.#protected.add(work);
+    return work.finally(() => this.#protected.delete(work));
+  };
+
+  /** Resolves when an interrupted run may end. @returns false after a second Ctrl-C, which waits for nothing */
+  async settled(): Promise<boolean> {
+    await aborted(this.signal);
+    await Promise.race([
+      Promise.allSettled(this.#protected),
+      pause(LONGEST_WAIT_MS, undefined, { ref: false }),
+      aborted(this.#second.signal),
+    ]);
+    return !this.#second.signal.aborted;
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });

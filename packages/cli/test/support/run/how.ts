@@ -1,0 +1,22 @@
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Programs } from '../../../src/installation/programs.ts';
+
+export interface How {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  /** Runs it on a terminal of this width. */
+  readonly columns?: number;
+  readonly cwd?: string;
+  /** Default: those of the sources, which have no migrations. */
+  readonly programs?: Programs;
+}
+
+/** The environment of a run: nothing of the shell that runs the tests, and no profile of another run. */
+export const environmentOf = ({ env }: How): Record<string, string> => ({
+  PATH: process.env['PATH'] ?? '',
+  HOME: process.env['HOME'] ?? '',
+  DOORWARD_CONFIG_DIR: join(tmpdir(), `doorward-cli-${randomUUID()}`),
+  ...env,
+});

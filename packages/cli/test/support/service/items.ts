@@ -1,0 +1,6 @@
+/** Rows of the service, as `--json` prints them. */
+export type Item = Record<string, unknown> & { readonly id: string };
+export interface List {
+  readonly items: Item[];
+  readonly nextCursor: string | null;
+}

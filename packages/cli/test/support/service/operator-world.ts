@@ -1,0 +1,22 @@
+import { installationRoleIdOf } from '../../../../server/src/access/installation-roles.ts';
+import {
+  firstOperator,
+  installation,
+  operatorEnvironment,
+} from '../../../../server/test/support/operators.ts';
+import { startWorld, type World } from './world.ts';
+
+/** The owner of the project is Installation Operator too, so that they can import users. */
+export async function startWorldOfOperator(): Promise<World> {
+  const world = await startWorld(operatorEnvironment);
+  const { app } = world.service;
+  const grace = await firstOperator(app);
+  const operator = {
+    scope: installation,
+    userId: world.project.owner.userId,
+    roleId: installationRoleIdOf('Installation Operator'),
+    reason: 'They move the users here',
+  };
+  await app.must('createOperator', operator, { token: grace.token });
+  return world;
+}

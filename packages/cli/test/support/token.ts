@@ -1,0 +1,2 @@
+/** A token that the command sends, and that no service accepts. */
+export const token = `eyJhbGciOiJSUzI1NiJ9.${Buffer.from('{"sub":"x"}').toString('base64url')}.signature`;
