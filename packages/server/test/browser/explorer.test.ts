@@ -5,11 +5,11 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { buildService, callOrThrow, startService, type Service } from '../../../../scripts/service.ts';
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { callOrThrow, startService, type Service } from '../../../../scripts/service.ts';
 import { operations } from '../../src/operations.ts';
-import { preparedDataDir } from '../support/prepared-data.ts';
-import { launch, photograph, screenshots, watched } from './watched.ts';
+import { demoDataDir } from '../../../console/test/support/demo-data.ts';
+import { photograph, sharedBrowser, watched } from './watched.ts';
 
 let dataDir: string;
 let service: Service;
@@ -26,15 +26,12 @@ interface Demo {
 let demo: Demo;
 
 beforeAll(async () => {
-  await buildService();
-  dataDir = await preparedDataDir();
+  dataDir = await demoDataDir(inject('demoArchive'));
+  // With it, the examples of the document name the demo data.
   service = await startService({ dataDir, env: { DEV_SEED: 'true' } });
-  await vi.waitFor(() => expect(service.output()).toMatch(/answers ALLOWED/), {
-    timeout: 60_000,
-    interval: 100,
-  });
+  await vi.waitFor(() => expect(service.output()).toMatch(/answers ALLOWED/), 60_000);
   demo = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8')) as Demo;
-  browser = await launch();
+  browser = await sharedBrowser();
   ({ context, page, offences } = await watched(browser, service.base, () => false));
   await page.goto(`${service.base}/api-docs`);
   await page.locator('.opblock').first().waitFor();
@@ -42,7 +39,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await context?.close();
-  await browser?.close();
   await service?.stop();
   await rm(dataDir, { recursive: true, force: true });
 });
@@ -59,11 +55,11 @@ async function execute(name: string): Promise<{ status: number; sent: string; an
     if (!shown?.includes('is-open')) await block.locator('.opblock-summary-control').click();
     return shown;
   };
-  await expect.poll(opened, { timeout: 20_000, interval: 1000 }).toContain('is-open');
+  await expect.poll(opened, { interval: 1000 }).toContain('is-open');
   // The page fills in the body after it has read the operation.
   if (op?.method === 'POST') {
     const body = block.locator('textarea.body-param__text');
-    await expect.poll(() => body.inputValue(), { timeout: 30_000 }).toContain('{');
+    await expect.poll(() => body.inputValue()).toContain('{');
   }
   const [answered] = await Promise.all([
     page.waitForResponse((response) => new URL(response.url()).pathname === op?.path),
@@ -115,6 +111,6 @@ describe('as prefilled', () => {
   });
 
   test('the page sends no request elsewhere and causes no error', () => {
-    expect(offences, `see ${screenshots}`).toEqual([]);
+    expect(offences).toEqual([]);
   });
 });
