@@ -1,15 +1,43 @@
 import { defineConfig } from 'vitest/config';
 
+/** Files with pages that the project `browser` shows in one look each, and `browser-exhaustive` in every look. */
+const withLooks = [
+  'packages/console/test/browser/{first-user,pages,states}.test.ts',
+  'packages/server/test/browser/{account,company-journey,passkeys,project-sign-in,sign-in-pages,start}.test.ts',
+];
+const exhaustive = 'packages/*/test/browser/**/*.exhaustive.test.ts';
+
 export default defineConfig({
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
-    include: ['packages/*/test/browser/**/*.test.ts'],
-    globalSetup: './packages/server/test/support/global-setup.ts',
+    globalSetup: [
+      './packages/server/test/support/global-setup.ts',
+      './packages/console/test/support/demo-data.ts',
+    ],
+    setupFiles: './packages/server/test/browser/close-contexts.ts',
     // On a busy machine a page takes seconds for what it does in a moment otherwise.
     testTimeout: 120_000,
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 30_000 } },
     hookTimeout: 180_000,
     // Pages wait most of the time: two files of tests at once.
     maxWorkers: 2,
+    // The files of a worker share one browser.
+    isolate: false,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'browser', include: ['packages/*/test/browser/**/*.test.ts'], exclude: [exhaustive] },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'browser-exhaustive',
+          include: [...withLooks, exhaustive],
+          env: { BROWSER_LOOKS: 'all' },
+          testTimeout: 1_800_000,
+          hookTimeout: 1_800_000,
+        },
+      },
+    ],
   },
 });

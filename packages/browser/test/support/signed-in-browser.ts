@@ -1,5 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { launch } from '../../../server/test/browser/watched.ts';
+import { closeContexts, sharedBrowser } from '../../../server/test/browser/watched.ts';
 import type { Person } from '../../../server/test/support/client.ts';
 import { startAppPages, type AppPages } from './app-pages.ts';
 import { startBoardApp, type BoardApp } from './board-app.ts';
@@ -19,7 +19,7 @@ export interface AppInBrowser {
 export async function startAppInBrowser(script: string): Promise<AppInBrowser> {
   const pages = await startAppPages(script);
   const boards = await startBoardApp(pages.origin);
-  const browser = await launch();
+  const browser = await sharedBrowser();
   pages.config = {
     issuer: boards.issuer,
     clientId: boards.app.clientId,
@@ -42,7 +42,7 @@ export async function startAppInBrowser(script: string): Promise<AppInBrowser> {
       return page;
     },
     async close() {
-      await browser.close();
+      await closeContexts();
       await boards.close();
       await pages.close();
     },

@@ -1,19 +1,18 @@
 import { rm } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { buildService, callOrThrow, startService, type Service } from '../../../../scripts/service.ts';
+import { callOrThrow, startService, type Service } from '../../../../scripts/service.ts';
 import { violations } from '../../../server/test/browser/accessibility.ts';
-import { launch, photograph, watched, type Watched } from '../../../server/test/browser/watched.ts';
+import { colorSchemesOf } from '../../../server/test/browser/looks.ts';
+import { photograph, sharedBrowser, watched, type Watched } from '../../../server/test/browser/watched.ts';
 import { preparedDataDir } from '../../../server/test/support/prepared-data.ts';
 import { refusals, stored } from '../support/console.ts';
 
 /** The first run: from the link that the service prints to the overview of the console, and what a dead link says. */
 let browser: Browser;
 beforeAll(async () => {
-  await buildService();
-  browser = await launch();
-}, 180_000);
-afterAll(() => browser?.close());
+  browser = await sharedBrowser();
+});
 
 interface Fresh {
   readonly service: Service;
@@ -62,19 +61,20 @@ async function send(page: Page, { name, email, password }: typeof good): Promise
 }
 
 const looks = {
-  'desk light': { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
-  'phone dark': { viewport: { width: 320, height: 640 }, colorScheme: 'dark' },
+  light: { look: 'desk light', viewport: { width: 1280, height: 800 } },
+  dark: { look: 'phone dark', viewport: { width: 320, height: 640 } },
 } as const;
 const languages = ['en-GB', 'de-DE', 'es-ES', 'fr-FR'] as const;
 
-/** What is wrong with the page, in each look. */
-async function faultsOf(page: Page, name: string): Promise<string[]> {
+let turns = 0;
+/** What is wrong with the page, in the looks whose turn it is. */
+async function faultsOf(page: Page, name: string, turn = turns++): Promise<string[]> {
   const faults: string[] = [];
-  for (const [look, { viewport, colorScheme }] of Object.entries(looks)) {
+  for (const colorScheme of colorSchemesOf(turn)) {
+    const { look, viewport } = looks[colorScheme];
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
-    if (process.env['PAGES_SCREENSHOTS'] !== undefined)
-      await photograph(page, `first-user ${name} ${look}`.replaceAll(/\W+/g, '-'));
+    await photograph(page, `first-user ${name} ${look}`.replaceAll(/\W+/g, '-'));
     faults.push(...(await violations(page)).map((fault) => `${name} ${look}: ${fault}`));
     const beyond = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
     if (beyond > 1) faults.push(`${name} ${look}: ${beyond} px wider than the window`);
@@ -89,17 +89,17 @@ describe('the link of a fresh installation', () => {
   }, 120_000);
   afterAll(() => fresh?.close());
 
-  test('opens a form without a fault, in every language and look', { timeout: 300_000 }, async () => {
+  test('opens a form without a fault, in every language and look', async () => {
     const faults: string[] = [];
     const titles = new Set<string>();
-    for (const locale of languages) {
+    for (const [turn, locale] of languages.entries()) {
       const { page, context, offences } = await open(fresh, fresh.link, { locale });
       await page.locator('form.sign-in').waitFor();
       titles.add((await page.locator('h1').textContent()) ?? '');
-      faults.push(...(await faultsOf(page, `form ${locale}`)), ...offences);
+      faults.push(...(await faultsOf(page, `form ${locale}`, turn)), ...offences);
       await page.goto(`${fresh.service.base}/console/first-user`);
       await page.locator('main a').waitFor();
-      faults.push(...(await faultsOf(page, `no link ${locale}`)), ...offences);
+      faults.push(...(await faultsOf(page, `no link ${locale}`, turn + 1)), ...offences);
       await context.close();
     }
     expect(faults).toEqual([]);
@@ -120,7 +120,7 @@ describe('the link of a fresh installation', () => {
     await context.close();
   });
 
-  test('makes the first user, by keyboard, and ends at their overview', { timeout: 120_000 }, async () => {
+  test('makes the first user, by keyboard, and ends at their overview', async () => {
     const { page, context, offences, requests } = await open(fresh, fresh.link);
     const token = tokenOf(fresh.link);
     await page.locator('form.sign-in').waitFor();
@@ -183,7 +183,7 @@ describe('the link after a registration', () => {
   }, 120_000);
   afterAll(() => fresh?.close());
 
-  test('says that there is a user already', { timeout: 120_000 }, async () => {
+  test('says that there is a user already', async () => {
     const { page, context, offences } = await open(fresh, fresh.link);
     await send(page, good);
     await page.getByRole('heading', { name: 'There is a user already' }).waitFor();

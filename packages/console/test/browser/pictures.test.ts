@@ -6,7 +6,7 @@ import { photograph, screenshots } from '../../../server/test/browser/watched.ts
 import { setUpConsole, signedIn, type ConsoleSetup } from '../support/console.ts';
 
 /** The pictures of docs/console.md, which `npm run pictures` takes. */
-const areWanted = process.env['PAGES_SCREENSHOTS'] !== undefined;
+const areWanted = screenshots !== undefined;
 const LARGEST = 150_000;
 let setup: ConsoleSetup;
 
@@ -88,5 +88,5 @@ test.runIf(areWanted).each(pictures)('$name is taken, and small', async ({ name,
   await prepare?.(page);
   await photograph(page, name);
   await context.close();
-  expect((await stat(join(screenshots, `${name}.png`))).size).toBeLessThan(LARGEST);
+  expect((await stat(join(screenshots ?? '', `${name}.png`))).size).toBeLessThan(LARGEST);
 });

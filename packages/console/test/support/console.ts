@@ -3,13 +3,13 @@ import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { createClient, type Client } from '@doorward/node/client';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { expect, vi } from 'vitest';
-import { buildService, startService, type Service } from '../../../../scripts/service.ts';
-import { launch, watched, type Watched } from '../../../server/test/browser/watched.ts';
+import { expect, inject } from 'vitest';
+import { startService, type Service } from '../../../../scripts/service.ts';
+import { closeContexts, sharedBrowser, watched, type Watched } from '../../../server/test/browser/watched.ts';
 import { openEmbedded } from '../../../server/src/db/connection/open.ts';
 import type { Executor } from '../../../server/src/kernel/scoped-db.ts';
-import { preparedDataDir } from '../../../server/test/support/prepared-data.ts';
 import { slowness } from '../../../server/test/support/slowness.ts';
+import { demoDataDir } from './demo-data.ts';
 
 /** The built service with its console, the demo data, and a browser. */
 export interface ConsoleSetup {
@@ -35,28 +35,22 @@ export async function setUpConsole(
   env: Record<string, string> = {},
   fill?: (database: Executor, demo: Demo) => Promise<unknown>,
 ): Promise<ConsoleSetup> {
-  await buildService();
-  const dataDir = await preparedDataDir();
-  const options = {
+  const dataDir = await demoDataDir(inject('demoArchive'));
+  const demo = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8')) as Demo;
+  if (fill) {
+    const database = await openEmbedded(dataDir);
+    await fill(database.pool, demo);
+    await database.close();
+  }
+  const service = await startService({
     dataDir,
     env: {
-      DEV_SEED: 'true',
       SECURITY_RATE_LIMIT_AUTH_MAX: '100000',
       SECURITY_RATE_LIMIT_GENERAL_MAX: '1000000',
       ...env,
     },
-  };
-  let service = await startService(options);
-  await vi.waitFor(() => expect(service.output()).toMatch(/answers ALLOWED/), 60_000);
-  const demo = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8')) as Demo;
-  if (fill) {
-    await service.stop();
-    const database = await openEmbedded(dataDir);
-    await fill(database.pool, demo);
-    await database.close();
-    service = await startService(options);
-  }
-  const browser = await launch();
+  });
+  const browser = await sharedBrowser();
   return {
     service,
     browser,
@@ -64,7 +58,7 @@ export async function setUpConsole(
     project: `/console/${demo.key.scope.tenant}/${demo.key.scope.id}`,
     api: await apiOf(service.base, demo),
     async close() {
-      await browser.close();
+      await closeContexts();
       await service.stop();
       await rm(dataDir, { recursive: true, force: true });
     },

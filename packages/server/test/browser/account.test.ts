@@ -2,12 +2,12 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../../../../scripts/service.ts';
-import { languages } from '../../src/i18n/translate.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { codeShown } from '../support/authenticator.ts';
 import type { Person } from '../support/client.ts';
 import { violations } from './accessibility.ts';
-import { launch, photograph, screenshots, watched, type Watched } from './watched.ts';
+import { lookName, looksOf } from './looks.ts';
+import { photograph, sharedBrowser, watched, type Watched } from './watched.ts';
 
 let app: TestApp;
 let origin: string;
@@ -21,11 +21,10 @@ beforeAll(async () => {
   origin = `http://localhost:${port}`;
   app = await startApp({ APP_URL: origin });
   await app.server.listen({ host: '127.0.0.1', port });
-  browser = await launch();
+  browser = await sharedBrowser();
   person = await app.person({ name: 'Ada Lovelace' });
 });
 afterAll(async () => {
-  await browser?.close();
   await app?.close();
 });
 
@@ -35,7 +34,7 @@ const open = (options: BrowserContextOptions = {}): Promise<Watched> =>
 
 const close = async ({ context, offences }: Watched) => {
   await context.close();
-  expect(offences, `see ${screenshots}`).toEqual([]);
+  expect(offences).toEqual([]);
 };
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
@@ -80,6 +79,7 @@ test('a person signs in from a deep link, adds both factors, and keeps the codes
   await close(view);
 });
 
+const phone = { width: 320, height: 640 };
 const paths = [
   '',
   '/password',
@@ -91,26 +91,28 @@ const paths = [
   '/notifications',
   '/data',
 ];
-const looks = [
-  { locale: 'en', colorScheme: 'light' },
-  { locale: 'en', colorScheme: 'dark' },
-  ...languages.slice(1).map((locale) => ({ locale, colorScheme: 'light' }) as const),
-] as const;
 
-test.each(paths)('/account%s is accessible', async (path) => {
-  for (const { locale, colorScheme } of looks) {
-    const view = await open({ locale, colorScheme, storageState: kept });
-    const { page } = view;
-    await page.goto(`${origin}/account${path}`);
-    expect(await page.evaluate('document.documentElement.lang')).toBe(locale);
-    expect(await violations(page), `${locale}, ${colorScheme}`).toEqual([]);
-    const name = `account${path.replace('/', '-')}`;
-    if (locale === 'en') await photograph(page, `${name}-${colorScheme}`);
-    await page.setViewportSize({ width: 320, height: 640 });
-    expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth'), locale).toBe(false);
-    if (locale === 'de') await photograph(page, `${name}-phone`);
-    await close(view);
-  }
+const turns = paths.flatMap((path, index) =>
+  looksOf(index).map((look) => [`/account${path}: ${lookName(look)}`, path, look] as const),
+);
+
+test.each(turns)('%s is accessible', async (_title, path, { locale, colorScheme, isPhone }) => {
+  const view = await open({
+    locale,
+    colorScheme,
+    storageState: kept,
+    ...(isPhone ? { viewport: phone } : {}),
+  });
+  const { page } = view;
+  await page.goto(`${origin}/account${path}`);
+  expect(await page.evaluate('document.documentElement.lang')).toBe(locale);
+  expect(await violations(page)).toEqual([]);
+  const name = `account${path.replace('/', '-')}`;
+  if (locale === 'en' && !isPhone) await photograph(page, `${name}-${colorScheme}`);
+  await page.setViewportSize(phone);
+  expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
+  if (locale === 'de') await photograph(page, `${name}-phone`);
+  await close(view);
 });
 
 test('every page works with the keyboard, and shows where it is', async () => {
@@ -194,7 +196,7 @@ test('who has a passkey alone confirms with it, by keyboard', async () => {
     expect(await violations(page), colorScheme).toEqual([]);
     await photograph(page, `account-confirm-passkey-${colorScheme}`);
   }
-  await page.setViewportSize({ width: 320, height: 640 });
+  await page.setViewportSize(phone);
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
   await photograph(page, 'account-confirm-passkey-phone');
 

@@ -8,7 +8,7 @@ import { freePort } from '../../../../scripts/service.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { startGithub, type GithubDouble } from '../support/github.ts';
 import { violations } from './accessibility.ts';
-import { launch, photograph, screenshots, watched, type Watched } from './watched.ts';
+import { photograph, sharedBrowser, watched, type Watched } from './watched.ts';
 
 let app: TestApp;
 let github: GithubDouble;
@@ -33,10 +33,9 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
   loopback = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
-  browser = await launch();
+  browser = await sharedBrowser();
 });
 afterAll(async () => {
-  await browser?.close();
   await app?.close();
   await github?.close();
   listener?.closeAllConnections();
@@ -49,7 +48,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await view.context.close();
-  expect(view.offences, `see ${screenshots}`).toEqual([]);
+  expect(view.offences).toEqual([]);
 });
 
 const open = (options = {}) =>

@@ -8,7 +8,7 @@ import { users } from '../../src/features/users/user.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { unique, type Person } from '../support/client.ts';
-import { launch, photograph, screenshots, watched, type Watched } from './watched.ts';
+import { photograph, sharedBrowser, watched, type Watched } from './watched.ts';
 
 const organization = 'Acme <img src=x onerror=alert(1)> {role}';
 
@@ -32,10 +32,9 @@ beforeAll(async () => {
     { token: owner.token },
   );
   scope = { tenant: 'organization', id: made.id };
-  browser = await launch();
+  browser = await sharedBrowser();
 });
 afterAll(async () => {
-  await browser?.close();
   await app?.close();
 });
 beforeEach(async () => {
@@ -43,7 +42,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await view.context.close();
-  expect(view.offences, `see ${screenshots}`).toEqual([]);
+  expect(view.offences).toEqual([]);
 });
 
 async function invited(email: string): Promise<{ id: string; token: string }> {

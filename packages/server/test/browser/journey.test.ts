@@ -6,11 +6,11 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildService, startService, type Service } from '../../../../scripts/service.ts';
+import { startService, type Service } from '../../../../scripts/service.ts';
 import { codeShown } from '../support/authenticator.ts';
 import { unique } from '../support/client.ts';
 import { preparedDataDir } from '../support/prepared-data.ts';
-import { launch, photograph, screenshots, watched, type Watched } from './watched.ts';
+import { photograph, sharedBrowser, watched, type Watched } from './watched.ts';
 
 let service: Service;
 let directory: string;
@@ -18,18 +18,16 @@ let browser: Browser;
 let view: Watched;
 
 beforeAll(async () => {
-  await buildService();
   directory = await preparedDataDir();
   service = await startService({
     dataDir: directory,
     env: { MAIL_PROVIDER: 'file', MAIL_FILE_DIR: join(directory, 'mail') },
   });
-  browser = await launch();
+  browser = await sharedBrowser();
   const refusals = (url: string) => url.startsWith(`${service.base}/api/`);
   view = await watched(browser, service.base, refusals, { locale: 'en-GB', acceptDownloads: true });
 });
 afterAll(async () => {
-  await browser?.close();
   await service?.stop();
   await rm(directory, { recursive: true, force: true });
 });
@@ -154,5 +152,5 @@ test('from registration to the deletion of the account', async () => {
   expect((await view.context.cookies()).map(({ name }) => name)).not.toContain('doorward_refresh');
   expect(await request(page, 'GET', '/api/me', { token: whole })).toMatchObject({ status: 401 });
   expect(await login()).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' });
-  expect(view.offences, `see ${screenshots}`).toEqual([]);
+  expect(view.offences).toEqual([]);
 });

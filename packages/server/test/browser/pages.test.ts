@@ -1,11 +1,11 @@
 /**
  * The REST documentation and the GraphQL explorer in a real browser: what they show and store, and that they send
- * requests only to this service. A failing test names the folder of its screenshots; PAGES_SCREENSHOTS sets it.
+ * requests only to this service. `PAGES_SCREENSHOTS` names a folder for screenshots.
  */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startApp } from '../support/app.ts';
-import { launch, photograph as photographed, screenshots, watched } from './watched.ts';
+import { photograph as photographed, sharedBrowser, watched } from './watched.ts';
 
 interface Pages {
   origin: string;
@@ -37,11 +37,10 @@ const mayFail = (url: string) =>
 
 beforeAll(async () => {
   pages = await startPages();
-  browser = await launch();
+  browser = await sharedBrowser();
 });
 
 afterAll(async () => {
-  await browser?.close();
   await pages?.close();
 });
 
@@ -51,7 +50,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await context.close();
-  expect(offences, `see ${screenshots}`).toEqual([]);
+  expect(offences).toEqual([]);
 });
 
 const photograph = (name: string): Promise<void> => photographed(page, name);
@@ -84,7 +83,7 @@ describe('the REST documentation', () => {
       if (!shown?.includes('is-open')) await block.locator('.opblock-summary-control').click();
       return shown;
     };
-    await expect.poll(opened, { timeout: 20_000, interval: 1000 }).toContain('is-open');
+    await expect.poll(opened, { interval: 1000 }).toContain('is-open');
     return block;
   }
 
@@ -168,7 +167,8 @@ describe('the GraphQL explorer', () => {
     const editor = page.locator('app-query-editor .cm-content').first();
     await editor.waitFor();
     await expect.poll(() => editor.innerText()).toContain('me {');
-    await page.waitForTimeout(1500); // for requests that it sends after its start
+    // It sends requests after its start too.
+    await page.waitForLoadState('networkidle');
     await photograph('graphql');
     expect(await send()).toBeUndefined();
 

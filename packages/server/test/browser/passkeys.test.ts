@@ -2,27 +2,20 @@
  * Passkeys in a real browser, whose authenticator is virtual: added in the console, then used on the pages of an app and in the
  * console. A passkey belongs to a domain, so the service is called localhost here.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createHash, randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, CDPSession, Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import {
-  buildService,
-  call,
-  freePort,
-  mailedToken,
-  startService,
-  type Service,
-} from '../../../../scripts/service.ts';
+import { call, freePort, mailedToken, startService, type Service } from '../../../../scripts/service.ts';
 import { roleIdOf } from '../../src/access/built-in.ts';
 import { codeShown } from '../support/authenticator.ts';
 import { unique } from '../support/client.ts';
+import { preparedDataDir } from '../support/prepared-data.ts';
 import { violations } from './accessibility.ts';
-import { launch, photograph, screenshots, watched, type Watched } from './watched.ts';
+import { looksOf } from './looks.ts';
+import { photograph, sharedBrowser, watched, type Watched } from './watched.ts';
 
 let directory: string;
 let service: Service;
@@ -48,8 +41,7 @@ interface Person {
 }
 
 beforeAll(async () => {
-  await buildService();
-  directory = await mkdtemp(join(tmpdir(), 'doorward-passkeys-'));
+  directory = await preparedDataDir();
   const port = await freePort();
   base = `http://localhost:${port}`;
   const limits = { SECURITY_RATE_LIMIT_AUTH_MAX: '1000', SECURITY_RATE_LIMIT_GENERAL_MAX: '100000' };
@@ -57,10 +49,9 @@ beforeAll(async () => {
   service = await startService({ dataDir: directory, port, env });
   site = await startSite();
   await createApp();
-  browser = await launch();
+  browser = await sharedBrowser();
 }, 180_000);
 afterAll(async () => {
-  await browser?.close();
   site?.close();
   await service?.stop();
   await rm(directory, { recursive: true, force: true });
@@ -73,7 +64,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await offer(everyWay);
   await view.context.close();
-  expect(view.offences, `see ${screenshots}`).toEqual([]);
+  expect(view.offences).toEqual([]);
 });
 
 /** The first renewal of the console is refused, and an act without a recent sign-in too. */
@@ -176,19 +167,15 @@ class Device {
 const press = (name: string) => view.page.getByRole('button', { name, exact: true }).click();
 const pathNow = () => new URL(view.page.url()).pathname.split('/').at(-1);
 
-/** Checks the page for accessibility, large and small, light and dark, and photographs it. */
+let turn = 0;
+/** Checks the page for accessibility in the looks whose turn it is, and photographs it. */
 async function inspect(name: string, wide = 480, lowest?: Locator): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
+  for (const { colorScheme, isPhone } of looksOf(turn++)) {
     await view.page.emulateMedia({ colorScheme });
-    for (const [size, width] of [
-      ['', wide],
-      ['-phone', 360],
-    ] as const) {
-      await view.page.setViewportSize({ width, height: 760 });
-      await lowest?.scrollIntoViewIfNeeded();
-      expect(await violations(view.page), `${name}, ${colorScheme}`).toEqual([]);
-      await photograph(view.page, `passkey-${name}${size}-${colorScheme}`);
-    }
+    await view.page.setViewportSize({ width: isPhone ? 360 : wide, height: 760 });
+    await lowest?.scrollIntoViewIfNeeded();
+    expect(await violations(view.page), `${name}, ${colorScheme}`).toEqual([]);
+    await photograph(view.page, `passkey-${name}${isPhone ? '-phone' : ''}-${colorScheme}`);
   }
   await view.page.setViewportSize({ width: 1000, height: 760 });
 }
@@ -215,6 +202,7 @@ async function enrol(name = 'Laptop'): Promise<string[]> {
   await press('Continue');
   const codes = page.getByRole('dialog', { name: 'Recovery codes' });
   const text = await codes.locator('pre').innerText();
+  await view.context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await codes.getByRole('button', { name: 'Copy' }).click();
   await codes.getByRole('button', { name: 'I have stored it' }).click();
   await page.getByRole('button', { name: `Remove ${name}` }).waitFor();

@@ -4,19 +4,20 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { buildService, startService, type Service } from '../../../../scripts/service.ts';
+import { startService, type Service } from '../../../../scripts/service.ts';
 import { codeShown } from '../support/authenticator.ts';
 import { unique } from '../support/client.ts';
 import { startGithub, type GithubDouble } from '../support/github.ts';
+import { preparedDataDir } from '../support/prepared-data.ts';
 import { violations } from './accessibility.ts';
-import { launch, photograph, screenshots, watched, type Watched } from './watched.ts';
+import { colorSchemesOf } from './looks.ts';
+import { photograph, sharedBrowser, watched, type Watched } from './watched.ts';
 
 let directory: string;
 let github: GithubDouble;
@@ -29,8 +30,7 @@ let view: Watched;
 let address: string;
 
 beforeAll(async () => {
-  await buildService();
-  directory = await mkdtemp(join(tmpdir(), 'doorward-sign-in-'));
+  directory = await preparedDataDir();
   github = await startGithub();
   service = await startService({
     dataDir: directory,
@@ -38,10 +38,9 @@ beforeAll(async () => {
   });
   client = await createApp();
   example = await startExample(client);
-  browser = await launch();
+  browser = await sharedBrowser();
 }, 180_000);
 afterAll(async () => {
-  await browser?.close();
   example?.process.kill();
   await service?.stop();
   await github?.close();
@@ -54,7 +53,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await view.context.close();
-  expect(view.offences, `see ${screenshots}`).toEqual([]);
+  expect(view.offences).toEqual([]);
 });
 
 const open = (options: BrowserContextOptions = {}, mayFail = (_url: string) => false) =>
@@ -161,19 +160,14 @@ const usedLinks = new Set<string>();
 async function mailedLink(path: string): Promise<string> {
   let link: string | undefined;
   await expect
-    .poll(
-      async () => {
-        const files = await readdir(join(directory, 'mail')).catch(() => []);
-        const visible = files.filter((file) => file.endsWith('.eml')).sort();
-        const texts = await Promise.all(
-          visible.map((file) => readFile(join(directory, 'mail', file), 'utf8')),
-        );
-        const text = texts.findLast((text) => text.includes(`To: ${address}\n`) && text.includes(path));
-        link = /http\S+token=[\w-]+/.exec(text ?? '')?.[0];
-        return link !== undefined && !usedLinks.has(link);
-      },
-      { timeout: 20_000 },
-    )
+    .poll(async () => {
+      const files = await readdir(join(directory, 'mail')).catch(() => []);
+      const visible = files.filter((file) => file.endsWith('.eml')).sort();
+      const texts = await Promise.all(visible.map((file) => readFile(join(directory, 'mail', file), 'utf8')));
+      const text = texts.findLast((text) => text.includes(`To: ${address}\n`) && text.includes(path));
+      link = /http\S+token=[\w-]+/.exec(text ?? '')?.[0];
+      return link !== undefined && !usedLinks.has(link);
+    })
     .toBe(true);
   usedLinks.add(link as string);
   return link as string;
@@ -197,9 +191,10 @@ async function requestMail(): Promise<string> {
   return mailedLink('/api/auth/project/email');
 }
 
-/** Checks the page for accessibility in both colour schemes, and photographs it. */
+let turn = 0;
+/** Checks the page for accessibility in the colour schemes whose turn it is, and photographs it. */
 async function inspect(name: string): Promise<void> {
-  for (const colorScheme of ['light', 'dark'] as const) {
+  for (const colorScheme of colorSchemesOf(turn++)) {
     await view.page.emulateMedia({ colorScheme });
     expect(await violations(view.page), `${name}, ${colorScheme}`).toEqual([]);
     await photograph(view.page, `project-${name}-${colorScheme}`);

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { unique, type Person } from '../support/client.ts';
-import { launch, photograph, screenshots, watched, type Watched } from './watched.ts';
+import { photograph, sharedBrowser, watched, type Watched } from './watched.ts';
 
 let app: TestApp;
 let origin: string;
@@ -16,10 +16,9 @@ const mayFail = (url: string) => url.startsWith(`${origin}/api/`);
 beforeAll(async () => {
   app = await startApp();
   origin = await app.server.listen({ host: '127.0.0.1', port: 0 });
-  browser = await launch();
+  browser = await sharedBrowser();
 });
 afterAll(async () => {
-  await browser?.close();
   await app?.close();
 });
 beforeEach(async () => {
@@ -27,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await view.context.close();
-  expect(view.offences, `see ${screenshots}`).toEqual([]);
+  expect(view.offences).toEqual([]);
 });
 
 const open = (query: string) => view.page.goto(`${origin}/hosted/reset-password${query}`);

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { appInProject, authorizePath, signInBrowser, type AppInProject } from '../support/project-app.ts';
 import { violations } from './accessibility.ts';
-import { launch, photograph, screenshots, watched } from './watched.ts';
+import { colorSchemesOf } from './looks.ts';
+import { photograph, sharedBrowser, watched } from './watched.ts';
 
 let app: TestApp;
 let origin: string;
@@ -15,10 +16,9 @@ beforeAll(async () => {
   app = await startApp();
   origin = await app.server.listen({ host: '127.0.0.1', port: 0 });
   boards = await appInProject(app);
-  browser = await launch();
+  browser = await sharedBrowser();
 });
 afterAll(async () => {
-  await browser?.close();
   await app?.close();
 });
 
@@ -39,22 +39,22 @@ const pages: readonly [string, () => string, Readonly<Record<string, string>>][]
 ];
 
 test.each(pages)('the page of %s is accessible', async (name, address, titles) => {
-  for (const [language, title] of Object.entries(titles)) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const { context, page, offences } = await watched(browser, origin, () => true, {
-        locale: language,
-        colorScheme,
-        viewport: { width: 360, height: 740 },
-      });
-      await page.goto(origin + address());
-      expect(await page.getByRole('heading').innerText()).toContain(title);
-      expect(await violations(page)).toEqual([]);
-      const isWider = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
-      expect(isWider, `${name} ${language}`).toBe(false);
-      await photograph(page, `${name}-${language}-${colorScheme}`);
-      await context.close();
-      expect(offences, `see ${screenshots}`).toEqual([]);
+  for (const [index, [locale, title]] of Object.entries(titles).entries()) {
+    const { context, page, offences } = await watched(browser, origin, () => true, {
+      locale,
+      viewport: { width: 360, height: 740 },
+    });
+    await page.goto(origin + address());
+    expect(await page.getByRole('heading').innerText()).toContain(title);
+    const isWider = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+    expect(isWider, `${name} ${locale}`).toBe(false);
+    for (const colorScheme of colorSchemesOf(index)) {
+      await page.emulateMedia({ colorScheme });
+      expect(await violations(page), `${locale}, ${colorScheme}`).toEqual([]);
+      await photograph(page, `${name}-${locale}-${colorScheme}`);
     }
+    await context.close();
+    expect(offences).toEqual([]);
   }
 });
 
