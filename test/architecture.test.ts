@@ -240,7 +240,7 @@ describe('code', () => {
   /** One file each, with its reason. */
   const clocks = new Set([
     // The real clock, used where no test clock is injected.
-    'app.ts',
+    'runtime/time.ts',
     'events/mail/mailers.ts',
     // Default of a parameter that every caller sets.
     'crypto/tokens/jwt.ts',

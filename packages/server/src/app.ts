@@ -253,13 +253,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     ...every(10_000, flush),
     ...every(2_000, () => webhooks.deliverDue().then(logouts.sendDue)),
     ...every(MINUTE_MS, webhooks.probe, () => denials.flush(), recordOperators, resetFactors),
-    ...every(MINUTE_MS, () => checkpoints.run()),
-    ...every(
-      15 * MINUTE_MS,
-      () => purge.run(),
-      () => auditRetention.run(),
-      fetchLogos,
-    ),
+    ...every(MINUTE_MS, checkpoints.run),
+    ...every(15 * MINUTE_MS, () => purge.run(), auditRetention.run, fetchLogos),
     ...every(60 * MINUTE_MS, rotateSystemKey, warnOfExpiry, recheck, deleteUnused),
     ...(config.encryption.oldKeys.length > 0 ? every(MINUTE_MS, () => reseal.run()) : []),
   ]);

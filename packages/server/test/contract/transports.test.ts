@@ -56,16 +56,11 @@ const constant = (value: unknown): unknown =>
     ? changing.reduce((text, [pattern, word]) => text.replace(pattern, word), value)
     : (value ?? undefined);
 
-/** The rows of a house are made concurrently, so their entries have no fixed order. */
-const logs = ['auditLogs', 'events'];
-
 /** What both transports must agree on. GraphQL answers null for a member that REST leaves out. */
-function result({ name }: NamedOperation, { ok, code, reason, details, data }: Answer): unknown {
+function result({ ok, code, reason, details, data }: Answer): unknown {
   const text = JSON.stringify({ ok, code, reason, details, data }, (_, value: unknown) => constant(value));
-  const compared = JSON.parse(text) as { readonly data?: { readonly items?: unknown[] } };
-  if (logs.includes(name))
-    compared.data?.items?.sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
-  return compared;
+  // Also in the names of members.
+  return JSON.parse(text.replace(/\b[0-9a-f]{10}\b/g, '<unique>'));
 }
 
 let succeeded = 0;
@@ -76,18 +71,15 @@ it.each(ordered.map((op) => [op.name, op] as const))('%s', async (_, op) => {
       const { app, person, places } = twins[via];
       const place = places[tenant ?? 'account'];
       const rows = (noun: string) => place.rows[noun]?.live[0];
-      const input = {
-        ...(logs.includes(op.name) ? { limit: 100 } : {}),
-        ...sampleInput(op, tenant && place.scope, {
-          id: rows(nounOf(op)) ?? person.userId,
-          userId: person.userId,
-          resourceId: rows('Resource'),
-        }),
-      };
+      const input = sampleInput(op, tenant && place.scope, {
+        id: rows(nounOf(op)) ?? person.userId,
+        userId: person.userId,
+        resourceId: rows('Resource'),
+      });
       return app.raw(op.name, input, { via, token: person.token });
     };
     const [overRest, overGraphql] = [await call('rest'), await call('graphql')];
-    expect(result(op, overGraphql), tenant).toEqual(result(op, overRest));
+    expect(result(overGraphql), tenant).toEqual(result(overRest));
     if (overRest.ok) succeeded++;
   }
 });

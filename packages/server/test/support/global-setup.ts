@@ -1,4 +1,4 @@
-import { createHash, generateKeyPair } from 'node:crypto';
+import { createHash, generateKeyPair, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { openEmbedded, openPostgres } from '../../src/db/connection/open.ts';
 import { seedBuiltIns } from '../../src/db/seed.ts';
 import type { Executor } from '../../src/kernel/scoped-db.ts';
 import { declaredPermissions, operations } from '../../src/operations.ts';
-import { freshTemplate } from './postgres.ts';
+import { dropDatabases, freshTemplate } from './postgres-template.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -20,6 +20,8 @@ declare module 'vitest' {
     /** Dump of a migrated and seeded embedded database. */
     archive: string;
     keyPairs: string;
+    /** Names the databases of this run. */
+    run: string;
     /** Set where the service runs without its tenant filter (vitest.rls.config.ts). */
     withoutTenantFilter?: true;
   }
@@ -38,7 +40,7 @@ const slimming = [
 ];
 
 /** Migrates and seeds once; every test file starts from a copy. */
-export default async function setup(project: TestProject): Promise<void> {
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const migrations = join(import.meta.dirname, '../../migrations');
   const seed = (db: Executor) => seedBuiltIns(db, builtIns(declaredPermissions(operations)));
   const adminUrl = process.env['TEST_DATABASE_URL'] ?? '';
@@ -59,6 +61,9 @@ export default async function setup(project: TestProject): Promise<void> {
   project.provide('postgresUrl', adminUrl);
   project.provide('archive', prepared.archive);
   project.provide('keyPairs', prepared.keyPairs);
+  const run = randomBytes(4).toString('hex');
+  project.provide('run', run);
+  return () => (adminUrl ? dropDatabases(adminUrl, run) : Promise.resolve());
 }
 
 /**
