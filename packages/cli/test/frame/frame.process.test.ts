@@ -39,7 +39,10 @@ test('help starts quickly', async () => {
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s ends it with 130', async (signal) => {
   const { server, url } = await servers.listen(() => undefined);
   const asked = once(server, 'request');
-  const run = await startDoorwardProcess(['whoami'], { env: { DOORWARD_URL: url, DOORWARD_TOKEN: token } });
+  // This question would keep the process alive until its time is over.
+  const run = await startDoorwardProcess(['check', 'me', 'a:b', '--timeout', '120'], {
+    env: { DOORWARD_URL: url, DOORWARD_TOKEN: token, DOORWARD_SCOPE: scope },
+  });
   await asked;
   run.child.kill(signal);
   expect(await run.ended).toEqual({ code: 130, stdout: '', stderr: 'interrupted\n' });

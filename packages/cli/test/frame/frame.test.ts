@@ -1,11 +1,15 @@
 import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { doorward, startDoorward } from '../support/run/doorward.ts';
+import { emptyFolder } from '../support/folder.ts';
 import { Servers } from '../support/servers.ts';
 import { token } from '../support/token.ts';
 
 /** Help, flags, exit codes and streams, which every command has. The services here give no answer, or a bad one. */
+const id = '01890000-0000-7000-8000-000000000001';
 const servers = new Servers();
 let urls: { silent: string; broken: string };
 
@@ -129,7 +133,7 @@ describe('Ctrl-C', () => {
     const asked = once(server, 'request');
     const env = {
       ...at(url).env,
-      DOORWARD_SCOPE: `organization:${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}`,
+      DOORWARD_SCOPE: `organization:${id}`,
     };
     const run = startDoorward(args, { env });
     await asked;
@@ -162,6 +166,26 @@ describe('Ctrl-C', () => {
     expect((await first.ended).code).toBe(130);
     answers.forEach((answer) => answer.writeHead(502).end());
     expect((await second.ended).code).toBe(7);
+  });
+
+  test('waits until a renewed session is stored, because the former tokens are used up', async () => {
+    const answers: ServerResponse[] = [];
+    const { server, url } = await servers.listen((_, response) => void answers.push(response));
+    const path = join(await emptyFolder(), 'credentials.json');
+    const session = { kind: 'session', url, accessToken: token, refreshToken: 'former', renewAt: 0 };
+    await writeFile(path, JSON.stringify({ default: session }), { mode: 0o600 });
+    const asked = once(server, 'request');
+    const run = startDoorward(['roles', 'list', '--url', url, '-s', `organization:${id}`], {
+      env: { DOORWARD_CONFIG_DIR: dirname(path) },
+    });
+    await asked;
+    run.interrupt();
+    const data = { accessToken: token, refreshToken: 'renewed', expiresIn: 600 };
+    answers[0]
+      ?.writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ success: true, data }));
+    expect(await run.ended).toEqual({ code: 130, stdout: '', stderr: 'interrupted\n' });
+    expect(await readFile(path, 'utf8')).toContain('renewed');
   });
 
   test('twice ends without a word', async () => {

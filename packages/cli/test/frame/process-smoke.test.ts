@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { builtCommand } from '../support/run/built.ts';
 import { doorwardProcess, startDoorwardProcess } from '../support/run/process.ts';
+import { emptyFolder } from '../support/folder.ts';
 import { Servers } from '../support/servers.ts';
 import { token } from '../support/token.ts';
 
@@ -26,10 +29,13 @@ test('help goes to stdout', async () => {
   expect(stdout).toMatch(/^ {2}who-can /m);
 });
 
-test('a refusal goes to stderr and has an exit code', async () => {
-  const { code, stdout, stderr } = await doorwardProcess(['chek']);
+test('a refusal of its input goes to stderr and has an exit code', async () => {
+  const cwd = await emptyFolder();
+  await writeFile(join(cwd, 'fields.json'), '{"name": "Company"}');
+  const args = ['connections', 'create', '--from', 'fields.json'];
+  const { code, stdout, stderr } = await doorwardProcess(args, { cwd, stdin: 'two words' });
   expect([code, stdout]).toEqual([2, '']);
-  expect(stderr).toContain('did you mean check?');
+  expect(stderr).toContain('Client secret is missing');
 });
 
 test('Ctrl-C ends it while the service has not answered', async () => {
