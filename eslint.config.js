@@ -15,7 +15,8 @@ export default tseslint.config(
   },
   ...tseslint.configs.recommendedTypeChecked,
   {
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    // One program for a whole run: a project service would treat each file as one that an editor opens.
+    languageOptions: { parserOptions: { project: 'tsconfig.json', tsconfigRootDir: import.meta.dirname } },
     rules: {
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
@@ -26,5 +27,15 @@ export default tseslint.config(
       eqeqeq: ['error', 'always'],
     },
   },
+  ...['packages/browser', 'packages/console', 'packages/react'].map((folder) => ({
+    files: [`${folder}/src/**`],
+    languageOptions: { parserOptions: { project: `${folder}/tsconfig.json` } },
+  })),
+  {
+    files: ['packages/react/test/*.test.ts'],
+    languageOptions: { parserOptions: { project: 'packages/react/test/tsconfig.json' } },
+  },
+  // Each example has its own program.
+  { files: ['examples/**'], languageOptions: { parserOptions: { project: false, projectService: true } } },
   { files: ['scripts/**', 'bench/**', 'packages/server/src/main.ts'], rules: { 'no-console': 'off' } },
 );

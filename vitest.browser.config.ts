@@ -19,8 +19,8 @@ export default defineConfig({
     testTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
     hookTimeout: 180_000,
-    // Pages wait most of the time: two files of tests at once.
-    maxWorkers: 2,
+    // Pages wait half of the time: three files of tests keep two cores busy.
+    maxWorkers: 3,
     // The files of a worker share one browser.
     isolate: false,
     projects: [
