@@ -12,12 +12,26 @@ export interface ServiceUnderTest {
 }
 
 export async function serveApp(env: Record<string, string> = {}): Promise<ServiceUnderTest> {
-  const port = await freePort();
+  const key = JSON.stringify(env);
+  const unused = ports.get(key) ?? [];
+  ports.set(key, unused);
+  const port = unused.pop() ?? (await freePort());
   const url = `http://127.0.0.1:${port}`;
   const app = await startApp({ APP_URL: url, ...env });
-  await app.app.server.listen({ host: '127.0.0.1', port });
-  return { app, url, close: () => app.close() };
+  const { server } = app.app;
+  if (!server.server.listening) await server.listen({ host: '127.0.0.1', port });
+  return {
+    app,
+    url,
+    async close() {
+      await app.close();
+      unused.push(port);
+    },
+  };
 }
+
+/** Ports of services that earlier files of the worker have used, by their variables. */
+const ports = new Map<string, number[]>();
 
 export interface ProjectUnderTest extends AppInProject {
   readonly scope: Scope;

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { customerOf, grantTo, memberOf, vendorOf, type Customer, type Vendor } from '../support/grants.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 
@@ -15,7 +15,7 @@ let scope: ScopeRef;
 
 beforeAll(async () => {
   // One connection, whose statistics the test can flush.
-  app = await startApp({ DATABASE_POOL_MAX: '1' });
+  app = await startOwnApp({ DATABASE_POOL_MAX: '1' });
   vendor = await vendorOf(app);
   customer = await customerOf(app);
   ({ scope } = await grantTo(app, vendor, customer));

@@ -291,10 +291,10 @@ describe('a caller without membership', () => {
     async (_, op) => {
       for (const via of viaOf(op)) {
         for (const tenant of nameableTenants(op)) {
-          const [nowhereAtAll, ...others] = Object.entries(unreachable(tenant));
-          const scopes = [nowhereAtAll ?? [], ...portion(others, operations.indexOf(op), 3)];
+          const [reference, ...others] = Object.entries(unreachable(tenant));
+          const scopes = [...(reference ? [reference] : []), ...portion(others, operations.indexOf(op), 3)];
           const inputs = Object.fromEntries(
-            scopes.map(([what, scope]) => [what, inputAt(op, scope as ScopeRef, mallory)]),
+            scopes.map(([what, scope]) => [what, inputAt(op, scope, mallory)]),
           );
           const answer = await expectAlike(op, via, alice.person.token, inputs);
           const place = `${tenant} over ${via}: ${answer.body}`;

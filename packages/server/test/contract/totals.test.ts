@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { storyTransports } from '../support/breadth.ts';
 import { type Person } from '../support/client.ts';
 
@@ -13,7 +13,7 @@ let scope: ScopeRef;
 let builtIn: number;
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
   owner = await app.person();
   const as = { token: owner.token };
   ({ scope } = await app.must('createProject', { scope: owner.account, name: 'Many' }, as));

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import type { Person } from '../support/client.ts';
 import { customerOf, grantTo, memberOf, vendorOf, type Vendor } from '../support/grants.ts';
 
@@ -13,7 +13,7 @@ let user: Person;
 let grant: { id: string; scope: ScopeRef };
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
   vendor = await vendorOf(app);
   const customer = await customerOf(app);
   grant = await grantTo(app, vendor, customer);

@@ -8,7 +8,7 @@ import { createMailOutbox } from '../../src/events/mail/mail-outbox.ts';
 import { mails } from '../../src/events/tables.ts';
 import { apiKeySecrets } from '../../src/features/api-keys/api-key.ts';
 import { mfaFactors } from '../../src/features/mfa/mfa-factor.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { codeShown } from '../support/authenticator.ts';
 import { transports } from '../support/client.ts';
 import { challengeOf, consented, newVerifier } from '../support/project-code.ts';
@@ -27,7 +27,7 @@ let both: TestApp;
 let started: TestApp[];
 
 beforeAll(async () => {
-  before = await startApp();
+  before = await startOwnApp();
   started = [before];
 });
 afterAll(async () => {
@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 async function start(env: Record<string, string>, beside: TestApp): Promise<TestApp> {
-  const app = await startApp(env, beside);
+  const app = await startOwnApp(env, beside);
   started.push(app);
   return app;
 }

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { storyTransports } from '../support/breadth.ts';
 import { unique, type Person } from '../support/client.ts';
 
@@ -20,7 +20,7 @@ let wide: ScopeRef;
 let heavy: ScopeRef;
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
   owner = await app.person();
   [wide, heavy] = [await project(0), await project(8000)];
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SYSTEM_NODE } from '../../src/db/tenancy/nodes.ts';
 import { roleIdOf } from '../../src/access/built-in.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import type { Person } from '../support/client.ts';
 import { leastToll } from '../support/event-loop.ts';
 import { policyOf, snapshotReader, type Reader } from '../support/snapshots.ts';
@@ -15,7 +15,7 @@ let app: TestApp;
 let owner: Person;
 let as: { token: string };
 beforeAll(async () => {
-  app = await startApp({ SECURITY_RATE_LIMIT_ENABLED: 'false' });
+  app = await startOwnApp({ SECURITY_RATE_LIMIT_ENABLED: 'false' });
   owner = await app.person();
   as = { token: owner.token };
 });

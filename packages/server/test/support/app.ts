@@ -188,7 +188,7 @@ async function openApp(
       records.clear();
       clock.reset();
     },
-    isReusable: () => !shared.has(database) && !app.server.server.listening,
+    isReusable: () => !shared.has(database) && isAtHome(app.server, config.appUrl),
     async close() {
       await app.close();
       await owning?.close();
@@ -196,6 +196,12 @@ async function openApp(
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Whether the next file finds it as a new service: it does not listen, or where its clients expect it. */
+function isAtHome({ server }: App['server'], url: string): boolean {
+  const address = server.address();
+  return address === null || (typeof address === 'object' && new URL(url).port === String(address.port));
 }
 
 function answered(texts: readonly string[] | null = []): readonly string[] {

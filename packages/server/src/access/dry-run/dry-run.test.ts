@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digest, joined, keyToken, member } from '../../../test/contract/world.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { unique, type CallOptions, type Person } from '../../../test/support/client.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
@@ -17,7 +17,7 @@ let organization: ScopeRef;
 let project: ScopeRef;
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
   ada = await app.person({ type: 'organization' });
   const as = { token: ada.token };
   const { id } = await app.must('createOrganization', { scope: ada.account, name: 'Firm' }, as);

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { roleIdOf } from '../built-in.ts';
 import { loadRolePaths, MAX_PATHS } from './role-paths.ts';
 
@@ -10,7 +10,7 @@ let app: TestApp;
 let tenantId: string;
 let resourceId: string;
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
   const owner = await app.person();
   const made = await app.must(
     'createProject',

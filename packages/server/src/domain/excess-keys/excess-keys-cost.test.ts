@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { isFraming, startApp, type TestApp } from '../../../test/support/app.ts';
+import { isFraming, startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import {
   customerOf,
   grantTo,
@@ -22,7 +22,7 @@ let vendor: Vendor;
 let customer: Customer;
 let first: { id: string; organizationId: string; userId: string; makerId: string; keyId: string };
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
   vendor = await vendorOf(app);
   customer = await customerOf(app);
   const { id, scope } = await grantTo(app, vendor, customer);

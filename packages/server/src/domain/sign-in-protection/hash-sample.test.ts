@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { sampleOfHashes } from './hash-sample.ts';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
 });
 afterAll(() => app.close());
 

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { joined, keyToken } from '../../../test/contract/world.ts';
-import { isFraming, startApp, type TestApp } from '../../../test/support/app.ts';
+import { isFraming, startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { transports, type Person } from '../../../test/support/client.ts';
 import { leastToll } from '../../../test/support/event-loop.ts';
@@ -27,7 +27,7 @@ const ask = (resource: string, action: string, attributes?: Record<string, unkno
 });
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
   firm = await firmOf(app);
   as = { token: firm.owner.token };
   admin = await firm.member('Organization Admin');
@@ -189,7 +189,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
 });
 
 it('counts ten checks for a page, and in no other class', async () => {
-  const limited = await startApp({ SECURITY_RATE_LIMIT_CHECK_MAX: '25' });
+  const limited = await startOwnApp({ SECURITY_RATE_LIMIT_CHECK_MAX: '25' });
   try {
     const { owner, project: scope } = await firmOf(limited);
     const call = (via: 'rest' | 'graphql') =>

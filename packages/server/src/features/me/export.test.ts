@@ -5,13 +5,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { roleIdOf } from '../../access/built-in.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { codeShown } from '../../../test/support/authenticator.ts';
 import { unique, type Person } from '../../../test/support/client.ts';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp({ SECURITY_RATE_LIMIT_EXPORT_MAX: '5' });
+  app = await startOwnApp({ SECURITY_RATE_LIMIT_EXPORT_MAX: '5' });
 });
 afterAll(() => app.close());
 

@@ -2,7 +2,7 @@ import { eq, inArray, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { member } from '../../../test/contract/world.ts';
 import { openAppSession } from '../../../test/support/app-session.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { type Person, type Via } from '../../../test/support/client.ts';
 import { roleIdOf } from '../../access/built-in.ts';
@@ -23,7 +23,7 @@ const redirectUris = ['https://app.example.test/callback'];
 const nodeOf = ({ id }: ScopeRef): string => id.split(':').at(-1) as string;
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
   owner = await app.person({ type: 'organization' });
   as = { token: owner.token };
 });

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keyToken } from '../../../../test/contract/world.ts';
-import { startApp, type TestApp } from '../../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../../test/support/app.ts';
 import { createPolicy, pathOf, post } from '../../../../test/support/authzen.ts';
 import { firmOf, type Firm } from '../../../../test/support/firm.ts';
 import { roleIdOf } from '../../../access/built-in.ts';
@@ -15,7 +15,7 @@ let base: string;
 const ids: Record<string, string> = {};
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
   firm = await firmOf(app);
   const { project: scope, owner } = firm;
   base = pathOf(scope);
