@@ -80,7 +80,7 @@ const EMBEDDED_SLOTS = 4;
 
 /** The composition root: creates all parts and connects them. It is the only module that knows all of them. */
 export async function createApp(options: AppOptions): Promise<App> {
-  const { config, database, migrations, version, log, mailer } = options;
+  const { config, database, migrations, version, log, mailer, passwordCost } = options;
   const {
     clock = realClock,
     delay = realDelay,
@@ -116,20 +116,16 @@ export async function createApp(options: AppOptions): Promise<App> {
   const ports = options.webhooks ?? webhookPorts();
   const guard = createTargetGuard(config.webhooks, ports.resolve);
   let stopping = false;
+  const imitationKey = kek.derive('hash-imitation');
   const services: Services = {
-    config,
-    clock,
-    delay,
-    ids,
-    dns,
-    kek,
+    ...{ config, clock, delay, ids, dns, kek },
     cursors,
     revisions,
     keyring,
     knownKeys: createApiKeyCache(pool, changes),
     credentials: createCredentials(pool, changes, config.operators),
     keyPairs,
-    passwords: createPasswords({ concurrency: 2, imitationKey: kek.derive('hash-imitation'), clock }),
+    passwords: createPasswords({ concurrency: 2, imitationKey, clock, cost: passwordCost }),
     resolver,
     builtIns: rows,
     mail,

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from './config/config.ts';
 import type { Kek } from './crypto/keys/kek.ts';
 import type { KeyPairStock } from './crypto/keys/rsa.ts';
+import type { PasswordCost } from './crypto/passwords/passwords.ts';
 import type { ResealCounts } from './crypto/keys/reseal.ts';
 import type { Database } from './db/connection/open.ts';
 import type { PurgeCounts } from './db/purge/purge.ts';
@@ -28,6 +29,7 @@ export interface AppOptions {
   readonly ids?: Ids;
   readonly dns?: DnsResolver;
   readonly keyPairs?: KeyPairStock;
+  readonly passwordCost?: PasswordCost;
   readonly webhooks?: WebhookPorts;
   /** Set in a worker process (`src/runtime/worker-link.ts`). */
   readonly worker?: Worker;

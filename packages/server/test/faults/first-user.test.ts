@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { rowsOf } from '../../src/db/query/rows.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import type { Answer } from '../support/client.ts';
 
 /** The database decides who the first user is: of any number of requests one succeeds, and none gets a 5xx. */
@@ -9,7 +9,7 @@ const password = 'three lanterns in the harbour';
 
 let app: TestApp;
 beforeEach(async () => {
-  app = await startApp();
+  app = await startOwnApp();
 });
 afterEach(() => app.close());
 
@@ -89,7 +89,7 @@ it('starts at the same moment issue tokens, and none of them works for a second 
 describe.runIf(inject('postgresUrl'))('two processes', () => {
   let there: TestApp;
   beforeEach(async () => {
-    there = await startApp({}, app);
+    there = await startOwnApp({}, app);
   });
   afterEach(() => there.close());
 

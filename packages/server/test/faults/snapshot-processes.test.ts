@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { roleIdOf } from '../../src/access/built-in.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { appToken } from '../support/app-token.ts';
 import { firmOf, type Firm } from '../support/firm.ts';
 import { snapshotReader, type Reader } from '../support/snapshots.ts';
@@ -19,8 +19,8 @@ describe.runIf(inject('postgresUrl'))('two processes on one database', () => {
   const waited: number[] = [];
 
   beforeAll(async () => {
-    here = await startApp();
-    there = await startApp({}, here);
+    here = await startOwnApp();
+    there = await startOwnApp({}, here);
     firm = await firmOf(here);
     as = { token: firm.owner.token };
     readers = [snapshotReader(here, firm.project, as.token), snapshotReader(there, firm.project, as.token)];
@@ -121,7 +121,7 @@ describe.runIf(inject('postgresUrl'))('two processes on one database', () => {
 
 describe('a waiting poll', () => {
   it('ends with its client, so that it does not count any more', async () => {
-    const app = await startApp();
+    const app = await startOwnApp();
     try {
       const firm = await firmOf(app);
       const reader = snapshotReader(app, firm.project, firm.owner.token);
@@ -167,7 +167,7 @@ describe('a waiting poll', () => {
   });
 
   it('is answered when the service stops', async () => {
-    const app = await startApp();
+    const app = await startOwnApp();
     const firm = await firmOf(app);
     const reader = snapshotReader(app, firm.project, firm.owner.token);
     const { version } = (await reader.snapshot()).claims;

@@ -6,6 +6,7 @@ import type { Affected, Impact } from '../../src/access/dry-run/impact.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { digest, joined, keyToken, member } from '../contract/world.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { isWhole } from '../support/breadth.ts';
 import { transports, type OperationName, type Person, type Via } from '../support/client.ts';
 
 /**
@@ -13,7 +14,7 @@ import { transports, type OperationName, type Person, type Via } from '../suppor
  * first and then made. The reported effect on each subject equals the difference between the lists of their
  * permissions before and after, in every scope, and the dry run has changed no table.
  */
-const ROUNDS = Number(process.env['DRY_RUN_ROUNDS'] ?? 12);
+const ROUNDS = Number(process.env['DRY_RUN_ROUNDS'] ?? (isWhole() ? 12 : 4));
 const SEED = Number(process.env['PROPERTY_SEED'] ?? 20_261_121);
 
 type Level = 'organization' | 'project';

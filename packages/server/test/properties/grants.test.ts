@@ -5,6 +5,7 @@ import { ORGANIZATION_OWNER, permissionIdOf, resourceIdOf, roleIdOf } from '../.
 import { rowsOf } from '../../src/db/query/rows.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { isWhole } from '../support/breadth.ts';
 import { unique, type Person } from '../support/client.ts';
 import { permissionsHeld, type HeldPermissions, type Tenant } from './held-permissions.ts';
 
@@ -13,7 +14,7 @@ import { permissionsHeld, type HeldPermissions, type Tenant } from './held-permi
  * try every operation that changes permissions. After every allowed call, what each subject gained or lost is compared
  * with what the actor held before it.
  */
-const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 16);
+const RUNS = Number(process.env['PROPERTY_RUNS'] ?? (isWhole() ? 16 : 4));
 const SEED = Number(process.env['PROPERTY_SEED'] ?? 20_261_121);
 const ACTS = 40;
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { roleIdOf } from '../../src/access/built-in.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { isWhole } from '../support/breadth.ts';
 import { transports, type Person } from '../support/client.ts';
 import { customerOf, grantTo, memberOf, vendorOf, type Customer, type Vendor } from '../support/grants.ts';
 
@@ -11,7 +12,7 @@ import { customerOf, grantTo, memberOf, vendorOf, type Customer, type Vendor } f
  * hold, or a row of another customer or of the owner. The acts are random and mostly refused; after each sequence every
  * subject of the customer is asked for everything.
  */
-const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 10);
+const RUNS = Number(process.env['PROPERTY_RUNS'] ?? (isWhole() ? 10 : 4));
 const SEED = Number(process.env['PROPERTY_SEED'] ?? 20_261_124);
 
 let app: TestApp;

@@ -4,13 +4,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { permissionIdOf, resourceIdOf, roleIdOf } from '../../src/access/built-in.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { isWhole } from '../support/breadth.ts';
 import { transports, unique, type Person, type Via } from '../support/client.ts';
 
 /**
  * whoCan over all its pages is exactly the users about whom isAuthorized answers true: in random organizations with
  * projects, random roles, conditions and memberships, with disabled users, deleted rows and inactive resources.
  */
-const RUNS = Number(process.env['PROPERTY_RUNS'] ?? 10);
+const RUNS = Number(process.env['PROPERTY_RUNS'] ?? (isWhole() ? 10 : 3));
 const SEED = Number(process.env['PROPERTY_SEED'] ?? 20_261_121);
 const PEOPLE = 6;
 

@@ -6,6 +6,7 @@ import { createApp } from '../../src/app.ts';
 import type { App } from '../../src/running-app.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { openEmbedded, openPostgres, type Database } from '../../src/db/connection/open.ts';
+import type { PasswordCost } from '../../src/crypto/passwords/passwords.ts';
 import { PostFault } from '../../src/domain/webhook-delivery/outgoing.ts';
 import type { WebhookPorts } from '../../src/domain/webhook-delivery/delivery.ts';
 import { createLog } from '../../src/runtime/log.ts';
@@ -64,6 +65,9 @@ const limits = ['GENERAL', 'AUTH', 'REFRESH', 'EXCHANGE', 'CHECK', 'MAIL', 'EXPO
 /** Ports that a test replaces; the others are those of `ports` below. */
 type Ports = Partial<WebhookPorts & { readonly delay: Delay }>;
 
+/** A hash takes a millisecond, not twenty: tests sign in thousands of times. */
+const lowCost: PasswordCost = { memoryCost: 2048, timeCost: 1, parallelism: 1 };
+
 /**
  * The whole service on a real database: embedded, or PostgreSQL when TEST_DATABASE_URL is set. Real keys, real hashes,
  * real transactions; tests control the time, the mails and the names.
@@ -96,8 +100,12 @@ export async function startApp(
 }
 
 /** Like `startApp`, with a service for the caller alone, which `close` ends. */
-export const startOwnApp: typeof startApp = (env = {}, beside, ports = {}) =>
-  openApp({ ...defaults(), ...env }, ports, beside);
+export const startOwnApp = (
+  env: Record<string, string> = {},
+  beside?: TestApp,
+  ports: Ports = {},
+  cost: PasswordCost = lowCost,
+): Promise<TestApp> => openApp({ ...defaults(), ...env }, ports, beside, cost);
 
 interface PooledApp extends TestApp {
   /** Forgets the mails, logs, names and the time of the former file. */
@@ -113,6 +121,7 @@ async function openApp(
   env: Record<string, string>,
   ownPorts: Ports,
   beside: TestApp | undefined,
+  passwordCost = lowCost,
 ): Promise<PooledApp> {
   let ports: Required<Ports> = { ...defaultPorts, ...ownPorts };
   const dataDir = await mkdtemp(join(tmpdir(), 'doorward-test-'));
@@ -158,6 +167,7 @@ async function openApp(
     delay: { wait: (milliseconds) => ports.delay.wait(milliseconds) },
     dns: { texts: async (name) => answered(await records.get(name)) },
     keyPairs: keyPairsFrom(inject('keyPairs')),
+    passwordCost,
     webhooks: {
       resolve: (name) => ports.resolve(name),
       post: (request, signal) => ports.post(request, signal),

@@ -8,9 +8,9 @@ it('over a hundred operations every value meets every other one, and every opera
   for (const operation of rows)
     for (const name of names)
       expect(new Set(operation.map((row) => row[name])).size).toBe(factors[name].length);
-  for (const one of names)
-    for (const other of names.filter((name) => name !== one)) {
-      const met = new Set(rows.flat().map((row) => `${String(row[one])}-${String(row[other])}`));
-      expect(met.size, `${one} and ${other}`).toBe(factors[one].length * factors[other].length);
+  for (const factor of names)
+    for (const other of names.filter((name) => name !== factor)) {
+      const met = new Set(rows.flat().map((row) => `${String(row[factor])}-${String(row[other])}`));
+      expect(met.size, `${factor} and ${other}`).toBe(factors[factor].length * factors[other].length);
     }
 });

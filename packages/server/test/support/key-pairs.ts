@@ -4,7 +4,7 @@ import { signingKeyPair, type KeyPairStock, type SigningKeyPair } from '../../sr
 
 /**
  * Real RSA key pairs without the time that finding primes takes: a run finds its primes once, and every two of them are
- * a key pair. The service would refuse no such pair; only somebody with two of them could compute a private key.
+ * a key pair. They would be no secret in production, because pairs with a common prime give their private keys away.
  */
 const existing = new Map<string, readonly (() => SigningKeyPair)[]>();
 

@@ -8,7 +8,14 @@ import type { Clock } from '../../kernel/ports.ts';
 import { createHashImitation, type HashImitation } from './hash-imitation.ts';
 import { readImportedHash, type ImportedHash } from './imported-hash.ts';
 
-const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+/** The work of a hash: memory in KiB, passes over it, and lanes. */
+export interface PasswordCost {
+  readonly memoryCost: number;
+  readonly timeCost: number;
+  readonly parallelism: number;
+}
+
+export const passwordCost: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 export interface Passwords {
   /** Hashes with a new salt to a PHC string. */
@@ -28,10 +35,12 @@ export function createPasswords({
   concurrency,
   imitationKey,
   clock,
+  cost = passwordCost,
 }: {
   readonly concurrency: number;
   readonly imitationKey: Buffer;
   readonly clock: Clock;
+  readonly cost?: PasswordCost | undefined;
 }): Passwords {
   const limited = createLimiter(concurrency);
   const ownHash = readStored(

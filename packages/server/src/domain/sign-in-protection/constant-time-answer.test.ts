@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { passwordCost } from '../../crypto/passwords/passwords.ts';
+import { realDelay } from '../../runtime/time.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { unique, type Via } from '../../../test/support/client.ts';
 import { remainderOfStep, STEP_MS } from './constant-time-answer.ts';
@@ -20,7 +22,7 @@ test('work that takes longer ends with a whole step too', () => {
 describe.each(storyTransports(import.meta))('over %s', (via) => {
   let app: TestApp;
   beforeAll(async () => {
-    app = await startApp();
+    app = await startOwnApp({}, undefined, { delay: realDelay }, passwordCost);
   });
   afterAll(() => app.close());
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { v7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
 import type { Database } from '../../db/connection/open.ts';
 import { rowsOf } from '../../db/query/rows.ts';
@@ -16,7 +16,7 @@ let logs: string[];
 let sequence = 0;
 beforeAll(async () => {
   // The relay of the app must not process these events.
-  app = await startApp();
+  app = await startOwnApp();
   await app.owner.execute(sql`create table notified (id bigint generated always as identity, event text)`);
   await app.owner.execute(sql`grant select, insert, delete on notified to public`);
 });

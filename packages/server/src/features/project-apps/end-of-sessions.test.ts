@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { member } from '../../../test/contract/world.ts';
 import { openAppSession } from '../../../test/support/app-session.ts';
 import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
-import { storyTransports } from '../../../test/support/breadth.ts';
+import { isWhole, storyTransports } from '../../../test/support/breadth.ts';
 import { type Person, type Via } from '../../../test/support/client.ts';
 import { roleIdOf } from '../../access/built-in.ts';
 import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
@@ -148,7 +148,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
   });
 });
 
-it('end ten thousand at once, with one event each', async () => {
+it.runIf(isWhole())('end ten thousand at once, with one event each', async () => {
   const many = 10_000;
   // One user, account and session each.
   await app.owner.execute(sql`
