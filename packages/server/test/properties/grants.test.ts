@@ -14,7 +14,7 @@ import { permissionsHeld, type HeldPermissions, type Tenant } from './held-permi
  * try every operation that changes permissions. After every allowed call, what each subject gained or lost is compared
  * with what the actor held before it.
  */
-const RUNS = Number(process.env['PROPERTY_RUNS'] ?? (isWhole() ? 16 : 4));
+const RUNS = Number(process.env['PROPERTY_RUNS'] ?? (isWhole() ? 16 : 8));
 const SEED = Number(process.env['PROPERTY_SEED'] ?? 20_261_121);
 const ACTS = 40;
 
