@@ -51,7 +51,8 @@ export default defineConfig({
     testTimeout: 90_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },
-    maxWorkers: availableParallelism(),
+    // One more than there are processors, because some tests wait for timers and sockets.
+    maxWorkers: availableParallelism() + 1,
     // Answers of the embedded database are short-lived memory: fewer collections save a tenth of the time.
     execArgv: ['--max-semi-space-size=64'],
     // Loading the modules again would cost each file two seconds. State of a test lives in its app, not in modules.

@@ -16,9 +16,13 @@ const reports = process.env.CI_REPORTS;
 function vitest(name, ...more) {
   const report = join(reports, `${name}.json`);
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const { status } = spawnSync('npx', ['vitest', 'run', ...args, ...more, ...reporters], { stdio: 'inherit' });
+  const { status } = spawnSync('npx', ['vitest', 'run', ...args, ...more, ...reporters], {
+    stdio: 'inherit',
+  });
   const { testResults = [] } = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : {};
-  const failed = testResults.filter((file) => file.status === 'failed').map(({ name }) => relative('.', name));
+  const failed = testResults
+    .filter((file) => file.status === 'failed')
+    .map(({ name }) => relative('.', name));
   return { status, failed };
 }
 

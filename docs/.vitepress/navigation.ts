@@ -60,7 +60,7 @@ const sections: readonly (readonly [title: string, link: string, items: Item[]])
   [
     'Decisions',
     '/decisions/',
-    [...pages('architecture', 'glossary', 'mutation-testing'), ...folder('decisions')],
+    [...pages('architecture', 'glossary', 'testing', 'mutation-testing'), ...folder('decisions')],
   ],
   ['Spec', '/spec/', folder('spec')],
 ];

@@ -1,7 +1,23 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take long, as parts of their paths: a run that ends with one of them leaves the other cores idle. */
-const longest: readonly string[] = [];
+const longest: readonly string[] = [
+  'faults/kill.process',
+  'machine/installation.process',
+  'test/samples.process',
+  'contract/guards',
+  'contract/tenancy',
+  'security/worst-values',
+  'node/test/retries',
+  'decisions/decisions',
+  'contract/idempotency',
+  'commands/sign-in',
+  'organization-invitations/organization-invitations',
+  'contract/openapi',
+  'policy-snapshot/changes',
+  'local/local-faults',
+  'journeys/purge',
+];
 
 const rank = ({ moduleId }: TestSpecification): number => {
   const index = longest.findIndex((path) => moduleId.includes(path));
