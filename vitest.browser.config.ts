@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Files with pages that the project `browser` shows in one look each, and `browser-exhaustive` in every look. */
+/** Tests whose pages the project `browser` shows in one look each, and `browser-exhaustive` in every look. */
 const withLooks = [
   'packages/console/test/browser/{first-user,pages,states}.test.ts',
   'packages/server/test/browser/{account,company-journey,passkeys,project-sign-in,sign-in-pages,start}.test.ts',
@@ -15,13 +15,13 @@ export default defineConfig({
       './packages/console/test/support/demo-data.ts',
     ],
     setupFiles: './packages/server/test/browser/close-contexts.ts',
-    // On a busy machine a page takes seconds for what it does in a moment otherwise.
+    // On a busy machine, a page can take seconds for what is otherwise instant.
     testTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
     hookTimeout: 180_000,
-    // Pages wait half of the time: three files of tests keep two cores busy.
+    // Pages spend half of the time waiting, so three workers keep two cores busy.
     maxWorkers: 3,
-    // The files of a worker share one browser.
+    // Test files in the same worker share a browser.
     isolate: false,
     projects: [
       {

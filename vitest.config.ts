@@ -4,16 +4,16 @@ import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 
 /**
- * Three suites, which the names of files define (CONTRIBUTING.md, "Tests"):
+ * Three suites, determined by file name (CONTRIBUTING.md, "Tests"):
  *
- * - `fast`: every `*.test.ts`. Products of independent factors are covered by pairs, and a story runs over one transport.
- * - `exhaustive`: the same products as a whole, and `*.exhaustive.test.ts`. With TEST_DATABASE_URL everything that a
- *   database could change.
+ * - `fast`: every other `*.test.ts`. Combines independent factors pairwise, and runs each scenario over one transport.
+ * - `exhaustive`: `*.exhaustive.test.ts`, and the files that import `breadth.ts`, with every combination. With
+ *   TEST_DATABASE_URL, also the other fast tests that may depend on the database.
  * - `processes`: `*.process.test.ts`, which start, stop and kill real processes.
  */
 const onPostgres = Boolean(process.env['TEST_DATABASE_URL']);
 
-/** Tests without a database or always with an embedded one, and of what no database changes. */
+/** Tests without a database, always on the embedded one, or whose result doesn't depend on the database. */
 const sameOnPostgres = [
   'packages/{browser,cli,console,decision,react}/**',
   'packages/node/src/**',
@@ -25,7 +25,7 @@ const sameOnPostgres = [
   'test/**',
 ];
 
-/** These have configurations of their own. */
+/** Tests with their own configuration files. */
 const elsewhere = [
   'packages/*/test/browser/**',
   'packages/server/test/rls/**',
@@ -38,7 +38,7 @@ const tests = ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 't
 const exhaustiveTests = '**/*.exhaustive.test.ts';
 const processTests = '**/*.process.test.ts';
 
-/** Files whose breadth differs between the suites. */
+/** Files that test more combinations in the exhaustive suite. */
 const broad = (): string[] =>
   ['packages/server/src', 'packages/server/test', 'packages/node/test']
     .flatMap((folder) => readdirSync(folder, { recursive: true }).map((path) => `${folder}/${String(path)}`))
@@ -47,15 +47,15 @@ const broad = (): string[] =>
 export default defineConfig({
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
-    // Generous, because a machine with other work is several times slower; a test that hangs is found all the same.
+    // Generous, because a busy machine is several times slower. A test that hangs still fails.
     testTimeout: 90_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },
-    // One more than there are processors, because some tests wait for timers and sockets.
+    // One more than there are cores, because some tests wait for timers and sockets.
     maxWorkers: availableParallelism() + 1,
-    // Answers of the embedded database are short-lived memory: fewer collections save a tenth of the time.
+    // Results of the embedded database are short-lived garbage. Collecting it less often saves a tenth of the time.
     execArgv: ['--max-semi-space-size=64'],
-    // Loading the modules again would cost each file two seconds. State of a test lives in its app, not in modules.
+    // Reloading the modules would cost each file two seconds. Tests keep their state in the app, not in modules.
     isolate: false,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', './packages/server/test/support/left-out.ts'],

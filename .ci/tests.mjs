@@ -1,18 +1,18 @@
 /**
- * Runs vitest, and the failed files once more, each by itself: what is green then is listed as flaky, and the part
- * passes. Usage: node .ci/tests.mjs <name of the part> <arguments of vitest>. CI_REPORTS is the folder for the results.
+ * Runs vitest, then reruns each failed file on its own. A file that passes the rerun is listed as flaky and doesn't
+ * fail the step. Usage: node .ci/tests.mjs <step> <vitest arguments>. CI_REPORTS is the folder for the results.
  */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** So many files fail for one reason, which another run would only show again. */
+/** When more files than this fail, they usually share a cause that a rerun would only confirm. */
 const TOO_MANY = 12;
 
 const [part, ...args] = process.argv.slice(2);
 const reports = process.env.CI_REPORTS;
 
-/** Runs vitest; returns its exit code and the files with a failure. */
+/** Runs vitest and returns its exit code and the failed files. */
 function vitest(name, ...more) {
   const report = join(reports, `${name}.json`);
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];

@@ -49,7 +49,7 @@ const options = ['--config', 'vitest.browser.config.ts', '--project', 'browser']
 execFileSync('npx', ['vitest', 'run', ...options, ...tests], {
   cwd: root,
   stdio: 'inherit',
-  // Some pictures show a page in a look that is not its turn.
+  // Some pictures need a look that the rotation doesn't give the page.
   env: { ...process.env, PAGES_SCREENSHOTS: photographs, BROWSER_LOOKS: 'all' },
 });
 for (const [photograph, picture] of Object.entries(pictures)) {

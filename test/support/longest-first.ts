@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take long, as parts of their paths: a run that ends with one of them leaves the other cores idle. */
+/** Slow files, by path fragment. They start first: if one ran last, the other cores would be idle meanwhile. */
 const longest: readonly string[] = [
   'faults/kill.process',
   'machine/installation.process',
@@ -24,7 +24,7 @@ const rank = ({ moduleId }: TestSpecification): number => {
   return index === -1 ? longest.length : index;
 };
 
-/** Starts the longest files first. */
+/** Starts the slowest test files first. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));

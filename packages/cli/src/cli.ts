@@ -13,11 +13,11 @@ const version = (): string =>
   (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string })
     .version;
 
-/** Runs one command line. Runs share nothing, so that several can happen at the same time. @returns the exit code */
+/** Runs one command line. Runs share no state, so they can be concurrent. @returns the exit code */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   const interruption = new Interruption();
   const ignoreInterrupts = io.onInterrupt(interruption.interrupt);
-  // An error of the flags themselves has the form that the flags ask for.
+  // If parsing the flags fails, --json still determines the format of the error.
   let terminal = new Terminal({ json: argv.includes('--json'), quiet: false, color: 'auto' }, io);
   let run: Run | null = null;
 
@@ -42,7 +42,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     }
   }
 
-  /** Does not wait for the command, and names changes that may have been made. */
+  /** Resolves without waiting for the command, and lists requests that may have made changes. */
   async function interrupted(): Promise<number> {
     const mayReport = await interruption.settled();
     const unanswered = run?.log.unanswered ?? [];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Interruption } from './interruption.ts';
 
-/** A renewal of a session must reach its file: the service accepts a refresh token once. */
+/** A renewed session must be saved, because the service accepts each refresh token only once. */
 test('the first Ctrl-C waits for protected work', async () => {
   const interruption = new Interruption();
   const order: string[] = [];

@@ -3,7 +3,7 @@ import type { Protect } from './session/tokens.ts';
 
 const LONGEST_WAIT_MS = 2000;
 
-/** Ends one run on Ctrl-C. Protected work delays the end for a moment. */
+/** Ends one run on Ctrl-C, after waiting up to two seconds for protected work. */
 export class Interruption {
   readonly #first = new AbortController();
   readonly #second = new AbortController();
@@ -21,7 +21,7 @@ export class Interruption {
     return work.finally(() => this.#protected.delete(work));
   };
 
-  /** Resolves when an interrupted run may end. @returns false after a second Ctrl-C, which waits for nothing */
+  /** Resolves when an interrupted run may end. @returns false after a second Ctrl-C, which ends it immediately */
   async settled(): Promise<boolean> {
     await aborted(this.signal);
     await Promise.race([

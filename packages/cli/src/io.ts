@@ -10,15 +10,15 @@ export type Output = Writable & {
   readonly columns?: number | undefined;
 };
 
-/** Everything outside of a run: commands reach the process through this and not through globals. */
+/** The environment of a run. Commands access the process through this instead of globals. */
 export interface Io {
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
   readonly env: Env;
-  /** Relative file names start here. */
+  /** Relative paths are resolved against this directory. */
   readonly cwd: string;
-  /** Calls the listener on each Ctrl-C and signal to end, until the returned function is called. */
+  /** Calls the listener on SIGINT, SIGTERM and SIGHUP. @returns a function that removes the listener */
   readonly onInterrupt: (listener: () => void) => () => void;
   readonly service: InstalledService;
 }

@@ -25,6 +25,6 @@ const code = await main(process.argv.slice(2), {
   onInterrupt,
   service: installedService,
 });
-// An interrupted command may still wait for an answer, which would keep the process alive.
+// An interrupted command may still be waiting for a response, which would keep the process alive.
 if (code === exitCodes.interrupted) process.exit(code);
 process.exitCode = code;

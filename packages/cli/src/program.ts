@@ -16,7 +16,7 @@ interface ProgramParts {
   /** Summaries of words that have commands below them. */
   readonly groups: Readonly<Record<string, string>>;
   readonly version: () => string;
-  /** Help and version go here. */
+  /** Receives the help and the version. */
   readonly stdout: Output;
 }
 

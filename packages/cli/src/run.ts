@@ -15,7 +15,7 @@ export interface Run extends Io {
   readonly log: RequestLog;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  /** Does what Ctrl-C does: a prompt receives it as a key. */
+  /** Interrupts the run. For prompts, which receive Ctrl-C as a key instead of a signal. */
   readonly interrupt: () => void;
 }
 

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { usageFault } from '../fault.ts';
 import type { Run } from '../run.ts';
 
-/** Questions on stderr, so that stdout has results only. Ctrl-C ends them. */
+/** Prompts go to stderr, so that stdout only has results. Ctrl-C cancels a prompt. */
 
 type Asking = Pick<Run, 'stdin' | 'stderr' | 'signal' | 'interrupt'>;
 

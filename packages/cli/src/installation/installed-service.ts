@@ -1,11 +1,11 @@
 import { usageFault } from '../fault.ts';
 import type { InstalledService, Programs } from './programs.ts';
 
-/** The service that is installed beside this command, in the same process. */
+/** The service installed alongside this command, run in the same process. */
 export const installedService: InstalledService = {
   programs: async () => (await importService<{ programs: Programs }>('programs')).programs,
   async start(env) {
-    // The service reads its configuration from here, and so do its workers.
+    // The service and its workers read their configuration from process.env.
     Object.assign(process.env, env);
     process.setSourceMapsEnabled(true);
     await importService('main');
@@ -13,7 +13,7 @@ export const installedService: InstalledService = {
 };
 
 async function importService<T>(name: 'programs' | 'main'): Promise<T> {
-  // What it is depends on the package that this program is in: `imports` of its package.json.
+  // The `imports` in package.json resolve this, differently in each package that contains this code.
   const specifier = `#service/${name}`;
   try {
     return (await import(specifier)) as T;

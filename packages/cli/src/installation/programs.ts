@@ -61,7 +61,7 @@ export interface Programs {
   ) => Promise<void>;
 }
 
-/** The service that is installed beside this program. @throws Fault where there is none */
+/** The service installed alongside this program. @throws Fault if none is installed */
 export interface InstalledService {
   readonly programs: () => Promise<Programs>;
   /** Runs the service in this process. */

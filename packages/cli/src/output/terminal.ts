@@ -74,7 +74,7 @@ export class Terminal {
     this.#out(text);
   }
 
-  /** A stream of any size to stdout, as fast as its reader takes it. */
+  /** Writes a stream of any size to stdout, with backpressure. */
   async bytes(chunks: Iterable<string> | AsyncIterable<string | Uint8Array>): Promise<void> {
     this.stopSpinner();
     const { stdout } = this.#io;

@@ -5,7 +5,7 @@ import { doorward, startDoorward } from '../support/run/doorward.ts';
 import type { Item, List } from '../support/service/items.ts';
 import { startWorld, type World } from '../support/service/world.ts';
 
-/** Organizations with their members, domains and connections, by their owner. */
+/** An owner manages organizations and their members, domains and connections. */
 let world: World;
 let organization: string;
 let organizationOwner: Record<string, string>;

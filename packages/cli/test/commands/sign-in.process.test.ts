@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.service.close());
 
-/** A refresh token works once: the lock file lets one process use it, and the other ones read the result. */
+/** A refresh token works only once. The lock file lets one process use it; the others read the result. */
 test('processes renew a session once', async () => {
   const folder = await emptyFolder();
   const { url, app } = world.service;

@@ -36,7 +36,7 @@ interface Session {
 const storedSession = async (): Promise<Session> =>
   (JSON.parse(await stored('credentials')) as { default: Session }).default;
 
-/** A service that knows none of these sign-in methods. */
+/** A service that supports none of these sign-in methods. */
 const olderService = () =>
   servers.listen((_, response) => {
     response.writeHead(404, { 'content-type': 'application/json' });

@@ -15,7 +15,7 @@ import type { How } from '../support/run/how.ts';
 import { Servers } from '../support/servers.ts';
 import { startWorld, type World } from '../support/service/world.ts';
 
-/** Each promise of docs/cli.md for each command that asks the service. */
+/** Checks every guarantee of docs/cli.md for every command that calls the service. */
 const servers = new Servers();
 let world: World;
 let folder: string;
@@ -37,7 +37,7 @@ test.each(asking)('$name needs a service and a sign-in, and ends with 130 on Ctr
   await expectInterrupted(entry, folder, servers);
 });
 
-/** Commands that only read, and need no argument. */
+/** Read-only commands without required arguments. */
 const reading = asking.filter(
   ({ name, command }) =>
     Object.keys(command.arguments ?? {}).every((argument) => argument.startsWith('[')) &&
@@ -50,7 +50,7 @@ test.each(reading)('$name gives one JSON value, and plain lines to a pipe', asyn
   const how: How = { cwd: folder, env: { NO_COLOR: '1' } };
   const json = await world.run([...command.path, '--json'], how);
   if (json.code !== 0) {
-    // Not in the scope of a project, or not for its owner.
+    // The command isn't available in a project scope, or not to its owner.
     expect([2, 4, 5], json.stderr).toContain(json.code);
     expect([json.stdout, isEnvelope(json.stderr)]).toEqual(['', true]);
     return;

@@ -19,7 +19,7 @@ import { emptyFolder } from '../support/folder.ts';
 import { Servers } from '../support/servers.ts';
 import { patient, typed, withoutCredential, withoutService } from '../support/typed.ts';
 
-/** What docs/cli.md promises of every command. The whole product is in every-command.exhaustive.test.ts. */
+/** Guarantees of docs/cli.md for every command. every-command.exhaustive.test.ts checks every combination. */
 const codes: readonly (number | null)[] = Object.values(exitCodes);
 const servers = new Servers();
 let folder: string;

@@ -8,14 +8,14 @@ import { doorwardProcess, startDoorwardProcess } from '../support/run/process.ts
 import { Servers } from '../support/servers.ts';
 import { token } from '../support/token.ts';
 
-/** Behavior that only a process of its own shows: its start, its signals, a real terminal. */
+/** Behavior that only a separate process shows: startup, signals, a real terminal. */
 const scope = 'organization:01890000-0000-7000-8000-000000000001';
 const servers = new Servers();
 afterAll(servers.close);
 
 test('help starts quickly', async () => {
   const main = pathToFileURL(await builtCommand()).href;
-  // Processor time, because other work of this machine does not change it.
+  // Measures CPU time, because other load on the machine doesn't affect it.
   const script = `process.on('exit', () => {
     const { user, system } = process.cpuUsage();
     process.stderr.write(String((user + system) / 1000));
@@ -39,7 +39,7 @@ test('help starts quickly', async () => {
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s ends it with 130', async (signal) => {
   const { server, url } = await servers.listen(() => undefined);
   const asked = once(server, 'request');
-  // This question would keep the process alive until its time is over.
+  // Without the signal, this request would keep the process alive until it times out.
   const run = await startDoorwardProcess(['check', 'me', 'a:b', '--timeout', '120'], {
     env: { DOORWARD_URL: url, DOORWARD_TOKEN: token, DOORWARD_SCOPE: scope },
   });
@@ -75,7 +75,7 @@ test('input comes from a pipe', async () => {
 });
 
 test('a stream ends quietly with 0 when its reader closes the pipe', async () => {
-  // Larger than the buffer of a pipe, so that a write meets the closed end.
+  // Larger than a pipe buffer, so that a write hits the closed end.
   const line = `${JSON.stringify({ sequence: 1, text: 'x'.repeat(1000) })}\n`;
   const { url } = await servers.listen((_, response) => response.end(line.repeat(1000)));
   const env = { DOORWARD_URL: url, DOORWARD_TOKEN: token, DOORWARD_SCOPE: scope };

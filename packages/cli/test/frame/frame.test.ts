@@ -8,7 +8,7 @@ import { emptyFolder } from '../support/folder.ts';
 import { Servers } from '../support/servers.ts';
 import { token } from '../support/token.ts';
 
-/** Help, flags, exit codes and streams, which every command has. The services here give no answer, or a bad one. */
+/** Help, flags, exit codes and streams, common to all commands. The services here don't respond, or respond badly. */
 const id = '01890000-0000-7000-8000-000000000001';
 const servers = new Servers();
 let urls: { silent: string; broken: string };

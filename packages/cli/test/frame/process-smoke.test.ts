@@ -10,7 +10,7 @@ import { emptyFolder } from '../support/folder.ts';
 import { Servers } from '../support/servers.ts';
 import { token } from '../support/token.ts';
 
-/** The process around the command: its streams, signals and exit codes. More of it is in the tests of processes. */
+/** Streams, signals and exit codes of a real process. frame.process.test.ts has more. */
 const servers = new Servers();
 let doorward: string;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { checksOf, named } from '../support/machine/checks.ts';
 import { emptyFolder } from '../support/folder.ts';
 import { byLine, speakSmtp } from '../support/machine/line-protocol.ts';
 
-/** Checks of SMTP and Redis, with servers on loopback that speak as much of the protocols as doctor needs. */
+/** The SMTP and Redis checks of doctor, against loopback servers that implement just enough of the protocols. */
 
 const servers: Server[] = [];
 afterEach(() => servers.splice(0).forEach((server) => server.close()));

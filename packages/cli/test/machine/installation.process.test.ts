@@ -18,7 +18,7 @@ import type { How } from '../support/run/how.ts';
 import { speakSmtp } from '../support/machine/line-protocol.ts';
 import { doorwardProcess, startDoorwardProcess } from '../support/run/process.ts';
 
-/** The machine of the service: start, migrate and doctor on the embedded database. */
+/** start, migrate and doctor on the machine of the service, with the embedded database. */
 let programs: Programs;
 let data: string;
 let service: Service;
@@ -42,7 +42,7 @@ const filesOf = async (directory: string): Promise<string[]> =>
 
 test('migrate lists and applies, and refuses a newer database', { timeout: 300_000 }, async () => {
   const data = join(await emptyFolder(), 'migrated');
-  // Through the installed package, as its users do.
+  // Through the installed package, as users run it.
   const before = await doorwardProcess(['migrate', '--status'], at(data));
   expect(before.stdout).toMatch(/^pending {2}0000_\w+$/m);
   expect(before.stdout).toMatch(/\n0 applied, \d+ pending\n$/);

@@ -11,7 +11,7 @@ import { emptyFolder } from '../support/folder.ts';
 import { programsWith } from '../support/machine/programs-with.ts';
 import { Servers } from '../support/servers.ts';
 
-/** Faults of a configuration and of an address, which doctor and migrate find without a database. */
+/** Configuration and address errors that doctor and migrate find without a database. */
 const servers = new Servers();
 afterAll(servers.close);
 

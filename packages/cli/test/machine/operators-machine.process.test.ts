@@ -16,7 +16,7 @@ beforeAll(async () => {
   programs = await builtPrograms();
 });
 
-/** Removed after the test. */
+/** Deleted after the test. */
 async function dataDirOfTest(): Promise<string> {
   const data = await preparedDataDir();
   onTestFinished(() => rm(data, { recursive: true }));

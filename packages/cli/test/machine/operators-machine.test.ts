@@ -7,7 +7,7 @@ import { emptyFolder } from '../support/folder.ts';
 import type { How } from '../support/run/how.ts';
 import { programsWith } from '../support/machine/programs-with.ts';
 
-/** Operators on the machine of the service: when its database is asked, and how its answers are shown. */
+/** `operator` on the machine of the service: when it uses the database directly, and what it prints. */
 const ada: OperatorRow = {
   userId: '01890000-0000-7000-8000-000000000001',
   name: 'Ada',
@@ -19,7 +19,7 @@ const ada: OperatorRow = {
 };
 const nowhere = 'http://127.0.0.1:9';
 
-/** An error of the service, which the command knows by its name. */
+/** Programs that fail with an error of the service. The command recognizes it by its name. */
 const failing = (name: string, message: string, facts: object = {}) => ({
   operators: () => Promise.reject(Object.assign(new Error(message), { name, ...facts })),
 });
@@ -27,7 +27,7 @@ const failing = (name: string, message: string, facts: object = {}) => ({
 const run = (args: readonly string[], programs: Parameters<typeof programsWith>[0], how: How = {}) =>
   doorward(['operator', ...args], { ...how, programs: programsWith(programs) });
 
-/** A folder with the sign-in of a profile. */
+/** Points the configuration to a folder with the stored session of a profile. */
 async function signedIn(): Promise<Record<string, string>> {
   const folder = join(await emptyFolder(), 'profiles');
   await mkdir(folder, { mode: 0o700 });

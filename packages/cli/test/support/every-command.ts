@@ -8,14 +8,14 @@ import type { Servers } from './servers.ts';
 import { token } from './token.ts';
 import { nameOf, patient, typed, withoutCredential, withoutService } from './typed.ts';
 
-/** What docs/cli.md promises of every command, and the commands it holds for. */
+/** Guarantees of docs/cli.md for every command, and the commands that they apply to. */
 interface NamedCommand {
   readonly name: string;
   readonly command: Command;
 }
 
 export const all: readonly NamedCommand[] = commands.map((command) => ({ name: nameOf(command), command }));
-/** Commands that need an answer of the service. */
+/** Commands that need a response from the service. */
 export const asking = all.filter(
   ({ name }) => !(name in withoutService) && !withoutCredential.includes(name),
 );
@@ -23,7 +23,7 @@ export const others = all.filter((entry) => !asking.includes(entry));
 
 const scope = 'accountProject:01890000-0000-7000-8000-000000000002:01890000-0000-7000-8000-000000000003';
 
-/** With a policy and a file of users. */
+/** A policy file and a file of users to import. */
 export const filesOfFolder: Readonly<Record<string, string>> = {
   'doorward.yaml': `version: 1\nroles: { Clerk: {} }\ntests:\n  - { name: x, permission: 'a:b', expect: { authorized: true } }\n`,
   'users.jsonl': '{"email": "ada@example.com"}\n',
@@ -48,7 +48,7 @@ export function isEnvelope(text: string): boolean {
   return typeof error === 'string' && typeof code === 'string';
 }
 
-/** Without a service, with one that refuses the token, and without a token. */
+/** Expects the documented errors without a service, with a service that rejects the token, and without a token. */
 export async function expectRefusals(
   { name, command }: NamedCommand,
   folder: string,
@@ -74,14 +74,14 @@ export async function expectRefusals(
   expect(isPlain(nobody.stderr), name).toBe(true);
 }
 
-/** Refuses every token. */
+/** Starts a service that rejects every token. */
 export const startRefusing = (servers: Servers) =>
   servers.listen((_, response) => {
     response.writeHead(401, { 'content-type': 'application/json' });
     response.end(JSON.stringify({ error: 'Sign in.', code: 'UNAUTHENTICATED', requestId: 'r-1' }));
   });
 
-/** Ends with 130 while the service has not answered. */
+/** Expects exit code 130 when the command is interrupted before the service responds. */
 export async function expectInterrupted(
   { name, command }: NamedCommand,
   folder: string,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const folders: string[] = [];
 process.once('exit', () => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
-/** Removed when the tests end. */
+/** A temporary folder, deleted when the worker exits. */
 export async function emptyFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'doorward-cli-'));
   folders.push(folder);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Servers of a test file, on loopback. */
+/** The loopback servers of a test file. */
 export class Servers {
   readonly #servers: Server[] = [];
 

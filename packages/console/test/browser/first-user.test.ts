@@ -67,7 +67,7 @@ const looks = {
 const languages = ['en-GB', 'de-DE', 'es-ES', 'fr-FR'] as const;
 
 let turns = 0;
-/** What is wrong with the page, in the looks whose turn it is. */
+/** Accessibility and layout faults of the page, in its looks. */
 async function faultsOf(page: Page, name: string, turn = turns++): Promise<string[]> {
   const faults: string[] = [];
   for (const colorScheme of colorSchemesOf(turn)) {

@@ -8,9 +8,9 @@ import { setUpConsole, signedIn, visit, type ConsoleSetup } from '../support/con
 import { ownViews, viewsOf } from '../support/views.ts';
 
 /**
- * Every page of the console with data: what the navigation of each kind of scope leads to, light on a desk or dark on a
- * phone, and in each language. One tour collects what several tests look at: to load a page takes longest. A name with
- * HTML in every place where a user may write one is shown as text.
+ * Every page in the navigation of each kind of scope, with data: light on a desktop or dark on a phone, and in each
+ * language. One tour collects the results for several tests, because loading pages takes the most time. Names that
+ * users can enter contain HTML, which the pages must show as text.
  */
 let setup: ConsoleSetup;
 let seen: Seen;
@@ -113,8 +113,8 @@ interface Seen {
 }
 
 /**
- * What is wrong with the page, in the looks whose turn it is. What is around the content is the same for all pages of a
- * scope: it is looked at with the first one, and with every page on a desk.
+ * The faults of the page, in its looks. Header and navigation are the same on all pages of a scope, so a phone checks
+ * them on the first page only, and a desktop on every page.
  */
 async function faultsOf(page: Page, path: string, isFirst: boolean, turn: number): Promise<string[]> {
   const faults: string[] = [];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { crowding, signedIn, type ConsoleSetup } from '../support/console.ts';
 import { setUpWithTags } from '../support/many-tags.ts';
 
-/** How long the console keeps people waiting. Only a run that has the machine to itself can tell. */
+/** Measures how responsive the console is. Reliable only if nothing else runs on the machine. */
 const LONGEST_MS = 100;
 const READY_MS = 1500;
 const MOST_RUNS = 60;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => setup?.close());
 
-/** The least of a few runs, since other programs may use the processor during some of them. */
+/** The minimum of several runs, because other programs may slow down some of them. */
 async function least(limit: number, measure: () => Promise<number>): Promise<number> {
   let least = Infinity;
   let allowed = limit;
@@ -26,11 +26,11 @@ async function least(limit: number, measure: () => Promise<number>): Promise<num
   return least;
 }
 
-/** The longest task of the main thread while something happens, in milliseconds; 0: none of 50 or more. */
+/** The longest main-thread task during an action, in milliseconds. 0 if none took 50 ms or more. */
 async function longestTask(page: Page, act: () => Promise<unknown>): Promise<number> {
   await page.evaluate('window.longest = 0');
   await act();
-  // The observer reports after a task: two frames later it has.
+  // The observer reports a task after it ends, at the latest two frames later.
   await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
   return page.evaluate('window.longest');
 }
@@ -78,7 +78,7 @@ test('the first load is soon ready', async () => {
   await page.getByRole('link', { name: 'Invoice reader' }).waitFor();
   const ready = await least(READY_MS, async () => {
     const fresh = await context.newPage();
-    // The time in which the row appears, not that in which the test notices.
+    // Records when the row appears, not when the test notices it.
     await fresh.addInitScript(`new MutationObserver((_changes, observer) => {
       if (!document.querySelector('tbody a')) return;
       window.readyMs = performance.now();

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { signedIn, type ConsoleSetup } from '../support/console.ts';
 import { setUpWithTags } from '../support/many-tags.ts';
 
-/** Lists with many rows: several rows can be chosen, changed and exported. `pauses.exhaustive.test.ts` times them. */
+/** Long lists: several rows can be selected, changed and exported. `pauses.exhaustive.test.ts` measures their speed. */
 let setup: ConsoleSetup;
 let page: Page;
 

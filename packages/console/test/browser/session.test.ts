@@ -55,7 +55,7 @@ test('ends in every tab with the sign-out in one', async () => {
   await context.close();
 });
 
-/** Clicks what calls the service, also below the dialog that appears when another call was refused before. */
+/** Clicks a control that calls the service, even if a dialog about an earlier refused call covers it. */
 const callTheService = (page: Page): Promise<void> =>
   page.getByText('Show what changes', { exact: true }).dispatchEvent('click');
 

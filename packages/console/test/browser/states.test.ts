@@ -39,7 +39,7 @@ const isOfFrame = (url: string): boolean =>
 
 const states = ['loading', 'failed', 'empty', 'forbidden'] as const;
 
-/** Shows every view, and says what `faultsOf` and the look show there. Axe checks each view in one of the states. */
+/** Opens every view and returns its faults. Axe checks each view in one of the states. */
 async function tour(
   { page }: Watched,
   state: (typeof states)[number],

@@ -16,7 +16,7 @@ declare module 'vitest' {
 
 const tar = (options: readonly string[]) => promisify(execFile)('tar', options);
 
-/** Builds the service and its console, and creates the demo data. Each file of tests starts a service on a copy of these. */
+/** Builds the service and the console, and creates the demo data. Each test file starts a service on a copy of it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await buildService();
   const home = await mkdtemp(join(tmpdir(), 'doorward-demo-'));
@@ -43,7 +43,7 @@ async function demoData({ output }: Service): Promise<void> {
   }
 }
 
-/** A data directory with the demo data. The caller has to remove it. */
+/** A data directory with the demo data. The caller deletes it. */
 export async function demoDataDir(archive: string): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'doorward-data-'));
   await tar(['-xf', archive, '-C', directory]);

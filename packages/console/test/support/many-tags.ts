@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { setUpConsole, type ConsoleSetup } from './console.ts';
 
-/** The console with a project that has so many tags, from `tag 00001` on. */
+/** The console of a project with this many tags, named `tag 00001` and so on. */
 export const setUpWithTags = (count: number): Promise<ConsoleSetup> =>
   setUpConsole({}, (database, { key: { scope } }) =>
     database.execute(sql`

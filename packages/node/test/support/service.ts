@@ -30,7 +30,7 @@ export async function serveApp(env: Record<string, string> = {}): Promise<Servic
   };
 }
 
-/** Ports of services that earlier files of the worker have used, by their variables. */
+/** Ports that earlier files of the worker used, by the environment variables of the service. */
 const ports = new Map<string, number[]>();
 
 export interface ProjectUnderTest extends AppInProject {

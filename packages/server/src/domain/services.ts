@@ -37,7 +37,7 @@ declare module '../kernel/context.ts' {
   interface Services {
     readonly config: Config;
     readonly clock: Clock;
-    /** Hides in the time of an answer which work it took. */
+    /** Delays responses, so that their timing doesn't reveal the work behind them. */
     readonly delay: Delay;
     readonly ids: Ids;
     readonly dns: DnsResolver;

@@ -4,7 +4,7 @@ export interface Clock {
 }
 
 export interface Delay {
-  /** Resolves after this time. */
+  /** Resolves after this many milliseconds. */
   wait(milliseconds: number): Promise<void>;
 }
 

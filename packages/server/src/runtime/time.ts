@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock, Delay } from '../kernel/ports.ts';
 
-/** The time of this machine. */
+/** The system clock. */
 export const realClock: Clock = { now: () => new Date() };
 
-/** Waits by the timers of this process. */
+/** Real delays, by the timers of Node.js. */
 export const realDelay: Delay = { wait: (milliseconds) => wait(milliseconds) };

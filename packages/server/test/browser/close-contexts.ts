@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
 import { closeContexts } from './watched.ts';
 
-/** Runs with every file of browser tests. */
+/** A setup file for every browser test file. */
 afterAll(closeContexts);

@@ -110,7 +110,7 @@ async function giveAddress(address: string): Promise<void> {
 }
 
 let turn = 0;
-/** Checks the page for accessibility in the schemes whose turn it is, on a phone in every second page, and photographs it. */
+/** Checks the page's accessibility in its color schemes, every second page at phone width, and takes screenshots. */
 async function keep(name: string, { page }: { readonly page: Page } = view): Promise<void> {
   const isPhoneFirst = turn % 4 > 1;
   for (const colorScheme of colorSchemesOf(turn++)) {

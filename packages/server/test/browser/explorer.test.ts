@@ -43,7 +43,7 @@ interface Document {
 
 beforeAll(async () => {
   dataDir = await demoDataDir(inject('demoArchive'));
-  // With it, the examples of the document name the demo data.
+  // Makes the examples in the OpenAPI document refer to the demo data.
   service = await startService({ dataDir, env: { DEV_SEED: 'true' } });
   await vi.waitFor(() => expect(service.output()).toMatch(/answers ALLOWED/), 60_000);
   demo = JSON.parse(await readFile(join(dataDir, 'demo.json'), 'utf8')) as Demo;
@@ -122,7 +122,7 @@ describe('as prefilled', () => {
     if (name === 'createRole') await photograph(page, 'explorer-created');
   });
 
-  // The page fills each body in as it does that of createRole.
+  // The page prefills every body the way it prefills that of createRole.
   test.each([
     'createResource',
     'createPermission',

@@ -167,7 +167,7 @@ describe('the GraphQL explorer', () => {
     const editor = page.locator('app-query-editor .cm-content').first();
     await editor.waitFor();
     await expect.poll(() => editor.innerText()).toContain('me {');
-    // It sends requests after its start too.
+    // The page also sends requests after it has loaded.
     await page.waitForLoadState('networkidle');
     await photograph('graphql');
     expect(await send()).toBeUndefined();

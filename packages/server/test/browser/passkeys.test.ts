@@ -168,7 +168,7 @@ const press = (name: string) => view.page.getByRole('button', { name, exact: tru
 const pathNow = () => new URL(view.page.url()).pathname.split('/').at(-1);
 
 let turn = 0;
-/** Checks the page for accessibility in the looks whose turn it is, and photographs it. */
+/** Checks the page's accessibility in its looks, and takes screenshots. */
 async function inspect(name: string, wide = 480, lowest?: Locator): Promise<void> {
   for (const { colorScheme, isPhone } of looksOf(turn++)) {
     await view.page.emulateMedia({ colorScheme });

@@ -192,7 +192,7 @@ async function requestMail(): Promise<string> {
 }
 
 let turn = 0;
-/** Checks the page for accessibility in the colour schemes whose turn it is, and photographs it. */
+/** Checks the page's accessibility in its color schemes, and takes screenshots. */
 async function inspect(name: string): Promise<void> {
   for (const colorScheme of colorSchemesOf(turn++)) {
     await view.page.emulateMedia({ colorScheme });

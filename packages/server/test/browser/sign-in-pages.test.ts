@@ -236,7 +236,7 @@ const phone = { width: 320, height: 640 };
 const isWide = 'document.documentElement.scrollWidth > innerWidth';
 
 describe('every state is accessible', () => {
-  // In each language a single page shows one state after the other: to open another for each takes most of the time.
+  // Each language reuses a single page for all states, because opening pages takes most of the time.
   const views = new Map<string, Watched>();
   let shown: State;
   async function viewIn(locale: string): Promise<Watched> {

@@ -14,10 +14,10 @@ const flags = [
   '--disable-sync',
 ];
 
-/** The folder for screenshots. Without it, `photograph` takes none: a picture costs more than most checks of a page. */
+/** The folder for screenshots. If unset, `photograph` takes none, because they cost more than most checks of a page. */
 export const screenshots = process.env['PAGES_SCREENSHOTS'];
 
-/** The same engine without the windows of a desktop, which quadruple the cost of each new page. */
+/** The same engine without desktop windows, which make opening a page four times as expensive. */
 const withoutWindows = '/usr/bin/chromium-headless-shell';
 
 /** Starts Chromium from the path in `CHROMIUM`, or from the Debian packages. */
@@ -30,10 +30,10 @@ export const launch = (): Promise<Browser> =>
 
 let shared: Promise<Browser> | undefined;
 
-/** The browser of this worker. It ends with the worker; each test opens its own context, and so its own cookies. */
+/** The browser of this worker, which closes with it. Each test opens its own context, with its own cookies. */
 export const sharedBrowser = (): Promise<Browser> => (shared ??= launch());
 
-/** Closes the contexts that the tests of a file left open, so that their pages use no time of the next file. */
+/** Closes the contexts that a test file left open, so that their pages don't slow down the next file. */
 export async function closeContexts(): Promise<void> {
   for (const context of (await shared)?.contexts() ?? []) await context.close();
 }
@@ -58,7 +58,7 @@ export async function watched(
   const requests: string[] = [];
   const context = await browser.newContext({
     viewport: { width: 1360, height: 900 },
-    // Nothing waits for the end of an animation.
+    // No test has to wait for an animation.
     reducedMotion: 'reduce',
     ...options,
   });
@@ -89,7 +89,7 @@ export async function watched(
   return { context, page, offences, requests };
 }
 
-/** Takes a screenshot of the page with its transitions ended, if `PAGES_SCREENSHOTS` names a folder. */
+/** Takes a screenshot of the page, after its transitions, if `PAGES_SCREENSHOTS` is set. */
 export async function photograph(page: Page, name: string): Promise<void> {
   if (screenshots === undefined) return;
   await page.screenshot({ path: join(screenshots, `${name}.png`), animations: 'disabled' });

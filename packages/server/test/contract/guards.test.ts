@@ -141,7 +141,7 @@ const sessionOnly = (op: NamedOperation): boolean =>
 
 const closed = operations.filter(({ access }) => access !== 'public');
 const guarded = operations.filter(({ access }) => access.includes(':'));
-/** Its transports; in the fast suite one of them, alternating by operation. */
+/** The transports of an operation; in the fast suite one of them, alternating by operation. */
 const viaOf = (op: NamedOperation): readonly Via[] =>
   op.only === 'rest' ? ['rest'] : portion(transports, operations.indexOf(op));
 

@@ -147,7 +147,7 @@ async function expectAlike(
   counted.alike++;
 }
 
-/** Pairs of a caller and a side, with the transports and the credentials: a session, a key of the slice, and another. */
+/** Calls by a caller to a side, over each transport, with a session, a key of the slice, and another key. */
 const callsOf = (op: NamedOperation, index: number, pairs: readonly (readonly [Side, Side])[]) =>
   combinations(index, { pair: pairs, credential: [0, 1, 2], via: viaOf(op) }).flatMap(
     ({ pair: [caller, side], credential, via }) => {

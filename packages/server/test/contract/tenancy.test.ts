@@ -11,7 +11,7 @@ import { digest, house, nounOf, nowhere, type House } from './world.ts';
  * The tenancy matrix: every operation with a scope, in each kind of foreign scope, with own and foreign rows, by a
  * session, by a key of a project, of an account and of an organization, over both transports. The call must get the same
  * bytes as one in a scope that never existed, so that it discloses nothing; and no table of the database may have changed.
- * The fast suite covers the matrix by pairs.
+ * The fast suite covers the matrix pairwise.
  */
 const foreign = ['account', 'organization', 'accountProject', 'organizationProject'] as const;
 /** Only these have a path, which is the scope of an AuthZEN endpoint. */
@@ -70,7 +70,7 @@ describe('the tenancy matrix', () => {
   it.each(scoped.map((op, index) => [op.name, op, index] as const))('%s', async (_, op, index) => {
     const vias: readonly Via[] = op.only === 'rest' ? ['rest'] : transports;
     const tokens = [alice.person.token, alice.keyToken, ...alice.managementTokens];
-    /** What the operation answers in a scope that never existed. The ids in the input come after the scope. */
+    /** Responses for a scope that never existed. They don't depend on ids in the input: the scope is checked first. */
     const references = new Map<string, unknown>();
     for (const { tenant, token, owner, via } of combinations(index, {
       tenant: op.authzen ? projects : foreign,

@@ -8,8 +8,8 @@ import { nounOf, sampleInput } from './sample.ts';
 import { house, isOfInstallation, type House } from './world.ts';
 
 /**
- * REST and GraphQL are two transports of one operation: on twin services with equal rows every operation is called in each
- * kind of scope, on one over REST and on the other over GraphQL, with the same result. Generated from the declarations.
+ * REST and GraphQL return the same result for every operation. Two services have equal rows: one is called over REST,
+ * the other over GraphQL, in each kind of scope. The calls are generated from the declarations.
  */
 interface Twin extends House {
   readonly app: TestApp;
@@ -27,11 +27,11 @@ afterAll(async () => {
   for (const { app } of Object.values(twins)) await app.close();
 });
 
-/** Over REST `register` returns the sign-in alone, as the specification has it. */
+/** Without `register`: the specification makes it return only the sign-in over REST. */
 const common = operations.filter(
   (op) => op.only !== 'rest' && op.name !== 'register' && !isOfInstallation(op),
 );
-/** Deletions come last, because the others need the rows. */
+/** Deletions run last, because the other operations need the rows. */
 const rank = ({ name }: NamedOperation): number =>
   ['deleteMe', 'logout'].includes(name) ? 2 : /^(delete|remove|revoke|leave)/.test(name) ? 1 : 0;
 const ordered = common.toSorted((a, b) => rank(a) - rank(b));
@@ -56,10 +56,10 @@ const constant = (value: unknown): unknown =>
     ? changing.reduce((text, [pattern, word]) => text.replace(pattern, word), value)
     : (value ?? undefined);
 
-/** What both transports must agree on. GraphQL answers null for a member that REST leaves out. */
+/** The result to compare. Null counts as absent, because GraphQL returns null for members that REST omits. */
 function result({ ok, code, reason, details, data }: Answer): unknown {
   const text = JSON.stringify({ ok, code, reason, details, data }, (_, value: unknown) => constant(value));
-  // Also in the names of members.
+  // Member names contain unique values too.
   return JSON.parse(text.replace(/\b[0-9a-f]{10}\b/g, '<unique>'));
 }
 

@@ -93,7 +93,7 @@ export async function house(app: TestApp): Promise<House> {
     projectUser: joined('projectUser', inAccount, userId),
     installation: joined('installation', SYSTEM_NODE),
   };
-  // One after the other, so that two houses have the same rows in the same order.
+  // Sequential, so that two houses have the same rows in the same order.
   const places = {} as Record<Tenant, Place>;
   for (const tenant of tenants)
     places[tenant] = { scope: scopes[tenant], rows: await rowsOf(app, token, scopes[tenant]) };
@@ -187,7 +187,7 @@ export async function domainFor(
   { scope, token }: { readonly scope: ScopeRef; readonly token: string },
 ): Promise<{ readonly domainIds?: readonly string[] }> {
   if (name !== 'createOrganizationConnection') return {};
-  // Domains are listed by their names: it comes after the others.
+  // Domains are listed by name, and this one must come last.
   const domain = `z-${randomUUID()}.example.test`;
   const { id } = await app.must('createOrganizationDomain', { scope, domain }, { token });
   return { domainIds: [id] };

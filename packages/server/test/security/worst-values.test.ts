@@ -137,16 +137,16 @@ const hasPattern = (schema: JsonSchema): boolean => {
   return format !== undefined || pattern !== undefined || (items !== undefined && hasPattern(items));
 };
 
-/** A URL may have 8 KiB: only small values fit into these. */
+/** Only small values fit into a URL, which is limited to 8 KiB. */
 const isSmall = (op: NamedOperation, { place }: Field): boolean =>
   inQuery(op) || pathNames(op).has(String(place[0]));
 
-/** A value that no pattern reads, and no unauthenticated caller can send, is expensive to normalize only. */
+/** False: no pattern checks the value and only authenticated callers can send it, so only normalizing it is costly. */
 const isRead = (op: NamedOperation, { schema }: Field): boolean =>
   op.access === 'public' || hasPattern(schema);
 
 const seen = new Set<string>();
-/** The cost of a value is that of its schema: in the fast suite one field of each, and one of each operation. */
+/** The cost depends on the schema, so the fast suite tests one field per schema, and at least one per operation. */
 function differing(op: NamedOperation, fields: readonly Field[]): readonly Field[] {
   if (isWhole()) return fields;
   const others = fields.filter((field) => {

@@ -54,7 +54,7 @@ const defaults = (): Record<string, string> => ({
   APP_URL: 'http://localhost:4000',
   ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
   LOG_PRETTY: 'false',
-  // Jobs with a timer would run in the middle of what a test counts or reads.
+  // Scheduled jobs would interfere with what a test counts or reads.
   JOBS_ENABLED: 'false',
   ...Object.fromEntries(limits.map((name) => [`SECURITY_RATE_LIMIT_${name}_MAX`, '1000000'])),
   ...(process.env['TEST_REDIS_URL'] ? { REDIS_URL: process.env['TEST_REDIS_URL'] } : {}),
@@ -62,18 +62,18 @@ const defaults = (): Record<string, string> => ({
 });
 const limits = ['GENERAL', 'AUTH', 'REFRESH', 'EXCHANGE', 'CHECK', 'MAIL', 'EXPORT'];
 
-/** Ports that a test replaces; the others are those of `ports` below. */
+/** Ports that a test replaces; `defaultPorts` has the others. */
 type Ports = Partial<WebhookPorts & { readonly delay: Delay }>;
 
-/** A hash takes a millisecond, not twenty: tests sign in thousands of times. */
+/** A hash takes 1 ms instead of 20, because tests sign in thousands of times. */
 const lowCost: PasswordCost = { memoryCost: 2048, timeCost: 1, parallelism: 1 };
 
 /**
  * The whole service on a real database: embedded, or PostgreSQL when TEST_DATABASE_URL is set. Real keys, real hashes,
  * real transactions; tests control the time, the mails and the names.
  *
- * After `close` the next file of the worker with the same variables gets this service, with its tenants. A file that
- * reads or changes what all tenants share calls `startOwnApp`.
+ * After `close`, the next file of the worker that needs the same variables reuses this service, including its tenants.
+ * A file that reads or changes state that all tenants share calls `startOwnApp` instead.
  */
 export async function startApp(
   env: Record<string, string> = {},
@@ -81,7 +81,7 @@ export async function startApp(
   beside?: TestApp,
   ports: Ports = {},
 ): Promise<TestApp> {
-  // The calls of former files would count against a limit.
+  // Calls by earlier files would count toward a limit.
   const isLimited = Object.keys(env).some((name) => name.startsWith('SECURITY_RATE_LIMIT_'));
   if (beside || isLimited) return openApp({ ...defaults(), ...env }, ports, beside);
   const settings = Object.entries({ ...defaults(), ...env }).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -92,14 +92,14 @@ export async function startApp(
     ...app,
     async close() {
       if (!app.isReusable()) return app.close();
-      // Mails and webhooks of this file are not those of the next one.
+      // Keeps the mails and webhooks of this file out of the next one.
       await app.app.flushMails();
       await keepIdle(key, app, app.close);
     },
   };
 }
 
-/** Like `startApp`, with a service for the caller alone, which `close` ends. */
+/** Like `startApp`, but the service isn't shared, and `close` ends it. */
 export const startOwnApp = (
   env: Record<string, string> = {},
   beside?: TestApp,
@@ -108,13 +108,13 @@ export const startOwnApp = (
 ): Promise<TestApp> => openApp({ ...defaults(), ...env }, ports, beside, cost);
 
 interface PooledApp extends TestApp {
-  /** Forgets the mails, logs, names and the time of the former file. */
+  /** Clears the mails, logs, SQL statements and DNS records of the previous file, and resets the clock. */
   readonly reset: (ports: Ports) => void;
-  /** False after what would remain: another app on the same database, a socket that is open. */
+  /** False if another app used the same database, or the service listens on an unexpected port. */
   readonly isReusable: () => boolean;
 }
 
-/** Apps whose database another app uses, too. */
+/** Databases that more than one app uses. */
 const shared = new WeakSet<Database>();
 
 async function openApp(
@@ -208,7 +208,7 @@ async function openApp(
   };
 }
 
-/** Whether the next file finds it as a new service: it does not listen, or where its clients expect it. */
+/** Whether the service is as the next file expects it: not listening, or on the port of `url`. */
 function isAtHome({ server }: App['server'], url: string): boolean {
   const address = server.address();
   return address === null || (typeof address === 'object' && new URL(url).port === String(address.port));
@@ -219,7 +219,7 @@ function answered(texts: readonly string[] | null = []): readonly string[] {
   return texts;
 }
 
-/** Every name resolves to a public address, no request leaves this machine, and no answer is held back. */
+/** Every name resolves to a public address, no request leaves this machine, and no response is delayed. */
 const defaultPorts: Required<Ports> = {
   resolve: async () => ['93.184.215.14'],
   post: async () => {

@@ -3,7 +3,7 @@ import { transports, type Via } from './client.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** `pairwise`: products of independent factors are covered by pairs. `whole`: every combination runs. */
+    /** `pairwise`: every pair of values of independent factors. `whole`: every combination. */
     breadth: 'pairwise' | 'whole';
   }
 }
@@ -11,8 +11,8 @@ declare module 'vitest' {
 export const isWhole = (): boolean => inject('breadth') === 'whole';
 
 /**
- * The transports that the stories of a file run over: one of them in the fast suite, alternating by file, and both in
- * the exhaustive one. `contract/transports.test.ts` compares the transports for every operation.
+ * The transports that the tests of a file run over: both in the exhaustive suite, one in the fast suite, picked by file
+ * name. `contract/transports.test.ts` compares the transports for every operation.
  */
 export function storyTransports({ filename }: Pick<ImportMeta, 'filename'>): readonly Via[] {
   const name = filename.slice(filename.lastIndexOf('/') + 1);
@@ -22,8 +22,8 @@ export function storyTransports({ filename }: Pick<ImportMeta, 'filename'>): rea
 const sumOf = (text: string): number => [...text].reduce((sum, letter) => sum + letter.charCodeAt(0), 0);
 
 /**
- * All values in the exhaustive suite. In the fast one `count` of them, which move on with the index of the operation, so
- * that each value is tried with many operations.
+ * All values in the exhaustive suite, `count` of them in the fast suite. The selection rotates with the index of the
+ * operation, so that each value is tested with many operations.
  */
 export const portion = <T>(values: readonly T[], index: number, count = 1): readonly T[] =>
   isWhole() || values.length <= count
@@ -33,8 +33,8 @@ export const portion = <T>(values: readonly T[], index: number, count = 1): read
 type Combination<F> = { readonly [K in keyof F]: F[K] extends readonly (infer V)[] ? V : never };
 
 /**
- * The combinations of factors that an operation is tried with: all of them, or in the fast suite as many as the longest
- * factor has values. Each value meets each operation then, and over the operations each value meets each other one.
+ * The combinations of factors to test an operation with: all of them, or in the fast suite as many as the longest
+ * factor has values. That covers every value for each operation, and every pair of values across the operations.
  */
 export function combinations<F extends Readonly<Record<string, readonly unknown[]>>>(
   index: number,
@@ -53,7 +53,7 @@ const product = (factors: Factors): Row[] =>
     [{}],
   );
 
-/** Rows for one index; from one index to the next the factors move against each other, each at another speed. */
+/** The combinations for one index. Each factor advances at its own rate, so that the pairs differ between indexes. */
 export function pairs(index: number, factors: Factors): Row[] {
   const lengths = Object.values(factors).map(({ length }) => length);
   return Array.from({ length: Math.max(...lengths) }, (_, at) =>

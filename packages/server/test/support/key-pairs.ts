@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { signingKeyPair, type KeyPairStock, type SigningKeyPair } from '../../src/crypto/keys/rsa.ts';
 
 /**
- * Real RSA key pairs without the time that finding primes takes: a run finds its primes once, and every two of them are
- * a key pair. They would be no secret in production, because pairs with a common prime give their private keys away.
+ * Real RSA key pairs, without the time it takes to find primes: a run finds its primes once, and any two of them make a
+ * key pair. Such keys would be insecure in production, because two keys that share a prime reveal each other.
  */
 const existing = new Map<string, readonly (() => SigningKeyPair)[]>();
 
@@ -22,7 +22,7 @@ export function keyPairsFrom(path: string): KeyPairStock {
   };
 }
 
-/** An app never gets a pair twice; different apps get the same ones. */
+/** An app gets each pair at most once; different apps get the same pairs. */
 function pairsOf(primes: readonly string[]): (() => SigningKeyPair)[] {
   const numbers = primes.map((prime) => BigInt(prime)).sort((a, b) => (a < b ? 1 : -1));
   return numbers.flatMap((p, index) =>
@@ -45,7 +45,7 @@ function pairOf(p: bigint, q: bigint): SigningKeyPair {
   return signingKeyPair(createPublicKey(privateKey), privateKey);
 }
 
-/** By the extended Euclidean algorithm. */
+/** The modular inverse, by the extended Euclidean algorithm. */
 function inverse(number: bigint, modulus: bigint): bigint {
   let [rest, next] = [modulus, number % modulus];
   let [factor, nextFactor] = [0n, 1n];

@@ -1,13 +1,13 @@
 import pg from 'pg';
 import { createHash } from 'node:crypto';
 
-/** One for each checkout, so that parallel runs do not delete each other's template. */
+/** One per checkout, so that parallel runs don't delete each other's template. */
 export const TEMPLATE = `doorward_test_template_${createHash('sha256')
   .update(import.meta.dirname)
   .digest('hex')
   .slice(0, 8)}`;
 
-/** Databases of a run; `dropDatabases` drops those that the services of the workers still use at its end. */
+/** The name prefix of the databases of a run, by which `dropDatabases` finds the ones that are left at the end. */
 export const prefixOf = (run: string): string => `doorward_test_${run}_`;
 
 export async function asAdmin<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -23,7 +23,7 @@ export async function asAdmin<T>(url: string, work: (client: pg.Client) => Promi
 export const named = (url: string, name: string): string =>
   Object.assign(new URL(url), { pathname: `/${name}` }).href;
 
-/** Creates the template again and returns its address. */
+/** Recreates the template and returns its URL. */
 export async function freshTemplate(adminUrl: string): Promise<string> {
   await asAdmin(adminUrl, async (client) => {
     await client.query(`drop database if exists ${TEMPLATE} with (force)`);
@@ -32,7 +32,7 @@ export async function freshTemplate(adminUrl: string): Promise<string> {
   return named(adminUrl, TEMPLATE);
 }
 
-/** Drops what a run has left. */
+/** Drops the remaining databases of a run. */
 export const dropDatabases = (adminUrl: string, run: string): Promise<void> =>
   asAdmin(adminUrl, async (client) => {
     const { rows } = await client.query<{ datname: string }>(

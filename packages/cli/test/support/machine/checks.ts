@@ -2,7 +2,7 @@ import { doorward } from '../run/doorward.ts';
 import type { How } from '../run/how.ts';
 import type { Ended } from '../run/recorded-output.ts';
 
-/** Checks of `doorward doctor --json`. */
+/** A check in the output of `doorward doctor --json`. */
 interface Check {
   readonly name: string;
   readonly status: 'ok' | 'warn' | 'fail' | 'skip';

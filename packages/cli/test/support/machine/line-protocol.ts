@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** Calls `answer` with each line. */
+/** Calls `answer` for each line and sends what it returns. */
 export function byLine(socket: Socket, answer: (line: string) => string | undefined): void {
   let rest = '';
   socket.setEncoding('utf8');
@@ -16,7 +16,7 @@ export function byLine(socket: Socket, answer: (line: string) => string | undefi
 }
 
 const PLAIN = Buffer.from('\0me\0right').toString('base64');
-/** Accepts `me` with the password `right`. */
+/** An SMTP server that accepts the user `me` with the password `right`. */
 export const speakSmtp = (socket: Socket): void => {
   socket.write('220 mail.test\r\n');
   byLine(socket, (line) => {

@@ -2,7 +2,7 @@ import type { Programs } from '../../../src/installation/programs.ts';
 
 const unexpected = (): Promise<never> => Promise.reject(new Error('The test does not expect this call.'));
 
-/** Programs of a service that answer as a test says. */
+/** Stubs for the programs of the service. A program without a stub fails the test. */
 export const programsWith = (answers: Partial<Programs>): Programs => ({
   assertCanStart: unexpected,
   migrations: unexpected,

@@ -8,19 +8,19 @@ import { RecordedOutput, type Ended } from './recorded-output.ts';
 interface RunningCommand {
   readonly ended: Promise<Ended>;
   readonly printed: RecordedOutput['printed'];
-  /** Keys of a person, or input of a pipe that stays open. */
+  /** Sends keystrokes, or input through a pipe that stays open. */
   readonly type: (text: string) => void;
-  /** Ctrl-C, as a signal. */
+  /** Sends Ctrl-C as a signal. */
   readonly interrupt: () => void;
 }
 
-/** A service beside the command. To start it needs a process of its own. */
+/** The service installed alongside the command. Starting it requires a separate process. */
 const serviceWith = ({ programs }: How): InstalledService => ({
   programs: async () => programs ?? (await import('../../../../server/src/programs/programs.ts')).programs,
   start: () => Promise.reject(new Error('The service was started in the process of the tests.')),
 });
 
-/** Starts the command in this process, with streams of its own. */
+/** Starts the command in this process, with its own streams. */
 export function startDoorward(args: readonly string[], how: How = {}): RunningCommand {
   const output = new RecordedOutput();
   const terminal = how.columns === undefined ? {} : { isTTY: true, columns: how.columns };
@@ -52,6 +52,6 @@ export function startDoorward(args: readonly string[], how: How = {}): RunningCo
   };
 }
 
-/** Runs the command to its end. */
+/** Runs the command to completion. */
 export const doorward = (args: readonly string[], how: How = {}): Promise<Ended> =>
   startDoorward(args, how).ended;

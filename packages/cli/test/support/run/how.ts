@@ -6,14 +6,14 @@ import type { Programs } from '../../../src/installation/programs.ts';
 export interface How {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** Runs it on a terminal of this width. */
+  /** Simulates a terminal of this width. */
   readonly columns?: number;
   readonly cwd?: string;
-  /** Default: those of the sources, which have no migrations. */
+  /** Default: the programs from the sources, which have no migrations. */
   readonly programs?: Programs;
 }
 
-/** The environment of a run: nothing of the shell that runs the tests, and no profile of another run. */
+/** The environment of a run, isolated from the shell that runs the tests and from the profiles of other runs. */
 export const environmentOf = ({ env }: How): Record<string, string> => ({
   PATH: process.env['PATH'] ?? '',
   HOME: process.env['HOME'] ?? '',

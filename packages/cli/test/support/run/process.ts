@@ -9,7 +9,7 @@ interface RunningProcess {
   readonly printed: RecordedOutput['printed'];
 }
 
-/** Starts the command as users do: the built file, in a process of its own. On a terminal it runs by `script`. */
+/** Starts the built command in a separate process, as users do. `script` provides the terminal, if there is one. */
 export async function startDoorwardProcess(args: readonly string[], how: How = {}): Promise<RunningProcess> {
   const main = await builtCommand();
   const [program = '', ...all] =
@@ -31,7 +31,7 @@ export async function startDoorwardProcess(args: readonly string[], how: How = {
   return { child, ended, printed: (pattern) => output.printed(pattern) };
 }
 
-/** Runs the command in a process of its own to its end. */
+/** Runs the command in a separate process to completion. */
 export const doorwardProcess = async (args: readonly string[], how: How = {}): Promise<Ended> =>
   (await startDoorwardProcess(args, how)).ended;
 

@@ -1,15 +1,15 @@
-/** How a run of the command ended. */
+/** The exit code and output of a run. */
 export interface Ended {
   readonly code: number | null;
-  /** On a terminal: both streams, as a person sees them. */
+  /** On a terminal: both streams, as they appear on the screen. */
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** The spinner appears only when the service is slow, which tests don't depend on. */
+/** Removes the spinner, which only appears when the service is slow. */
 const withoutSpinner = (text: string): string => text.replace(/(?:\r[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏])+\r\u001b\[K/g, '');
 
-/** The output of a run while it grows. */
+/** Collects the output of a run. */
 export class RecordedOutput {
   readonly #texts = { stdout: '', stderr: '' };
   readonly #waiting = new Set<() => void>();
@@ -26,7 +26,7 @@ export class RecordedOutput {
     return { code, stdout: withoutSpinner(this.#texts.stdout), stderr: this.#texts.stderr };
   }
 
-  /** Resolves when the output has the pattern. @throws Error if the run ends without it */
+  /** Resolves when the output matches the pattern. @throws Error if the run ends without a match */
   printed(pattern: RegExp): Promise<RegExpExecArray> {
     return new Promise((resolve, reject) => {
       const look = (): void => {

@@ -1,6 +1,6 @@
 import type { Person } from '../../../../server/test/support/client.ts';
 
-/** A browser without script. */
+/** A browser without JavaScript. */
 export function newBrowser(service: string) {
   const cookies = new Map<string, string>();
   const send = async (path: string, form?: Record<string, string>): Promise<Response> => {
@@ -17,7 +17,7 @@ export function newBrowser(service: string) {
   };
   return {
     send,
-    /** Signs in by password, and decides on the page after it. Answers where the browser goes then. */
+    /** Signs in with a password and approves or denies the request. @returns the redirect address */
     async decide({ email, password }: Person, decision: 'approve' | 'deny'): Promise<string> {
       const asked = await send('/api/auth/flow/password', { email, password });
       const page = await (await send(asked.headers.get('location') ?? '')).text();

@@ -1,4 +1,4 @@
-/** Rows of the service, as `--json` prints them. */
+/** A row as `--json` prints it. */
 export type Item = Record<string, unknown> & { readonly id: string };
 export interface List {
   readonly items: Item[];

@@ -6,7 +6,7 @@ import {
 } from '../../../../server/test/support/operators.ts';
 import { startWorld, type World } from './world.ts';
 
-/** The owner of the project is Installation Operator too, so that they can import users. */
+/** The project owner is also an Installation Operator, so that they can import users. */
 export async function startWorldOfOperator(): Promise<World> {
   const world = await startWorld(operatorEnvironment);
   const { app } = world.service;

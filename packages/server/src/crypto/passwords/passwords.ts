@@ -8,7 +8,7 @@ import type { Clock } from '../../kernel/ports.ts';
 import { createHashImitation, type HashImitation } from './hash-imitation.ts';
 import { readImportedHash, type ImportedHash } from './imported-hash.ts';
 
-/** The work of a hash: memory in KiB, passes over it, and lanes. */
+/** Argon2 parameters: memory in KiB, number of passes, and lanes. */
 export interface PasswordCost {
   readonly memoryCost: number;
   readonly timeCost: number;
