@@ -15,13 +15,12 @@ const onPostgres = Boolean(process.env['TEST_DATABASE_URL']);
 
 /** Tests without a database, always on the embedded one, or whose result doesn't depend on the database. */
 const sameOnPostgres = [
-  'packages/{browser,cli,console,decision,react}/**',
+  'packages/{browser,cli,console,decision,react}/**/!(*.exhaustive).test.{ts,tsx}',
   'packages/node/src/**',
   'packages/node/test/{examples,middleware}/**',
   'packages/node/test/*.test.ts',
   'packages/server/test/contract/openapi*.test.ts',
-  'packages/server/test/faults/log-output.process.test.ts',
-  'packages/server/test/security/{snapshot-size.exhaustive,wide-roles,worst-values}.test.ts',
+  'packages/server/test/security/wide-roles.test.ts',
   'test/**',
 ];
 
@@ -34,9 +33,11 @@ const elsewhere = [
   'test/recipes.test.ts',
 ];
 
-const tests = ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'test/**/*.test.ts'];
-const exhaustiveTests = '**/*.exhaustive.test.ts';
-const processTests = '**/*.process.test.ts';
+const filesNamed = (end: string): string[] =>
+  ['packages/*/src', 'packages/*/test', 'test'].map((folder) => `${folder}/**/*${end}`);
+const tests = filesNamed('.test.ts');
+const exhaustiveTests = filesNamed('.exhaustive.test.ts');
+const processTests = filesNamed('.process.test.ts');
 
 /** Files that test more combinations in the exhaustive suite. */
 const broad = (): string[] =>
@@ -65,7 +66,7 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: tests,
-          exclude: [...elsewhere, exhaustiveTests, processTests],
+          exclude: [...elsewhere, ...exhaustiveTests, ...processTests],
           globalSetup: './packages/server/test/support/global-setup.ts',
           provide: { breadth: 'pairwise' },
         },
@@ -74,8 +75,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'exhaustive',
-          include: onPostgres ? tests : [exhaustiveTests, ...broad()],
-          exclude: [...elsewhere, processTests, ...(onPostgres ? sameOnPostgres : [])],
+          include: onPostgres ? tests : [...exhaustiveTests, ...broad()],
+          exclude: [...elsewhere, ...processTests, ...(onPostgres ? sameOnPostgres : [])],
           globalSetup: './packages/server/test/support/global-setup.ts',
           provide: { breadth: 'whole' },
         },
@@ -84,8 +85,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'processes',
-          include: [processTests],
-          exclude: [...elsewhere, ...(onPostgres ? sameOnPostgres : [])],
+          include: processTests,
+          exclude: elsewhere,
           globalSetup: './packages/server/test/support/global-setup.ts',
           provide: { breadth: 'pairwise' },
         },
