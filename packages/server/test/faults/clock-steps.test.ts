@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mails } from '../../src/events/tables.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import type { Person } from '../support/client.ts';
 
 const MINUTE = 60_000;
@@ -24,7 +24,7 @@ const steps = [
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp({ SECURITY_RATE_LIMIT_EXPORT_MAX: '2', AUTH_LOCKOUT_MAX_FAILURES: '3' });
+  app = await startOwnApp({ SECURITY_RATE_LIMIT_EXPORT_MAX: '2', AUTH_LOCKOUT_MAX_FAILURES: '3' });
 });
 afterAll(() => app.close());
 

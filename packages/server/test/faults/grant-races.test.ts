@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { rowsOf } from '../../src/db/query/rows.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import type { Answer } from '../support/client.ts';
 import { customerOf, grantTo, memberOf, vendorOf, type Customer, type Vendor } from '../support/grants.ts';
 
@@ -16,7 +16,7 @@ const ROUNDS = Number(process.env['GRANT_RACES'] ?? 1);
 let app: TestApp;
 let vendor: Vendor;
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
   vendor = await vendorOf(app);
 });
 afterAll(() => app.close());

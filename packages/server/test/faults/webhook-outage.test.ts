@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { events } from '../../src/events/tables.ts';
 import { PostFault } from '../../src/domain/webhook-delivery/outgoing.ts';
 import { webhookDeliveries } from '../../src/features/webhook-subscriptions/delivery.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { createReceivers, type Reaction, type Receivers } from '../support/webhooks.ts';
 
 /** A receiver is down for a day, by the clock of the test. No event is lost, and none changes its id. */
@@ -15,7 +15,7 @@ let app: TestApp;
 let receivers: Receivers;
 beforeAll(async () => {
   const later: { receivers?: Receivers } = {};
-  app = await startApp({ WEBHOOKS_TIMEOUT_MS: '1000' }, undefined, {
+  app = await startOwnApp({ WEBHOOKS_TIMEOUT_MS: '1000' }, undefined, {
     post: (request, signal) => (later.receivers as Receivers).post(request, signal),
     random: Math.random,
   });

@@ -2,7 +2,7 @@ import { count, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { rowsOf } from '../../src/db/query/rows.ts';
 import { webhookAttempts, webhookDeliveries } from '../../src/features/webhook-subscriptions/delivery.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { createReceivers, enqueue, subscribe } from '../support/webhooks.ts';
 
 /**
@@ -19,7 +19,7 @@ let projectId: string;
 beforeAll(async () => {
   const env = { WEBHOOKS_TIMEOUT_MS: '1000' };
   for (let started = 0; started < PROCESSES; started++) {
-    apps.push(await startApp(env, apps[0], { post: (request, signal) => receivers.post(request, signal) }));
+    apps.push(await startOwnApp(env, apps[0], { post: (request, signal) => receivers.post(request, signal) }));
   }
   const app = apps[0] as TestApp;
   const { token, account } = await app.person();

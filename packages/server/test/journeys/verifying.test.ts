@@ -5,7 +5,7 @@ import jsonwebtoken from 'jsonwebtoken';
 import { createPublicKey } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { storyTransports } from '../support/breadth.ts';
 import { unique, type Person } from '../support/client.ts';
 
@@ -20,7 +20,7 @@ let owner: Person;
 let address: string;
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
   owner = await app.person({ type: 'organization' });
   await app.server.listen({ host: '127.0.0.1', port: 0 });
   address = `http://127.0.0.1:${(app.server.server.address() as AddressInfo).port}`;

@@ -16,7 +16,7 @@ export default class LeftOut implements Reporter {
     const files = counts.filter((count) => count > 0).length;
     const needs = process.env['TEST_DATABASE_URL']
       ? 'They need the embedded database, a program that is not installed, or their own variable (CONTRIBUTING.md).'
-      : 'Nearly all of them need PostgreSQL or Redis: npm run test:postgres';
+      : 'They need PostgreSQL or Redis (npm run test:postgres), or belong to the exhaustive suite (npm run test:all).';
     process.stdout.write(`\nLeft out: ${tests} tests in ${files} files. ${needs}\n`);
   }
 }

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { roleIdOf } from '../../access/built-in.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { codeShown } from '../../../test/support/authenticator.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { type Person, type Via } from '../../../test/support/client.ts';
@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp({ SECURITY_TRUSTED_PROXIES: '127.0.0.1/32' });
+  app = await startOwnApp({ SECURITY_TRUSTED_PROXIES: '127.0.0.1/32' });
 });
 afterAll(() => app.close());
 
@@ -180,7 +180,7 @@ describe('notifications about an organization', () => {
 });
 
 it('limits notification mails that others cause, without affecting other mails to the user', async () => {
-  const limited = await startApp({ SECURITY_RATE_LIMIT_MAIL_MAX: '2' });
+  const limited = await startOwnApp({ SECURITY_RATE_LIMIT_MAIL_MAX: '2' });
   try {
     const owner = await limited.person({ type: 'organization' });
     const bob = await limited.person();

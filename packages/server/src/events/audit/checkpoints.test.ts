@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
 import { decodeJwt, decodeProtectedHeader, type JSONWebKeySet } from 'jose';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import type { Person } from '../../../test/support/client.ts';
 import { signJwt } from '../../crypto/tokens/jwt.ts';
 import { createKeyring } from '../../crypto/keys/keyring.ts';
@@ -20,7 +20,7 @@ let owner: Person;
 let project: { readonly id: string; readonly scope: ScopeRef };
 
 beforeAll(async () => {
-  app = await startApp({ SECURITY_RATE_LIMIT_EXPORT_MAX: '100' });
+  app = await startOwnApp({ SECURITY_RATE_LIMIT_EXPORT_MAX: '100' });
   owner = await app.person({ name: 'Ada' });
   project = await app.must('createProject', { scope: owner.account, name: 'P' }, { token: owner.token });
   await app.must('createTag', { scope: project.scope, name: 'T' }, { token: owner.token });

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { JSONWebKeySet } from 'jose';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import type { Person } from '../../../test/support/client.ts';
 import { AuditLogEntry } from '../../features/audit/entry.ts';
 import { pgCode } from '../../db/connection/pg-error.ts';
@@ -19,7 +19,7 @@ let owner: Person;
 let project: { readonly id: string; readonly scope: ScopeRef };
 
 beforeAll(async () => {
-  app = await startApp({ AUDIT_RETENTION_DAYS: '40', SECURITY_RATE_LIMIT_EXPORT_MAX: '100' });
+  app = await startOwnApp({ AUDIT_RETENTION_DAYS: '40', SECURITY_RATE_LIMIT_EXPORT_MAX: '100' });
   owner = await app.person({ name: 'Ada' });
   project = await app.must('createProject', { scope: owner.account, name: 'P' }, { token: owner.token });
 });
@@ -261,7 +261,7 @@ describe('the database rejects', () => {
   });
 
   it('any cut when entries are kept forever', async () => {
-    const forever = await startApp({}, app);
+    const forever = await startOwnApp({}, app);
     expect(await forever.app.cutAuditLogs()).toBe(0);
     expect(await refused(sql`select cut_audit_log(${project.id}::uuid, 2, 1000)`, forever.owner)).toBe(
       'DW002',

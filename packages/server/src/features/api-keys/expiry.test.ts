@@ -1,6 +1,6 @@
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import type { Person } from '../../../test/support/client.ts';
 import { roleIdOf } from '../../access/built-in.ts';
 import { auditLog, events } from '../../events/tables.ts';
@@ -14,7 +14,7 @@ let scope: ScopeRef;
 let as: { token: string };
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
   owner = await app.person();
   as = { token: owner.token };
   ({ scope } = await app.must('createProject', { scope: owner.account, name: 'Rocket' }, as));

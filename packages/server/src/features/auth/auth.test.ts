@@ -1,7 +1,7 @@
 import { hash as argon2 } from '@node-rs/argon2';
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { transports, unique, type Answer, type Person, type Via } from '../../../test/support/client.ts';
 import { auditLog, events } from '../../events/tables.ts';
@@ -35,7 +35,7 @@ interface Tokens {
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
 });
 afterAll(() => app.close());
 
@@ -271,7 +271,7 @@ test('a claim that nobody verified lapses; whoever verifies the address owns it'
 
 test('of several claims on one address that are verified at once, one wins and the others end', async () => {
   // Without days of grace a claim lapses at once, so that the address can be claimed again.
-  const eager = await startApp({ AUTH_VERIFICATION_GRACE_DAYS: '0' });
+  const eager = await startOwnApp({ AUTH_VERIFICATION_GRACE_DAYS: '0' });
   try {
     for (let round = 0; round < 5; round++) {
       const email = address();
@@ -367,7 +367,7 @@ test('what fails rolls back as a whole and sets no cookie', async () => {
 });
 
 test('at most AUTH_MAX_SESSIONS_PER_USER sessions live; the least recently used one ends', async () => {
-  const small = await startApp({ AUTH_MAX_SESSIONS_PER_USER: '2' });
+  const small = await startOwnApp({ AUTH_MAX_SESSIONS_PER_USER: '2' });
   try {
     const person = await small.person();
     const again = () =>
@@ -542,7 +542,7 @@ test('a session ends 30 days after sign-in, refreshed or not', async () => {
 });
 
 test('a session that is not used for AUTH_SESSION_IDLE_DAYS ends', async () => {
-  const idle = await startApp({ AUTH_SESSION_IDLE_DAYS: '2' });
+  const idle = await startOwnApp({ AUTH_SESSION_IDLE_DAYS: '2' });
   try {
     const { token: accessToken, refreshToken } = await idle.person();
     idle.clock.advance(2 * DAY + SECOND);
@@ -609,7 +609,7 @@ describe.each(storyTransports(import.meta))('logout over %s', (via) => {
 describe('registration that needs a verified address first', () => {
   let strict: TestApp;
   beforeAll(async () => {
-    strict = await startApp({ AUTH_REGISTRATION_MODE: 'verifyFirst' });
+    strict = await startOwnApp({ AUTH_REGISTRATION_MODE: 'verifyFirst' });
   });
   afterAll(() => strict.close());
 
@@ -637,7 +637,7 @@ describe('registration that needs a verified address first', () => {
 });
 
 test('closed registration is refused', async () => {
-  const closed = await startApp({ AUTH_REGISTRATION_MODE: 'closed' });
+  const closed = await startOwnApp({ AUTH_REGISTRATION_MODE: 'closed' });
   try {
     for (const via of transports) {
       expect((await closed.raw('register', registration(address()), { via })).code).toBe('FORBIDDEN');
@@ -660,7 +660,7 @@ test('GitHub is not there while it is not configured', async () => {
 describe('limits', () => {
   let limited: TestApp;
   beforeAll(async () => {
-    limited = await startApp({
+    limited = await startOwnApp({
       SECURITY_RATE_LIMIT_AUTH_MAX: '3',
       SECURITY_RATE_LIMIT_MAIL_MAX: '1',
       SECURITY_RATE_LIMIT_REFRESH_MAX: '2',

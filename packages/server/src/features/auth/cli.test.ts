@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { startGithub, type GithubDouble } from '../../../test/support/github.ts';
 import { visitor, type Visitor } from '../../../test/support/visitor.ts';
 import { auditLog } from '../../events/tables.ts';
@@ -22,7 +22,7 @@ let browser: Visitor;
 
 beforeAll(async () => {
   github = await startGithub();
-  app = await startApp(github.env);
+  app = await startOwnApp(github.env);
 });
 afterAll(async () => {
   await app.close();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { unique, type Person } from '../../../test/support/client.ts';
 import { codeShown } from '../../../test/support/authenticator.ts';
 import { startGithub, type GithubAccount, type GithubDouble } from '../../../test/support/github.ts';
@@ -28,7 +28,7 @@ let secure: TestApp | undefined;
 
 beforeAll(async () => {
   github = await startGithub();
-  app = await startApp({
+  app = await startOwnApp({
     ...github.env,
     SECURITY_ADDITIONAL_ORIGINS: `${frontend},https://other.example.test:8443`,
     SECURITY_TRUSTED_PROXIES: '127.0.0.1',
@@ -773,7 +773,7 @@ test('https gives the cookies their prefix, a frontend is the default page, and 
     APP_URL: 'https://doorward.example.test',
     SECURITY_FRONTEND_URL: 'https://app.example.test/portal',
   };
-  secure = await startApp({ ...config, AUTH_REGISTRATION_MODE: 'closed' });
+  secure = await startOwnApp({ ...config, AUTH_REGISTRATION_MODE: 'closed' });
   const item = visitor(secure.server);
   const start = await item.get('/api/auth/github');
   expect(start.cookies).toMatchObject([{ name: '__Host-doorward_flow', secure: true, path: '/' }]);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { codeShown } from '../../../test/support/authenticator.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { unique, type Person, type Via } from '../../../test/support/client.ts';
@@ -17,7 +17,7 @@ const elsewhere = '192.0.2.2';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp({ SECURITY_TRUSTED_PROXIES: '127.0.0.1' });
+  app = await startOwnApp({ SECURITY_TRUSTED_PROXIES: '127.0.0.1' });
 });
 afterAll(() => app.close());
 

@@ -9,7 +9,7 @@ import { entryHash, type ChainEntry } from '../../events/audit/audit-chain.ts';
 import { createMailOutbox } from '../../events/mail/mail-outbox.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
 import { member } from '../../../test/contract/world.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { codeShown } from '../../../test/support/authenticator.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { unique, type Answer, type Person, type Via } from '../../../test/support/client.ts';
@@ -25,7 +25,7 @@ async function turns(): Promise<void> {
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp({ PRIVACY_DELETION_RETENTION_DAYS: '10' });
+  app = await startOwnApp({ PRIVACY_DELETION_RETENTION_DAYS: '10' });
 });
 afterAll(() => app.close());
 

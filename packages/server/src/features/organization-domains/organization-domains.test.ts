@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { joined, member } from '../../../test/contract/world.ts';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { unique, type Person, type Via } from '../../../test/support/client.ts';
 import { rowsOf } from '../../db/query/rows.ts';
@@ -11,7 +11,7 @@ import type { ScopeRef } from '../../kernel/scope.ts';
 let app: TestApp;
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
 });
 afterAll(() => app.close());
 

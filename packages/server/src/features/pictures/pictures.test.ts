@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import { randomBytes } from 'node:crypto';
 import { crc32, deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { events } from '../../events/tables.ts';
 import { users } from '../users/user.ts';
@@ -167,7 +167,7 @@ describe('a picture', () => {
 describe('the picture of a user', () => {
   let app: TestApp;
   beforeAll(async () => {
-    app = await startApp({ SECURITY_RATE_LIMIT_AUTH_MAX: '20' });
+    app = await startOwnApp({ SECURITY_RATE_LIMIT_AUTH_MAX: '20' });
   });
   afterAll(() => app.close());
 

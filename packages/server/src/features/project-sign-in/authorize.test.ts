@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import {
   appInProject,
   authorizePath,
@@ -17,7 +17,7 @@ let app: TestApp;
 let boards: AppInProject;
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
   boards = await appInProject(app, {
     redirectUris: [
       'https://boards.example/callback',

@@ -1,13 +1,13 @@
 import { sql } from 'drizzle-orm';
 import { decodeProtectedHeader, type JSONWebKeySet } from 'jose';
 import { expect, it } from 'vitest';
-import { startApp } from '../../../test/support/app.ts';
+import { startOwnApp } from '../../../test/support/app.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
 
 /** The key of session tokens rotates automatically when it is due, once among concurrent processes. */
 it('rotates the system key when it is due, and sessions stay valid', async () => {
-  const app = await startApp({ JWT_SYSTEM_KEY_ROTATION_DAYS: '90' });
+  const app = await startOwnApp({ JWT_SYSTEM_KEY_ROTATION_DAYS: '90' });
   const { rotateSystemKey } = app.app;
   const kids = async () => {
     const { keys } = (await app.server.inject('/.well-known/jwks.json')).json<JSONWebKeySet>();
@@ -47,7 +47,7 @@ it('rotates the system key when it is due, and sessions stay valid', async () =>
 });
 
 it('never rotates it with JWT_SYSTEM_KEY_ROTATION_DAYS=0', async () => {
-  const app = await startApp({ JWT_SYSTEM_KEY_ROTATION_DAYS: '0' });
+  const app = await startOwnApp({ JWT_SYSTEM_KEY_ROTATION_DAYS: '0' });
   await app.database.pool.execute(sql`update signing_keys set activated_at = now() - interval '9 years'`);
   expect(await app.app.rotateSystemKey()).toBe(false);
   await app.close();

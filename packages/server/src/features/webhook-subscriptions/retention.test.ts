@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import type { Person } from '../../../test/support/client.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { ScopeRef } from '../../kernel/scope.ts';
@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 const url = 'https://hooks.example.test/';
 
 beforeAll(async () => {
-  app = await startApp({
+  app = await startOwnApp({
     EVENTS_RETENTION_DAYS: '10',
     PRIVACY_DELETION_RETENTION_DAYS: '5',
   });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../../test/support/app.ts';
 import type { Person } from '../../../../test/support/client.ts';
 import {
   appInProject,
@@ -23,7 +23,7 @@ const asked = { scope: 'openid', acr_values: 'aal2' };
 const MINUTE_MS = 60_000;
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
 });
 afterAll(() => app.close());
 

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { permissionIdOf } from '../../../access/built-in.ts';
-import { startApp, type TestApp } from '../../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../../test/support/app.ts';
 import { storyTransports } from '../../../../test/support/breadth.ts';
 import { type Person } from '../../../../test/support/client.ts';
 import {
@@ -24,7 +24,7 @@ const register = '/api/auth/project/register';
 const redirect = 'https://client.example/callback';
 
 beforeAll(async () => {
-  app = await startApp({ OIDC_DYNAMIC_REGISTRATION: 'true', SECURITY_RATE_LIMIT_ENABLED: 'false' });
+  app = await startOwnApp({ OIDC_DYNAMIC_REGISTRATION: 'true', SECURITY_RATE_LIMIT_ENABLED: 'false' });
 });
 afterAll(() => app.close());
 beforeEach(async () => {
@@ -510,7 +510,7 @@ it('is named by the metadata where it is on', async () => {
 });
 
 it('is off in an installation that does not turn it on', async () => {
-  const other = await startApp();
+  const other = await startOwnApp();
   try {
     const sent = { method: 'POST', url: register, payload: { redirect_uris: [redirect] } } as const;
     const refused = await other.server.inject(sent);
