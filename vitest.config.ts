@@ -86,7 +86,7 @@ export default defineConfig({
         test: {
           name: 'processes',
           include: processTests,
-          exclude: elsewhere,
+          exclude: [...elsewhere, ...(onPostgres ? sameOnPostgres : [])],
           globalSetup: './packages/server/test/support/global-setup.ts',
           provide: { breadth: 'pairwise' },
         },

@@ -31,6 +31,14 @@ declare module 'vitest' {
 const PAIRS = 20;
 const DAY_MS = 86_400_000;
 
+/**
+ * The tables of tests are small: a planner that doesn't weigh what only pays for large ones takes a fifth less time for a
+ * change. The results are the same. PostgreSQL keeps its own settings.
+ */
+const planning = ['hashjoin', 'mergejoin', 'material', 'memoize', 'hashagg', 'bitmapscan'].map(
+  (method) => `alter system set enable_${method} = off`,
+);
+
 /** A copy is made for every app, so this removes unused databases and frees little memory. */
 const slimming = [
   `alter system set shared_buffers = '16MB'`,
@@ -89,7 +97,7 @@ async function preparedOnce(
   const primes = Promise.all(Array.from({ length: PAIRS }, findPrimes));
   const embedded = await openEmbedded(null);
   await prepareDatabase(embedded, migrations, seed);
-  for (const statement of slimming) await embedded.pool.execute(statement);
+  for (const statement of [...slimming, ...planning]) await embedded.pool.execute(statement);
   const archive = gunzipSync(await ((await embedded.dump?.()) as Blob).arrayBuffer());
   await embedded.close();
   await writeFile(join(making, 'archive.tar'), archive);
