@@ -50,7 +50,7 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
       terminal.say(
         unanswered.length === 0
           ? 'interrupted'
-          : `interrupted: sent without an answer, so look whether it was done: ${unanswered.join(', ')}`,
+          : `interrupted: no response to these requests, which may have taken effect: ${unanswered.join(', ')}`,
       );
     return exitCodes.interrupted;
   }

@@ -144,7 +144,7 @@ describe('Ctrl-C', () => {
   test('ends at once, and names the change that may have been made', async () => {
     const { code, stderr } = await interruptedAt(['roles', 'create', '--set', 'name=x', '-v'], 1);
     expect(code).toBe(130);
-    expect(stderr).toContain('interrupted: sent without an answer');
+    expect(stderr).toContain('interrupted: no response to these requests');
     expect(stderr).toContain('POST /api/roles');
   });
 
