@@ -19,7 +19,9 @@ let projectId: string;
 beforeAll(async () => {
   const env = { WEBHOOKS_TIMEOUT_MS: '1000' };
   for (let started = 0; started < PROCESSES; started++) {
-    apps.push(await startOwnApp(env, apps[0], { post: (request, signal) => receivers.post(request, signal) }));
+    apps.push(
+      await startOwnApp(env, apps[0], { post: (request, signal) => receivers.post(request, signal) }),
+    );
   }
   const app = apps[0] as TestApp;
   const { token, account } = await app.person();

@@ -665,7 +665,9 @@ async function insertInvitation({ database: { pool } }: TestApp) {
   await pool.insert(users).values({ id: userId, name: 'Olga', emailVerified: true });
   await pool.insert(nodes).values({ id: accountId, kind: 'account' });
   await pool.insert(nodes).values({ id: organizationId, kind: 'organization', parentId: accountId });
-  await pool.insert(organizations).values({ id: organizationId, accountId, name: 'Acme', slug: 'acme' });
+  await pool
+    .insert(organizations)
+    .values({ id: organizationId, accountId, name: 'Acme', slug: `acme-${unique()}` });
   const ownership = { roleId: roleIdOf('Organization Owner'), roleTenantId: SYSTEM_NODE };
   await pool.insert(organizationMembers).values({ tenantId: organizationId, userId, ...ownership });
   const [now, soon] = [new Date(), new Date(Date.now() + DAY)];

@@ -13,7 +13,7 @@ let scope: ScopeRef;
 beforeAll(async () => {
   app = await startApp();
   owner = await app.person({ type: 'organization', name: 'Olga' });
-  const input = { scope: owner.account, name: 'Acme <b>', slug: 'acme' };
+  const input = { scope: owner.account, name: 'Acme <b>', slug: `acme-${unique()}` };
   const { id } = await app.must('createOrganization', input, { token: owner.token });
   scope = { tenant: 'organization', id };
 });
