@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { openPostgres, type Database } from '../../src/db/connection/open.ts';
 import { rowsOf } from '../../src/db/query/rows.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import type { Person } from '../support/client.ts';
 
 const REPLIES = Number(process.env['COMMIT_REPLIES'] ?? 40);
@@ -15,7 +15,7 @@ describe.runIf(inject('postgresUrl'))('on PostgreSQL', () => {
   let beside: Database;
   let ada: Person;
   beforeAll(async () => {
-    app = await startApp();
+    app = await startOwnApp();
     ada = await app.person();
     beside = openPostgres({
       url: app.postgres?.url ?? '',

@@ -5,7 +5,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { rowsOf } from '../../src/db/query/rows.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import type { Person } from '../support/client.ts';
 
 const CHANGES = 1000;
@@ -16,7 +16,7 @@ const MOST_WAITING = 1;
 let app: TestApp;
 let ada: Person;
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
   ada = await app.person();
 });
 afterAll(() => app.close());

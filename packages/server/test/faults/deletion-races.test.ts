@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { rowsOf } from '../../src/db/query/rows.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { unique, type Answer, type OperationName, type Person } from '../support/client.ts';
 
 /**
@@ -22,7 +22,7 @@ let app: TestApp;
 let owner: Person;
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
   owner = await app.person({ type: 'organization' });
 });
 afterAll(() => app.close());

@@ -7,7 +7,7 @@ import { SYSTEM_NODE } from '../../src/db/tenancy/nodes.ts';
 import { pgCode } from '../../src/db/connection/pg-error.ts';
 import { rowsOf } from '../../src/db/query/rows.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { unique, type Answer, type Person } from '../support/client.ts';
 
 /**
@@ -25,8 +25,8 @@ let ada: Person;
 let bob: Person;
 
 beforeAll(async () => {
-  testApp = await startApp(manyOrganizations);
-  other = inject('postgresUrl') ? await startApp(manyOrganizations, testApp) : testApp;
+  testApp = await startOwnApp(manyOrganizations);
+  other = inject('postgresUrl') ? await startOwnApp(manyOrganizations, testApp) : testApp;
   ada = await testApp.person({ type: 'organization' });
   bob = await testApp.person({ type: 'organization' });
 });

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, inject, test } from 'vitest';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { storyTransports } from '../support/breadth.ts';
 import { unique, type Answer, type Person } from '../support/client.ts';
 
@@ -17,7 +17,7 @@ let app: TestApp;
 let ada: Person;
 let eve: Person;
 beforeAll(async () => {
-  app = await startApp({
+  app = await startOwnApp({
     OVERLOAD_MAX_QUEUE: String(MAX_QUEUE),
     // Callers wait for the lock as long as the test holds it.
     DATABASE_STATEMENT_TIMEOUT_MS: '60000',

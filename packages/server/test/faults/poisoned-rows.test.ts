@@ -6,7 +6,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Executor } from '../../src/kernel/scoped-db.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { appInProject, roleWith, type AppInProject } from '../support/project-app.ts';
 import { createReceivers, enqueue, subscribe } from '../support/webhooks.ts';
 
@@ -14,7 +14,7 @@ let app: TestApp;
 let place: AppInProject;
 const receivers = createReceivers(() => app.clock.now());
 beforeAll(async () => {
-  app = await startApp({}, undefined, { post: receivers.post });
+  app = await startOwnApp({}, undefined, { post: receivers.post });
   place = await appInProject(app);
 });
 afterAll(() => app.close());

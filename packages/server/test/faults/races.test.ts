@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { unique, type Answer, type OperationName, type Person } from '../support/client.ts';
 
 /** The database decides who wins: of twenty requests for the same name one succeeds, and none gets a 5xx. */
@@ -9,7 +9,7 @@ let owner: Person;
 let scope: ScopeRef;
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
   owner = await app.person({ type: 'organization' });
   ({ scope } = await app.must(
     'createProject',

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { rowsOf } from '../../src/db/query/rows.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { unique, type Answer, type Person } from '../support/client.ts';
 
 /**
@@ -21,8 +21,8 @@ let other: TestApp;
 let owner: Person;
 beforeAll(async () => {
   const environment = { SECURITY_RATE_LIMIT_ENABLED: 'false' };
-  app = await startApp(environment);
-  other = app.database.mode === 'postgres' ? await startApp(environment, app) : app;
+  app = await startOwnApp(environment);
+  other = app.database.mode === 'postgres' ? await startOwnApp(environment, app) : app;
   owner = await app.person();
 });
 afterAll(async () => {

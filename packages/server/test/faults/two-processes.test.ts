@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { roleIdOf, type RoleName } from '../../src/access/built-in.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { unique, type Person } from '../support/client.ts';
 import { customerOf, grantTo, memberOf, vendorOf, type Vendor } from '../support/grants.ts';
 import { firstOperator, installation, operatorEnvironment } from '../support/operators.ts';
@@ -33,8 +33,8 @@ describe.runIf(inject('postgresUrl'))('two processes on one database', () => {
   let scope: ScopeRef;
 
   beforeAll(async () => {
-    testApp = await startApp(operatorEnvironment);
-    other = await startApp({}, testApp);
+    testApp = await startOwnApp(operatorEnvironment);
+    other = await startOwnApp({}, testApp);
     owner = await testApp.person();
     scope = (
       await testApp.must('createProject', { scope: owner.account, name: 'Two' }, { token: owner.token })

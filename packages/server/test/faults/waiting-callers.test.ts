@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { rowsOf } from '../../src/db/query/rows.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { storyTransports } from '../support/breadth.ts';
 import { unique, type Answer, type Person } from '../support/client.ts';
 import { firmOf, type Firm } from '../support/firm.ts';
@@ -28,8 +28,8 @@ describe.runIf(inject('postgresUrl'))('a mutation that waits', () => {
   let admin: Person;
 
   beforeAll(async () => {
-    here = await startApp(patient);
-    there = await startApp(patient, here);
+    here = await startOwnApp(patient);
+    there = await startOwnApp(patient, here);
     firm = await firmOf(here);
   });
   afterAll(async () => {

@@ -4,7 +4,7 @@ import { roleIdOf } from '../../src/access/built-in.ts';
 import { rowsOf } from '../../src/db/query/rows.ts';
 import type { ScopeRef } from '../../src/kernel/scope.ts';
 import { joined } from '../contract/world.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { storyTransports } from '../support/breadth.ts';
 import { unique, type Person } from '../support/client.ts';
 
@@ -46,7 +46,7 @@ const organizationBy = async (token: string) =>
   );
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
   owner = await app.person({ type: 'organization' });
   as = { token: owner.token };
 });

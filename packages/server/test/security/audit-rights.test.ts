@@ -10,7 +10,7 @@ import { rowsOf } from '../../src/db/query/rows.ts';
 import { TENANT_ROLE } from '../../src/db/tenancy/tenant-role.ts';
 import { eraseBatch } from '../../src/events/audit/erasure.ts';
 import type { Executor } from '../../src/kernel/scoped-db.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { postgresDatabase, type TestDatabase } from '../support/postgres.ts';
 
 /**
@@ -29,7 +29,7 @@ const userOf = async (pool: Executor) =>
 describe.skipIf(!inject('postgresUrl'))('the role of the service', () => {
   let app: TestApp;
   beforeAll(async () => {
-    app = await startApp();
+    app = await startOwnApp();
     await app.person();
   });
   afterAll(() => app.close());
@@ -74,7 +74,7 @@ describe.skipIf(!inject('postgresUrl'))('the role of the service', () => {
     await app.owner.execute(sql`create table later (id int)`);
     await app.owner.execute(sql`grant all on audit_log to ${sql.identifier(APP_ROLE)}`);
     await app.owner.execute(sql`revoke insert on nodes from ${sql.identifier(APP_ROLE)}`);
-    const second = await startApp({}, app);
+    const second = await startOwnApp({}, app);
     expect(await code(second.database.pool, sql`insert into later values (1)`)).toBe('done');
     expect(await code(second.database.pool, sql`delete from audit_log`)).toBe(REFUSED);
     expect((await second.person()).userId).toMatch(/^[0-9a-f-]{36}$/);

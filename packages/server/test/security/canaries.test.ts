@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rowsOf } from '../../src/db/query/rows.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 import { codeShown, fromBase32 } from '../support/authenticator.ts';
 import { transports, unique, type CallOptions, type Via } from '../support/client.ts';
 import { contains, fastDigests, needlesOf } from './needles.ts';
@@ -372,7 +372,7 @@ const leaks = (heap: readonly Said[]): string[] =>
   );
 
 beforeAll(async () => {
-  app = await startApp({
+  app = await startOwnApp({
     ENCRYPTION_KEY: configured['the key-encryption key'],
     ENCRYPTION_KEYS_OLD: configured['an older key-encryption key'],
     GITHUB_CLIENT_ID: 'client',

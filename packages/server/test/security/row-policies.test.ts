@@ -20,7 +20,7 @@ import { TENANT_ROLE } from '../../src/db/tenancy/tenant-role.ts';
 import { groups } from '../../src/features/groups/group.ts';
 import type { Executor } from '../../src/kernel/scoped-db.ts';
 import { house, type House } from '../contract/world.ts';
-import { startApp, type TestApp } from '../support/app.ts';
+import { startOwnApp, type TestApp } from '../support/app.ts';
 
 /**
  * Row-level security itself, without the service (decision 0018). `npm run test:rls` shows what it refuses when the
@@ -84,7 +84,7 @@ describe.skipIf(!onServer)('row policies', () => {
   let client: pg.Client;
 
   beforeAll(async () => {
-    app = await startApp({ DATABASE_POOL_MAX: '1' });
+    app = await startOwnApp({ DATABASE_POOL_MAX: '1' });
     [alice, mallory] = [await house(app), await house(app)];
     client = new pg.Client({ connectionString: app.postgres?.url });
     await client.connect();
@@ -144,7 +144,7 @@ describe.skipIf(!onServer)('row policies', () => {
     ])
       await app.owner.execute(sql.raw(change));
     await client.query('begin; lock table roles in access share mode');
-    const starting = startApp({}, app);
+    const starting = startOwnApp({}, app);
     const waits = sql`select from pg_locks where relation = 'roles'::regclass and not granted`;
     while ((await rowsOf(app.owner, waits)).length === 0);
     await client.query('commit');

@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { type Person } from '../../../test/support/client.ts';
 import { roleIdOf } from '../../access/built-in.ts';
@@ -17,7 +17,7 @@ let scope: ScopeRef;
 let projectId: string;
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
   owner = await app.person({ type: 'organization' });
   const as = { token: owner.token };
   const created = await app.must('createOrganization', { scope: owner.account, name: 'O' }, as);

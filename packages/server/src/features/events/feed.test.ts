@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { type Answer, type CallOptions, type Person } from '../../../test/support/client.ts';
 import { roleIdOf } from '../../access/built-in.ts';
@@ -34,7 +34,7 @@ let first: ScopeRef;
 let second: ScopeRef;
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
   owner = await app.person({ type: 'organization' });
   as = { token: owner.token };
   const { id } = await app.must('createOrganization', { scope: owner.account, name: 'O' }, as);

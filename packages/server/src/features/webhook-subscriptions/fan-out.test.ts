@@ -1,6 +1,6 @@
 import { asc, eq, sql } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { type Person } from '../../../test/support/client.ts';
 import { events } from '../../events/tables.ts';
@@ -14,7 +14,7 @@ let as: { token: string };
 const url = 'https://hooks.example.test/';
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startOwnApp();
   owner = await app.person({ type: 'organization' });
   as = { token: owner.token };
 });
