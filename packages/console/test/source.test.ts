@@ -7,7 +7,7 @@ import { operationTable } from '../../node/src/client/table.ts';
 /** What the sources of the console must and must not contain, whatever its pages show. */
 const root = join(import.meta.dirname, '../src');
 const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
-  .filter((path) => /\.tsx?$/.test(path))
+  .filter((path) => /\.tsx?$/.test(path) && !path.endsWith('.test.ts'))
   .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 
 const filesWith = (pattern: RegExp): string[] =>

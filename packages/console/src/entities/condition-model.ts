@@ -51,8 +51,9 @@ export const operators = Object.keys(valueTypes) as readonly Operator[];
 type Json = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+// JSON would turn Infinity, which 1e999 is read as, into null.
 const isScalar = (value: unknown): boolean =>
-  value === null || ['string', 'number', 'boolean'].includes(typeof value);
+  value === null || ['string', 'boolean'].includes(typeof value) || Number.isFinite(value);
 
 /** The tree of a condition: a group without members if it is unconditional, null if it has no tree. */
 export function readCondition(condition: unknown): Clauses | null {
@@ -180,7 +181,7 @@ function operandOf({ type, text, operator }: Comparison): unknown {
       return null;
     case 'number':
       // An object is no operand: the service refuses it and names this place.
-      return text.trim() === '' || Number.isNaN(Number(text)) ? {} : Number(text);
+      return text.trim() === '' || !Number.isFinite(Number(text)) ? {} : Number(text);
     case 'list':
       return text
         .split('\n')

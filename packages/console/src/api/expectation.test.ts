@@ -1,0 +1,120 @@
+import { QueryClient } from '@tanstack/react-query';
+import { describe, expect, it, vi } from 'vitest';
+import { expect as expectChange } from './expectation.ts';
+
+interface Tag {
+  readonly id: string;
+  readonly name: string;
+}
+
+const [one, two]: readonly [Tag, Tag] = [
+  { id: '1', name: 'one' },
+  { id: '2', name: 'two' },
+];
+const renamed: Tag = { id: '1', name: 'new' };
+
+function cache(...entries: readonly (readonly [key: readonly unknown[], data: unknown])[]): QueryClient {
+  const queries = new QueryClient();
+  for (const [key, data] of entries) queries.setQueryData(key, data);
+  return queries;
+}
+
+const rename = (queries: QueryClient, noun = 'Tag'): (() => void) =>
+  expectChange(queries, ({ rows }) =>
+    rows<Tag>(
+      noun,
+      // Also means a row without a valid id, which must not reach it.
+      ({ id }) => id !== '2',
+      (row) => ({ ...row, name: 'new' }),
+    ),
+  );
+
+describe('an expectation about rows', () => {
+  it.each([
+    ['a row', one, renamed],
+    ['a page', { items: [two, one], totalCount: 2 }, { items: [two, renamed], totalCount: 2 }],
+    [
+      'pages',
+      { pages: [{ items: [one] }, { items: [two, one] }], pageParams: [null, 'c'] },
+      { pages: [{ items: [renamed] }, { items: [two, renamed] }], pageParams: [null, 'c'] },
+    ],
+  ])('changes %s, and is undone', (_, before, after) => {
+    const queries = cache([['Tag', 'x'], before]);
+    const undo = rename(queries);
+    expect(queries.getQueryData(['Tag', 'x'])).toEqual(after);
+    undo();
+    expect(queries.getQueryData(['Tag', 'x'])).toEqual(before);
+  });
+
+  it.each([
+    ['null', null],
+    ['a text', '1'],
+    ['rows outside a page', [one]],
+    ['a row with a number as its id', { ...one, id: 1 }],
+    ['a row without an id', { name: 'one' }],
+    ['another row', two],
+    ['members of those names that are no lists', { pages: 1, items: 2 }],
+  ])('leaves %s alone', (_, data) => {
+    const queries = cache([['Tag'], data]);
+    const written = vi.spyOn(queries, 'setQueryData');
+    rename(queries)();
+    expect(queries.getQueryData(['Tag'])).toBe(data);
+    expect(written).not.toHaveBeenCalled();
+  });
+
+  it('leaves rows of other nouns alone, also of one that begins alike', () => {
+    const queries = cache([['TagGroup'], one], [['Role', 'Tag'], one], [['Tag', 'a', 'b'], one]);
+    rename(queries);
+    expect(queries.getQueryData(['TagGroup'])).toBe(one);
+    expect(queries.getQueryData(['Role', 'Tag'])).toBe(one);
+    expect(queries.getQueryData(['Tag', 'a', 'b'])).toEqual(renamed);
+  });
+
+  it('does not write into the data that was read', () => {
+    const frozen = Object.freeze({ items: Object.freeze([Object.freeze({ ...one })]) });
+    const queries = cache([['Tag'], frozen]);
+    rename(queries);
+    expect(queries.getQueryData(['Tag'])).toEqual({ items: [renamed] });
+    expect(frozen.items[0]).toEqual(one);
+  });
+});
+
+describe('an expectation about one answer', () => {
+  it('does not make an answer that was never read', () => {
+    const queries = cache();
+    const patch = vi.fn(() => 'new');
+    expectChange(queries, ({ answer }) => answer(['me'], patch))();
+    expect(patch).not.toHaveBeenCalled();
+    expect(queries.getQueryCache().getAll()).toEqual([]);
+  });
+
+  it('changes exactly the answer with the key', () => {
+    const queries = cache([['me'], 1], [['me', 'more'], 1]);
+    expectChange(queries, ({ answer }) => answer<number>(['me'], (before) => before + 1));
+    expect(queries.getQueryData(['me'])).toBe(2);
+    expect(queries.getQueryData(['me', 'more'])).toBe(1);
+  });
+
+  it('puts back the first data after several changes of it', () => {
+    const queries = cache([['Tag'], one], [['count'], 0]);
+    const undo = expectChange(queries, ({ rows, answer }) => {
+      rows<Tag>(
+        'Tag',
+        () => true,
+        (row) => ({ ...row, name: `${row.name}!` }),
+      );
+      rows<Tag>(
+        'Tag',
+        () => true,
+        (row) => ({ ...row, name: `${row.name}?` }),
+      );
+      answer<number>(['count'], (count) => count + 1);
+      answer<number>(['count'], (count) => count * 10);
+    });
+    expect(queries.getQueryData(['Tag'])).toEqual({ id: '1', name: 'one!?' });
+    expect(queries.getQueryData(['count'])).toBe(10);
+    undo();
+    expect(queries.getQueryData(['Tag'])).toEqual(one);
+    expect(queries.getQueryData(['count'])).toBe(0);
+  });
+});
