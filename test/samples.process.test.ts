@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compileCondition } from '@doorward/decision';
 import { describe, expect, it } from 'vitest';
-import { serveApp } from '../packages/node/test/support/service.ts';
+import { serveOwnApp } from '../packages/node/test/support/service.ts';
 import type { TestApp } from '../packages/server/test/support/app.ts';
 import { comparable, runPage, type EarlierPage } from './support/page-shell.ts';
 
@@ -28,7 +28,7 @@ const earlier: Readonly<Record<string, EarlierPage>> = {
 
 describe.each([...concepts, ...guides])('%s', (page) => {
   it('prints what it shows', async () => {
-    const service = await serveApp();
+    const service = await serveOwnApp();
     try {
       const samples = await runPage({
         page,

@@ -1,5 +1,5 @@
 import { freePort } from '../../../../scripts/service.ts';
-import { startApp, type TestApp } from '../../../server/test/support/app.ts';
+import { startApp, startOwnApp, type TestApp } from '../../../server/test/support/app.ts';
 import { appInProject, type AppInProject } from '../../../server/test/support/project-app.ts';
 import { roleWith } from '../../../server/test/support/project-app.ts';
 import type { Scope } from '../../src/types.ts';
@@ -16,18 +16,30 @@ export async function serveApp(env: Record<string, string> = {}): Promise<Servic
   const unused = ports.get(key) ?? [];
   ports.set(key, unused);
   const port = unused.pop() ?? (await freePort());
-  const url = `http://127.0.0.1:${port}`;
-  const app = await startApp({ APP_URL: url, ...env });
-  const { server } = app.app;
-  if (!server.server.listening) await server.listen({ host: '127.0.0.1', port });
+  const service = await serve(startApp, env, port);
   return {
-    app,
-    url,
+    ...service,
     async close() {
-      await app.close();
+      await service.close();
       unused.push(port);
     },
   };
+}
+
+/** Like `serveApp`, but the service belongs to the caller alone, and `close` ends it. */
+export const serveOwnApp = async (env: Record<string, string> = {}): Promise<ServiceUnderTest> =>
+  serve(startOwnApp, env, await freePort());
+
+async function serve(
+  start: (env: Record<string, string>) => Promise<TestApp>,
+  env: Record<string, string>,
+  port: number,
+): Promise<ServiceUnderTest> {
+  const url = `http://127.0.0.1:${port}`;
+  const app = await start({ APP_URL: url, ...env });
+  const { server } = app.app;
+  if (!server.server.listening) await server.listen({ host: '127.0.0.1', port });
+  return { app, url, close: () => app.close() };
 }
 
 /** Ports that earlier files of the worker used, by the environment variables of the service. */
