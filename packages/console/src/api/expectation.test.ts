@@ -7,7 +7,7 @@ interface Tag {
   readonly name: string;
 }
 
-const [one, two]: readonly [Tag, Tag] = [
+const [red, blue]: readonly [Tag, Tag] = [
   { id: '1', name: 'one' },
   { id: '2', name: 'two' },
 ];
@@ -31,12 +31,12 @@ const rename = (queries: QueryClient, noun = 'Tag'): (() => void) =>
 
 describe('an expectation about rows', () => {
   it.each([
-    ['a row', one, renamed],
-    ['a page', { items: [two, one], totalCount: 2 }, { items: [two, renamed], totalCount: 2 }],
+    ['a row', red, renamed],
+    ['a page', { items: [blue, red], totalCount: 2 }, { items: [blue, renamed], totalCount: 2 }],
     [
       'pages',
-      { pages: [{ items: [one] }, { items: [two, one] }], pageParams: [null, 'c'] },
-      { pages: [{ items: [renamed] }, { items: [two, renamed] }], pageParams: [null, 'c'] },
+      { pages: [{ items: [red] }, { items: [blue, red] }], pageParams: [null, 'c'] },
+      { pages: [{ items: [renamed] }, { items: [blue, renamed] }], pageParams: [null, 'c'] },
     ],
   ])('changes %s, and is undone', (_, before, after) => {
     const queries = cache([['Tag', 'x'], before]);
@@ -49,10 +49,10 @@ describe('an expectation about rows', () => {
   it.each([
     ['null', null],
     ['a text', '1'],
-    ['rows outside a page', [one]],
-    ['a row with a number as its id', { ...one, id: 1 }],
+    ['rows outside a page', [red]],
+    ['a row with a number as its id', { ...red, id: 1 }],
     ['a row without an id', { name: 'one' }],
-    ['another row', two],
+    ['another row', blue],
     ['members of those names that are no lists', { pages: 1, items: 2 }],
   ])('leaves %s alone', (_, data) => {
     const queries = cache([['Tag'], data]);
@@ -63,19 +63,19 @@ describe('an expectation about rows', () => {
   });
 
   it('leaves rows of other nouns alone, also of one that begins alike', () => {
-    const queries = cache([['TagGroup'], one], [['Role', 'Tag'], one], [['Tag', 'a', 'b'], one]);
+    const queries = cache([['TagGroup'], red], [['Role', 'Tag'], red], [['Tag', 'a', 'b'], red]);
     rename(queries);
-    expect(queries.getQueryData(['TagGroup'])).toBe(one);
-    expect(queries.getQueryData(['Role', 'Tag'])).toBe(one);
+    expect(queries.getQueryData(['TagGroup'])).toBe(red);
+    expect(queries.getQueryData(['Role', 'Tag'])).toBe(red);
     expect(queries.getQueryData(['Tag', 'a', 'b'])).toEqual(renamed);
   });
 
   it('does not write into the data that was read', () => {
-    const frozen = Object.freeze({ items: Object.freeze([Object.freeze({ ...one })]) });
+    const frozen = Object.freeze({ items: Object.freeze([Object.freeze({ ...red })]) });
     const queries = cache([['Tag'], frozen]);
     rename(queries);
     expect(queries.getQueryData(['Tag'])).toEqual({ items: [renamed] });
-    expect(frozen.items[0]).toEqual(one);
+    expect(frozen.items[0]).toEqual(red);
   });
 });
 
@@ -96,7 +96,7 @@ describe('an expectation about one answer', () => {
   });
 
   it('puts back the first data after several changes of it', () => {
-    const queries = cache([['Tag'], one], [['count'], 0]);
+    const queries = cache([['Tag'], red], [['count'], 0]);
     const undo = expectChange(queries, ({ rows, answer }) => {
       rows<Tag>(
         'Tag',
@@ -114,7 +114,7 @@ describe('an expectation about one answer', () => {
     expect(queries.getQueryData(['Tag'])).toEqual({ id: '1', name: 'one!?' });
     expect(queries.getQueryData(['count'])).toBe(10);
     undo();
-    expect(queries.getQueryData(['Tag'])).toEqual(one);
+    expect(queries.getQueryData(['Tag'])).toEqual(red);
     expect(queries.getQueryData(['count'])).toBe(0);
   });
 });

@@ -18,9 +18,9 @@ interface Input {
 /** A service with these users, as `id:name`, in each scope. Scopes without users refuse. */
 function service(...users: readonly (readonly [scope: Scope, users: readonly string[]])[]) {
   const read = vi.fn(async ({ scope, ids }: Input) => {
-    const [, found] = users.find(([other]) => keyOf(other) === keyOf(scope)) ?? [];
-    if (!found) throw new Error('FORBIDDEN');
-    const items = found.map((user) => {
+    const [, members] = users.find(([other]) => keyOf(other) === keyOf(scope)) ?? [];
+    if (!members) throw new Error('FORBIDDEN');
+    const items = members.map((user) => {
       const [id = '', name = ''] = user.split(':');
       return { id, name };
     });
