@@ -53,7 +53,7 @@ describe('an expectation about rows', () => {
     ['a row with a number as its id', { ...red, id: 1 }],
     ['a row without an id', { name: 'one' }],
     ['another row', blue],
-    ['members of those names that are no lists', { pages: 1, items: 2 }],
+    ["members with those names that aren't lists", { pages: 1, items: 2 }],
   ])('leaves %s alone', (_, data) => {
     const queries = cache([['Tag'], data]);
     const written = vi.spyOn(queries, 'setQueryData');
