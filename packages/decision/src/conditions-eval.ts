@@ -1,5 +1,6 @@
 import { isPlainObject, isScalar } from './conditions-parse.ts';
-import { readsInexact } from './inexact.ts';
+import { isInexact } from './inexact.ts';
+import { haveOneType, listOf, Lists, ShortList, type List } from './lists.ts';
 import type { Item, Node, Operand, Operator, Path } from './conditions-parse.ts';
 
 /**
@@ -56,34 +57,41 @@ const member = (value: unknown, name: string): unknown =>
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && (value.constructor === Object || isPlainObject(value));
 
-/** Compiles a condition to a function that never throws. */
-export const compileNode = (node: Node): ((attributes: Attributes) => Truth) => compileFrom(node, pathReader);
+/** Compiles a condition to a function that throws only if its work is limited. */
+export const compileNode = (node: Node): ((attributes: Attributes, lists?: Lists) => Truth) => {
+  const truthOf = compileFrom(node, pathReader);
+  return (attributes, lists = new Lists()) => truthOf(attributes, lists);
+};
 
 /** Compiles a condition for another source of values, which `readerOf` reads by path. */
-export function compileFrom<S>(node: Node, readerOf: (path: Path) => Read<S>): (source: S) => Truth {
+export function compileFrom<S>(
+  node: Node,
+  readerOf: (path: Path) => Read<S>,
+): (source: S, lists: Lists) => Truth {
   if (node.kind === 'leaf') {
     const read = readerOf(node.path);
-    const readRight = operandReader(node.operand, readerOf);
+    if ('items' in node.operand) return compileListed(node.operator, read, node.operand.items, readerOf);
+    const readRight = itemReader(node.operand, readerOf);
     const test = tests[node.operator];
-    return (source) => {
+    return (source, lists) => {
       const left = read(source);
       const right = readRight(source);
       if (left === undefined || right === undefined) return 'unknown';
-      return readsInexact(left) || readsInexact(right) ? 'unknown' : test(left, right);
+      return readsInexact(left, lists) || readsInexact(right, lists) ? 'unknown' : test(left, right, lists);
     };
   }
   if (node.kind === 'not') {
     const inner = compileFrom(node.node, readerOf);
-    return (source) => not(inner(source));
+    return (source, lists) => not(inner(source, lists));
   }
   // And and Or mirror each other: one value decides at once; the other is the result if no value is unknown.
   const [decisive, otherwise] =
     node.kind === 'and' ? (['false', 'true'] as const) : (['true', 'false'] as const);
   const inner = node.nodes.map((node) => compileFrom(node, readerOf));
-  return (source) => {
+  return (source, lists) => {
     let result: Truth = otherwise;
     for (const evaluate of inner) {
-      const value = evaluate(source);
+      const value = evaluate(source, lists);
       if (value === decisive) return decisive;
       if (value === 'unknown') result = 'unknown';
     }
@@ -91,69 +99,120 @@ export function compileFrom<S>(node: Node, readerOf: (path: Path) => Read<S>): (
   };
 }
 
-/** Returns a function that reads the value of an operand; undefined if it is missing. */
-export const readOperand = (operand: Operand): Read => operandReader(operand, pathReader);
-
-function operandReader<S>(operand: Operand, readerOf: (path: Path) => Read<S>): Read<S> {
-  const reader = (item: Item): Read<S> => ('path' in item ? readerOf(item.path) : () => item.value);
-  if (!('items' in operand)) return reader(operand);
-  const items = operand.items.map(reader);
-  if (operand.items.some((item) => 'path' in item)) return (source) => items.map((read) => read(source));
-  const constant = operand.items.map((item) => ('path' in item ? undefined : item.value));
-  return () => constant;
+/** `left In [items]`, which is read once if it has no references. */
+function compileListed<S>(
+  operator: Operator,
+  read: Read<S>,
+  items: readonly Item[],
+  readerOf: (path: Path) => Read<S>,
+): (source: S, lists: Lists) => Truth {
+  const test = listTests[operator];
+  if (!test) return () => 'unknown';
+  const readers = items.map((item) => itemReader(item, readerOf));
+  const hasReferences = items.some((item) => 'path' in item);
+  const constant = hasReferences ? undefined : listOf(literalsOf(items));
+  return (source, lists) => {
+    const left = read(source);
+    if (left === undefined) return 'unknown';
+    const list = constant ?? new ShortList(readers.map((readItem) => readItem(source)));
+    return readsInexact(left, lists) || list.isInexact ? 'unknown' : test(left, list, lists);
+  };
 }
 
-type Test = (left: unknown, right: unknown) => Truth;
+/** Returns a function that reads the value of an operand; undefined if it is missing. */
+export function readOperand(operand: Operand): Read {
+  if (!('items' in operand)) return itemReader(operand, pathReader);
+  const readers = operand.items.map((item) => itemReader(item, pathReader));
+  return (attributes) => readers.map((read) => read(attributes));
+}
 
-function not(truth: Truth): Truth {
+const itemReader = <S>(item: Item, readerOf: (path: Path) => Read<S>): Read<S> =>
+  'path' in item ? readerOf(item.path) : () => item.value;
+
+const literalsOf = (items: readonly Item[]): unknown[] =>
+  items.map((item) => ('path' in item ? undefined : item.value));
+
+/** Whether a value that a comparison reads, or any item of it, is inexact. */
+const readsInexact = (value: unknown, lists: Lists): boolean =>
+  Array.isArray(value) ? lists.of(value).isInexact : isInexact(value);
+
+type Test = (left: unknown, right: unknown, lists: Lists) => Truth;
+type ListTest = (left: unknown, list: List, lists: Lists) => Truth;
+
+/** Unknown stays unknown. */
+export function not(truth: Truth): Truth {
   if (truth === 'unknown') return truth;
   return truth === 'true' ? 'false' : 'true';
 }
 
 const negate =
-  (test: Test): Test =>
-  (left, right) =>
-    not(test(left, right));
+  <R>(test: (left: unknown, right: R, lists: Lists) => Truth) =>
+  (left: unknown, right: R, lists: Lists): Truth =>
+    not(test(left, right, lists));
 
 const truthOf = (holds: boolean): Truth => (holds ? 'true' : 'false');
 
 /** Never converts: values of two types cannot be compared, so the result is unknown, not false. */
-const equals: Test = (left, right) => {
-  if (!isScalar(left) || !isScalar(right)) return 'unknown';
-  if (left !== null && right !== null && typeof left !== typeof right) return 'unknown';
+const equals: Test = (left, right, lists) => {
+  if (!isScalar(left) || !haveOneType(right, left)) return 'unknown';
+  chargeText(left, lists);
   return truthOf(left === right);
 };
 
-/** True if an item is equal; unknown if none is, but one cannot be compared. */
-function anyEquals(items: readonly unknown[], value: unknown): Truth {
-  let result: Truth = 'false';
-  for (const item of items) {
-    const same = equals(item, value);
-    if (same === 'true') return same;
-    if (same === 'unknown') result = same;
-  }
-  return result;
+const isIn: ListTest = (left, list, lists) => {
+  if (!isScalar(left)) return 'unknown';
+  chargeText(left, lists);
+  return list.includes(left);
+};
+
+const contains: Test = (left, right, lists) => {
+  if (!Array.isArray(left) || !isScalar(right)) return 'unknown';
+  chargeText(right, lists);
+  const list = lists.of(left);
+  return list.hasOnlyScalars ? list.includes(right) : 'unknown';
+};
+
+/** Characters that are compared in about the time of a step, or that a list may have to compare with each of its items. */
+const TEXT_STEP = 64;
+
+/** A long text may be equal to another up to its last character. */
+function chargeText(text: unknown, { work }: Lists): void {
+  if (typeof text === 'string' && text.length > TEXT_STEP)
+    work.charge('comparisons', Math.ceil(text.length / TEXT_STEP));
 }
 
-const isIn: Test = (left, right) =>
-  isScalar(left) && Array.isArray(right) ? anyEquals(right, left) : 'unknown';
-
-const contains: Test = (left, right) =>
-  Array.isArray(left) && left.every(isScalar) && isScalar(right) ? anyEquals(left, right) : 'unknown';
-
 const ifText =
-  (test: Test): Test =>
-  (left, right) =>
-    typeof left === 'string' ? test(left, right) : 'unknown';
+  (test: ListTest): ListTest =>
+  (left, list, lists) =>
+    typeof left === 'string' ? test(left, list, lists) : 'unknown';
+
+const notIn: ListTest = negate(isIn);
+
+/** The operators that take a list, by what they ask of it. */
+const listTests: Partial<Readonly<Record<Operator, ListTest>>> = {
+  In: isIn,
+  NotIn: notIn,
+  StringIn: ifText(isIn),
+  StringNotIn: ifText(notIn),
+};
+
+/** The same for a list among the attributes. */
+const inAttribute =
+  (test: ListTest): Test =>
+  (left, right, lists) =>
+    Array.isArray(right) ? test(left, lists.of(right), lists) : 'unknown';
 
 const compareTexts =
   (compare: (left: string, right: string) => boolean): Test =>
-  (left, right) =>
-    typeof left === 'string' && typeof right === 'string' ? truthOf(compare(left, right)) : 'unknown';
+  (left, right, lists) => {
+    if (typeof left !== 'string' || typeof right !== 'string') return 'unknown';
+    chargeText(left, lists);
+    return truthOf(compare(left, right));
+  };
 
 const compareAffix = (compare: (left: string, right: string) => boolean): Test => {
   const test = compareTexts(compare);
-  return (left, right) => (right === '' ? 'unknown' : test(left, right));
+  return (left, right, lists) => (right === '' ? 'unknown' : test(left, right, lists));
 };
 
 const compareNumbers =
@@ -176,10 +235,10 @@ const tests: Readonly<Record<Operator, Test>> = {
   NotEquals: negate(equals),
   StringEquals: stringEquals,
   StringNotEquals: negate(stringEquals),
-  In: isIn,
-  NotIn: negate(isIn),
-  StringIn: ifText(isIn),
-  StringNotIn: ifText(negate(isIn)),
+  In: inAttribute(isIn),
+  NotIn: inAttribute(notIn),
+  StringIn: inAttribute(ifText(isIn)),
+  StringNotIn: inAttribute(ifText(notIn)),
   Contains: contains,
   StartsWith: compareAffix((left, right) => left.startsWith(right) && !splitsCharacter(left, right.length)),
   EndsWith: compareAffix(

@@ -1,5 +1,6 @@
 import { compileFrom, pathReader } from './conditions-eval.ts';
 import type { Attributes, Truth } from './conditions-eval.ts';
+import { Lists } from './lists.ts';
 import { isPlainObject, isScalar, parseCondition, parseTemplate } from './conditions-parse.ts';
 import type { ConditionProblem, Node, Path } from './conditions-parse.ts';
 
@@ -22,13 +23,13 @@ export interface CompiledCondition {
   /** Whether the result can depend on the role or the group that grants the permission. */
   readonly readsRole: boolean;
   readonly readsGroup: boolean;
-  /** Met only if 'true'. Never throws for JSON attributes. */
-  evaluate(attributes: Attributes): Truth;
+  /** Met only if 'true'. Never throws for JSON attributes, unless the work on `lists` is limited. */
+  evaluate(attributes: Attributes, lists?: Lists): Truth;
   /** The values at `paths`, without those that are missing. */
   context(attributes: Attributes): Record<string, unknown>;
   /** Reads the values once, for a caller that needs both the truth and the context: reading is a third of the work. */
   read(attributes: Attributes): Values;
-  truthOf(values: Values): Truth;
+  truthOf(values: Values, lists?: Lists): Truth;
   contextOf(values: Values): Record<string, unknown>;
 }
 
@@ -87,10 +88,15 @@ function compile(raw: unknown): CompiledCondition {
     for (let index = 0; index < readers.length; index++) values[index] = readers[index]?.(attributes);
     return values;
   };
-  const truthOf = compileFrom<Values>(root, ({ text }) => {
+  const decide = compileFrom<Values>(root, ({ text }) => {
     const index = paths.indexOf(text);
     return (values) => values[index];
   });
+  const steps = paths.length + stepsOf(root);
+  const truthOf = (values: Values, lists = new Lists()): Truth => {
+    lists.work.charge('comparisons', steps);
+    return decide(values, lists);
+  };
   const contextOf = (values: Values): Record<string, unknown> => {
     // A plain object is safe: every path has a dot, so none is the name of an inherited member.
     const context: Record<string, unknown> = {};
@@ -106,7 +112,7 @@ function compile(raw: unknown): CompiledCondition {
     paths,
     readsRole: reads('role'),
     readsGroup: reads('group'),
-    evaluate: (attributes) => truthOf(read(attributes)),
+    evaluate: (attributes, lists) => truthOf(read(attributes), lists),
     context: (attributes) => contextOf(read(attributes)),
     read,
     truthOf,
@@ -172,6 +178,13 @@ function collect(node: Node, used: Map<string, Path>): void {
     const items = 'items' in node.operand ? node.operand.items : [node.operand];
     for (const item of items) if ('path' in item) add(item.path);
   } else for (const inner of node.nodes) collect(inner, used);
+}
+
+/** The comparisons of a condition. An item of a list that is a reference is read for each of them. */
+function stepsOf(node: Node): number {
+  if (node.kind === 'not') return stepsOf(node.node);
+  if (node.kind !== 'leaf') return node.nodes.reduce((sum, inner) => sum + stepsOf(inner), 0);
+  return 'items' in node.operand ? 1 + node.operand.items.filter((item) => 'path' in item).length : 1;
 }
 
 function canonical(value: unknown): string {

@@ -1,8 +1,10 @@
 import { compileCondition } from './conditions.ts';
 import type { CompiledCondition, Condition, Values } from './conditions.ts';
 import { isPlainObject } from './conditions-parse.ts';
+import { Lists } from './lists.ts';
 import { invalidScope, noPermission, scopeNotConsented, subjectInactive } from './reasons.ts';
 import type { DecisionReason } from './reasons.ts';
+import { unlimited, type Charged } from './work.ts';
 
 /**
  * The decision (authorization §6): answers a question about a subject in a scope, with the reason.
@@ -120,11 +122,16 @@ export interface Target {
   readonly action: string;
 }
 
+/** To index a path takes about as long as this many comparisons. */
+const INDEX_STEPS = 10;
+
 /** Indexes permissions and compiles their conditions. `managementNouns`: the slugs of all built-in resources (`ApiKey`). */
 export function indexPermissions(
   held: readonly HeldPermission[],
   managementNouns: ReadonlySet<string>,
+  work: Charged = unlimited,
 ): PermissionIndex {
+  work.charge('paths', INDEX_STEPS * held.length);
   const management = new Map<string, Map<string, MutableCandidates>>();
   const project = new Map<string, Map<string, MutableCandidates>>();
   for (const heldPermission of held) {
@@ -143,12 +150,15 @@ export function onlyManagement(index: PermissionIndex, resource: string, action:
   return { managementNouns: index.managementNouns, management, project: new Map() };
 }
 
-/** Guarantees a reason for every question; authorized only with ALLOWED and ALLOWED_BY_CONDITION. */
-export function evaluate(grants: Grants, question: Question): Decision {
+/**
+ * Guarantees a reason for every question; authorized only with ALLOWED and ALLOWED_BY_CONDITION.
+ * @throws WorkExceeded if `work` is limited
+ */
+export function evaluate(grants: Grants, question: Question, work: Charged = unlimited): Decision {
   const target = locate(grants.held, question.resource, question.action);
   const candidates = selectCandidates(grants, question, target);
   if ('reason' in candidates) return candidates;
-  return candidates.allowed ?? decideByConditions(grants, question.attributes, candidates.conditional);
+  return candidates.allowed ?? decideByConditions(grants, question.attributes, candidates.conditional, work);
 }
 
 /**
@@ -263,17 +273,19 @@ function selectCandidates(grants: Grants, question: Question, target: Target): D
   return candidatesFor(grants, target) ?? noPermission;
 }
 
-/** The first candidate that is met decides, else the first of all. Time is linear in the candidates. */
+/** The first candidate that is met decides, else the first of all. Time is linear in the candidates and the lists. */
 export function decideByConditions(
   { user, scope, organization }: Pick<Grants, 'user' | 'scope' | 'organization'>,
   resource: unknown,
   candidates: readonly Candidate[],
+  work: Charged = unlimited,
 ): Decision {
+  const lists = new Lists(work);
   let refused: Decision | undefined;
   for (const candidate of candidates) {
     const attributes = { user, role: candidate.role, group: candidate.group, organization, scope, resource };
     const values = candidate.compiled.read(attributes);
-    if (candidate.compiled.truthOf(values) === 'true') {
+    if (candidate.compiled.truthOf(values, lists) === 'true') {
       return conditionalDecision(candidate, values, true, 'ALLOWED_BY_CONDITION');
     }
     refused ??= conditionalDecision(candidate, values, false, 'CONDITION_NOT_MET');

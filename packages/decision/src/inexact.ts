@@ -5,9 +5,5 @@
 export const isInexact = (value: unknown): value is number =>
   Number.isInteger(value) && !Number.isSafeInteger(value);
 
-/** Whether a value that a comparison reads, or any item of it, is inexact. */
-export const readsInexact = (value: unknown): boolean =>
-  Array.isArray(value) ? value.some(isInexact) : isInexact(value);
-
 /** The detail code for an inexact number in a condition. */
 export const inexactCode = (value: number): 'too_big' | 'too_small' => (value > 0 ? 'too_big' : 'too_small');

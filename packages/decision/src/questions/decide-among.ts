@@ -8,6 +8,7 @@ import {
 import type { Graph } from '../policy/graph.ts';
 import { comparePaths } from '../policy/nodes.ts';
 import { compareTexts } from '../policy/text-order.ts';
+import { Lists } from '../lists.ts';
 import { noPermission } from '../reasons.ts';
 
 /** The attributes of a question that do not depend on a path. */
@@ -53,6 +54,7 @@ function decidingCandidate(
   lists: readonly (readonly Candidate[])[],
   { user, organization, scope, resource }: PathlessAttributes,
 ): Candidate {
+  const lookedUp = new Lists();
   let met: Candidate | undefined;
   let first: Candidate | undefined;
   for (const list of lists) {
@@ -61,7 +63,7 @@ function decidingCandidate(
       // Several roles often contain the same group, and the same condition has the same answer.
       if (first && haveSameAnswer(first, candidate)) continue;
       const { compiled, role, group } = candidate;
-      if (compiled.evaluate({ user, role, group, organization, scope, resource }) === 'true') {
+      if (compiled.evaluate({ user, role, group, organization, scope, resource }, lookedUp) === 'true') {
         met = candidate;
         break;
       }
