@@ -71,7 +71,7 @@ describe('the comparison that made a condition fail', () => {
 
 describe('proposed values', () => {
   const proposed = (condition: unknown, limit = 100) =>
-    proposeSettings(condition, given, limit).map(({ path: { text }, value }) => [text, value]);
+    [...proposeSettings(condition, given)].slice(0, limit).map(({ path: { text }, value }) => [text, value]);
   const about = (path: string, ...values: unknown[]) => values.map((value) => [path, value]);
 
   it.each<[string, unknown, unknown[]]>([
@@ -185,13 +185,13 @@ describe('proposed values', () => {
     expect(proposed(many, 2)).toEqual(about('resource.status', 'a', 'b'));
     expect(proposed(many, 0)).toEqual([]);
     const teams = { user: { id: 'u1' }, resource: { list: Array.from('abcdefgh') } };
-    const contained = proposeSettings({ Contains: { 'resource.list': '{{user.id}}' } }, teams, 100);
+    const contained = [...proposeSettings({ Contains: { 'resource.list': '{{user.id}}' } }, teams)];
     expect(contained.slice(2).map(({ value }) => value)).toEqual(Array.from('abcde'));
   });
 
   it('are never a number that equals the current one after rounding', () => {
     const at = (value: number) =>
-      proposeSettings({ Equals: { 'resource.n': value } }, {}, 10).map(({ value: item }) => item);
+      [...proposeSettings({ Equals: { 'resource.n': value } }, {})].map(({ value: item }) => item);
     expect(at(Number.MAX_SAFE_INTEGER)).toEqual([2 ** 53 - 1, 2 ** 53 - 2, null, '']);
     expect(at(-Number.MAX_SAFE_INTEGER)).toEqual([1 - 2 ** 53, 2 - 2 ** 53, null, '']);
     expect(at(0.5)).toEqual([0.5, 1.5, -0.5, null, '']);

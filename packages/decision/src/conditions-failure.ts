@@ -1,9 +1,10 @@
-import { compileNode, readOperand, readPath } from './conditions-eval.ts';
+import { compileNode, not, readOperand, readPath } from './conditions-eval.ts';
 import type { Attributes, Truth } from './conditions-eval.ts';
 import { isScalar } from './conditions-parse.ts';
-import type { Item, Node, Operator, Path } from './conditions-parse.ts';
+import type { Item, Node, Operator, Path, Scalar } from './conditions-parse.ts';
 import { parseStoredCondition } from './conditions.ts';
 import { isInexact } from './inexact.ts';
+import { Lists } from './lists.ts';
 
 /**
  * Explains why a condition is not met, and proposes attributes that might meet it. No decision depends on this file.
@@ -33,20 +34,32 @@ export interface Setting {
  *
  * @example failureOf(condition, { user, resource })?.path // 'resource.status'
  */
-export function failureOf(raw: unknown, attributes: Attributes): Failure | undefined {
+export function failureOf(
+  raw: unknown,
+  attributes: Attributes,
+  lists: Lists = new Lists(),
+): Failure | undefined {
   const root = parseStoredCondition(raw);
   if (!root) return undefined;
-  const outcome = compileNode(root)(attributes);
-  return outcome === 'true' ? undefined : { ...decidingComparison(root, attributes, false), outcome };
+  const outcome = compileNode(root)(attributes, lists);
+  const at = { attributes, lists, negated: false };
+  return outcome === 'true' ? undefined : { ...decidingComparison(root, outcome, at), outcome };
 }
 
-function decidingComparison(node: Node, attributes: Attributes, negated: boolean): Omit<Failure, 'outcome'> {
-  if (node.kind === 'not') return decidingComparison(node.node, attributes, !negated);
+interface At {
+  readonly attributes: Attributes;
+  readonly lists: Lists;
+  readonly negated: boolean;
+}
+
+/** Of a node whose result is `truth`. */
+function decidingComparison(node: Node, truth: Truth, at: At): Omit<Failure, 'outcome'> {
+  const { attributes, lists, negated } = at;
+  if (node.kind === 'not') return decidingComparison(node.node, not(truth), { ...at, negated: !negated });
   if (node.kind !== 'leaf') {
     // A member with the result of the whole node decided it. A parsed node has at least one such member.
-    const truth = compileNode(node)(attributes);
-    const member = node.nodes.find((node) => compileNode(node)(attributes) === truth) ?? node.nodes[0];
-    return decidingComparison(member as Node, attributes, negated);
+    const member = node.nodes.find((inner) => compileNode(inner)(attributes, lists) === truth);
+    return decidingComparison((member ?? node.nodes[0]) as Node, truth, at);
   }
   const actual = readPath(node.path, attributes);
   const expected = readOperand(node.operand)(attributes);
@@ -59,16 +72,19 @@ function decidingComparison(node: Node, attributes: Attributes, negated: boolean
 }
 
 /**
- * Proposes values of single attributes that might meet the condition, at most `limit`, the simplest for each comparison
- * first. The caller must try a proposal before it reports it.
+ * Proposes values of single attributes that might meet the condition, the simplest for each comparison first, without end
+ * but for the condition's own. The caller must try a proposal before it reports it, and may stop at any.
+ *
+ * @param wanted which attributes are worth a proposal
  */
-export function proposeSettings(raw: unknown, attributes: Attributes, limit: number): Setting[] {
+export function* proposeSettings(
+  raw: unknown,
+  attributes: Attributes,
+  wanted: (path: Path) => boolean = () => true,
+): Generator<Setting> {
   const root = parseStoredCondition(raw);
-  return root
-    ? leavesOf(root)
-        .flatMap((leaf) => settingsOf(leaf, attributes))
-        .slice(0, limit)
-    : [];
+  if (!root) return;
+  for (const leaf of leavesOf(root)) yield* settingsOf(leaf, attributes, wanted);
 }
 
 type Leaf = Extract<Node, { readonly kind: 'leaf' }>;
@@ -78,41 +94,62 @@ function leavesOf(node: Node): Leaf[] {
   return node.kind === 'not' ? leavesOf(node.node) : node.nodes.flatMap(leavesOf);
 }
 
-function settingsOf({ operator, path, operand }: Leaf, attributes: Attributes): Setting[] {
+function* settingsOf(
+  { operator, path, operand }: Leaf,
+  attributes: Attributes,
+  wanted: (path: Path) => boolean,
+): Generator<Setting> {
   const left = readPath(path, attributes);
   const right = readOperand(operand)(attributes);
+  if (right !== undefined && wanted(path))
+    for (const value of valuesFor(operator, left, right)) yield { path, value };
+  // Or the reverse: the referenced attribute takes a value that fits the first.
   const items: readonly Item[] = 'items' in operand ? operand.items : [operand];
-  const references = items.flatMap((item) => ('path' in item ? [item.path] : []));
-  const isWholeReference = !('items' in operand);
-  return [
-    ...(right === undefined ? [] : valuesFor(operator, left, right)).map((value) => ({ path, value })),
-    // Or the reverse: the referenced attribute takes a value that fits the first.
-    ...valuesForReference(operator, left, right, isWholeReference).flatMap((value) =>
-      references.map((path) => ({ path, value })),
-    ),
-  ];
+  const references = items.flatMap((item) => ('path' in item && wanted(item.path) ? [item.path] : []));
+  if (references.length === 0) return;
+  for (const value of valuesForReference(operator, left, right, !('items' in operand)))
+    for (const reference of references) yield { path: reference, value };
 }
 
-/** A list may have 100 items; the first few are as good as the rest. */
+/** A list may have 100 items, or 10,000 among the attributes; the first few are as good as the rest. */
 const MAX_VALUES = 5;
 
-function valuesFor(operator: Operator, left: unknown, right: unknown): unknown[] {
-  const scalars = (Array.isArray(right) ? right : [right]).filter(isScalar).slice(0, MAX_VALUES);
-  if (operator === 'Contains') return [[...(Array.isArray(left) ? (left as unknown[]) : []), ...scalars], []];
-  return [...scalars, ...scalars.flatMap(neighborsOf), null, ''];
+function firstScalars(value: unknown): Scalar[] {
+  const scalars: Scalar[] = [];
+  for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) {
+    if (scalars.length === MAX_VALUES) break;
+    if (isScalar(item)) scalars.push(item);
+  }
+  return scalars;
 }
 
-function valuesForReference(
+function* valuesFor(operator: Operator, left: unknown, right: unknown): Generator<unknown> {
+  const scalars = firstScalars(right);
+  if (operator === 'Contains') {
+    yield [...(Array.isArray(left) ? (left as unknown[]) : []), ...scalars];
+    yield [];
+    return;
+  }
+  yield* [...scalars, ...scalars.flatMap(neighborsOf), null, ''];
+}
+
+function* valuesForReference(
   operator: Operator,
   left: unknown,
   right: unknown,
   isWholeReference: boolean,
-): unknown[] {
-  if (operator === 'Contains') return Array.isArray(left) ? left.filter(isScalar).slice(0, MAX_VALUES) : [];
-  if (!isScalar(left)) return [];
-  const isList = ['In', 'NotIn', 'StringIn', 'StringNotIn'].includes(operator) && isWholeReference;
-  if (isList) return [[...(Array.isArray(right) ? (right as unknown[]) : []), left], []];
-  return [left, ...neighborsOf(left)];
+): Generator<unknown> {
+  if (operator === 'Contains') {
+    if (Array.isArray(left)) yield* firstScalars(left);
+    return;
+  }
+  if (!isScalar(left)) return;
+  if (isWholeReference && ['In', 'NotIn', 'StringIn', 'StringNotIn'].includes(operator)) {
+    yield [...(Array.isArray(right) ? (right as unknown[]) : []), left];
+    yield [];
+    return;
+  }
+  yield* [left, ...neighborsOf(left)];
 }
 
 /** Values next to a given one: the opposite of a boolean, the next greater and less number. */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { evaluate, indexPermissions, type Grants, type HeldPermission, type Question } from './evaluate.ts';
 import { explain, limits, type Accepts, type ExplainContext } from './explain.ts';
+import { searchLimits } from './setting-remedy.ts';
 
 const nouns = new Set(['Role']);
 const anything: Accepts = { resource: () => true, metadata: () => true };
@@ -249,7 +250,7 @@ describe('paths and nearest remedies', () => {
   });
 
   it('tries the first ten paths only', () => {
-    const never = Array.from({ length: limits.tried }, (_, at) => hold(`n${at}`, { Bad: 1 }));
+    const never = Array.from({ length: searchLimits.paths }, (_, at) => hold(`n${at}`, { Bad: 1 }));
     expect(nearestOf({ held: [...never.slice(1), hold('p', kindIs('b'))] })).toHaveLength(1);
     expect(nearestOf({ held: [...never, hold('p', kindIs('b'))] })).toEqual([]);
   });
