@@ -43,7 +43,8 @@ describe('a condition that contradicts itself', () => {
     { And: [amount('In', [1, '{{user.metadata.limit}}']), amount('Equals', 2)] },
     { And: [amount('Contains', 1), amount('Contains', 2)] },
     { And: [{ Equals: { 'resource.a': 1 } }, { Equals: { 'resource.b': 2 } }] },
-    { And: Array.from({ length: 10 }, (_, at) => ({ Or: [amount('Equals', at), amount('Equals', -at)] })) },
+    // It does contradict itself, in a million cases.
+    { And: Array.from({ length: 20 }, (_, at) => ({ Or: [amount('Equals', at), amount('Equals', -at)] })) },
   ])('is not %j', (condition) => {
     expect(isNeverMet(condition)).toBe(false);
   });

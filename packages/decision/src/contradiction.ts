@@ -1,6 +1,9 @@
+import { compileFrom } from './conditions-eval.ts';
+import type { Truth } from './conditions-eval.ts';
 import { parseCondition } from './conditions-parse.ts';
 import type { Node, Operator, Scalar } from './conditions-parse.ts';
-import { compileCondition } from './conditions.ts';
+import { Lists } from './lists.ts';
+import { Work, WorkExceeded } from './work.ts';
 
 /**
  * Whether a condition contradicts itself, so that no attributes meet it: a permission with it grants nothing, which is
@@ -9,14 +12,22 @@ import { compileCondition } from './conditions.ts';
  *
  * @example isNeverMet({ NumericGreaterThan: { 'resource.amount': 100 }, NumericLessThan: { 'resource.amount': 50 } })
  */
-export function isNeverMet(condition: unknown): boolean {
+export function isNeverMet(condition: unknown, work = new Work(CONTRADICTION_STEPS)): boolean {
   const { root, problems } = parseCondition(condition, '');
   if (root === null || problems.length > 0) return false;
-  return contradicts([{ node: root, wanted: true }], [], { left: MAX_CASES });
+  try {
+    return contradicts([{ node: root, wanted: true }], [], new Lists(work));
+  } catch (error) {
+    if (error instanceof WorkExceeded) return false;
+    throw error;
+  }
 }
 
-/** Each `Or` is a case for each of its alternatives. Beyond this number of cases the answer is false. */
-const MAX_CASES = 500;
+/**
+ * Each `Or` is a case for each of its alternatives, so there may be very many. With as many steps, some milliseconds, a
+ * document of a thousand usual conditions is looked at whole; beyond them the answer is false.
+ */
+export const CONTRADICTION_STEPS = 200_000;
 
 /** The node must be true, or must be false; unknown is neither. */
 interface Demand {
@@ -30,37 +41,54 @@ interface Fact {
   readonly operator: Operator;
   readonly literal: Scalar | readonly Scalar[];
   readonly wanted: boolean;
+  /** The comparison itself, so that there is one meaning of an operator. */
+  readonly truthOf: (value: Scalar, lists: Lists) => Truth;
 }
 
-function contradicts(demands: readonly Demand[], facts: readonly Fact[], cases: { left: number }): boolean {
+function contradicts(demands: readonly Demand[], facts: readonly Fact[], lists: Lists): boolean {
+  lists.work.charge('cases', 1 + demands.length + facts.length);
   const [first, ...others] = demands;
   if (!first) {
     const paths = new Set(facts.map(({ path }) => path));
-    return [...paths].some((path) => isContradiction(facts.filter((fact) => fact.path === path)));
+    lists.work.charge('cases', paths.size * facts.length);
+    return [...paths].some((path) =>
+      isContradiction(
+        facts.filter((fact) => fact.path === path),
+        lists,
+      ),
+    );
   }
   const { node, wanted } = first;
   if (node.kind === 'not')
-    return contradicts([{ node: node.node, wanted: !wanted }, ...others], facts, cases);
-  if (node.kind === 'leaf') return contradicts(others, [...facts, ...factOf(node, wanted)], cases);
+    return contradicts([{ node: node.node, wanted: !wanted }, ...others], facts, lists);
+  if (node.kind === 'leaf') return contradicts(others, [...facts, ...factOf(node, wanted)], lists);
   const alternatives = node.nodes.map((child) => ({ node: child, wanted }));
-  if ((node.kind === 'and') === wanted) return contradicts([...alternatives, ...others], facts, cases);
-  cases.left -= alternatives.length;
-  return cases.left >= 0 && alternatives.every((child) => contradicts([child, ...others], facts, cases));
+  if ((node.kind === 'and') === wanted) return contradicts([...alternatives, ...others], facts, lists);
+  return alternatives.every((child) => contradicts([child, ...others], facts, lists));
 }
 
+/** By leaf, which may be in many cases. */
+const comparisons = new WeakMap<Node, Fact['truthOf']>();
+
 /** Nothing for a leaf whose operand depends on other attributes. */
-function factOf({ operator, path, operand }: Node & { kind: 'leaf' }, wanted: boolean): Fact[] {
+function factOf(leaf: Node & { kind: 'leaf' }, wanted: boolean): Fact[] {
+  const { operator, path, operand } = leaf;
   const items = 'items' in operand ? operand.items : [operand];
   const literals = items.flatMap((item) => ('value' in item ? [item.value] : []));
   if (literals.length < items.length) return [];
   const literal = 'items' in operand ? literals : (literals[0] as Scalar);
-  return [{ path: path.text, operator, literal, wanted }];
+  const truthOf = comparisons.get(leaf) ?? compileFrom<Scalar>(leaf, () => (value) => value);
+  comparisons.set(leaf, truthOf);
+  return [{ path: path.text, operator, literal, wanted, truthOf }];
 }
 
 /** Facts about one path that no value of it satisfies. */
-function isContradiction(facts: readonly Fact[]): boolean {
+function isContradiction(facts: readonly Fact[], lists: Lists): boolean {
   const values = facts.map(valuesOf).find((some) => some !== undefined);
-  if (values) return !values.some((value) => facts.every((fact) => isSatisfied(fact, value)));
+  if (values) {
+    lists.work.charge('cases', values.length * facts.length);
+    return !values.some((value) => facts.every((fact) => isSatisfied(fact, value, lists)));
+  }
   return haveNoKindInCommon(facts) || haveEmptyRange(facts) || haveOtherEnds(facts);
 }
 
@@ -73,11 +101,8 @@ function valuesOf({ operator, literal, wanted }: Fact): readonly Scalar[] | unde
   return Array.isArray(literal) ? (literal as readonly Scalar[]) : [literal as Scalar];
 }
 
-/** By the evaluation itself, so that there is one meaning of an operator. */
-function isSatisfied({ operator, literal, wanted }: Fact, value: Scalar): boolean {
-  const condition = compileCondition({ [operator]: { 'resource.value': literal } });
-  return condition.evaluate({ resource: { value } }) === (wanted ? 'true' : 'false');
-}
+const isSatisfied = ({ truthOf, wanted }: Fact, value: Scalar, lists: Lists): boolean =>
+  truthOf(value, lists) === (wanted ? 'true' : 'false');
 
 const scalars = ['string', 'number', 'boolean', 'null'];
 

@@ -141,7 +141,7 @@ describe('conditions', () => {
     fc.assert(
       fc.property(few(condition), few(condition), few(attributes), (some, others, all) => {
         const joined = some.flatMap((a) => others.map((b) => ({ And: [a, b] })));
-        const never = joined.filter(isNeverMet);
+        const never = joined.filter((condition) => isNeverMet(condition));
         contradictions += never.length;
         return never.every((raw) => all.every((given) => truthOf(raw)(given) !== 'true'));
       }),
