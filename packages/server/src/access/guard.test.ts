@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DoorwardError } from '../errors.ts';
 import type { Principal } from '../kernel/context.ts';
+import { createRequestWork } from '../kernel/request-work.ts';
 import type { ScopeAndRights } from '../kernel/stages.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
 import { indexPermissions, type Grants, type HeldPermission } from '@doorward/decision/evaluate';
@@ -182,7 +183,9 @@ describe('the permission', () => {
     ],
     ['not held', grantsOf(held('Role:Create')), { status: 'draft' }, 'FORBIDDEN NO_PERMISSION'],
   ])('with a row: %s', (_, grants, attributes, expected) => {
-    expect(outcome(() => guard.permitRow(op(), match({ grants }).rights, attributes))).toBe(expected);
+    expect(
+      outcome(() => guard.permitRow(op(), match({ grants }).rights, attributes, createRequestWork())),
+    ).toBe(expected);
   });
 });
 
@@ -264,6 +267,7 @@ describe('which related rows a caller may see', () => {
     guard.permitRelated(
       { name: 'roles', relation: { to: () => ({ name: 'Role' }) } } as never,
       match({ grants }).rights,
+      createRequestWork(),
     );
 
   it('all, with the permission', () => {

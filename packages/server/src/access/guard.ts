@@ -104,17 +104,17 @@ export function createGuard(
       return true;
     },
 
-    permitRow(op, rights, attributes) {
-      const decision = evaluate(grantsFor(op, rights), { ...questionOf(op.access), attributes });
+    permitRow(op, rights, attributes, work) {
+      const decision = evaluate(grantsFor(op, rights), { ...questionOf(op.access), attributes }, work);
       if (!decision.authorized) throw forbidden(decision.reason);
     },
 
-    permitRelated({ name, relation }, { grants }) {
+    permitRelated({ name, relation }, { grants }, work) {
       const permission = permissionOf(relation);
       const question = questionOf(permission);
       const decision = evaluateWithoutConditions(grants, question);
       if (decision === 'conditional')
-        return (row) => evaluate(grants, { ...question, attributes: row }).authorized;
+        return (row) => evaluate(grants, { ...question, attributes: row }, work).authorized;
       if (decision.authorized) return null;
       throw fail('FORBIDDEN', {
         reason: decision.reason,

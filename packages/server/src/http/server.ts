@@ -5,6 +5,7 @@ import type { AppOrigins } from '../access/credentials/app-origins.ts';
 import type { Config } from '../config/config.ts';
 import { fail } from '../errors.ts';
 import { createAnswerBudget } from '../kernel/output/answer-budget.ts';
+import { createRequestWork } from '../kernel/request-work.ts';
 import { credentialKey } from '../kernel/charge.ts';
 import type { Authentication, Call, Effects } from '../kernel/context.ts';
 import type { FormAnswers, Operation } from '../kernel/operation.ts';
@@ -282,6 +283,7 @@ export function callOf(request: FastifyRequest, config: Config, transport: Call[
     effects: { headers: {} },
     slot: requestSlot(request.raw, request.bodyLength),
     budget: createAnswerBudget(),
+    work: createRequestWork(),
   };
 }
 

@@ -3,6 +3,7 @@ import type { AnswerBudget } from './output/answer-budget.ts';
 import type { AnyEntity, RowOf } from './entity.ts';
 import type { Recording } from './event.ts';
 import type { InputOf } from './operation.ts';
+import type { RequestWork } from './request-work.ts';
 import type { ResolvedScope, ScopeRef } from './scope.ts';
 import type { Executor, ScopedDb } from './scoped-db.ts';
 
@@ -92,6 +93,8 @@ export interface Call {
   readonly slot: RequestSlot;
   /** Limits the size of the answer to the request. */
   readonly budget: AnswerBudget;
+  /** Limits the work of its decisions. */
+  readonly work: RequestWork;
 }
 
 /** Permission to use a scarce resource, such as a database connection. */

@@ -3,6 +3,7 @@ import type { Recording } from './event.ts';
 import type { NamedOperation, RateClass } from './operation.ts';
 import type { RelatedAccess, RowFilter, SelectedRelation } from './related.ts';
 import type { DryRunResult } from './output/reply.ts';
+import type { RequestWork } from './request-work.ts';
 import type { ResolvedScope, ScopeInput } from './scope.ts';
 import type { Executor, ScopedDb } from './scoped-db.ts';
 
@@ -145,9 +146,14 @@ export interface Guard {
    */
   assertConnected(principal: Principal, scopeAndRights: ScopeAndRights): boolean;
   assertSessionGates(op: NamedOperation, principal: Principal, scopeAndRights: ScopeAndRights | null): void;
-  permitRow(op: NamedOperation, rights: CallerRights, attributes: Record<string, unknown> | null): void;
+  permitRow(
+    op: NamedOperation,
+    rights: CallerRights,
+    attributes: Record<string, unknown> | null,
+    work: RequestWork,
+  ): void;
   /** Which rows of a relation the caller may see. @throws FORBIDDEN if they may see none */
-  permitRelated(selected: SelectedRelation, rights: CallerRights): RowFilter;
+  permitRelated(selected: SelectedRelation, rights: CallerRights, work: RequestWork): RowFilter;
 }
 
 /** What a mutation notes while it runs: audit entry, events, stale topics, work after the commit. */

@@ -28,7 +28,7 @@ export function codesOf(op: NamedOperation): Code[] {
     ...when(concernsTenants(op), 'SUSPENDED'),
     ...when(hasIds, 'NOT_FOUND'),
     ...when('cursor' in op.input, 'INVALID_CURSOR'),
-    ...when(op.related !== undefined, 'QUERY_TOO_COMPLEX'),
+    ...when(op.related !== undefined || op.rate === 'check', 'QUERY_TOO_COMPLEX'),
     ...when(isRefusedByToken(op), 'SESSION_REQUIRED'),
     ...when(op.stepUp, 'STEP_UP_REQUIRED'),
     ...when(op.refusesImpersonation, 'IMPERSONATION_NOT_ALLOWED'),

@@ -64,8 +64,8 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
         };
         const answered = (answer: unknown): FastifyReply => {
           releaseSlot(call);
-          // Without related rows, the limit of the page already bounds the answer.
-          if (call.budget.hasRelated) call.budget.takeBytes(jsonBytes(answer, call.budget.bytes));
+          // Of most operations, the limits of the page and of rows already bound the answer.
+          if (call.budget.isMeasured) call.budget.takeBytes(jsonBytes(answer, call.budget.bytes));
           applyEffects(call, reply);
           if (answer instanceof Notice && asksForHtml(request)) {
             return sendErrorPage(answer.error, request, reply, answer.location);

@@ -1,6 +1,5 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import {
-  candidatesFor,
   evaluate,
   indexPermissions,
   locate,
@@ -12,6 +11,7 @@ import {
   type Question,
   type Target,
 } from '@doorward/decision/evaluate';
+import { Work } from '@doorward/decision/work';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { activeRolesOf } from '../dry-run/grants-of-many.ts';
@@ -46,12 +46,14 @@ interface WhoCanRequest {
 
 /** The most users about whom a page decides. */
 const MAX_DECIDED = 5000;
-/** The most paths that a page reads and conditions that it evaluates, together: about two seconds of work. */
-const MAX_WORK = 200_000;
+/** The most paths that a page reads, and steps of its decisions in the same unit: less than a second of work. */
+const MAX_WORK = 50_000;
 /** Users whose attributes are in memory at the same time, up to 16 KB each. */
 const MAX_SUBJECTS = 500;
 /** Work between two ticks, about ten milliseconds. */
 const WORK_PER_TICK = 500;
+/** Steps of a decision that take about as long as reading a path. */
+const STEPS_PER_UNIT = 100;
 
 export async function whoCan(request: WhoCanRequest): Promise<WhoCanPage> {
   const { tx, scope, question, names, after, limit } = request;
@@ -98,6 +100,8 @@ async function* decisionsOn(
   );
   const rolesOfEach = subjects.map(activeRolesOf);
   const attributes = { organization: organizationAttributes(scope), scope: scopeAttributes(scope) };
+  // A page ends early in place of a refusal.
+  const work = new Work(Infinity);
   let sinceTick = 0;
   for await (const { from, to, paths, read } of rolePathBatches(tx, rolesOfEach)) {
     const indexOf = pairIndexes(paths.filter(isOfPair(target, scope)), managementNouns);
@@ -105,8 +109,9 @@ async function* decisionsOn(
     for (let at = from; at < to; at++) {
       const [userId = '', roleIds = [], user = null] = [userIds[at], rolesOfEach[at], subjects[at]?.user];
       const grants: Grants = { membership: 'active', user, ...attributes, held: indexOf(roleIds) };
-      const decision = roleIds.length === 0 ? undefined : evaluate(grants, question);
-      spent += 1 + (candidatesFor(grants, target)?.conditional.length ?? 0);
+      const stepsBefore = work.spent;
+      const decision = roleIds.length === 0 ? undefined : evaluate(grants, question, work);
+      spent += 1 + Math.ceil((work.spent - stepsBefore) / STEPS_PER_UNIT);
       yield { userId, decision, spent };
       sinceTick += spent;
       spent = 0;

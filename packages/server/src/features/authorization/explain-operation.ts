@@ -4,7 +4,13 @@ import { explain, type Accepts } from '@doorward/decision/explain';
 import { rolesOf } from '../../access/grants/grants.ts';
 import { loadExplainContext } from '../../access/explain/explain-context.ts';
 import { unknownPair } from '../../access/explain/unknown-pair.ts';
-import { callerOf, isManagementKey, type CallerRights, type Principal } from '../../kernel/context.ts';
+import {
+  callerOf,
+  isManagementKey,
+  type Call,
+  type CallerRights,
+  type Principal,
+} from '../../kernel/context.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { metadata } from '../../kernel/input/values.ts';
@@ -20,6 +26,7 @@ interface ExplainRequest {
   readonly rights: CallerRights;
   /** The subject, if it is not the caller. */
   readonly subjectId: string | undefined;
+  readonly call: Pick<Call, 'budget' | 'work'>;
 }
 
 type ExplainedDecision = Decision & { readonly explanation: z.output<typeof Explanation> };
@@ -37,20 +44,22 @@ export async function explainDecision(
   request: ExplainRequest,
   question: Question,
 ): Promise<ExplainedDecision> {
-  const { tx, scope, rights } = request;
+  const { tx, scope, rights, call } = request;
+  // It names the compared values of up to fifty paths, each of which may be a list of the question.
+  call.budget.measure();
   const { grants } = rights;
   const subject = explainedSubject(request);
   const { tenant, id } = scope;
   const common = { subject: subject.output, scope: { tenant, id } };
   if (grants.membership !== 'active' || rights.projectGrants) {
     return {
-      ...evaluate(grants, question),
+      ...evaluate(grants, question, call.work),
       explanation: { ...common, roles: [], candidates: [], nearest: [] },
     };
   }
   const target = locate(grants.held, question.resource, question.action);
   const { roles, context: explainContext } = await loadExplainContext(tx, scope, subject, target);
-  const { decision, candidates, nearest } = explain(grants, question, explainContext, accepts);
+  const { decision, candidates, nearest } = explain(grants, question, explainContext, accepts, call.work);
   const unknown = decision.reason === 'NO_PERMISSION' ? await unknownPair(tx, scope, target) : undefined;
   return {
     ...decision,

@@ -37,10 +37,8 @@ export const authCheck = query({
   run: (ctx) => {
     const { scope, rights, input } = ctx;
     if (!scope || !rights) throw refused('INVALID_SCOPE');
-    const { authorized, reason } = evaluate(rights.grants, {
-      ...parsePermissionName(input.permission),
-      attributes: null,
-    });
+    const requested = { ...parsePermissionName(input.permission), attributes: null };
+    const { authorized, reason } = evaluate(rights.grants, requested, ctx.call.work);
     if (!authorized) throw refused(reason);
     return bare(null, { 'x-doorward-user': callerOf(ctx).userId }, 204);
   },

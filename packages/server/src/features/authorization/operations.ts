@@ -1,4 +1,3 @@
-import { setImmediate as nextTick } from 'node:timers/promises';
 import { z } from 'zod';
 import { evaluate } from '@doorward/decision/evaluate';
 import { revision } from '../../db/cache/revisions.ts';
@@ -50,14 +49,14 @@ export const isAuthorized = query({
     // A scope that does not exist for this caller is a decision, not an error.
     if (isForeignScope(ctx) || isAboutOwner(ctx.rights, input))
       return { authorized: false, reason: 'INVALID_SCOPE' as const };
-    if (!input.subject && !input.explain) return evaluate(rights.grants, questionOf(input));
+    if (!input.subject && !input.explain) return evaluate(rights.grants, questionOf(input), ctx.call.work);
     return loadAndDecide(ctx, input);
   },
 });
 
 /** Decides about another user, or explains: both read more than a plain check. @throws FORBIDDEN */
 async function loadAndDecide(
-  ctx: CheckContext & Pick<Context, 'principal' | 'read'>,
+  ctx: CheckContext & Pick<Context, 'principal' | 'read' | 'call'>,
   input: CheckQuestion & {
     readonly subject?: { readonly userId: string } | undefined;
     readonly explain: boolean;
@@ -65,13 +64,11 @@ async function loadAndDecide(
 ) {
   const subjectId = input.subject?.userId;
   const rights = subjectId === undefined ? ctx.rights : await rightsOfSubject(ctx, subjectId);
-  if (!input.explain) return evaluate(rights.grants, questionOf(input));
+  if (!input.explain) return evaluate(rights.grants, questionOf(input), ctx.call.work);
   assertCallerMay(ctx.rights, 'Authorization:Explain');
-  const { read, scope, principal } = ctx;
-  return read((tx) => explainDecision({ tx, scope, principal, rights, subjectId }, questionOf(input)));
+  const { read, scope, principal, call } = ctx;
+  return read((tx) => explainDecision({ tx, scope, principal, rights, subjectId, call }, questionOf(input)));
 }
-
-const QUESTIONS_PER_TICK = 10;
 
 export const isAuthorizedBatch = query({
   rest: 'POST /auth/is-authorized/batch',
@@ -103,17 +100,16 @@ export const isAuthorizedBatch = query({
     .meta({ id: 'DecisionBatch', description: 'A decision for each question.' }),
   codes: ['FORBIDDEN'],
   run: async (ctx) => {
-    const { rights, input } = ctx;
+    const { rights, input, call } = ctx;
     input.items.forEach((item, index) => assertOnePermission(item, `items.${index}.`));
     if (isForeignScope(ctx) || isAboutOwner(ctx.rights, input))
       return { items: input.items.map(() => ({ authorized: false, reason: 'INVALID_SCOPE' as const })) };
     const { grants } = input.subject ? await rightsOfSubject(ctx, input.subject.userId) : rights;
     const items = [];
     for (const item of input.items) {
-      const { authorized, reason, matchedPermission } = evaluate(grants, questionOf(item));
+      const { authorized, reason, matchedPermission } = evaluate(grants, questionOf(item), call.work);
       items.push({ authorized, reason, ...(matchedPermission && { matchedPermission }) });
-      // A hundred questions with many conditions take long, so other requests run in between.
-      if (items.length % QUESTIONS_PER_TICK === 0) await nextTick();
+      await call.work.pause();
     }
     return { items };
   },

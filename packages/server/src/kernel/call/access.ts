@@ -57,8 +57,8 @@ export function* checkAccess(state: CallState): Steps<void> {
 
 /** Decides a permission whose condition depends on the row. @throws FORBIDDEN */
 export function assertRowPermitted(state: CallState): void {
-  const { stages, op, resolved, isDecided } = state;
-  if (!isDecided && resolved) stages.guard.permitRow(op, resolved.rights, attributesOf(state));
+  const { stages, op, call, resolved, isDecided } = state;
+  if (!isDecided && resolved) stages.guard.permitRow(op, resolved.rights, attributesOf(state), call.work);
 }
 
 /** Watches for changes of the caller from now on, to check them again before a mutation that waited. */

@@ -83,7 +83,7 @@ export function createCallState(
     isDecided: true,
     relatedAccess: {
       filterOf: (selected) =>
-        state.resolved ? stages.guard.permitRelated(selected, state.resolved.rights) : null,
+        state.resolved ? stages.guard.permitRelated(selected, state.resolved.rights, call.work) : null,
       budget: call.budget,
     },
     target: undefined,

@@ -11,8 +11,10 @@ export interface AnswerBudget {
   readonly rows: number;
   /** The bytes of related rows that may still be read, in the text form of the database. */
   readonly readable: number;
-  /** Whether the answer has a related row. */
-  readonly hasRelated: boolean;
+  /** Whether the answer must be measured before it is sent: it has a related row, or its operation asked for it. */
+  readonly isMeasured: boolean;
+  /** For an answer that repeats its input more often than the limits of the input bound. */
+  measure(): void;
   /** @throws QUERY_TOO_COMPLEX */
   takeRows(count: number): void;
   /** @throws QUERY_TOO_COMPLEX */
@@ -33,6 +35,7 @@ const MAX_READABLE = 2 * MAX_BYTES;
 export function createAnswerBudget(): AnswerBudget {
   let [rows, bytes, readable] = [MAX_ROWS, MAX_BYTES, MAX_READABLE];
   let exceeded: DoorwardError | undefined;
+  let isMeasured = false;
 
   function assertRemaining(remaining: number, limit: string): void {
     if (remaining >= 0 && !exceeded) return;
@@ -53,9 +56,10 @@ export function createAnswerBudget(): AnswerBudget {
     get bytes() {
       return bytes;
     },
-    get hasRelated() {
-      return rows < MAX_ROWS;
+    get isMeasured() {
+      return isMeasured || rows < MAX_ROWS;
     },
+    measure: () => void (isMeasured = true),
     takeRows: (count) => assertRemaining((rows -= count), `related rows > ${MAX_ROWS}`),
     takeReadable: (count) => assertRemaining((readable -= count), `bytes > ${MAX_BYTES}`),
     takeBytes: (count) => assertRemaining((bytes -= count), `bytes > ${MAX_BYTES}`),

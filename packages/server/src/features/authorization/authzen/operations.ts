@@ -88,7 +88,7 @@ export const authzenEvaluations = query({
 
 type EvaluationContext = Pick<
   Context<{ scope: typeof Scope }>,
-  'scope' | 'rights' | 'services' | 'principal'
+  'scope' | 'rights' | 'services' | 'principal' | 'call'
 >;
 
 /** @throws VALIDATION_ERROR, and FORBIDDEN about another user */
@@ -111,7 +111,8 @@ async function createDecider(ctx: EvaluationContext, questions: readonly Evaluat
     if (!grantsOf) return refusalFor('INVALID_SCOPE');
     const grants = await grantsOf(subject);
     if (!grants) return refusalFor('SUBJECT_INACTIVE');
-    return decisionOf(evaluate(grants, { resource: resource.type, action: action.name, attributes }));
+    const requested = { resource: resource.type, action: action.name, attributes };
+    return decisionOf(evaluate(grants, requested, ctx.call.work));
   };
 }
 
@@ -141,8 +142,9 @@ async function decideMany(
       question instanceof DoorwardError ? errorOf(question) : await decide(question).catch(itemErrorOf);
     answers.push(answer);
     if (answer.decision === lastDecision[semantic]) break;
-    // A hundred questions with many conditions take long, so other requests run in between.
+    // The attributes of a hundred questions take long to compose, so other requests run in between.
     if (answers.length % QUESTIONS_PER_TICK === 0) await nextTick();
+    else await ctx.call.work.pause();
   }
   return answers;
 }

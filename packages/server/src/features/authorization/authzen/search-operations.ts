@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import { setImmediate as nextTick } from 'node:timers/promises';
 import { evaluate, locate, type Grants } from '@doorward/decision/evaluate';
 import { whoCan } from '../../../access/who-can/who-can.ts';
 import { credentialKey } from '../../../kernel/charge.ts';
 import { callerOf, type Context } from '../../../kernel/context.ts';
 import { query } from '../../../kernel/operation.ts';
+import type { RequestWork } from '../../../kernel/request-work.ts';
 import { bare } from '../../../kernel/output/reply.ts';
 import { Scope, tenants } from '../../../kernel/scope.ts';
 import { assertCallerMay } from '../../../access/caller-may.ts';
@@ -91,7 +91,7 @@ export const authzenActionSearch = query({
     const attributes = createComposer()({ resource, context });
     const grants = await (await loadSubjects(ctx, [subject]))(subject);
     const { after, size, seal } = pageOf(ctx, 'authzenActionSearch');
-    const names = grants ? await actionsOf(grants, resource.type, attributes) : [];
+    const names = grants ? await actionsOf(grants, resource.type, attributes, ctx.call.work) : [];
     const rest = after ? names.filter((name) => name > after.value) : names;
     const results = rest.slice(0, size).map((name) => ({ name }));
     const last = results.at(-1)?.name ?? '';
@@ -100,22 +100,20 @@ export const authzenActionSearch = query({
   },
 });
 
-const QUESTIONS_PER_TICK = 10;
-
 /** What the subject may do with the object, by name. An action that it does not hold at all needs no decision. */
 async function actionsOf(
   grants: Grants,
   resource: string,
   attributes: Record<string, unknown>,
+  work: RequestWork,
 ): Promise<string[]> {
   const target = locate(grants.held, resource, '');
   const plane = target.management ? grants.held.management : grants.held.project;
   const names: string[] = [];
-  let decided = 0;
   for (const action of plane.get(target.resource)?.keys() ?? []) {
-    const { authorized, matchedPermission } = evaluate(grants, { resource, action, attributes });
+    const { authorized, matchedPermission } = evaluate(grants, { resource, action, attributes }, work);
     if (authorized && matchedPermission) names.push(matchedPermission.action);
-    if (++decided % QUESTIONS_PER_TICK === 0) await nextTick();
+    await work.pause();
   }
   return names.sort();
 }
