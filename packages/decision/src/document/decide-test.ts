@@ -1,5 +1,7 @@
 import { evaluate, indexPermissions } from '../evaluate.ts';
-import type { Decision, GrantSource, HeldPermission } from '../evaluate.ts';
+import type { Decision } from '../evaluate.ts';
+import { unlimited, type Charged } from '../work.ts';
+import { DocumentRights } from './document-rights.ts';
 import { isBuiltInNoun, targetOf } from './document.ts';
 import type { PolicyDocument, PolicyTest } from './document.ts';
 
@@ -17,74 +19,35 @@ export const ownTests = (document: PolicyDocument): readonly PolicyTest[] =>
 
 /**
  * Decides tests by the document, with the function that decides every question of the service. A subject has the named roles
- * and no others.
+ * and no others. Each result is made when it is asked for, so that a caller can do other work in between.
+ * @throws WorkExceeded if `work` is limited
  */
-export function runTests(document: PolicyDocument): TestResult[] {
-  return ownTests(document).map((test) => {
-    const decision = decideTest(document, test);
+export function* runTests(document: PolicyDocument, work: Charged = unlimited): Generator<TestResult> {
+  const rights = new DocumentRights(document, work);
+  for (const test of ownTests(document)) {
+    const decision = decideTest(rights, test, work);
     const { authorized, reason = decision.reason } = test.expect;
     const passed = decision.authorized === authorized && decision.reason === reason;
-    return { name: test.name, passed, expected: test.expect, decision };
-  });
+    yield { name: test.name, passed, expected: test.expect, decision };
+  }
 }
 
-function decideTest(document: PolicyDocument, { permission, context, subject = {} }: PolicyTest): Decision {
+function decideTest(
+  rights: DocumentRights,
+  { permission, context, subject = {} }: PolicyTest,
+  work: Charged,
+): Decision {
   const { resource, action } = targetOf(permission);
-  const held = (subject.roles ?? []).flatMap((role) => permissionsOfRole(document, role));
-  const nouns = [resource, ...held.map((path) => path.permission.resource)].filter(isBuiltInNoun);
+  const held = rights.pathsTo(new Set(subject.roles), resource, action);
+  const nouns = new Set(isBuiltInNoun(resource) ? [resource] : []);
   return evaluate(
     {
       membership: 'active',
       user: { id: 'test', ...subject.attributes },
       scope: {},
-      held: indexPermissions(held, new Set(nouns)),
+      held: indexPermissions(held, nouns, work),
     },
     { resource, action, attributes: context?.resource ?? null },
+    work,
   );
 }
-
-/** Every path from a role to a permission. A role that the document lacks has none. */
-export function permissionsOfRole(document: PolicyDocument, key: string): HeldPermission[] {
-  const role = document.roles[key];
-  const source = sourceOf(key, role?.metadata);
-  return (role?.groups ?? []).flatMap((groupKey) => {
-    const group = sourceOf(groupKey, document.groups[groupKey]?.metadata);
-    return permissionsOfGroup(document, groupKey).map((permission) => ({
-      ...permission,
-      role: source,
-      group,
-    }));
-  });
-}
-
-type HeldByGroup = Pick<HeldPermission, 'permission' | 'condition'>;
-
-/** The permissions of a group that count: those on a resource that is not active do not. */
-function permissionsOfGroup(document: PolicyDocument, key: string): HeldByGroup[] {
-  return permissionNamesOf(document, key).flatMap((name) => {
-    const own = document.permissions[name];
-    const { resource, action } = own ?? targetOf(name);
-    const managementPlane = isBuiltInNoun(resource);
-    if (!managementPlane && document.resources[resource]?.isActive !== true) return [];
-    return [
-      {
-        permission: { id: name, name, resource, action, managementPlane },
-        condition: own?.condition ?? null,
-      },
-    ];
-  });
-}
-
-/** The permissions that a group contains. The name of a built-in one says it: `Project: Query, Update`. */
-export function permissionNamesOf(document: PolicyDocument, group: string): readonly string[] {
-  const own = document.groups[group];
-  if (own) return own.permissions;
-  const [noun = '', actions = ''] = group.split(': ');
-  return actions === '' ? [] : actions.split(', ').map((action) => `${noun}:${action}`);
-}
-
-const sourceOf = (name: string, metadata: Readonly<Record<string, unknown>> = {}): GrantSource => ({
-  id: name,
-  name,
-  metadata,
-});

@@ -35,7 +35,7 @@ export const testPolicy: Command = {
     const document = withDefaults(file.policy);
     if (document.tests.length === 0) throw usageFault(`${path} has no tests.`);
     const answers = new Map<PolicyTest, Answer>(
-      runTests(document).map((result, at) => [ownTests(document)[at] as PolicyTest, ownAnswer(result)]),
+      [...runTests(document)].map((result, at) => [ownTests(document)[at] as PolicyTest, ownAnswer(result)]),
     );
     const others = document.tests.filter((test) => !answers.has(test));
     if (!options.flag('offline'))

@@ -4,7 +4,13 @@ import { skipConsentFix } from '../../domain/app-settings/first-party.ts';
 import { fail, type Code, type Detail } from '../../errors.ts';
 import { lockChainHeads } from '../../events/audit/chain-heads.ts';
 import { actorOf } from '../../events/record.ts';
-import { callerOf, type CallerRights, type Principal, type Services } from '../../kernel/context.ts';
+import {
+  callerOf,
+  type Call,
+  type CallerRights,
+  type Principal,
+  type Services,
+} from '../../kernel/context.ts';
 import type { Recording } from '../../kernel/event.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor, ScopedDb } from '../../kernel/scoped-db.ts';
@@ -37,6 +43,7 @@ interface ApplyContext {
   readonly scope: ResolvedScope;
   readonly rights: CallerRights;
   readonly principal: Principal | null;
+  readonly call: Pick<Call, 'work'>;
   readonly services: Services;
   readonly record: (recording: Recording) => void;
   readonly unchanged: () => void;

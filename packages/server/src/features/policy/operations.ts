@@ -3,6 +3,7 @@ import { evaluateWithoutConditions } from '@doorward/decision/evaluate';
 import { impactOf } from '../../access/dry-run/dry-run.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
 import { fail } from '../../errors.ts';
+import type { Context } from '../../kernel/context.ts';
 import { jsonObject, text } from '../../kernel/input/values.ts';
 import { mutation, query } from '../../kernel/operation.ts';
 import { apply, writerOf } from './apply.ts';
@@ -10,6 +11,8 @@ import { common, inProject } from './in-project.ts';
 import { parseDocument } from './document/document.ts';
 import { allowedAddresses, mayNameAddresses } from './kinds/addresses.ts';
 import { AppliedPolicy, PolicyPlan, PolicyState } from './outputs.ts';
+import { assertConsistent } from './document/references.ts';
+import { examine } from './examination.ts';
 import { affectedRoles, planOf, type Proposal } from './plan.ts';
 import { keptDocument, lastVersion, Source, storedDocument } from './policy-version.ts';
 import { exportDocument, loadState } from './document/state.ts';
@@ -79,7 +82,7 @@ export const planPolicy = mutation({
     allowDelete,
   },
   output: PolicyPlan,
-  codes: ['INVALID_CONDITION', 'WEBHOOK_URL_NOT_ALLOWED', 'CONFLICT', 'NOT_FOUND'],
+  codes: ['INVALID_CONDITION', 'QUERY_TOO_COMPLEX', 'WEBHOOK_URL_NOT_ALLOWED', 'CONFLICT', 'NOT_FOUND'],
   limit,
   waits: ({ policy }) => mayNameAddresses(policy),
   prepare: prepared,
@@ -127,6 +130,7 @@ export const planPolicy = mutation({
 
 const refusals = [
   'INVALID_CONDITION',
+  'QUERY_TOO_COMPLEX',
   'WEBHOOK_URL_NOT_ALLOWED',
   'PRIVILEGE_ESCALATION',
   'SESSION_REQUIRED',
@@ -185,7 +189,8 @@ interface Requested {
   readonly number?: number | undefined;
   readonly allowDelete: boolean;
 }
-type Preparing = Parameters<typeof allowedAddresses>[0] & { readonly input: Requested };
+type Preparing = Parameters<typeof allowedAddresses>[0] &
+  Pick<Context, 'call' | 'services'> & { readonly input: Requested };
 
 /** The document that a caller sends, or names by the number of its version, and its addresses that the service may call. */
 async function prepared(ctx: Preparing): Promise<Proposal & { readonly addresses: ReadonlySet<string> }> {
@@ -194,12 +199,18 @@ async function prepared(ctx: Preparing): Promise<Proposal & { readonly addresses
 }
 
 async function proposalOf(
-  { read, scope }: Pick<Preparing, 'read' | 'scope'>,
+  { read, scope, call, services }: Pick<Preparing, 'read' | 'scope' | 'call' | 'services'>,
   { policy: raw, number, allowDelete: mayDelete }: Requested,
 ): Promise<Proposal> {
   if (raw !== undefined && number !== undefined)
     throw fail('VALIDATION_ERROR', { details: [{ path: 'number', code: 'excluded' }] });
-  if (number === undefined) return { ...parseDocument(raw), allowDelete: mayDelete };
-  const document = keptDocument(await read((tx) => storedDocument(tx, scope.nodeId, number)));
-  return { document, formerKeys: new Map(), allowDelete: mayDelete };
+  const { document, formerKeys } =
+    number === undefined
+      ? parseDocument(raw)
+      : {
+          document: keptDocument(await read((tx) => storedDocument(tx, scope.nodeId, number))),
+          formerKeys: new Map(),
+        };
+  assertConsistent(document, services.builtIns);
+  return { document, formerKeys, allowDelete: mayDelete, examination: await examine(document, call.work) };
 }

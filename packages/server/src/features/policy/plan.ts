@@ -1,10 +1,9 @@
-import { permissionsOfRole, runTests, type TestResult } from '@doorward/decision/document/decide-test';
+import { DocumentRights } from '@doorward/decision/document/document-rights';
 import type { DocumentKind, PolicyDocument } from '@doorward/decision/document/document';
-import { isNeverMet } from '@doorward/decision/contradiction';
 import { createHash } from 'node:crypto';
 import { assignmentsOf } from '../../domain/assigned-roles/assigned-roles.ts';
 import { canonicalJson } from '../../kernel/output/canonical-json.ts';
-import type { CallerRights, Principal, Services } from '../../kernel/context.ts';
+import type { Call, CallerRights, Principal, Services } from '../../kernel/context.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { FormerKeys } from './document/document.ts';
@@ -12,15 +11,16 @@ import { compare, type Comparison } from './document/match.ts';
 import { appObstacles } from './kinds/app-rights.ts';
 import { assertAppsConsistent } from './kinds/apps.ts';
 import { lastVersion } from './policy-version.ts';
-import { assertConsistent } from './document/references.ts';
 import { blockedBy, locksItselfOut } from './rights.ts';
+import type { Examination } from './examination.ts';
 import { loadState } from './document/state.ts';
 
-/** The document of a caller, and how far applying it may go. */
+/** The document of a caller, what it says about itself, and how far applying it may go. */
 export interface Proposal {
   readonly document: PolicyDocument;
   readonly formerKeys: FormerKeys;
   readonly allowDelete: boolean;
+  readonly examination: Examination;
 }
 
 /** Why a change cannot be made; an error reports the first of these codes that applies. */
@@ -44,7 +44,7 @@ export interface Obstacle {
 }
 
 /** What a document would do, without who gains and loses by it. */
-export interface Plan {
+export interface Plan extends Examination {
   readonly comparison: Comparison;
   readonly version: string;
   readonly planHash: string;
@@ -52,13 +52,9 @@ export interface Plan {
   readonly number: number | null;
   /** Whether the last applied document had other tests or another mode, which no row shows. */
   readonly documentDiffers: boolean;
-  readonly tests: readonly TestResult[];
   readonly blocked: readonly Obstacle[];
   readonly drift: readonly Drift[];
   readonly selfLockout: boolean;
-  readonly emptyRoles: readonly string[];
-  /** Permissions whose condition contradicts itself. */
-  readonly neverMet: readonly string[];
 }
 
 /** A managed row that was changed or deleted by hand since the last application. */
@@ -73,6 +69,7 @@ interface PlanContext {
   readonly scope: ResolvedScope;
   readonly rights: CallerRights;
   readonly principal: Principal | null;
+  readonly call: Pick<Call, 'work'>;
   readonly services: Pick<Services, 'builtIns' | 'clock' | 'config' | 'identityProviders'>;
 }
 
@@ -80,36 +77,34 @@ const hashOf = (value: unknown): string => createHash('sha256').update(canonical
 
 /** Reads the rows and compares them with the document; changes nothing. */
 export async function planOf(ctx: PlanContext, proposal: Proposal): Promise<Plan> {
-  const { tx, scope, rights, services } = ctx;
+  const { tx, scope, rights, services, call } = ctx;
   const { document, formerKeys } = proposal;
   const { builtIns } = services;
-  assertConsistent(document, builtIns);
   const state = await loadState(tx, scope.nodeId, services.builtIns);
   const last = await lastVersion(tx, scope.nodeId);
   const comparison = compare(state, builtIns, document, formerKeys);
   assertAppsConsistent(document, comparison, services);
   const documentHash = hashOf(document);
   const changes = comparison.changes.map(({ kind, key, action, fields }) => ({ kind, key, action, fields }));
+  const { before, after } = comparison.all;
+  const rightsBefore = new DocumentRights(before, call.work);
+  const rightsAfter = new DocumentRights(after, call.work);
   return {
+    ...proposal.examination,
     comparison,
     version: state.version,
     documentHash,
     planHash: hashOf({ documentHash, version: state.version, changes }),
     number: last?.number ?? null,
     documentDiffers: withoutRows(document) !== withoutRows(last?.document ?? { mode: 'warn', tests: [] }),
-    tests: runTests(document),
     blocked: [
-      ...blockedBy(comparison, scope, rights),
+      ...blockedBy(comparison, scope, rights, call.work),
       ...appObstacles(ctx, comparison),
       ...deletionsRefused(comparison, proposal),
       ...(await inUse(ctx, comparison)),
     ],
     drift: last ? driftOf(compare(state, builtIns, last.document)) : [],
-    selfLockout: locksItselfOut(comparison, rights, builtIns),
-    emptyRoles: Object.keys(document.roles).filter((role) => permissionsOfRole(document, role).length === 0),
-    neverMet: Object.entries(document.permissions).flatMap(([key, { condition }]) =>
-      isNeverMet(condition) ? key : [],
-    ),
+    selfLockout: locksItselfOut(comparison, { before: rightsBefore, after: rightsAfter }, rights, builtIns),
   };
 }
 
@@ -162,11 +157,27 @@ async function inUse({ tx, services }: PlanContext, { changes, all }: Comparison
 /** Ids of the roles whose permissions differ between the two states, or that change themselves. */
 export function affectedRoles({ changes, all: { before, after }, rowOf }: Comparison): string[] {
   const changed = new Set(changes.flatMap(({ kind, label }) => (kind === 'roles' ? [label] : [])));
-  const rightsOf = (document: PolicyDocument, role: string): string =>
-    canonicalJson(
-      permissionsOfRole(document, role).map(({ permission, ...path }) => ({ ...path, permission })),
-    );
+  const [was, is] = [rightsText(before), rightsText(after)];
   return Object.keys(before.roles)
-    .filter((role) => changed.has(role) || rightsOf(before, role) !== rightsOf(after, role))
+    .filter((role) => changed.has(role) || was(role) !== is(role))
     .flatMap((role) => rowOf('roles', role)?.id ?? []);
+}
+
+/** A text that differs if the paths of a role do. A thousand roles may have the same groups, so each group has a hash. */
+function rightsText(document: PolicyDocument): (role: string) => string {
+  const rights = new DocumentRights(document);
+  const hashes = new Map<string, string>();
+  const hashOfGroup = (group: string): string => {
+    const { all } = rights.groupRights(group);
+    return all.length === 0 ? '' : hashOf([group, document.groups[group]?.metadata ?? {}, all]);
+  };
+  return (role) => {
+    const { groups = [], metadata = {} } = document.roles[role] ?? {};
+    const texts = groups.flatMap((group) => {
+      const hash = hashes.get(group) ?? hashOfGroup(group);
+      hashes.set(group, hash);
+      return hash === '' ? [] : [hash];
+    });
+    return texts.length === 0 ? '' : [canonicalJson(metadata), ...texts].join(' ');
+  };
 }

@@ -1,4 +1,4 @@
-import { permissionNamesOf, permissionsOfRole } from '@doorward/decision/document/decide-test';
+import { permissionNamesOf, type DocumentRights } from '@doorward/decision/document/document-rights';
 import {
   isBuiltInNoun,
   targetOf,
@@ -12,6 +12,7 @@ import { missingPermissions, type WantedPermission } from '../../access/delegati
 import { activeRolesOf } from '../../access/dry-run/grants-of-many.ts';
 import { hasEffect } from '../../access/grants/grants.ts';
 import type { CallerRights } from '../../kernel/context.ts';
+import type { RequestWork } from '../../kernel/request-work.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import { entityOf } from './document/kinds.ts';
 import type { Change, Comparison } from './document/match.ts';
@@ -43,7 +44,13 @@ export function blockedBy(
   { changes, all: { before, after }, rowOf }: Comparison,
   scope: ResolvedScope,
   { grants, projectGrants }: CallerRights,
+  work: RequestWork,
 ): Blocked[] {
+  const missingIn = (document: PolicyDocument) =>
+    firstMissing(document, (item) =>
+      hasEffect(item, scope) ? missingPermissions(projectGrants ?? grants, [item])[0] : undefined,
+    );
+  const [missingBefore, missingAfter] = [missingIn(before), missingIn(after)];
   return changes.flatMap(({ kind, key, label, action, id, fields }): Blocked[] => {
     const noun = entityOf[kind].name;
     const permission = `${noun}:${actionOf[action]}`;
@@ -52,19 +59,57 @@ export function blockedBy(
     const read = row?.fields ?? (after[kind] as unknown as Keyed<Fields>)[label];
     const attributes = { id, ...read, name: row?.name ?? key, isSystem: false };
     const question = { resource: noun, action: actionOf[action], attributes };
-    if (!evaluate(grants, question).authorized) return [{ kind, key, code: 'FORBIDDEN', cause: permission }];
+    if (!evaluate(grants, question, work).authorized)
+      return [{ kind, key, code: 'FORBIDDEN', cause: permission }];
     // A resource that goes, or is switched, gives or takes every permission on it.
     const concerns = kind !== 'resources' || action === 'delete' || 'isActive' in fields;
-    const wanted = concerns ? [...rightsOf(before, kind, label), ...rightsOf(after, kind, label)] : [];
-    const effective = wanted.filter((item) => hasEffect(item, scope));
-    const [missing] = missingPermissions(projectGrants ?? grants, effective);
+    const missing = concerns ? (missingBefore(kind, label) ?? missingAfter(kind, label)) : undefined;
     return missing === undefined ? [] : [{ kind, key, code: 'PRIVILEGE_ESCALATION', cause: missing }];
   });
 }
 
+/**
+ * The first permission of a row that the caller lacks. A thousand roles may have the same groups, so each permission and
+ * each group is asked about once.
+ */
+function firstMissing(
+  document: PolicyDocument,
+  missingOf: (wanted: WantedPermission) => string | undefined,
+): (kind: DocumentKind, label: string) => string | undefined {
+  const ofPermission = memoized((name: string) => wantedOf(document, [name]).map(missingOf)[0]);
+  const firstOf = (
+    names: readonly string[],
+    ask: (name: string) => string | undefined,
+  ): string | undefined => {
+    for (const name of names) {
+      const missing = ask(name);
+      if (missing !== undefined) return missing;
+    }
+    return undefined;
+  };
+  const ofGroup = memoized((group: string) => firstOf(permissionNamesOf(document, group), ofPermission));
+  return (kind, label) => {
+    if (!(label in document[kind])) return undefined;
+    if (kind === 'roles') return firstOf(document.roles[label]?.groups ?? [], ofGroup);
+    return firstOf(namesOf(document, kind, label), ofPermission);
+  };
+}
+
+function memoized<V>(make: (name: string) => V): (name: string) => V {
+  const made = new Map<string, V>();
+  return (name) => {
+    const existing = made.get(name);
+    if (existing !== undefined || made.has(name)) return existing as V;
+    const value = make(name);
+    made.set(name, value);
+    return value;
+  };
+}
+
 /** The rights that a row gives to its holders, whatever the state of the resources, which can be switched on again. */
 export function rightsOf(document: PolicyDocument, kind: DocumentKind, label: string): WantedPermission[] {
-  return label in document[kind] ? wantedOf(document, namesOf(document, kind, label)) : [];
+  if (!(label in document[kind])) return [];
+  return wantedOf(document, [...new Set(namesOf(document, kind, label))]);
 }
 
 /** Permissions by their keys in the document, or the names of built-in ones. */
@@ -90,20 +135,17 @@ function namesOf(document: PolicyDocument, kind: DocumentKind, label: string): r
 
 /** Whether the caller could apply a policy now, and could not afterwards. */
 export function locksItselfOut(
-  { all: { before, after }, rowOf }: Comparison,
+  { all: { before }, rowOf }: Comparison,
+  rights: { readonly before: DocumentRights; readonly after: DocumentRights },
   { subject, keyRoleId }: CallerRights,
   builtIns: BuiltIns,
 ): boolean {
-  const grantsApply = (document: PolicyDocument, label: string): boolean =>
-    permissionsOfRole(document, label).some(
-      ({ permission: { resource, action } }) => resource === 'Policy' && action === 'Apply',
-    );
   const labels = new Map(Object.keys(before.roles).map((label) => [rowOf('roles', label)?.id, label]));
   const builtInLabels = new Map(builtIns.groups.map(({ id, name }) => [id, name]));
   const mine = keyRoleId === null ? activeRolesOf(subject) : [keyRoleId];
   const stillGrants = (roleId: string): boolean => {
     const label = labels.get(roleId);
-    if (label !== undefined) return grantsApply(after, label);
+    if (label !== undefined) return rights.after.grants(label, 'Policy', 'Apply');
     const builtIn = builtIns.roles.find(({ id }) => id === roleId);
     // The document cannot change a role of the organization.
     if (!builtIn) return true;
@@ -112,7 +154,7 @@ export function locksItselfOut(
   };
   const grants = mine.some((roleId) => {
     const label = labels.get(roleId);
-    return label !== undefined && grantsApply(before, label);
+    return label !== undefined && rights.before.grants(label, 'Policy', 'Apply');
   });
   return grants && !mine.some(stillGrants);
 }

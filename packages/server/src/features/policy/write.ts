@@ -163,13 +163,14 @@ function upsertInto<T extends PgTable>(table: T, fixed: readonly (keyof T['_']['
     if (!first) return;
     const without = columns.filter((name) => !Object.hasOwn(first, name));
     const { names, updates, from } = insertion(table, without as never[], fixed as never[]);
-    // A plan holds no lock, so another caller may have taken a slug or a name since it read the rows.
-    await tx
-      .execute(
-        sql`insert into ${table} (${names}) select ${names} from ${from(rows as never[])}
+    for (const some of slicesOf(rows))
+      // A plan holds no lock, so another caller may have taken a slug or a name since it read the rows.
+      await tx
+        .execute(
+          sql`insert into ${table} (${names}) select ${names} from ${from(some as never[])}
       on conflict (id) do update set ${updates}, updated_at = now()`,
-      )
-      .catch(conflict);
+        )
+        .catch(conflict);
   };
 }
 
@@ -229,9 +230,17 @@ async function relink(
       tenant: name in after[member] ? projectId : SYSTEM_NODE,
     }));
   });
-  if (rows.length === 0) return;
-  await tx.execute(sql`insert into ${links} (tenant_id, ${source}, ${target}, to_tenant_id)
-    select ${projectId}::uuid, "from", "to", tenant from ${recordset(rows, 'link("from" uuid, "to" uuid, tenant uuid)')}`);
+  for (const some of slicesOf(rows))
+    await tx.execute(sql`insert into ${links} (tenant_id, ${source}, ${target}, to_tenant_id)
+      select ${projectId}::uuid, "from", "to", tenant from ${recordset(some, 'link("from" uuid, "to" uuid, tenant uuid)')}`);
+}
+
+/** The embedded database does nothing else during a statement, and nor does its process. */
+const ROWS_PER_STATEMENT = 2000;
+
+function* slicesOf<T>(rows: readonly T[]): Generator<readonly T[]> {
+  for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT)
+    yield rows.slice(start, start + ROWS_PER_STATEMENT);
 }
 
 /** Updates `policy_hold` of rows without other changes, because the mode of the document may have changed. */

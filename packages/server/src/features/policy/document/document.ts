@@ -160,6 +160,19 @@ const MAX = {
   tests: 1000,
 } as const;
 
+/** Permissions of all groups, and groups of all roles. Each is a row, which a plan writes and takes back. */
+const MAX_LINKS = 20_000;
+
+const linksIn = (
+  rows: Readonly<
+    Record<string, { readonly permissions?: readonly string[]; readonly groups?: readonly string[] }>
+  >,
+): number =>
+  Object.values(rows).reduce(
+    (sum, { permissions: held = [], groups: contained = [] }) => sum + held.length + contained.length,
+    0,
+  );
+
 /** Rows by key, `max` at most. */
 const keyed = <S extends z.ZodType>(row: S, max: number, keys: z.ZodType<string, string> = key) =>
   z
@@ -194,6 +207,8 @@ export const Document = z
     tests: z.array(test).max(MAX.tests).default([]),
   })
   .check(({ value, issues }) => {
+    for (const kind of ['groups', 'roles'] as const)
+      if (linksIn(value[kind]) > MAX_LINKS) issues.push(refusal('too_big', value, [kind]));
     for (const { path, code } of textFaults(value)) issues.push(refusal(code, value, path));
   })
   .meta({ description: 'What a project defines, as one document.' });

@@ -121,7 +121,11 @@ function matchesOf(state: State, after: PolicyDocument, formerKeys: FormerKeys, 
   );
   const others = new Map<string, StoredRow[]>();
   for (const row of state.rows[kind])
-    if (row.policyKey === null) others.set(row.name, [...(others.get(row.name) ?? []), row]);
+    if (row.policyKey === null) {
+      const namesakes = others.get(row.name);
+      if (namesakes) namesakes.push(row);
+      else others.set(row.name, [row]);
+    }
   const ambiguous: Detail[] = [];
   const matches = Object.keys(after[kind]).flatMap((key): Match[] => {
     const former = formerKeys.get(formerKey(kind, key));

@@ -17,9 +17,11 @@ const MAX_DETAILS = 20;
  * @throws VALIDATION_ERROR, INVALID_CONDITION, with paths that begin with `policy`
  */
 export function assertConsistent(document: PolicyDocument, builtIns: BuiltIns): void {
-  const faults = [...faultsOf(document, builtIns)];
+  const faults: Fault[] = [];
+  // Each has a hint, for which every allowed name is compared with it, so no more are made than are shown.
+  for (const fault of faultsOf(document, builtIns)) if (faults.push(fault) === MAX_DETAILS) break;
   if (faults.length > 0) {
-    const details = faults.slice(0, MAX_DETAILS).map(({ path, code }) => ({ path, code }));
+    const details = faults.map(({ path, code }) => ({ path, code }));
     const hints = faults.flatMap(({ path, hint }): Hint[] => (hint === undefined ? [] : [{ path, hint }]));
     const fix = fixOf(hints, details.length);
     throw fail('VALIDATION_ERROR', { details, ...(fix === undefined ? {} : { fix }) });

@@ -1,4 +1,4 @@
-import { permissionNamesOf } from '@doorward/decision/document/decide-test';
+import { permissionNamesOf } from '@doorward/decision/document/document-rights';
 import type { AppInDocument, PolicyDocument } from '@doorward/decision/document/document';
 import { missingPermissions, type WantedPermission } from '../../../access/delegation/escalation.ts';
 import { hasEffect } from '../../../access/grants/grants.ts';

@@ -1,0 +1,39 @@
+import { isNeverMet, CONTRADICTION_STEPS } from '@doorward/decision/contradiction';
+import { runTests, type TestResult } from '@doorward/decision/document/decide-test';
+import { DocumentRights } from '@doorward/decision/document/document-rights';
+import type { PolicyDocument } from '@doorward/decision/document/document';
+import { Work } from '@doorward/decision/work';
+import type { RequestWork } from '../../kernel/request-work.ts';
+
+/** What a document says about itself, whatever the rows are. */
+export interface Examination {
+  readonly tests: readonly TestResult[];
+  readonly emptyRoles: readonly string[];
+  /** Permissions whose condition contradicts itself. */
+  readonly neverMet: readonly string[];
+}
+
+/**
+ * Runs the tests of a document and looks for what is hardly ever meant. A document may have a thousand tests of a hundred
+ * roles each, so this happens outside of a transaction, and other requests run in between.
+ * @throws QUERY_TOO_COMPLEX
+ */
+export async function examine(document: PolicyDocument, work: RequestWork): Promise<Examination> {
+  const tests: TestResult[] = [];
+  for (const result of runTests(document, work)) {
+    tests.push(result);
+    await work.pause();
+  }
+  const rights = new DocumentRights(document, work);
+  const emptyRoles: string[] = [];
+  for (const role of Object.keys(document.roles)) {
+    if (rights.isEmpty(role)) emptyRoles.push(role);
+    await work.pause();
+  }
+  // With a budget of its own: what it leaves out is a warning less.
+  const cases = new Work(CONTRADICTION_STEPS);
+  const neverMet = Object.entries(document.permissions).flatMap(([key, { condition }]) =>
+    isNeverMet(condition, cases) ? key : [],
+  );
+  return { tests, emptyRoles, neverMet };
+}
