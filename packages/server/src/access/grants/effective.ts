@@ -40,19 +40,22 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 
 function termsOf({ allowed, conditional }: Candidates, { user, organization, scope }: Grants): string {
   if (allowed) return '';
-  // A hundred groups may lead to the same condition of several kilobytes, which is digested once.
+  // A hundred groups may lead to the same condition of several kilobytes, which is digested once, and ten thousand paths
+  // read the same list of the user.
   const digests = new Map<unknown, string>();
-  const conditionDigest = (condition: unknown): string => {
-    const existing = digests.get(condition);
+  const digestOnce = (value: unknown, textOf: (value: unknown) => string): string => {
+    const existing = digests.get(value);
     if (existing !== undefined) return existing;
-    const made = digest(canonicalCondition(condition));
-    digests.set(condition, made);
+    const made = digest(textOf(value));
+    digests.set(value, made);
     return made;
   };
-  const terms = conditional.map(({ condition, compiled, role, group }) =>
-    digest(
-      `${conditionDigest(condition)} ${canonicalJson(compiled.context({ user, role, group, organization, scope }))}`,
-    ),
-  );
+  const shortened = (value: unknown): unknown =>
+    typeof value === 'object' && value !== null ? [digestOnce(value, canonicalJson)] : value;
+  const terms = conditional.map(({ condition, compiled, role, group }) => {
+    const context = Object.entries(compiled.context({ user, role, group, organization, scope }));
+    const values = context.map(([path, value]) => [path, shortened(value)]);
+    return digest(`${digestOnce(condition, canonicalCondition)} ${JSON.stringify(values)}`);
+  });
   return [...new Set(terms)].sort().join('\n');
 }

@@ -4,7 +4,7 @@ import { preparedRowsOf } from '../../db/connection/prepared.ts';
 import { anyOf } from '../../db/query/rows.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { GrantSource, HeldPermission } from '@doorward/decision/evaluate';
-import { isGranting, rolePermissions } from './role-permissions.ts';
+import { groupPermissions, isGranting, roleGroups } from './role-permissions.ts';
 
 /**
  * The paths role → group → permission → resource by which roles hold permissions. Deleted rows and inactive resources
@@ -106,19 +106,26 @@ const rowsOfKind: Readonly<Record<Kind, (which: SQL) => SQL>> = {
     from permissions x join resources s on s.id = x.resource_id where x.id ${which}`,
 };
 
-/** One statement is enough for all but the widest roles. */
+/**
+ * One statement is enough for all but the widest roles. Each step from the roles to their permissions is made in turn:
+ * before the database has statistics, right after a large import, it would begin with the permissions of every tenant.
+ */
 const pathsAndRows = (roleIds: readonly string[]): SQL => {
   const firstOf = (kind: string): SQL =>
     sql`in (select ${sql.raw(`${kind}_id`)} from paths group by 1 order by bool_or(built_in) desc
       limit ${sql.raw(String(BATCH))})`;
   return sql`
-    with paths as materialized (
-      select r.id as role_id, g.id as group_id, p.id as permission_id, p.created_at,
-        r.tenant_id = ${SYSTEM_NODE}::uuid as built_in
-      from ${rolePermissions}
+    with granted as materialized (
+      select r.id as role_id, rg.group_id, r.tenant_id = ${SYSTEM_NODE}::uuid as built_in
+      from ${roleGroups} where r.id = ${anyOf(roleIds)}),
+    held as materialized (
+      select role_id, g.id as group_id, gp.permission_id, built_in
+      from granted join (${groupPermissions}) on g.id = granted.group_id),
+    paths as materialized (
+      select role_id, group_id, permission_id, p.created_at, built_in from held
+      join permissions p on p.id = held.permission_id and ${isGranting.permission}
       join resources s on s.id = p.resource_id and ${isGranting.resource}
-      where r.id = ${anyOf(roleIds)}
-      order by r.tenant_id <> ${SYSTEM_NODE}::uuid, p.created_at, p.id, r.id, g.id
+      order by not built_in, p.created_at, p.id, role_id, group_id
       limit ${sql.raw(String(MAX_PATHS + 1))})
     select 'paths' as kind, json_agg(json_build_array(role_id, group_id, permission_id)
       order by created_at, permission_id, role_id, group_id) as value, 0 as bytes from paths

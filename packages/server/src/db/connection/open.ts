@@ -1,6 +1,7 @@
 import type { Filesystem } from '@electric-sql/pglite/basefs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { PGlite } from '@electric-sql/pglite';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import pg from 'pg';
 import { fail } from '../../errors.ts';
@@ -107,17 +108,14 @@ export async function openEmbedded(
     ...(prepared instanceof Blob ? { loadDataDir: prepared } : prepared ? { fs: prepared } : {}),
   });
   const logger = onStatement ? { logQuery: onStatement } : false;
-  const db = drizzlePglite({ client, logger }) as unknown as Executor;
   const leaveRoom = createPauses();
+  const db = drizzlePglite({ client: paced(client, leaveRoom), logger }) as unknown as Executor;
   return {
     mode: 'embedded',
     pool: db,
     rls: noRls(db),
     connection: null,
-    async transaction(work) {
-      await leaveRoom();
-      return withRetries(() => db.transaction((tx) => work(tx as unknown as Executor)));
-    },
+    transaction: (work) => withRetries(() => db.transaction((tx) => work(tx as unknown as Executor))),
     dump: () => client.dumpDataDir('gzip'),
     async close() {
       await client.close();
@@ -128,9 +126,22 @@ export async function openEmbedded(
 
 const LONGEST_BUSY_MS = 50;
 
+/** The client with a pause before a statement where one is due, also inside of a transaction. */
+function paced(client: PGlite, leaveRoom: () => Promise<void> | undefined): PGlite {
+  const pace =
+    (on: Pick<PGlite, 'query'>): PGlite['query'] =>
+    async (...statement) => {
+      await leaveRoom();
+      return on.query(...statement);
+    };
+  const transaction: PGlite['transaction'] = (work) =>
+    client.transaction((tx) => work({ ...tx, query: pace(tx) }));
+  return Object.assign(Object.create(client) as PGlite, { query: pace(client), transaction });
+}
+
 /**
  * The embedded database works on this thread, and its answers come without a turn of the event loop: a backlog of many
- * transactions would hold up every request. Answers a pause when there was no turn for long.
+ * statements would hold up every request. Answers a pause when there was no turn for long.
  */
 function createPauses(): () => Promise<void> | undefined {
   let busySince: number | null = null;
