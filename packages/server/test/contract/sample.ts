@@ -176,6 +176,54 @@ function sampleOf(schema: JsonSchema, name: string, place: string): unknown {
 }
 
 /**
+ * As much as an operation accepts: every member for which there is a sample, lists with as many items as may be, and `free` for
+ * objects of any form. Not always valid together; what is refused for that is refused by then.
+ */
+export function fullInput(
+  op: NamedOperation,
+  scope: ScopeRef | undefined,
+  existing: Known,
+  free: unknown,
+): Record<string, unknown> {
+  const input = sampleInput(op, scope, existing);
+  for (const [name, schema] of Object.entries(schemas.of(op).input.properties ?? {})) {
+    if (name === 'scope' || name in existing || testedByHand.includes(`${op.name}.${name}`)) continue;
+    const full = fullOf(schema, name, `${op.name}.${name}`, free);
+    if (full !== undefined) input[name] = full;
+  }
+  return input;
+}
+
+/** The most items of a list whose schema has no limit of its own. */
+const MANY = 1000;
+
+function fullOf(schema: JsonSchema, name: string, place: string, free: unknown): unknown {
+  const definition = definitionName(schema);
+  if (definition !== undefined) return fullOf(schemas.inputs[definition] ?? {}, name, place, free);
+  const [option] = (schema.anyOf ?? schema.oneOf ?? []).filter(({ type }) => type !== 'null');
+  if (option) return fullOf(option, name, place, free);
+  const { items, properties } = schema;
+  if (items) {
+    const most = Number(schema['maxItems'] ?? MANY);
+    const all = Array.from({ length: most }, () => fullOf(items, name, place, free));
+    return all.includes(undefined) ? undefined : all;
+  }
+  if (properties)
+    return Object.fromEntries(
+      Object.entries(properties).flatMap(([key, inner]) => {
+        const value = fullOf(inner, key, `${place}.${key}`, free);
+        return value === undefined ? [] : [[key, value]];
+      }),
+    );
+  if (schema.type === 'object') return free;
+  try {
+    return sampleOf(schema, name, place);
+  } catch {
+    return undefined; // no sample, and not required
+  }
+}
+
+/**
  * Members that exclude another one or other scopes: tested in src/features/users/users.test.ts and
  * test/journeys/onboarding-by-key.test.ts.
  */
