@@ -48,12 +48,14 @@ export function invoicesService(doorward: Doorward): Express {
 
 /**
  * A person by their session of Doorward, a machine of a customer by a token of its key. Keys of all customers have the
- * issuer of the vendor's project; Doorward refuses a key outside of its own customer.
+ * issuer of the vendor's project, so `anyCustomer` says that they are welcome; Doorward refuses a key outside of its own
+ * customer.
  */
 async function callerOf(doorward: Doorward, request: Request): Promise<Principal | null> {
   const token = /^bearer +(.*)$/i.exec(request.headers.authorization ?? '')?.[1];
   if (!token) return null;
-  return doorward.verifyToken(token, { scope: project, types: ['session', 'ApiKey'] }).catch((error) => {
+  const options = { scope: project, anyCustomer: true, types: ['session', 'ApiKey'] } as const;
+  return doorward.verifyToken(token, options).catch((error) => {
     if (error instanceof TokenError) return null;
     throw error;
   });

@@ -153,10 +153,15 @@ export interface VerifyOptions extends CallOptions {
   /** True: asks the service whether the key, session and user still exist. */
   readonly live?: boolean | undefined;
   /**
-   * The project whose tokens are accepted, as its owner names it: tokens of the customers to whom it is granted are among
-   * them, and the principal's `scope` names the customer. Default: the scope of the client.
+   * The project whose tokens are accepted, as its owner names it. Default: the scope of the client. Tokens of customers to
+   * whom it is granted have the same issuer, and are refused with `TOKEN_SCOPE` unless `anyCustomer` is true.
    */
   readonly scope?: Scope | undefined;
+  /**
+   * True: tokens of all customers to whom the project is granted are accepted too. The application serves many customers
+   * then, and reads the customer from the principal's `scope`: its questions and its data are those of that scope.
+   */
+  readonly anyCustomer?: boolean | undefined;
 }
 
 /** State of the local copy of the policy. */

@@ -4,7 +4,13 @@ import { composeDoorward } from '../src/doorward.ts';
 import { TokenError } from '../src/node.ts';
 import type { Doorward, VerifyOptions } from '../src/types.ts';
 import { failure, hangUp, json, silence } from './support/faulty-server.ts';
-import { organizationId, signingServer, userId, type SigningServer } from './support/signing-server.ts';
+import {
+  organizationId,
+  projectId,
+  signingServer,
+  userId,
+  type SigningServer,
+} from './support/signing-server.ts';
 
 /** Packages §3: what `verifyToken` accepts, and when it reads keys. */
 
@@ -68,6 +74,10 @@ describe('a token', () => {
       { typ: 'at+jwt' },
     );
     expect((await doorward.verifyToken(token)).scope).toEqual(server.scope);
+    const customer = { tenant: 'organizationProject', id: `${userId}:${projectId}` };
+    const foreign = await server.token({ scope: 'order:read', doorward_scope: customer }, { typ: 'at+jwt' });
+    expect(await codeOf(foreign)).toBe('TOKEN_SCOPE');
+    expect((await doorward.verifyToken(foreign, { anyCustomer: true })).scope).toEqual(customer);
     const wrong = await server.token({ doorward_scope: 'order:read' }, { typ: 'at+jwt' });
     expect(await codeOf(wrong)).toBe('TOKEN_MALFORMED');
   });
@@ -94,9 +104,18 @@ describe('a token', () => {
     ['TOKEN_MALFORMED', { sub: undefined }],
     ['TOKEN_MALFORMED', { jti: undefined }],
     ['TOKEN_MALFORMED', { scope: 'order:read' }],
+    ['TOKEN_SCOPE', { scope: { tenant: 'organizationProject', id: `${userId}:${projectId}` } }],
+    ['TOKEN_SCOPE', { scope: { tenant: 'accountProject', id: `${organizationId}:${projectId}` } }],
+    ['TOKEN_SCOPE', { scope: { tenant: 'organization', id: organizationId } }],
+    ['TOKEN_SCOPE', { scope: { tenant: 'ProjectUser', id: `${organizationId}:${userId}` } }],
     ['TOKEN_MALFORMED', { nbf: Math.floor(Date.now() / 1000) + 600 }],
   ])('is refused as %s with %j', async (code, claims) => {
     expect(await codeOf(await server.token(claims))).toBe(code);
+  });
+
+  it('of a key that a user made for the project is accepted', async () => {
+    const scope = { tenant: 'ProjectUser', id: `${projectId}:${userId}` };
+    expect(await codeOf(await server.token({ scope }))).toBe('accepted');
   });
 
   it('within the tolerance of the clock is accepted', async () => {

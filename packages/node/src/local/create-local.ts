@@ -83,7 +83,7 @@ export function createLocal(parts: LocalParts): Local {
     },
     ready: () => firstOrDeadline(synchronization.first, parts.deadlineMs),
     stateOfToken(token) {
-      const state = held.policy ? stateOf(held.policy, token, held.serviceNow) : 'unknown';
+      const state = held.policy ? stateOf(held.policy, token, { now: held.serviceNow, scope }) : 'unknown';
       // What has ended stays ended, but only a fresh policy shows that something has not.
       const isCurrent = !synchronization.isOff && held.ageMs <= maxStalenessMs;
       return state === 'live' && !isCurrent ? 'unknown' : state;

@@ -106,7 +106,7 @@ export function createLocalDecisions(sources: LocalSources): LocalDecisions {
     question: PreparedQuestion,
     { address }: QuestionOptions,
   ): Decision | FallbackReason {
-    const subject = subjectOfToken(policy, proof, { now: held.serviceNow, address });
+    const subject = subjectOfToken(policy, proof, { now: held.serviceNow, address, scope });
     if (subject === 'ended') throw tokenError('TOKEN_REVOKED');
     if (subject === 'expired') throw tokenError('TOKEN_EXPIRED');
     if (typeof subject === 'string') return subject;

@@ -1,11 +1,19 @@
 import type { Policy, Subject } from '@doorward/decision';
 import type { FallbackReason } from '../hooks.ts';
+import { isOfProject } from '../options/scope.ts';
+import { scopeOfClaims } from '../tokens/principal.ts';
 import type { VerifiedToken } from '../tokens/verify-token.ts';
+import type { Scope } from '../types.ts';
 import { isInNetworks } from './networks.ts';
 
-/** What a policy knows about the bearer of a proven token of its project. */
+/**
+ * What a policy knows about the bearer of a proven token of its project. A customer's token has the issuer of the project
+ * too, and its bearer may also be a user of the project itself, so the scope of the token is compared.
+ */
 
 interface TokenUse {
+  /** That of the policy. */
+  readonly scope: Scope;
   /** Time of the service in milliseconds. */
   readonly now: number;
   readonly address: string | undefined;
@@ -16,11 +24,21 @@ function hasEnded(policy: Policy, { claims, kid }: VerifiedToken): boolean {
   return policy.ended.kids.has(kid) || policy.ended.jti.has(String(claims.jti));
 }
 
+function isOfScope({ claims }: VerifiedToken, scope: Scope): boolean {
+  const ofToken = scopeOfClaims(claims);
+  return ofToken !== undefined && isOfProject(ofToken, scope);
+}
+
 /** What the policy says about a token: ended for certain, live when the policy was made, or unknown. */
-export function stateOf(policy: Policy, token: VerifiedToken, now: number): 'ended' | 'live' | 'unknown' {
+export function stateOf(
+  policy: Policy,
+  token: VerifiedToken,
+  { now, scope }: Pick<TokenUse, 'now' | 'scope'>,
+): 'ended' | 'live' | 'unknown' {
   const { iss, sub = '', jti = '', iat = 0 } = token.claims;
   if (iss !== policy.iss) return 'unknown';
   if (hasEnded(policy, token)) return 'ended';
+  if (!isOfScope(token, scope)) return 'unknown';
   if (policy.ended.issuedBefore !== null && iat < policy.ended.issuedBefore) return 'unknown';
   const key = policy.keys.get(jti);
   const isListed =
@@ -37,13 +55,14 @@ export function stateOf(policy: Policy, token: VerifiedToken, now: number): 'end
 export function subjectOfToken(
   policy: Policy,
   token: VerifiedToken,
-  { now, address }: TokenUse,
+  { now, address, scope }: TokenUse,
 ): Subject | FallbackReason | 'ended' | 'expired' {
   const { claims } = token;
   const { iss, sub = '', jti = '', iat = 0, exp = 0 } = claims;
   if (iss !== policy.iss) return 'token';
   if (hasEnded(policy, token)) return 'ended';
   if (exp * 1000 <= now) return 'expired';
+  if (!isOfScope(token, scope)) return 'token';
   // The policy does not list everything that has ended since the token was issued.
   if (policy.ended.issuedBefore !== null && iat < policy.ended.issuedBefore) return 'token';
   if (claims['type'] === 'ApiKey') {

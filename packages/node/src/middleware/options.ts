@@ -27,8 +27,9 @@ export interface SignInOptions<Request> {
   /**
    * The project, if it is not that of the client. A function is for applications that serve several projects: it must
    * answer only projects of the application, because the owner of a project decides what is allowed in it. Null and
-   * undefined are answered with 404, unless `token` or `who` gives nothing. A token must be of this project. If
-   * customers use your project by a grant, verify their tokens in `who`, with your own scope.
+   * undefined are answered with 404, unless `token` or `who` gives nothing. A token must be of this project:
+   * those of customers who use it by a grant are answered with 401. To serve customers, verify their tokens in `who`, with
+   * your own scope and `anyCustomer`.
    */
   readonly scope?: Scope | ((request: Request) => Later<Maybe<Scope>>);
   /**

@@ -30,6 +30,15 @@ export function scopeOf(value: unknown): Scope | undefined {
     : undefined;
 }
 
+/**
+ * Whether a token with the scope `ofToken` is one of the project `project`, by the rule of the service: a key of a user
+ * belongs to the project itself, and the token of a customer to the scope of that customer alone.
+ */
+export function isOfProject(ofToken: Scope, project: Scope): boolean {
+  if (ofToken.tenant === 'projectUser') return ofToken.id.split(':')[0] === project.id.split(':')[1];
+  return ofToken.tenant === project.tenant && ofToken.id === project.id;
+}
+
 /** Reads `<tenant>:<id>`, as DOORWARD_SCOPE has it. */
 export function parseScope(text: string): Scope | undefined {
   const colon = text.indexOf(':');

@@ -1,7 +1,7 @@
 import type { Clock } from '../calls/transport.ts';
 import { ConfigError } from '../errors.ts';
 import type { RemoteQuestions } from '../questions/remote-questions.ts';
-import { scopeOption } from '../options/scope.ts';
+import { isOfProject, scopeOption } from '../options/scope.ts';
 import type { Doorward, Principal, Scope, VerifyOptions } from '../types.ts';
 import { projectIssuer, systemIssuer, type Issuer } from './issuer.ts';
 import type { KeySets } from './key-sets.ts';
@@ -34,11 +34,16 @@ export function createVerify(settings: VerifySettings): Doorward['verifyToken'] 
     const { claims } = verified;
     const state = settings.localState(verified);
     if (state === 'ended') throw tokenError('TOKEN_REVOKED');
-    if (options.live) {
-      await assertLive(remote, token, options);
-      return principalOf(token, claims, 'service');
-    }
-    return principalOf(token, claims, state === 'live' ? 'list' : 'none');
+    const liveness = options.live ? 'service' : state === 'live' ? 'list' : 'none';
+    const principal = principalOf(token, claims, liveness);
+    const ofToken = principal.scope;
+    // All customers of a project have its issuer, so the issuer does not say whose token it is.
+    if (ofToken && !options.anyCustomer && !(scope && isOfProject(ofToken, scope)))
+      throw tokenError('TOKEN_SCOPE');
+    // The token of a customer is valid nowhere but in its own scope.
+    const liveScope = options.anyCustomer && ofToken ? ofToken : options.scope;
+    if (options.live) await assertLive(remote, token, { ...options, scope: liveScope });
+    return principal;
   };
 }
 

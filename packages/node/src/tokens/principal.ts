@@ -1,7 +1,7 @@
 import type { JWTPayload } from 'jose';
 import { TokenError } from '../errors.ts';
 import { scopeOf } from '../options/scope.ts';
-import type { Principal, TokenType } from '../types.ts';
+import type { Principal, Scope, TokenType } from '../types.ts';
 
 /** The tokens of principals. Only this module makes principals, so a copied or invented object has no token. */
 const tokens = /* @__PURE__ */ new WeakMap<object, string>();
@@ -15,12 +15,15 @@ const kinds: Readonly<Record<TokenType, Principal['type']>> = {
   projectApp: 'projectApp',
 };
 
+/** The scope in which the token of a key or app is valid. In the profile `rfc9068` `scope` is the text of the standard. */
+export const scopeOfClaims = (claims: JWTPayload): Scope | undefined =>
+  scopeOf(claims['doorward_scope'] ?? claims['scope']);
+
 /** The principal of verified claims. @throws TokenError if a claim is missing */
 export function principalOf(token: string, claims: JWTPayload, liveness: Principal['liveness']): Principal {
   const type = claims['type'] as TokenType;
   const { sub, jti, exp = 0 } = claims;
-  // In the profile `rfc9068` the claim `scope` is the text of the standard.
-  const scope = type === 'session' ? null : scopeOf(claims['doorward_scope'] ?? claims['scope']);
+  const scope = type === 'session' ? null : scopeOfClaims(claims);
   const scopes = claims['scopes'];
   const clientId = claims['client_id'];
   const isWhole =

@@ -24,6 +24,7 @@ const messages: Record<TokenErrorCode, string> = {
   TOKEN_ISSUER: 'The token is of another issuer.',
   TOKEN_AUDIENCE: 'The token is for another audience.',
   TOKEN_TYPE: 'Tokens of this type are not accepted here.',
+  TOKEN_SCOPE: 'The token is for another project or customer.',
   TOKEN_REVOKED:
     'This token is not accepted: its credential has ended or does not allow the address of the caller, or the service refuses it.',
 };
