@@ -9,7 +9,6 @@ import type { BuiltIns } from './built-in.ts';
 import { installationPermissions } from './installation-roles.ts';
 import { hasAddressIn } from './credentials/company-address.ts';
 import { loadOperator, type OperatorRules } from './operators.ts';
-import { createUserNames, type UserNames } from './user-names.ts';
 import { isWithinPin, questionsOnly } from './reach.ts';
 import { createPermissionIndexCache } from './grants/permission-index-cache.ts';
 import { canonicalTenant, type ResolvedScope, type ScopeInput } from '../kernel/scope.ts';
@@ -54,8 +53,6 @@ export interface Resolver {
   resolveAsOwner(principal: Principal, scope: ScopeInput): Promise<ScopeAndRights | null>;
   /** A scope without rights, for operations that have no caller or no scope in their input. */
   scopeOf(scope: ScopeInput, db?: Executor): Promise<ResolvedScope | null>;
-  /** Names of the users of a scope. */
-  readonly userNames: UserNames;
   /** The rights of another user in a scope, for questions about them; with `tx` as that transaction sees them. */
   rightsOfUser(scope: ResolvedScope, userId: string, tx?: Executor): Promise<CallerRights> | CallerRights;
 }
@@ -187,8 +184,6 @@ export function createResolver(
 
   return {
     peek,
-
-    userNames: createUserNames(pool),
 
     resolve(principal, requested) {
       const scopeAndRights = peek(principal, requested);

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { preparedRowsOf } from '../db/connection/prepared.ts';
 import { email, uuid } from '../kernel/input/values.ts';
-import type { ResolvedScope } from '../kernel/scope.ts';
+import { usersNodeOf, type ResolvedScope } from '../kernel/scope.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { loadSubjects } from './grants/grants.ts';
 
@@ -9,11 +9,10 @@ import { loadSubjects } from './grants/grants.ts';
  * Names by which other systems know the users of a scope: the id here, a verified address, or the `externalId` in the
  * metadata of the membership (authzen §2). A name that several users have is the name of none.
  */
-export interface UserNames {
-  /** Ids of users by name. Names without a user of the scope are absent. */
-  find(scope: ResolvedScope, names: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** For each user a name by which `find` finds them again: their `externalId` if it is theirs alone, else the id. */
-  nameOf(scope: ResolvedScope, userIds: readonly string[]): Promise<(userId: string) => string>;
+export interface NameReader {
+  readonly scope: ResolvedScope;
+  /** Reads in the scope, so that PostgreSQL hides the rows of other tenants from these statements. */
+  readonly read: <T>(work: (tx: Executor) => Promise<T>) => Promise<T>;
 }
 
 /** A longer `externalId` is not indexed, so no user is found by it. */
@@ -21,46 +20,52 @@ const MAX_EXTERNAL_ID = 255;
 /** An `externalId` of more users than this is ambiguous, even if other metadata replaces it for all but one of them. */
 const MAX_CANDIDATES = 20;
 
-export function createUserNames(pool: Executor): UserNames {
-  async function find(scope: ResolvedScope, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const users = new Map<string, string>();
-    const addresses = new Map<string, string[]>();
-    const externalIds: string[] = [];
-    for (const name of new Set(names)) {
-      const id = uuid.safeParse(name);
-      if (id.success) users.set(name, id.data);
-      else if (name.includes('@')) {
-        const address = email.safeParse(name);
-        if (address.success) addresses.set(address.data, [...(addresses.get(address.data) ?? []), name]);
-      } else if (isIndexed(name)) externalIds.push(name);
-    }
-    for (const [address, userId] of await ownersOf(pool, scope, [...addresses.keys()])) {
+/** Ids of users by name. Names without a user of the scope are absent. */
+export async function usersByName(
+  { scope, read }: NameReader,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const users = new Map<string, string>();
+  const addresses = new Map<string, string[]>();
+  const externalIds: string[] = [];
+  for (const name of new Set(names)) {
+    const id = uuid.safeParse(name);
+    if (id.success) users.set(name, id.data);
+    else if (name.includes('@')) {
+      const address = email.safeParse(name);
+      if (address.success) addresses.set(address.data, [...(addresses.get(address.data) ?? []), name]);
+    } else if (isIndexed(name)) externalIds.push(name);
+  }
+  if (addresses.size === 0 && externalIds.length === 0) return users;
+  await read(async (tx) => {
+    for (const [address, userId] of await ownersOf(tx, scope, [...addresses.keys()])) {
       for (const name of addresses.get(address) ?? []) users.set(name, userId);
     }
-    for (const [externalId, userId] of await usersWith(pool, scope, externalIds))
-      users.set(externalId, userId);
-    return users;
+    for (const [externalId, userId] of await usersWith(tx, scope, externalIds)) users.set(externalId, userId);
+  });
+  return users;
+}
+
+/** For each user a name by which `usersByName` finds them again: their `externalId` if it is theirs alone, else the id. */
+export async function namesOfUsers(
+  { scope, read }: NameReader,
+  userIds: readonly string[],
+): Promise<(userId: string) => string> {
+  const subjects = await read((tx) =>
+    loadSubjects(
+      tx,
+      userIds.map((userId) => ({ scope, userId })),
+    ),
+  );
+  const externalIds = new Map<string, string>();
+  for (const { user } of subjects) {
+    const externalId = user?.metadata['externalId'];
+    if (user && typeof externalId === 'string') externalIds.set(user.id, externalId);
   }
-
-  return {
-    find,
-
-    async nameOf(scope, userIds) {
-      const subjects = await loadSubjects(
-        pool,
-        userIds.map((userId) => ({ scope, userId })),
-      );
-      const externalIds = new Map<string, string>();
-      for (const { user } of subjects) {
-        const externalId = user?.metadata['externalId'];
-        if (user && typeof externalId === 'string') externalIds.set(user.id, externalId);
-      }
-      const users = await find(scope, [...externalIds.values()]);
-      return (userId) => {
-        const externalId = externalIds.get(userId);
-        return externalId !== undefined && users.get(externalId) === userId ? externalId : userId;
-      };
-    },
+  const users = await usersByName({ scope, read }, [...externalIds.values()]);
+  return (userId) => {
+    const externalId = externalIds.get(userId);
+    return externalId !== undefined && users.get(externalId) === userId ? externalId : userId;
   };
 }
 
@@ -73,15 +78,17 @@ interface NamedUser {
   readonly userId: string;
 }
 
-type Owners = Pick<ResolvedScope, 'accountId' | 'organizationId' | 'projectId'>;
+/** Not `projectId`: in a granted scope the users of the project are those of its owner, and other people. */
+type Owners = Pick<ResolvedScope, 'accountId' | 'organizationId'> & Parameters<typeof usersNodeOf>[0];
 
 /** The users of the scope with these verified addresses. */
 async function ownersOf(
   db: Executor,
-  { accountId, organizationId, projectId }: Owners,
+  scope: Owners,
   addresses: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   if (addresses.length === 0) return new Map();
+  const { accountId, organizationId } = scope;
   const ownAccountId = organizationId === null ? accountId : null;
   const rows = await preparedRowsOf<NamedUser>(
     db,
@@ -89,7 +96,7 @@ async function ownersOf(
     select u.email as name, u.id as "userId"
     from json_array_elements_text(${JSON.stringify(addresses)}::text::json) as requested(address)
     join users u on u.email = requested.address and u.email_verified and u.deleted_at is null
-    where exists (select 1 from project_users p where p.tenant_id = ${projectId}::uuid and p.user_id = u.id)
+    where exists (select 1 from project_users p where p.tenant_id = ${usersNodeOf(scope)}::uuid and p.user_id = u.id)
       or exists (select 1 from organization_members m where m.tenant_id = ${organizationId}::uuid and m.user_id = u.id)
       or exists (select 1 from accounts a where a.id = ${ownAccountId}::uuid and a.owner_id = u.id)`,
   );
@@ -102,13 +109,14 @@ async function ownersOf(
  */
 async function usersWith(
   db: Executor,
-  { accountId, organizationId, projectId }: Owners,
+  scope: Owners,
   externalIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   if (externalIds.length === 0) return new Map();
+  const { accountId, organizationId } = scope;
   const ownAccountId = organizationId === null ? accountId : null;
   const memberships = [
-    ['project_users', projectId],
+    ['project_users', usersNodeOf(scope)],
     ['organization_members', organizationId],
     ['account_service_users', ownAccountId],
   ] as const;

@@ -88,7 +88,7 @@ export const authzenEvaluations = query({
 
 type EvaluationContext = Pick<
   Context<{ scope: typeof Scope }>,
-  'scope' | 'rights' | 'services' | 'principal' | 'call'
+  'scope' | 'rights' | 'services' | 'principal' | 'call' | 'read'
 >;
 
 /** @throws VALIDATION_ERROR, and FORBIDDEN about another user */

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { evaluate, locate, type Grants } from '@doorward/decision/evaluate';
+import { namesOfUsers } from '../../../access/user-names.ts';
 import { whoCan } from '../../../access/who-can/who-can.ts';
 import { credentialKey } from '../../../kernel/charge.ts';
 import { callerOf, type Context } from '../../../kernel/context.ts';
@@ -48,7 +49,7 @@ export const authzenSubjectSearch = query({
   },
   output: SubjectResults,
   run: async (ctx) => {
-    const { input, read, rights, scope, services } = ctx;
+    const { input, read, rights, scope } = ctx;
     const attributes = createComposer()(input);
     assertCallerMay(rights, 'User:Query');
     const { after, size, seal } = pageOf(ctx, 'authzenSubjectSearch');
@@ -57,8 +58,8 @@ export const authzenSubjectSearch = query({
     const { items, continueAfter } = await read((tx) =>
       whoCan({ tx, scope, question, names: rights.grants.held, after: after?.id ?? null, limit: size }),
     );
-    const nameOf = await services.resolver.userNames.nameOf(
-      scope,
+    const nameOf = await namesOfUsers(
+      ctx,
       items.map(({ userId }) => userId),
     );
     const results = items.map(({ userId }) => ({ type: 'user', id: nameOf(userId) }));

@@ -1,5 +1,6 @@
 import { evaluate, type Grants } from '@doorward/decision/evaluate';
 import type { DecisionReason } from '@doorward/decision/reasons';
+import { usersByName } from '../../../access/user-names.ts';
 import { fail } from '../../../errors.ts';
 import { callerOf, type CallerRights, type Context, type Principal } from '../../../kernel/context.ts';
 import type { Scope } from '../../../kernel/scope.ts';
@@ -26,7 +27,10 @@ export const isOtherUser = (subject: Subject, principal: Principal): boolean =>
 /** The grants to decide with; null for a subject that does not exist or cannot act. */
 type GrantsOf = (subject: Subject) => Promise<Grants | null>;
 
-type SubjectContext = Pick<Context<{ scope: typeof Scope }>, 'scope' | 'rights' | 'services' | 'principal'>;
+type SubjectContext = Pick<
+  Context<{ scope: typeof Scope }>,
+  'scope' | 'rights' | 'services' | 'principal' | 'read'
+>;
 
 /** Looks up all subjects of a request at once. The result throws FORBIDDEN for those that the caller may not ask about. */
 export async function loadSubjects(ctx: SubjectContext, subjects: readonly Subject[]): Promise<GrantsOf> {
@@ -34,10 +38,7 @@ export async function loadSubjects(ctx: SubjectContext, subjects: readonly Subje
   const principal = callerOf(ctx);
   const refusal = refusalToCheck(rights);
   const names = subjects.filter((subject) => isOtherUser(subject, principal)).map(({ id }) => id);
-  const userIds =
-    refusal || names.length === 0
-      ? new Map<string, string>()
-      : await services.resolver.userNames.find(scope, names);
+  const userIds = refusal || names.length === 0 ? new Map<string, string>() : await usersByName(ctx, names);
   return async (subject) => {
     if (isOwnSubject(subject, principal)) return rights.grants;
     if (subject.type !== USER) return null;
