@@ -127,9 +127,12 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
     const address = email.safeParse(stated).data ?? null;
     // Only together in one source is it the address that the provider calls verified.
     const isVerified = sources.some(
-      (claims) => claims[names.email] === stated && claims[names.emailVerified] === true,
+      (claims) => claims[names.email] === stated && isTrue(claims[names.emailVerified]),
     );
-    const isDenied = sources.some((claims) => claims[names.emailVerified] === false);
+    // Anything but a clear yes denies: some providers send texts, and the text of a denial must not count as silence.
+    const isDenied = sources
+      .map((claims) => claims[names.emailVerified])
+      .some((claim) => claim !== undefined && !isTrue(claim));
     const isProved =
       provider.trustEmail === 'always' ||
       (provider.trustEmail === 'verified' && isVerified) ||
@@ -184,6 +187,9 @@ export function openidProvider({ provider, callback, fetch, clock }: Options): I
     },
   };
 }
+
+/** Amazon Cognito and others send booleans as texts. */
+const isTrue = (claim: unknown): boolean => claim === true || claim === 'true';
 
 const isInsecure = (issuer: string): boolean => issuer.startsWith('http:');
 

@@ -180,6 +180,16 @@ describe('a person of the organization', () => {
   });
 });
 
+it.each([true, 'true', undefined])(
+  'an address counts whose provider says email_verified %j',
+  async (email_verified) => {
+    const acme = await company();
+    const address = addressAt(acme);
+    provider.person = personAt(address, { email_verified });
+    expect(redirectParameters(await signIn(await identified(address), acme))).toHaveProperty('code');
+  },
+);
+
 describe('the provider of an organization cannot', () => {
   const refused = async (
     acme: Connected,
@@ -207,9 +217,19 @@ describe('the provider of an organization cannot', () => {
     }
   });
 
-  it('vouch for an address that it calls unverified', async () => {
+  it.each([false, 'false', 'no', 'TRUE', '', 0, 1, null, [], {}])(
+    'vouch for an address that it calls unverified, or not clearly verified: %j',
+    async (email_verified) => {
+      const acme = await company();
+      await refused(acme, { email: addressAt(acme), email_verified });
+    },
+  );
+
+  it('vouch for an address whose user info denies what the id_token leaves out', async () => {
     const acme = await company();
-    await refused(acme, { email: addressAt(acme), email_verified: false });
+    provider.userInfo = { email_verified: 'false' };
+    await refused(acme, { email: addressAt(acme), email_verified: undefined, name: undefined });
+    provider.userInfo = {};
   });
 
   it('sign a person in once its domain has lapsed', async () => {

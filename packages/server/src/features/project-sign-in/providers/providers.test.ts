@@ -166,13 +166,21 @@ describe('a sign-in to this service', () => {
   test.each([
     ['says nothing of it', { email_verified: undefined }],
     ['says that it is not', { email_verified: false }],
-    ['says so as a text', { email_verified: 'true' }],
+    ['says that it is not, as a text', { email_verified: 'false' }],
+    ['says something else', { email_verified: 1 }],
     ['says nothing of the address', { email: undefined }],
   ])('takes no address as verified when the provider %s', async (_, claims) => {
     const owner = await app.person();
     acme.person = acme.newPerson({ email: owner.email, ...claims });
     expect(errorOf(await signIn(visitor(app.server)))).toBe('emailNotVerified');
     expect(await methodsOf(owner.userId)).toHaveLength(1);
+  });
+
+  test('takes the text "true" as Amazon Cognito sends it', async () => {
+    const owner = await app.person();
+    acme.person = acme.newPerson({ email: owner.email, email_verified: 'true' });
+    expect(errorOf(await signIn(visitor(app.server)))).toBeNull();
+    expect(await methodsOf(owner.userId)).toHaveLength(2);
   });
 
   test('reads the user info for what the id_token lacks, of the same subject only', async () => {
