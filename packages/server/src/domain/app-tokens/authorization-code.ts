@@ -5,6 +5,7 @@ import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-
 import { nodeOfApp, type LiveApp } from '../app-access/app.ts';
 import { consentFor, rememberConsent } from '../app-access/consent.ts';
 import { approveDevice } from '../device-sign-in/decide-device.ts';
+import { boundOrganization } from '../sign-in-flow/bound-person.ts';
 import { finishServiceSignIn } from '../service-sign-in/finish-service-sign-in.ts';
 import { answerApp } from '../federation/answer-app.ts';
 import type { AppRequest } from '../sign-in-flow/app-request.ts';
@@ -60,6 +61,7 @@ export async function finishSignIn(
     return approveDevice(ctx, request.device.hash, {
       userId,
       user,
+      boundTo: boundOrganization(user) ?? null,
       acr: acrOf(user.amr),
       scopes,
       organizationId,

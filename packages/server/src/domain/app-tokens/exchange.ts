@@ -13,7 +13,7 @@ import { isOffline } from '../app-access/openid-scopes.ts';
 import { isOwnerOverdue } from '../sign-in-protection/verification-deadline.ts';
 import { canSignIn } from '../identity/password-sign-in.ts';
 import {
-  accessTokenSeconds,
+  endingWithAccessToken,
   planSession,
   writeSession,
   type PlannedSession,
@@ -68,13 +68,14 @@ export async function prepareCodeExchange(
   const hash = hashOneTimeToken(sent.code);
   await services.limiter.consume('auth', `projectToken ${hash} ${network}`);
   const [row] = await db
-    .select({ user: users, code: projectCodes })
+    .select({ user: users, code: projectCodes, boundTo: sessions.organizationId })
     .from(projectCodes)
     .innerJoin(users, eq(users.id, projectCodes.userId))
+    .leftJoin(sessions, eq(sessions.id, projectCodes.ssoSessionId))
     .where(eq(projectCodes.hash, hash));
   if (row?.code.appId !== client.app.id) throw invalidGrant();
   if (await isOwnerOverdue(db, services, client.app.owner.id)) throw invalidGrant();
-  const { user, code } = row;
+  const { user, code, boundTo } = row;
   const { acr, amr, scopes: consented, openidScopes: openid, nonce, authenticatedAt, ssoSessionId } = code;
   const app = await appForMember(db, client.app, code);
   if (code.sessionId !== null || !canSignIn(user) || !app) {
@@ -89,6 +90,7 @@ export async function prepareCodeExchange(
     acr,
     amr,
     authenticatedAt,
+    boundTo,
     app: {
       id: app.id,
       consented,
@@ -98,15 +100,11 @@ export async function prepareCodeExchange(
       organizationId: code.organizationId,
     },
   });
-  // Without a refresh token nothing can use the session after its access token.
-  const session = isOffline(openid) ? planned : { ...planned, expiresAt: endOfAccessToken(services) };
+  const session = isOffline(openid) ? planned : endingWithAccessToken(services, planned);
   const facts = { ...session, userId: user.id, consented, openid, resources, nonce };
   const tokens = await issueTokens(services, app, facts);
   return { client, sent, userId: user.id, opening: { app, session, tokens } };
 }
-
-const endOfAccessToken = (services: Services): Date =>
-  new Date(services.clock.now().getTime() + accessTokenSeconds(services) * 1000);
 
 /**
  * Consumes the code and opens the session. A second use ends the session that the first use opened: when two clients

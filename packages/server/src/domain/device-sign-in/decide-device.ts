@@ -20,6 +20,8 @@ const undecided = ({ services }: Pick<Run, 'services'>, hash: string) =>
 interface Approval {
   readonly userId: string;
   readonly user: Pick<IdentifiedPerson, 'amr' | 'authenticatedAt'>;
+  /** The organization whose provider vouched for the user. */
+  readonly boundTo: string | null;
   readonly acr: 'aal1' | 'aal2';
   readonly scopes: readonly string[] | null;
   readonly organizationId: string | null;
@@ -30,7 +32,7 @@ interface Approval {
  * @throws INVALID_TOKEN when its request has expired, or someone else has decided
  */
 export async function approveDevice(ctx: Run, hash: string, approval: Approval): Promise<string> {
-  const { userId, user, acr, scopes, organizationId } = approval;
+  const { userId, user, boundTo, acr, scopes, organizationId } = approval;
   const approved = await ctx.tx
     .update(deviceAuthorizations)
     .set({
@@ -40,6 +42,7 @@ export async function approveDevice(ctx: Run, hash: string, approval: Approval):
       amr: [...user.amr],
       authenticatedAt: new Date(user.authenticatedAt),
       organizationId,
+      boundTo,
       consentedScopes: scopes && [...scopes],
     })
     .where(undecided(ctx, hash))

@@ -32,6 +32,8 @@ export const deviceAuthorizations = pgTable(
     userId: optionalUserColumn(),
     /** The organization for which they approved; null: for none. */
     organizationId: uuidColumn('organization_id'),
+    /** The organization whose provider vouched for the user; null: they signed in by a way of their own. */
+    boundTo: uuidColumn('bound_to'),
     /** What the user consented to; null: the app was not restricted. */
     consentedScopes: textColumn('consented_scopes').array(),
     acr: textColumn('acr', { enum: ['aal1', 'aal2'] }),

@@ -20,7 +20,7 @@ import {
 } from '../app-tokens/issue.ts';
 import { canSignIn } from '../identity/password-sign-in.ts';
 import {
-  accessTokenSeconds,
+  endingWithAccessToken,
   planSession,
   writeSession,
   type PlannedSession,
@@ -81,15 +81,20 @@ export async function prepareDevice(
   const { userId, acr, amr, authenticatedAt, consentedScopes: consented, openidScopes: openid } = row;
   if (row.decision !== 'approved' || !userId || !acr || !amr || !authenticatedAt)
     return { client, hash, opening: null };
-  const { organizationId } = row;
+  const { organizationId, boundTo } = row;
   const placed = await appForMember(db, app, { organizationId, userId });
   // Its user can no longer sign in for the organization, as the transaction will find too.
   if (!placed) throw invalidGrant();
   const details = { id: app.id, consented, openid, ssoSessionId: null, resources, organizationId };
-  const planned = planSession(services, { kind: 'projectApp', acr, amr, authenticatedAt, app: details });
-  const endOfToken = new Date(services.clock.now().getTime() + accessTokenSeconds(services) * 1000);
-  // Without a refresh token nothing can use the session after its access token.
-  const session = isOffline(openid) ? planned : { ...planned, expiresAt: endOfToken };
+  const planned = planSession(services, {
+    kind: 'projectApp',
+    acr,
+    amr,
+    authenticatedAt,
+    boundTo,
+    app: details,
+  });
+  const session = isOffline(openid) ? planned : endingWithAccessToken(services, planned);
   const facts = { ...session, userId, consented, openid, resources, nonce: null };
   return {
     client,

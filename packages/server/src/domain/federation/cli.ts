@@ -127,6 +127,8 @@ export async function decideCliSignIn(
     const approval = {
       userId: user.id,
       user: flow,
+      // Command lines take no connection: their session reaches everything of the person.
+      boundTo: null,
       acr: acrOf(flow.amr),
       scopes: null,
       organizationId: null,

@@ -107,7 +107,10 @@ interface SessionOptions {
     /** The issuer of the provider of OpenID Connect; null: none. */
     readonly issuer: string | null;
   } | null;
-  /** The organization whose provider vouched for the user, and which alone the session reaches; absent or null: none. */
+  /**
+   * The organization whose provider vouched for the user; absent or null: none. The session reaches it alone, and lasts only
+   * until the provider has to vouch again. That of an app is for an organization anyhow, so for it this limits the time.
+   */
   readonly boundTo?: string | null;
 }
 
@@ -142,6 +145,12 @@ export function planSession(services: Services, options: SessionOptions): Planne
     refreshToken: firstRefreshToken(refreshKeys(services), id),
   };
 }
+
+/** The session of an app without a refresh token: nothing can use it after its access token. */
+export const endingWithAccessToken = (services: Services, session: PlannedSession): PlannedSession => {
+  const endOfToken = services.clock.now().getTime() + accessTokenSeconds(services) * 1000;
+  return { ...session, expiresAt: new Date(Math.min(endOfToken, session.expiresAt.getTime())) };
+};
 
 /** Plans a session and signs its access token. */
 export async function newSession(

@@ -1,0 +1,1 @@
+ALTER TABLE "device_authorizations" ADD COLUMN "bound_to" uuid;
