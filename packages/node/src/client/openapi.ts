@@ -1464,7 +1464,7 @@ export interface paths {
     };
     /**
      * Check a permission of this token by status alone, for proxies
-     * @description Accepts every method, here and at every path below. 204 (200 at a path below, for Envoy): allowed; 403: refused. The proxy sends the question either in the headers, replacing those of its client, or in the query of this URL, never in both. The service ignores body and cookies, and at a path below also the rest of the path and the query.
+     * @description Accepts every method, here and at every path below. 204 (200 at a path below, for Envoy): allowed; 403: refused. The proxy sends the question either in the headers, replacing those of its client, or in the query of this URL, never in both. The scope is required. The service ignores body and cookies, and at a path below also the rest of the path and the query.
      *
      *     Access: any valid token.
      */
@@ -19801,13 +19801,13 @@ export interface operations {
       query?: {
         /** @description `resource:action`, with one colon. */
         permission?: string;
-        /** @description The scope, written `<tenant>:<id>`. */
+        /** @description `<tenant>:<id>`, or `own`: that of the token. */
         scope?: string;
       };
       header?: {
         /** @description `resource:action`, with one colon. */
         'x-doorward-permission'?: string;
-        /** @description The scope, written `<tenant>:<id>`. */
+        /** @description `<tenant>:<id>`, or `own`: that of the token. */
         'x-doorward-scope'?: string;
       };
       path?: never;

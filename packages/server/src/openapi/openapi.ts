@@ -167,7 +167,7 @@ const headerOrQueryParameters = (
     const { description, ...schema }: JsonSchema = fields[field] ?? text;
     const parameter =
       field === 'scope'
-        ? { description: 'The scope, written `<tenant>:<id>`.', schema: text }
+        ? { description: '`<tenant>:<id>`, or `own`: that of the token.', schema: text }
         : { description, schema };
     return [
       { name: header, in: 'header', ...parameter },

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { fail, type Detail } from '../errors.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
+import { OWN_SCOPE, scopeHeaderRequired } from '../kernel/scope.ts';
 
 /**
  * Reads the input of an operation that proxies call before they forward a request (`Declaration.headers`): from headers
@@ -10,7 +11,7 @@ import type { NamedOperation } from '../kernel/operation.ts';
  */
 type Members = Record<string, unknown>;
 
-/** @throws VALIDATION_ERROR */
+/** @throws VALIDATION_ERROR, SCOPE_REQUIRED */
 export function readHeaderInput(
   { headers: names = {} }: Pick<NamedOperation, 'headers'>,
   { query, params, raw, headers }: FastifyRequest,
@@ -30,7 +31,19 @@ export function readHeaderInput(
     if (!Object.hasOwn(names, name)) details.push({ path: name, code: 'unknown_field' });
   }
   if (details.length > 0) throw fail('VALIDATION_ERROR', { details: details.slice(0, 20) });
-  return { ...read, ...('scope' in read ? { scope: scopeIn(String(read['scope'])) } : {}) };
+  return names['scope'] === undefined ? read : withScope(read, names);
+}
+
+/**
+ * The scope has to be named. Without that, a token would be asked about in its own scope, and so the key of any project
+ * would pass in which its owner has made this permission.
+ */
+function withScope({ scope, ...others }: Members, names: Readonly<Record<string, string>>): Members {
+  const isComplete = Object.keys(names).every((name) => name === 'scope' || name in others);
+  if (scope === undefined && isComplete) throw scopeHeaderRequired(names['scope'] ?? '');
+  // Without a scope in the input, the call has that of the token.
+  if (scope === undefined || scope === OWN_SCOPE) return others;
+  return { ...others, scope: scopeIn(scope as string) };
 }
 
 /** Counts in the raw headers, because Node joins repeated headers into one value. */

@@ -81,8 +81,8 @@ describe('a proxy', () => {
     expect(allowed.headers).not.toHaveProperty('content-type');
     const byQuery = await ask(bearer(), { url: inQuery({ permission: 'invoice:read', scope: scopeText() }) });
     expect(byQuery.statusCode).toBe(204);
-    for (const headers of [question(), { 'x-doorward-permission': 'invoice:read' }]) {
-      const pinned = await ask({ ...bearer(key), ...headers });
+    for (const at of [scopeText(), 'own']) {
+      const pinned = await ask({ ...bearer(key), ...question('invoice:read', at) });
       expect([pinned.statusCode, pinned.headers['x-doorward-reason']]).toEqual([403, 'NO_PERMISSION']);
     }
   });
@@ -117,10 +117,10 @@ describe('a proxy', () => {
   it.each<[string, Record<string, string>, Record<string, string>, string]>([
     ['no question', {}, {}, 'permission required'],
     ['a scope alone', {}, { scope: 'account:x' }, 'permission required'],
-    ['one word', { 'x-doorward-permission': 'invoice' }, {}, 'permission format'],
-    ['three words', { 'x-doorward-permission': 'invoice:read:all' }, {}, 'permission format'],
-    ['an empty word', { 'x-doorward-permission': ':read' }, {}, 'permission format'],
-    ['a long word', { 'x-doorward-permission': `invoice:${'x'.repeat(129)}` }, {}, 'permission format'],
+    ['one word', question('invoice', 'account:x'), {}, 'permission format'],
+    ['three words', question('invoice:read:all', 'account:x'), {}, 'permission format'],
+    ['an empty word', question(':read', 'account:x'), {}, 'permission format'],
+    ['a long word', question(`invoice:${'x'.repeat(129)}`, 'account:x'), {}, 'permission format'],
     ['a scope of one word', { ...question('a:b', 'account') }, {}, 'scope format'],
     ['a scope of no tenant', { ...question('a:b', 'planet:1') }, {}, 'scope enum'],
     ['a scope of no id', { ...question('a:b', 'account:1') }, {}, 'scope format'],
@@ -145,14 +145,50 @@ describe('a proxy', () => {
     expect(details.map(({ path, code }) => `${path} ${code}`)[0]).toBe(fault);
   });
 
-  it('is refused without a scope, and learns where to send it', async () => {
-    const { statusCode, body } = await ask({ ...bearer(), 'x-doorward-permission': 'invoice:read' });
-    expect(statusCode).toBe(400);
-    expect(JSON.parse(body)).toMatchObject({
-      code: 'SCOPE_REQUIRED',
-      error: expect.stringContaining('x-doorward-scope') as string,
-    });
+  it('is refused without a scope, whosever the token is, and learns where to send it', async () => {
+    for (const token of [reader.token, key, await keyOfStranger()]) {
+      for (const [headers, url] of [
+        [{ 'x-doorward-permission': 'invoice:read' }, CHECK],
+        [{}, inQuery({ permission: 'invoice:read' })],
+      ] as const) {
+        const { statusCode, body } = await ask({ ...bearer(token), ...headers }, { url });
+        expect(statusCode).toBe(400);
+        expect(JSON.parse(body)).toMatchObject({
+          code: 'SCOPE_REQUIRED',
+          error: expect.stringContaining('x-doorward-scope') as string,
+        });
+      }
+    }
   });
+
+  it('may say that the scope is that of the token, whichever project that is', async () => {
+    const token = await keyOfStranger();
+    for (const [headers, url] of [
+      [question('invoice:read', 'own'), CHECK],
+      [{}, inQuery({ permission: 'invoice:read', scope: 'own' })],
+    ] as const)
+      expect((await ask({ ...bearer(token), ...headers }, { url })).statusCode).toBe(204);
+    expect((await ask({ ...bearer(token), ...question() })).statusCode).toBe(403);
+    // A session belongs to no project.
+    const { statusCode, body } = await ask({ ...bearer(), ...question('invoice:read', 'own') });
+    expect([statusCode, (JSON.parse(body) as { code: string }).code]).toEqual([400, 'SCOPE_REQUIRED']);
+  });
+
+  /** A key of a project of their own, which may do there what is asked for here. */
+  async function keyOfStranger(): Promise<string> {
+    const as = { token: stranger.token };
+    const { scope: theirs } = await app.must('createProject', { scope: stranger.account, name: 'M' }, as);
+    const invoice = { scope: theirs, name: 'I', slug: 'invoice', actions: ['read'] };
+    const resource = await app.must('createResource', invoice, as);
+    const permission = { scope: theirs, resourceId: resource.id, action: 'read' };
+    const permissionIds = [(await app.must('createPermission', permission, as)).id];
+    const group = await app.must('createGroup', { scope: theirs, name: 'G', permissionIds }, as);
+    const role = await app.must('createRole', { scope: theirs, name: 'R', groupIds: [group.id] }, as);
+    const made = await app.must('createApiKey', { scope: theirs, name: 'K', roleId: role.id }, as);
+    const { clientId, clientSecret } = made;
+    const exchanged = { clientId, clientSecret: clientSecret ?? '', scope: theirs };
+    return (await app.must('exchangeApiKey', exchanged)).accessToken;
+  }
 
   it('is refused for a duplicate header, even with equal values', async () => {
     const twice = await ask(bearer(), { url: `${CHECK}?permission=a:b&permission=a:b&scope=${scopeText()}` });

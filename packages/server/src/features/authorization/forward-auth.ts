@@ -21,7 +21,7 @@ export const authCheck = query({
   bare: true,
   summary: 'Check a permission of this token by status alone, for proxies',
   description:
-    'Accepts every method, here and at every path below. 204 (200 at a path below, for Envoy): allowed; 403: refused. The proxy sends the question either in the headers, replacing those of its client, or in the query of this URL, never in both. The service ignores body and cookies, and at a path below also the rest of the path and the query.',
+    'Accepts every method, here and at every path below. 204 (200 at a path below, for Envoy): allowed; 403: refused. The proxy sends the question either in the headers, replacing those of its client, or in the query of this URL, never in both. The scope is required. The service ignores body and cookies, and at a path below also the rest of the path and the query.',
   tenants,
   scopeOptional: true,
   unknownScopeIsAnAnswer: true,

@@ -5,7 +5,7 @@ import type { NamedOperation } from '../operation.ts';
 import { projector } from '../output/projector.ts';
 import { BareReply } from '../output/reply.ts';
 import type { RelatedAccess, SelectedRelation } from '../related.ts';
-import { canonicalTenant, type ResolvedScope, type ScopeInput } from '../scope.ts';
+import { canonicalTenant, scopeHeaderRequired, type ResolvedScope, type ScopeInput } from '../scope.ts';
 import type { Executor } from '../scoped-db.ts';
 import {
   createNotes,
@@ -106,10 +106,7 @@ function requestedScopeOf(
     }
     const inQuery = op.method === 'GET' || op.method === 'DELETE';
     const { scope: header } = op.headers ?? {};
-    if (header !== undefined) {
-      const fix = `Send ${header}: <tenant>:<id>, or ?scope=<tenant>:<id>.`;
-      throw fail('SCOPE_REQUIRED', { params: { place: header }, fix });
-    }
+    if (header !== undefined) throw scopeHeaderRequired(header);
     const [place, fix] = inQuery
       ? ['scopeId and tenant in the query', 'Add ?tenant=<tenant>&scopeId=<id> to the address']
       : ['scope in the body', 'Add "scope": {"tenant": <tenant>, "id": <id>} to the body'];
