@@ -123,6 +123,20 @@ describe('compose', () => {
   });
 });
 
+it('a slow request does not make the proxy leave out a node, nor is it sent to the other one', () => {
+  const conf = read('deploy/nginx.conf');
+  const numbers = (pattern: RegExp) => [...conf.matchAll(pattern)].map(([, text]) => Number(text));
+  // nginx counts a time-out of the answer as a failure of the node.
+  const failures = numbers(/max_fails=(\d+)/g);
+  expect(failures).toHaveLength(2);
+  expect(Math.min(...failures)).toBeGreaterThan(1);
+  // It repeats what a node did not take, and what a node did not answer: the time tells these apart.
+  const [passing = Infinity] = numbers(/proxy_next_upstream_timeout (\d+)s/g);
+  const [connecting = 0] = numbers(/proxy_connect_timeout (\d+)s/g);
+  const [reading = 0] = numbers(/proxy_read_timeout (\d+)s/g);
+  expect([connecting < passing, passing < reading]).toEqual([true, true]);
+});
+
 it('the image copies the npm settings before it installs', () => {
   const dockerfile = read('Dockerfile');
   expect(dockerfile).toMatch(/^COPY .*\.npmrc.*\n(?:COPY packages\/\S+ \S+\n)+RUN npm ci$/m);

@@ -119,6 +119,37 @@ describe('manifests', () => {
   });
 });
 
+describe('the network policy', () => {
+  interface Rule {
+    readonly from?: readonly Peer[];
+    readonly to?: readonly Peer[];
+  }
+  interface Peer {
+    readonly namespaceSelector?: object;
+    readonly podSelector?: object;
+    readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
+  }
+  const { spec } = manifest<{ spec: { ingress: Rule[]; egress: Rule[] } }>('network-policy.yaml');
+
+  it('admits chosen pods only, not whole namespaces', () => {
+    for (const { from = [] } of spec.ingress) {
+      expect(from.length).toBeGreaterThan(0);
+      for (const peer of from)
+        expect(peer).toMatchObject({ namespaceSelector: {}, podSelector: { matchLabels: {} } });
+    }
+  });
+
+  it('names where the service may connect to, and lets it reach private addresses only by name', () => {
+    for (const { to = [] } of spec.egress) {
+      expect(to.length).toBeGreaterThan(0);
+      for (const { namespaceSelector, ipBlock } of to) {
+        if (namespaceSelector) continue;
+        expect(ipBlock?.except).toEqual(expect.arrayContaining(['10.0.0.0/8', '169.254.0.0/16']));
+      }
+    }
+  });
+});
+
 describe('the pods', () => {
   const pod = manifest<Pods>('deployment.yaml').spec.template.spec;
   const [migrate] = pod.initContainers;
@@ -172,10 +203,13 @@ describe('the pods', () => {
     const filled = Object.fromEntries(
       Object.entries(environment).map(([name, value]) => [name, value.replaceAll(/<(\w+)>/g, '$1')]),
     );
-    const config = loadConfig({
+    const inProduction = {
       ...{ NODE_ENV: 'production', HOST: '0.0.0.0', PORT: '4000', DATA_DIR: '/data', ...filled },
       ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
-    });
+    };
+    // The proxies that may choose client addresses have no default: without them nothing starts.
+    expect(() => loadConfig(inProduction)).toThrow('SECURITY_TRUSTED_PROXIES');
+    const config = loadConfig({ ...inProduction, SECURITY_TRUSTED_PROXIES: '10.244.7.0/28' });
     expect(config).toMatchObject({ production: true, mode: 'postgres', mail: { provider: 'smtp' } });
     // What is secret is in the secret.
     expect(Object.keys(settings).filter((name) => /KEY|SECRET|TOKEN|PASSWORD|_URL$/.test(name))).toEqual([

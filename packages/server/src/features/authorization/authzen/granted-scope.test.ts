@@ -83,7 +83,7 @@ describe('a name in the scope of a customer', () => {
     expect(await reasonOf(name, vendor.scope, ofVendor)).toBe('SUBJECT_INACTIVE');
   });
 
-  it('stays the same when the vendor gives it to somebody of its own', async () => {
+  it('stays the same when the vendor gives it to a user of its own', async () => {
     const name = unique();
     await joinCustomer(name);
     await joinVendor('Of the vendor', name);
