@@ -44,6 +44,12 @@ export async function hasConsented(
   );
 }
 
+/** Whether the user has consented to anything that this app asked for. */
+export async function knowsUser(db: Executor, app: Pick<LiveApp, 'id'>, userId: string): Promise<boolean> {
+  const rows = await db.select({ id: appGrants.id }).from(appGrants).where(isGrant(app, userId));
+  return rows.length > 0;
+}
+
 const isGrant = ({ id }: Pick<LiveApp, 'id'>, userId: string) =>
   and(eq(appGrants.userId, userId), eq(appGrants.projectAppId, id));
 

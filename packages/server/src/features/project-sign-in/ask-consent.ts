@@ -1,4 +1,4 @@
-import { consentFor, hasConsented } from '../../domain/app-access/consent.ts';
+import { consentFor, hasConsented, knowsUser } from '../../domain/app-access/consent.ts';
 import type { LiveApp } from '../../domain/app-access/app.ts';
 import { ceilingOf, scopesNotHeld } from '../../domain/app-access/scopes.ts';
 import { finishSignIn } from '../../domain/app-tokens/authorization-code.ts';
@@ -79,6 +79,17 @@ function isOnDevice({ confidential }: LiveApp, { redirectUri }: AppRequest): boo
   const isWeb = protocol === 'https:' || protocol === 'http:';
   return !confidential && (!isWeb || hostname === '127.0.0.1' || hostname === '[::1]');
 }
+
+/**
+ * Whether the app may learn by a request without a page who is signed in here, for example by guesses in `login_hint` or
+ * `organization`: it belongs to the project's owner, or the user has consented to it.
+ */
+export const mayLearnUser = async (
+  db: Executor,
+  app: LiveApp,
+  asked: AppRequest,
+  userId: string,
+): Promise<boolean> => !isOnDevice(app, asked) && (app.firstParty || (await knowsUser(db, app, userId)));
 
 interface Identified {
   readonly user: IdentifiedPerson;

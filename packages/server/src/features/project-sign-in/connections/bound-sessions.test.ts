@@ -183,8 +183,14 @@ describe('a bound session', () => {
     const back = await companies.throughProvider(browser, acme, address);
     if (String(back.headers.location).endsWith('/consent')) await browser.answer('approve');
     const next = signInBrowser(companies.app, companies.desk, browser);
-    const silent = redirectParameters(await next.authorize({ prompt: 'none' }));
-    expect(silent).toMatchObject({ error: 'consent_required' });
+    // Before the person consents, the app cannot tell by guesses for which organization they signed in.
+    for (const organization of [undefined, acme.id, globex.id]) {
+      const silent = redirectParameters(await next.authorize({ prompt: 'none', organization }));
+      expect(silent).toMatchObject({ error: 'consent_required' });
+    }
+    await next.authorize();
+    await next.answer('approve');
+    expect(redirectParameters(await next.authorize({ prompt: 'none' }))).toHaveProperty('code');
     const elsewhere = redirectParameters(await next.authorize({ prompt: 'none', organization: globex.id }));
     expect(elsewhere).toMatchObject({ error: 'login_required' });
     await companies.app.must(

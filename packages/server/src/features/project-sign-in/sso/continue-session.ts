@@ -10,7 +10,7 @@ import type { Run, SessionRow } from '../../../domain/identity/sign-in.ts';
 import { connectionById } from '../../../domain/connections/live-connection.ts';
 import { connectionOfSession, findSsoSession, personOfSession } from '../../../domain/sso/sso-session.ts';
 import { isEnrolled } from '../../mfa/mfa-factor.ts';
-import { askConsent, obstacleTo } from '../ask-consent.ts';
+import { askConsent, mayLearnUser, obstacleTo } from '../ask-consent.ts';
 import { mayAddFactor, missingFactor } from '../enrolment/missing-factor.ts';
 import type { Prompt } from './prompt.ts';
 
@@ -55,8 +55,11 @@ export async function continueSession(
   if (prompt.asksSignIn) return otherwise;
   const session = await findSsoSession(tx, services, call.ssoCookie, app.tenantId);
   if (!session || !isRecent(session, prompt, services.clock.now())) return otherwise;
+  if (!(await isTrusted(ctx, app, session))) return otherwise;
+  // The same answer to every guess about the user: it says no more than that a user is signed in.
+  if (isSilent && !(await mayLearnUser(tx, app, state.asked, session.userId))) return refusals.consent;
   const asked = answerable(session, state.asked);
-  if (!asked || !(await isTrusted(ctx, app, session))) return otherwise;
+  if (!asked) return otherwise;
   const bound = { ...state, asked };
   const user = personOfSession(services, session);
   const candidate = await resolveCandidate(ctx, app, user.proof);

@@ -126,6 +126,26 @@ describe('a second app of the issuer', () => {
     expect((await ask(other, browser, { prompt: 'consent' })).page).toBe('consent');
   });
 
+  it('learns nothing of the user before they consented: neither who they are nor where they belong', async () => {
+    const other = await sibling({ firstParty: false });
+    const browser = await signedIn();
+    const errorOf = async (changes: Record<string, string>) =>
+      (await ask(other, browser, { prompt: 'none', ...changes })).got?.['error'];
+    const guesses = [
+      {},
+      { login_hint: user.email },
+      { login_hint: 'other@example.test' },
+      { organization: crypto.randomUUID() },
+      { organization: 'acme' },
+      { acr_values: 'aal2' },
+    ];
+    for (const guess of guesses) expect(await errorOf(guess), JSON.stringify(guess)).toBe('consent_required');
+    const { tab } = await ask(other, browser);
+    await tab.answer('approve');
+    expect(await errorOf({ login_hint: user.email })).toBeUndefined();
+    expect(await errorOf({ login_hint: 'other@example.test' })).toBe('login_required');
+  });
+
   it.each(['com.example.boards:/callback', 'http://127.0.0.1/callback'])(
     'on the device, with %s, never gets a code without a page',
     async (address) => {
