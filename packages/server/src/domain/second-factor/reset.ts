@@ -1,4 +1,5 @@
 import { eq, lte } from 'drizzle-orm';
+import { INSTALLATION_OPERATOR } from '../../access/installation-roles.ts';
 import { factorResets, mfaAttempts, mfaFactors, mfaRecoveryCodes } from '../../features/mfa/mfa-factor.ts';
 import { passkeys } from '../../features/passkeys/passkey.ts';
 import type { ActAsSystem } from '../../events/system-act.ts';
@@ -8,7 +9,7 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 import { userData, type Run, type UserRow } from '../identity/sign-in.ts';
 import { nodeOfUser, systemActor } from '../identity/user-node.ts';
 import { lockUser } from '../identity/verification.ts';
-import { installationNode } from '../operators/operators.ts';
+import { installationNode, isOperator } from '../operators/operators.ts';
 import { endSessions } from '../sessions/live-sessions.ts';
 
 /**
@@ -61,6 +62,17 @@ export const carryOutFactorResets = (
     log(error, 'a second factor could not be reset'),
   );
 
+/** Only an Installation Operator may remove the factor of an operator, which the user may have become since the plan. */
+async function mayBeReset(
+  tx: Executor,
+  { config }: Services,
+  { userId, requestedBy }: typeof factorResets.$inferSelect,
+): Promise<boolean> {
+  const { operators } = config;
+  if (!(await isOperator(tx, operators, userId))) return true;
+  return isOperator(tx, operators, requestedBy, INSTALLATION_OPERATOR);
+}
+
 async function carryOut(services: Services, pool: Executor, actAsSystem: ActAsSystem): Promise<void> {
   const isDue = lte(factorResets.effectiveAt, services.clock.now());
   for (const { userId } of await pool.select().from(factorResets).where(isDue)) {
@@ -70,6 +82,12 @@ async function carryOut(services: Services, pool: Executor, actAsSystem: ActAsSy
       const [reset] = await act.tx.delete(factorResets).where(eq(factorResets.userId, userId)).returning();
       if (!reset || !user) return;
       const { reason, requestedBy } = reset;
+      if (!(await mayBeReset(act.tx, services, reset))) {
+        const metadata = { reason, requestedBy, cancelled: 'operator' };
+        const target = { type: 'User', id: userId };
+        act.record({ node: installationNode, target, metadata, audited: true });
+        return;
+      }
       act.record({
         node: installationNode,
         event: 'operator.acted',

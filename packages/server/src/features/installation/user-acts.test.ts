@@ -11,6 +11,7 @@ import {
 } from '../../../test/support/operators.ts';
 import { codeShown } from '../../../test/support/authenticator.ts';
 import { roleIdOf } from '../../access/built-in.ts';
+import { installationRoleIdOf } from '../../access/installation-roles.ts';
 import { auditLog } from '../../events/tables.ts';
 
 /** Acts of operators on users: their effect, both audit entries, the notice with the reason, and who is refused. */
@@ -189,6 +190,34 @@ describe.each(storyTransports(import.meta))('acts on users over %s', (via) => {
     app.clock.advance(25 * 3_600_000);
     await app.app.resetFactors();
     expect(await needsFactor()).toBe(true);
+  });
+
+  test('a user who became operator meanwhile keeps the factor, unless an Installation Operator began its removal', async () => {
+    const support = await appoint(app, ada, 'Installation Support');
+    const begin = (token: string) =>
+      app.must('resetUserSecondFactor', { scope, id: bob.userId, reason }, { token, via });
+    const later = async () => {
+      app.clock.advance(25 * 3_600_000);
+      await app.app.resetFactors();
+    };
+    await enroll();
+    await begin(support.token);
+    const roleId = installationRoleIdOf('Installation Auditor');
+    await app.must(
+      'createOperator',
+      { scope, userId: bob.userId, roleId, reason },
+      { token: ada.token, via },
+    );
+    await later();
+    expect(await needsFactor()).toBe(true);
+    const [left] = await app.database.pool
+      .select()
+      .from(auditLog)
+      .where(eq(auditLog.operation, 'resetSecondFactor'));
+    expect(left).toMatchObject({ metadata: { requestedBy: support.userId, cancelled: 'operator' } });
+    await begin(((await signIn(ada)).data as { accessToken: string }).accessToken);
+    await later();
+    expect(await needsFactor()).toBe(false);
   });
 
   test('only an Installation Operator removes a factor immediately, or that of an operator', async () => {
