@@ -7,7 +7,7 @@ export default {
     ...['node', 'audit', 'client', 'express', 'fastify', 'hono', 'nest', 'next', 'otel'].map(
       (name) => `packages/node/src/${name}.ts`,
     ),
-    'packages/decision/src/decision.ts',
+    ...['decision', 'document'].map((name) => `packages/decision/src/${name}.ts`),
     'packages/browser/src/browser.ts',
     'packages/react/src/react.tsx',
   ],

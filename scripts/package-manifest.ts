@@ -18,7 +18,7 @@ export interface Manifest {
 }
 
 /** Sources that are exported by name. Patterns are for this repository alone. */
-const exportsOf = ({ exports = {} }: Manifest): [name: string, file: string][] =>
+export const exportsOf = ({ exports = {} }: Manifest): [name: string, file: string][] =>
   Object.entries(exports).filter(([name]) => !name.includes('*'));
 
 /** The source files of the exports and commands. */

@@ -4,6 +4,7 @@ import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   entriesOf,
+  exportsOf,
   publishedManifest,
   publishedPackages,
   type Manifest,
@@ -25,16 +26,7 @@ async function compile(name: PublishedPackage, manifest: Manifest): Promise<void
   const siblings = Object.keys(manifest.dependencies ?? {}).filter((library) =>
     library.startsWith('@doorward/'),
   );
-  const paths = Object.fromEntries(
-    siblings.flatMap((library) => {
-      const sibling = library.slice('@doorward/'.length);
-      const types = `${root}/packages/${sibling}/dist/src`;
-      return [
-        [library, [`${types}/${sibling}.d.ts`]],
-        [`${library}/*`, [`${types}/*.d.ts`]],
-      ];
-    }),
-  );
+  const paths = Object.fromEntries((await Promise.all(siblings.map(typesOf))).flat());
   const isForNode = name === 'node' || name === 'cli';
   const configuration = {
     extends: join(root, 'tsconfig.json'),
@@ -61,6 +53,16 @@ async function compile(name: PublishedPackage, manifest: Manifest): Promise<void
   await writeFile(file, JSON.stringify(configuration));
   await run(['node_modules/@typescript/native/bin/tsc', '-p', file]);
   await rm(file);
+}
+
+/** Only what the sibling publishes: an import of anything else ends here, and not where the package is installed. */
+async function typesOf(library: string): Promise<[specifier: string, types: string[]][]> {
+  const folder = folderOf(library.slice('@doorward/'.length) as PublishedPackage);
+  const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Manifest;
+  return exportsOf(manifest).map(([name, file]) => [
+    join(library, name),
+    [join(folder, 'dist', file.replace(/\.tsx?$/, '.d.ts'))],
+  ]);
 }
 
 /** Runs a program of this repository. */

@@ -75,6 +75,7 @@ const limits: Readonly<Record<string, number>> = {
   '@doorward/node/next': 3000,
   '@doorward/node/otel': 3000,
   '@doorward/decision': 10_000,
+  '@doorward/decision/document': 10_000,
   '@doorward/browser': 8000,
   '@doorward/react': 3000,
 };

@@ -14,7 +14,7 @@ export const exportPolicy: Command = {
     const include = options.flag('managed') ? 'managed' : 'all';
     const state = await run.terminal.waiting(doorward.api.policy({ id, include }, { signal: run.signal }));
     if (run.terminal.isJson) return run.terminal.json(state);
-    const { withoutDefaults } = await import('@doorward/decision/document/defaults');
+    const { withoutDefaults } = await import('@doorward/decision/document');
     const { stringify } = await import('yaml');
     const text = stringify(withoutDefaults(state.document as never), { lineWidth: 100 });
     const out = options.text('out');

@@ -1,4 +1,4 @@
-import type { PolicyTest } from '@doorward/decision/document/document';
+import type { PolicyTest } from '@doorward/decision/document';
 import type { Scope } from '@doorward/node';
 import type { Client } from '@doorward/node/client';
 import { explanationLines } from '../../access/explain.ts';
@@ -68,7 +68,7 @@ async function answersOf(
   doorward: Client,
   tests: readonly ServiceTest[],
 ): Promise<[PolicyTest, Answer][]> {
-  const { targetOf } = await import('@doorward/decision/document/document');
+  const { targetOf } = await import('@doorward/decision/document');
   const items = tests.map((test) => questionOf(test, targetOf));
   const subject = subjectOf(tests[0]);
   const sent = doorward.api.isAuthorizedBatch({ items, ...subject }, { signal: run.signal });
@@ -96,7 +96,7 @@ const subjectOf = (test: ServiceTest | undefined): { subject?: { userId: string 
 
 /** Only for callers who may ask for it; a test fails without it too. */
 async function explanationOf(run: Run, doorward: Client, test: ServiceTest): Promise<readonly string[]> {
-  const { targetOf } = await import('@doorward/decision/document/document');
+  const { targetOf } = await import('@doorward/decision/document');
   const question = { ...questionOf(test, targetOf), ...subjectOf(test), explain: true };
   try {
     const decision = await doorward.api.isAuthorized(question, { signal: run.signal });

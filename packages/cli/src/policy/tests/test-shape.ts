@@ -11,7 +11,7 @@ const members = ['name', 'subject', 'permission', 'context', 'expect', 'tokenFro
  * never reaches it. @throws Fault with the place
  */
 export async function assertTests({ policy, placeOf }: PolicyFile): Promise<void> {
-  const { decisionReasons } = await import('@doorward/decision/reasons');
+  const { decisionReasons } = await import('@doorward/decision');
   const { tests = [], scope, roles } = policy;
   const ownRoles = isObject(roles) ? Object.keys(roles) : [];
   if (!Array.isArray(tests)) throw usageFault('tests is a list.');

@@ -1,5 +1,4 @@
-import type { PolicyTest } from '@doorward/decision/document/document';
-import type { TestResult } from '@doorward/decision/document/decide-test';
+import type { PolicyTest, TestResult } from '@doorward/decision/document';
 import type { Command } from '../../command.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { usageFault } from '../../fault.ts';
@@ -28,8 +27,7 @@ export const testPolicy: Command = {
   examples: ['doorward policy test --offline'],
   async run(run, [path = DEFAULT_FILE], options) {
     // Loaded here, so that help is quick.
-    const { ownTests, runTests } = await import('@doorward/decision/document/decide-test');
-    const { withDefaults } = await import('@doorward/decision/document/defaults');
+    const { ownTests, runTests, withDefaults } = await import('@doorward/decision/document');
     const file = await readPolicy(run, path);
     await assertTests(file);
     const document = withDefaults(file.policy);

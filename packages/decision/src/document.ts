@@ -1,0 +1,11 @@
+/**
+ * A policy document decided in your own process: complete it with its defaults, and run the tests that name roles.
+ *
+ * @example
+ * const document = withDefaults(parse(file));
+ * const failed = runTests(document).filter(({ passed }) => !passed);
+ */
+export { ownTests, runTests, type TestResult } from './document/decide-test.ts';
+export { withDefaults, withoutDefaults } from './document/defaults.ts';
+export { targetOf } from './document/document.ts';
+export type { PolicyDocument, PolicyTest } from './document/document.ts';
