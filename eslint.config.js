@@ -9,6 +9,7 @@ export default tseslint.config(
       'data/',
       '**/migrations/',
       'packages/node/src/client/',
+      'packages/cli/src/policy/rules/',
       '**/*.mjs',
       '*.config.js',
     ],

@@ -1,16 +1,31 @@
 import { exitCodeOfStatus, exitCodes } from './exit-codes.ts';
 
+/** An invalid field of a file or of the input. */
+export interface FaultDetail {
+  readonly path: string;
+  readonly message: string;
+  readonly code: string;
+}
+
 /** Why a run ends without its result: one sentence, a code, what to do. */
 export class Fault extends Error {
   readonly exitCode: number;
   readonly code: string;
   readonly hint: string | undefined;
+  readonly details: readonly FaultDetail[];
 
-  constructor(exitCode: number, code: string, message: string, hint?: string) {
+  constructor(
+    exitCode: number,
+    code: string,
+    message: string,
+    hint?: string,
+    details: readonly FaultDetail[] = [],
+  ) {
     super(message);
     this.exitCode = exitCode;
     this.code = code;
     this.hint = hint;
+    this.details = details;
   }
 }
 
@@ -34,14 +49,14 @@ export interface ShownFault {
   readonly reason?: string | undefined;
   readonly hint?: string | undefined;
   readonly requestId?: string | undefined;
-  readonly details: readonly { readonly path: string; readonly message: string; readonly code: string }[];
+  readonly details: readonly FaultDetail[];
 }
 
 /** Recognizes errors of the client by their members, so that nothing needs the client only to show an error. */
 export function shownFault(error: unknown): ShownFault {
   if (error instanceof Fault) {
-    const { exitCode, code, message, hint } = error;
-    return { exitCode, code, message, hint, details: [] };
+    const { exitCode, code, message, hint, details } = error;
+    return { exitCode, code, message, hint, details };
   }
   const facts = (error ?? {}) as Readonly<Record<string, unknown>>;
   if (!(error instanceof Error) || typeof facts['code'] !== 'string' || !('retryable' in facts))

@@ -1,5 +1,6 @@
 /**
- * A policy document decided in your own process: complete it with its defaults, and run the tests that name roles.
+ * A policy document decided in your own process: complete it with its defaults, check its references, and run
+ * the tests that name roles.
  *
  * @example
  * const document = withDefaults(parse(file));
@@ -7,5 +8,6 @@
  */
 export { ownTests, runTests, type TestResult } from './document/decide-test.ts';
 export { withDefaults, withoutDefaults } from './document/defaults.ts';
+export { referenceFaults, type BuiltInNames, type ReferenceFault } from './document/references.ts';
 export { targetOf } from './document/document.ts';
 export type { PolicyDocument, PolicyTest } from './document/document.ts';

@@ -42,7 +42,8 @@ export async function readPolicy({ env, cwd }: Pick<Run, 'env' | 'cwd'>, path: s
       else if (member === 'tests' || member === 'cases') addTests(policy, origins, part, member, value);
       else if (member in policy && part !== parts[0])
         throw usageFault(`${member} is in ${place(part, [member])} and in another file.`);
-      else policy[member] = value;
+      // Not by assignment: a member `__proto__` would vanish, and no check would see it.
+      else Object.defineProperty(policy, member, { value, enumerable: true, writable: true });
     }
   }
   return { policy: filled(policy, env) as Value, placeOf: (path) => placeOf(path, parts, origins) };

@@ -140,3 +140,51 @@ tests:
   expect(stdout).toContain('      matched     own\n');
   expect(stdout).toMatch(/values {6}\{.*"bob".*\}/);
 });
+
+describe('a document', () => {
+  const passing =
+    "tests: [{name: t, subject: {roles: [Clerk]}, permission: 'a:b', expect: {authorized: false}}]\n";
+  const faults: readonly (readonly [title: string, text: string, fault: RegExp])[] = [
+    ['an unknown member', 'version: 1\ncolour: red\nroles: {Clerk: {}}', /cases\.yaml:2:\d+ colour: Unknown/],
+    [
+      'an unknown group',
+      'version: 1\nroles:\n  Clerk:\n    groups: [Nothing]',
+      /cases\.yaml:4:14 roles\.Clerk\.groups\.0: /,
+    ],
+    ['another version', 'version: 2\nroles: {Clerk: {}}', /cases\.yaml:1:10 version: /],
+    ['no version', 'roles: {Clerk: {}}', /version: /],
+    ['a merge key', 'version: 1\nroles:\n  Clerk: { <<: { groups: [] } }', /roles\.Clerk\.<<: /],
+    [
+      'a number as description',
+      'version: 1\nroles: {Clerk: {description: 7}}',
+      /cases\.yaml:2:\d+ roles\.Clerk\.description: .*string/,
+    ],
+    ['a member `__proto__`', 'version: 1\n__proto__: {}\nroles: {Clerk: {}}', /__proto__: /],
+    [
+      'an unknown action',
+      'version: 1\nresources: {a: {actions: [c]}}\npermissions: {a:b: {}}\nroles: {Clerk: {}}',
+      /cases\.yaml:3:\d+ permissions\.a:b\.action: /,
+    ],
+    [
+      'a key of a built-in row',
+      "version: 1\ngroups: {'Tag: Query': {}}\nroles: {Clerk: {}}",
+      /groups\.Tag: Query: Not allowed/,
+    ],
+    [
+      'no condition',
+      'version: 1\nresources: {a: {actions: [b]}}\npermissions: {a:b: {condition: {Equal: {}}}}\nroles: {Clerk: {}}',
+      /permissions\.a:b\.condition/,
+    ],
+  ];
+
+  test.each(faults)('with %s is refused before its tests run, as by plan', async (_, text, fault) => {
+    const offline = await tested(`${text}\n${passing}`, { env: { DOORWARD_URL: '' } }, '--offline');
+    expect([offline.code, offline.stdout], offline.stderr).toEqual([2, '']);
+    expect(offline.stderr).toMatch(fault);
+    const planned = await world.run(['policy', 'plan', 'cases.yaml'], {
+      cwd: folder,
+      env: { ...env, DOORWARD_SCOPE: world.scope },
+    });
+    expect(planned.code, planned.stdout + planned.stderr).toBe(2);
+  });
+});

@@ -7,6 +7,7 @@ import type { Run } from '../../run.ts';
 import { fileArgument } from '../plan.ts';
 import { DEFAULT_FILE, readPolicy } from '../policy-file.ts';
 import { answersOfService, type Answer } from './service-tests.ts';
+import { assertDocument } from './document-check.ts';
 import { assertTests } from './test-shape.ts';
 
 /** A test with its decision. */
@@ -21,7 +22,7 @@ export const testPolicy: Command = {
   path: ['policy', 'test'],
   summary: 'Run the tests of a policy document',
   description:
-    'Tests that name roles are decided by the document, with the code of the service; others are asked of the service, or left out with --offline. Exit code 1: a test failed.',
+    'Tests that name roles are decided by the document, with the code of the service; others are asked of the service, or left out with --offline. The document itself is checked first, as the service would check it. Exit code 1: a test failed; 2: the document is not valid.',
   arguments: fileArgument,
   options: { '--offline': 'run only the tests that need no service' },
   examples: ['doorward policy test --offline'],
@@ -30,6 +31,7 @@ export const testPolicy: Command = {
     const { ownTests, runTests, withDefaults } = await import('@doorward/decision/document');
     const file = await readPolicy(run, path);
     await assertTests(file);
+    await assertDocument(file);
     const document = withDefaults(file.policy);
     if (document.tests.length === 0) throw usageFault(`${path} has no tests.`);
     const answers = new Map<PolicyTest, Answer>(

@@ -1,12 +1,11 @@
 import type { PolicyDocument } from '@doorward/decision/document/document';
 import { z } from 'zod';
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
-import { jsonSchemaOptions } from '../../kernel/input/values.ts';
 import { query } from '../../kernel/operation.ts';
 import { bare } from '../../kernel/output/reply.ts';
 import { common, inProject } from './in-project.ts';
 import { differenceOf } from './document/difference.ts';
-import { Document } from './document/document.ts';
+import { policyFileSchema } from './document/file-schema.ts';
 import { exportDocument, loadState } from './document/state.ts';
 import { PolicyDifference, PolicyVersionWithDocument } from './outputs.ts';
 import { keptDocument, lastVersion, PolicyVersion, storedDocument, versionId } from './policy-version.ts';
@@ -75,20 +74,5 @@ export const policySchema = query({
   cors: 'any',
   input: {},
   output: z.record(z.string(), z.unknown()),
-  run: () => bare(schemaOfFiles(), { 'cache-control': 'public, max-age=3600' }),
+  run: () => bare(policyFileSchema(), { 'cache-control': 'public, max-age=3600' }),
 });
-
-/** The document as a file: the command line reads `include` and joins the files. */
-function schemaOfFiles(): Record<string, unknown> {
-  const file = Document.safeExtend({
-    include: z
-      .array(z.string())
-      .max(100)
-      .optional()
-      .describe('Files with further parts; * stands for names.'),
-  });
-  return {
-    ...z.toJSONSchema(file, { ...jsonSchemaOptions, io: 'input' }),
-    title: 'Policy of a Doorward project',
-  };
-}
