@@ -9,7 +9,8 @@ const readBy: Readonly<Record<(typeof roots)[number], string>> = {
   group: '`id`, `name`, `metadata.*` of the group by which the subject holds the permission',
   organization:
     '`id`, `metadata.*` of the organization whose project it is; in a granted scope `metadata.*` of the grant; elsewhere missing',
-  scope: '`tenant`, `id`, `accountId`, `organizationId`, `projectId`, as far as the scope has them',
+  scope:
+    '`tenant`, `id`, `accountId`, `organizationId`, `projectId`, as far as the scope has them; those of the project where a call or a token names the scope of a user of it',
   resource: '`context.resource` of the question; for an operation of Doorward itself the stored row',
 };
 

@@ -187,4 +187,18 @@ describe('a document', () => {
     });
     expect(planned.code, planned.stdout + planned.stderr).toBe(2);
   });
+
+  test('reads the project that the run names as `scope`', async () => {
+    const condition = `{ Equals: { scope.id: '${world.project.scope.id}' } }`;
+    const text = `version: 1
+resources: { a: { actions: [b] } }
+permissions: { a:b: { condition: ${condition} } }
+groups: { G: { permissions: [a:b] } }
+roles: { Clerk: { groups: [G] } }
+tests: [{ name: t, subject: { roles: [Clerk] }, permission: 'a:b', expect: { authorized: true } }]
+`;
+    const named = await tested(text, { env: { DOORWARD_SCOPE: world.scope } }, '--offline');
+    expect([named.code, named.stdout]).toEqual([0, 'ok    t\n1 passed, 0 failed\n']);
+    expect((await tested(text, {}, '--offline')).code).toBe(1);
+  });
 });

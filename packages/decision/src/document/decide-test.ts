@@ -1,5 +1,5 @@
 import { evaluate, indexPermissions } from '../evaluate.ts';
-import type { Decision } from '../evaluate.ts';
+import type { Decision, Grants } from '../evaluate.ts';
 import { unlimited, type Charged } from '../work.ts';
 import { DocumentRights } from './document-rights.ts';
 import { isBuiltInNoun, targetOf } from './document.ts';
@@ -19,13 +19,18 @@ export const ownTests = (document: PolicyDocument): readonly PolicyTest[] =>
 
 /**
  * Decides tests by the document, with the function that decides every question of the service. A subject has the named roles
- * and no others. Each result is made when it is asked for, so that a caller can do other work in between.
+ * and no others. `scope` has the attributes of the project's scope; without it, no condition that reads one is met. Each
+ * result is made when it is asked for, so that a caller can do other work in between.
  * @throws WorkExceeded if `work` is limited
  */
-export function* runTests(document: PolicyDocument, work: Charged = unlimited): Generator<TestResult> {
+export function* runTests(
+  document: PolicyDocument,
+  scope: Grants['scope'] = {},
+  work: Charged = unlimited,
+): Generator<TestResult> {
   const rights = new DocumentRights(document, work);
   for (const test of ownTests(document)) {
-    const decision = decideTest(rights, test, work);
+    const decision = decideTest(rights, test, scope, work);
     const { authorized, reason = decision.reason } = test.expect;
     const passed = decision.authorized === authorized && decision.reason === reason;
     yield { name: test.name, passed, expected: test.expect, decision };
@@ -35,6 +40,7 @@ export function* runTests(document: PolicyDocument, work: Charged = unlimited): 
 function decideTest(
   rights: DocumentRights,
   { permission, context, subject = {} }: PolicyTest,
+  scope: Grants['scope'],
   work: Charged,
 ): Decision {
   const { resource, action } = targetOf(permission);
@@ -44,7 +50,7 @@ function decideTest(
     {
       membership: 'active',
       user: { id: 'test', ...subject.attributes },
-      scope: {},
+      scope,
       held: indexPermissions(held, nouns, work),
     },
     { resource, action, attributes: context?.resource ?? null },

@@ -97,12 +97,12 @@ describe('the rights of a document', () => {
     const work = new Work(Infinity);
     const spentOn = (roles: string[]) => {
       const before = work.spent;
-      expect([...runTests({ ...document, tests: [{ ...test, subject: { roles } }] }, work)]).toHaveLength(1);
+      expect([...runTests({ ...document, tests: [{ ...test, subject: { roles } }] }, {}, work)]).toHaveLength(1);
       return work.spent - before;
     };
     const test = { name: 't', permission: 'order:read', expect: { authorized: true } };
     expect(spentOn(Array.from({ length: 100 }, () => 'Owner'))).toBe(spentOn(['Owner']));
     expect(spentOn(['Owner', 'Reader'])).toBeGreaterThan(spentOn(['Owner']));
-    expect(() => [...runTests(document, new Work(20))]).toThrow(WorkExceeded);
+    expect(() => [...runTests(document, {}, new Work(20))]).toThrow(WorkExceeded);
   });
 });

@@ -168,7 +168,9 @@ export const usersNodeOf = ({
   grant?.id ?? projectId;
 
 /** The camelCase reference to the tenant node of a scope, as events, audit entries and projects show it. */
-export function nodeRef(scope: ResolvedScope): ScopeRef {
+export function nodeRef(
+  scope: Pick<ResolvedScope, 'tenant' | 'id' | 'accountId' | 'organizationId' | 'projectId'>,
+): ScopeRef {
   if (scope.tenant !== 'projectUser') return { tenant: scope.tenant, id: scope.id };
   return scope.organizationId
     ? { tenant: 'organizationProject', id: `${scope.organizationId}:${scope.projectId}` }

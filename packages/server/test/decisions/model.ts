@@ -151,10 +151,10 @@ function scopeAttributes(world: World, where: Where): Record<string, unknown> {
   if (where.kind === 'organization') return { tenant: 'organization', id, organizationId: id };
   const owner = placeOf(world, where.place).projectOf ?? '';
   const of = owner === ACCOUNT ? 'account' : 'organization';
-  const own = where.user !== undefined;
   return {
-    tenant: own ? 'projectUser' : `${of}Project`,
-    id: own ? `${id}:${pureId(where.user)}` : `${pureId(owner)}:${id}`,
+    // Also in the scope of one user: conditions read the project there.
+    tenant: `${of}Project`,
+    id: `${pureId(owner)}:${id}`,
     [`${of}Id`]: pureId(owner),
     projectId: id,
   };

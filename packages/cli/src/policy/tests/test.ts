@@ -1,4 +1,5 @@
 import type { PolicyTest, TestResult } from '@doorward/decision/document';
+import type { Scope } from '@doorward/node';
 import type { Command } from '../../command.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { usageFault } from '../../fault.ts';
@@ -34,8 +35,12 @@ export const testPolicy: Command = {
     await assertDocument(file);
     const document = withDefaults(file.policy);
     if (document.tests.length === 0) throw usageFault(`${path} has no tests.`);
+    const scope = attributesOf(await run.settings.namedScope());
     const answers = new Map<PolicyTest, Answer>(
-      [...runTests(document)].map((result, at) => [ownTests(document)[at] as PolicyTest, ownAnswer(result)]),
+      [...runTests(document, scope)].map((result, at) => [
+        ownTests(document)[at] as PolicyTest,
+        ownAnswer(result),
+      ]),
     );
     const others = document.tests.filter((test) => !answers.has(test));
     if (!options.flag('offline'))
@@ -57,6 +62,13 @@ export const testPolicy: Command = {
     return report(run, results, document.tests.length - results.length);
   },
 };
+
+/** What conditions read of the project that flags, environment or profile name by its ids; nothing of another one. */
+function attributesOf(scope: Scope | undefined): Readonly<Record<string, unknown>> {
+  const [owner, projectId] = scope?.id.split(':') ?? [];
+  if (scope?.tenant === 'accountProject') return { ...scope, accountId: owner, projectId };
+  return scope?.tenant === 'organizationProject' ? { ...scope, organizationId: owner, projectId } : {};
+}
 
 const passes = ({ expect }: PolicyTest, { authorized, reason }: Answer): boolean =>
   authorized === expect.authorized && (expect.reason === undefined || reason === expect.reason);

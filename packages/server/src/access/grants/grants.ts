@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { preparedRowsOf } from '../../db/connection/prepared.ts';
-import { usersNodeOf, type ResolvedScope } from '../../kernel/scope.ts';
+import { nodeRef, usersNodeOf, type ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import {
   indexPermissions,
@@ -180,11 +180,16 @@ export const organizationAttributes = ({
     ? undefined
     : { id: organizationId, metadata: organizationMetadata ?? {} };
 
-/** The attributes of a scope that conditions can read; members that do not apply are missing, not null. */
+/**
+ * The attributes of a scope that conditions can read; members that do not apply are missing, not null. In the scope of a user
+ * of a project they are those of the project: otherwise the caller would choose what a condition reads by how it spells the
+ * scope, and AuthZEN and local decisions, which know the project alone, would decide otherwise.
+ */
 export function scopeAttributes(
   scope: Pick<ResolvedScope, 'tenant' | 'id' | 'accountId' | 'organizationId' | 'projectId'>,
 ): Record<string, unknown> {
-  const { tenant, id, accountId, organizationId, projectId } = scope;
+  const { tenant, id } = nodeRef(scope);
+  const { accountId, organizationId, projectId } = scope;
   return Object.fromEntries(
     Object.entries({ tenant, id, accountId, organizationId, projectId }).filter(
       ([, value]) => value !== null,

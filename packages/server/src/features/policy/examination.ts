@@ -3,7 +3,9 @@ import { runTests, type TestResult } from '@doorward/decision/document/decide-te
 import { DocumentRights } from '@doorward/decision/document/document-rights';
 import type { PolicyDocument } from '@doorward/decision/document/document';
 import { Work } from '@doorward/decision/work';
+import { scopeAttributes } from '../../access/grants/grants.ts';
 import type { RequestWork } from '../../kernel/request-work.ts';
+import type { ResolvedScope } from '../../kernel/scope.ts';
 
 /** What a document says about itself, whatever the rows are. */
 export interface Examination {
@@ -18,9 +20,13 @@ export interface Examination {
  * roles each, so this happens outside of a transaction, and other requests run in between.
  * @throws QUERY_TOO_COMPLEX
  */
-export async function examine(document: PolicyDocument, work: RequestWork): Promise<Examination> {
+export async function examine(
+  document: PolicyDocument,
+  scope: ResolvedScope,
+  work: RequestWork,
+): Promise<Examination> {
   const tests: TestResult[] = [];
-  for (const result of runTests(document, work)) {
+  for (const result of runTests(document, scopeAttributes(scope), work)) {
     tests.push(result);
     await work.pause();
   }
