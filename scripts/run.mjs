@@ -10,6 +10,14 @@ import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'no
 import { basename, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  console.error(
+    `Doorward needs Node 20.19 or newer, and this is ${process.version}. Install a newer one: https://nodejs.org`,
+  );
+  process.exit(1);
+}
+
 const buildOnly = process.argv[2] === '--build-only';
 const [entry, ...args] = process.argv.slice(buildOnly ? 3 : 2);
 const root = join(import.meta.dirname, '..');
@@ -63,7 +71,7 @@ const withLibraries = {
 
 /** Beside the service: what the command line does on its machine, and the command line itself. */
 const serviceEntries = {
-  main: service,
+  main: 'packages/server/src/entry.ts',
   programs: 'packages/server/src/programs/programs.ts',
   doorward: 'packages/cli/src/main.ts',
 };

@@ -102,6 +102,8 @@ export function createBrowserClient(options: BrowserClientOptions): BrowserClien
       await store.join();
     }
     const refused = failure;
+    // So that `can()` answers in the line after `await start()`.
+    if (store.current() !== null) await permissions.loaded();
     isStarted = true;
     update();
     if (refused !== undefined) throw refused;

@@ -21,7 +21,8 @@ export interface BrowserClient {
   readonly permissions: Permissions;
   /**
    * Finishes a redirect, or joins the session of another tab. Call it once when the page starts, before a router reads
-   * the address. @throws DoorwardError when a sign-in came back that failed or must not be used
+   * the address. For a signed-in user it ends once the permissions are loaded, or could not be: then `permissions.error`
+   * says why, and `state` is `unknown`. @throws DoorwardError when a sign-in came back that failed or must not be used
    */
   readonly start: () => Promise<{ readonly returnTo?: string }>;
   /** Leaves for the hosted pages. Nothing after it runs, unless the user goes back to this page. @throws DoorwardError */

@@ -39,6 +39,8 @@ interface PermissionList {
   readonly state: (permission: Permission) => PermissionState;
   /** Loads at once; several calls within a short time cause one request. */
   readonly load: () => void;
+  /** Resolves when they are loaded, or could not be loaded once. It never rejects. */
+  readonly loaded: () => Promise<void>;
   readonly clear: () => void;
 }
 
@@ -59,6 +61,8 @@ export function createPermissionList(call: Call, onChange: () => void): Permissi
   let etag: string | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let requestedAt = -Infinity;
+  /** The last request. */
+  let pending: Promise<void> | undefined;
   /** Grows when the session changes, so that the answer to an earlier session is not used. */
   let epoch = 0;
 
@@ -67,10 +71,14 @@ export function createPermissionList(call: Call, onChange: () => void): Permissi
     timer = setTimeout(() => {
       // A page that becomes visible loads at once.
       if (document.visibilityState === 'hidden') return schedule(INTERVAL_MS);
-      requestedAt = Date.now();
-      schedule(INTERVAL_MS);
-      void request();
+      void loadNow();
     }, delay);
+  }
+
+  function loadNow(): Promise<void> {
+    requestedAt = Date.now();
+    schedule(INTERVAL_MS);
+    return (pending = request());
   }
 
   async function request(): Promise<void> {
@@ -108,6 +116,8 @@ export function createPermissionList(call: Call, onChange: () => void): Permissi
       if (current.version === null) return 'unknown';
       return condition === undefined ? 'no' : condition ? 'conditional' : 'yes';
     },
+    // Also in a hidden tab, where `load` waits: the caller waits for the answer.
+    loaded: () => pending ?? loadNow(),
     load: () => schedule(Math.max(0, requestedAt + MIN_INTERVAL_MS - Date.now())),
     clear() {
       epoch++;
@@ -115,6 +125,7 @@ export function createPermissionList(call: Call, onChange: () => void): Permissi
       conditional = new Map();
       etag = null;
       current = nothing;
+      pending = undefined;
       requestedAt = -Infinity;
     },
   };

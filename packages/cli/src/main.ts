@@ -3,6 +3,14 @@ import { main } from './cli.ts';
 import { exitCodes } from './exit-codes.ts';
 import { installedService } from './installation/installed-service.ts';
 
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write(
+    `Doorward needs Node 20.19 or newer, and this is ${process.version}. Install a newer one: https://nodejs.org\n`,
+  );
+  process.exit(1);
+}
+
 // The reader of the output may stop: `doorward users list | head -1`.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -100,6 +100,21 @@ describe('rights', () => {
       });
   });
 
+  test('are known in the line after `await start()`, also in a tab that is hidden', async () => {
+    const context = await all.browser.newContext({ locale: 'en-GB' });
+    const first = await all.signedIn(await all.boards.user(), context);
+    for (const state of ['visible', 'hidden']) {
+      const tab = await context.newPage();
+      await tab.addInitScript(`
+        Object.defineProperty(document, 'visibilityState', { value: '${state}' });
+        globalThis.rights = new Promise((resolve) => (globalThis.reportRights = resolve));`);
+      await tab.goto(`${all.pages.origin}/`);
+      expect(await inPage(tab, `rights`), state).toEqual([true, 'conditional', 'no']);
+      await tab.close();
+    }
+    await first.context().close();
+  });
+
   test('follow a change after a refusal, and after the focus', async () => {
     const other = await all.boards.user();
     const tab = await all.signedIn(other);

@@ -6,7 +6,11 @@ export const clientScript = `
   import { createBrowserClient } from '@doorward/browser';
   globalThis.doorward = createBrowserClient(globalThis.config);
   globalThis.started = doorward.start().then(
-    ({ returnTo }) => ({ returnTo: returnTo ?? null }),
+    ({ returnTo }) => {
+      const rights = [doorward.can('board:read'), doorward.state('board:edit'), doorward.state('board:share')];
+      globalThis.reportRights?.(rights);
+      return { returnTo: returnTo ?? null };
+    },
     ({ code, fix }) => ({ code, fix }),
   );
 `;

@@ -43,16 +43,36 @@ it('names variables that are set and not read: nearly ours, and all of overload'
     DATABASE_URI: 'postgres://x',
     DATABASE_PORT: '5432',
     NODE_EXTRA_CA_CERTS: '/x',
+    DATABASE_URL: '',
     DATABSE_URL: 'of a prefix that is none of ours',
+    LOGLEVEL: 'debug',
+    ENCRYPTON_KEY: 'x',
+    POST: 'x',
+    HOSTS: 'x',
+    LANGUAGE: 'en',
     PATH: '/bin',
   };
   expect(unreadVariables(env)).toEqual([
     'OVERLOAD_DELAY_MS is not a variable of this version, and is not read. Remove it.',
     'AUTH_PASSWORD_MINLENGTH is not read. Set AUTH_PASSWORD_MIN_LENGTH if you mean that one, and remove AUTH_PASSWORD_MINLENGTH.',
     'DATABASE_URI is not read. Set DATABASE_URL if you mean that one, and remove DATABASE_URI.',
+    'DATABSE_URL is not read. Set DATABASE_URL if you mean that one, and remove DATABSE_URL.',
+    'LOGLEVEL is not read. Set LOG_LEVEL if you mean that one, and remove LOGLEVEL.',
+    'ENCRYPTON_KEY is not read. Set ENCRYPTION_KEY if you mean that one, and remove ENCRYPTON_KEY.',
   ]);
   expect(problemsOf(env)).toEqual([]);
 });
+
+it.each(['DATABSE_URL', 'DATABASE_URI', 'DATABASEURL', 'DTABASE_URL'])(
+  'does not start the embedded database in place of that of %s',
+  (name) => {
+    expect(problemsOf({ [name]: 'postgres://x' })).toEqual([
+      `${name} is set and DATABASE_URL is not: rename it, or set DATABASE_URL to nothing for the embedded database.`,
+    ]);
+    expect(problemsOf({ [name]: 'postgres://x', DATABASE_URL: '' })).toEqual([]);
+    expect(problemsOf({ [name]: 'postgres://x', DATABASE_URL: 'postgres://y' })).toEqual([]);
+  },
+);
 
 describe('defaults', () => {
   it('need nothing outside production', () => {

@@ -56,13 +56,16 @@ const prefixes = new Set(Object.keys(declarations).flatMap((name) => /^[A-Z]+_/.
 
 /**
  * A warning for each variable that is set but not read, although it was probably meant for this service: a misspelled
- * variable, or an `OVERLOAD_*` variable of an earlier version.
+ * variable, or an `OVERLOAD_*` variable of an earlier version. With another prefix a variable may belong to any program, so
+ * a long name counts that is one letter away; `POST` and `HOSTS` do not.
  */
 export const unreadVariables = (env: Environment): string[] =>
   Object.keys(env).flatMap((name) => {
     const [prefix = ''] = /^[A-Z]+_/.exec(name) ?? [];
-    if (name in declarations || !prefixes.has(prefix)) return [];
-    const similar = nearest(name, Object.keys(declarations));
+    if (name in declarations) return [];
+    const isOurs = prefixes.has(prefix);
+    if (!isOurs && name.length < 7) return [];
+    const similar = nearest(name, Object.keys(declarations), isOurs ? undefined : 1);
     if (similar !== undefined)
       return [`${name} is not read. Set ${similar} if you mean that one, and remove ${name}.`];
     return prefix === 'OVERLOAD_'

@@ -1,3 +1,4 @@
+import { nearest } from '../kernel/input/nearest.ts';
 import { hostOf, rpIdConflict } from './relying-party.ts';
 import type { Values, VariableName } from './variables.ts';
 
@@ -18,6 +19,14 @@ export function conflicts(env: Environment, values: Values): string[] {
   }
   if (values.MAIL_PROVIDER === 'smtp' && !has('SMTP_URL')) {
     problems.push('SMTP_URL is required with MAIL_PROVIDER=smtp: set it to smtp(s)://user:pass@host:port.');
+  }
+  // A typing error here would start an empty database instead of the one that is meant. Empty: the embedded one is meant.
+  if (env['DATABASE_URL'] === undefined) {
+    const misspelled = Object.keys(env).find((name) => nearest(name, ['DATABASE_URL'], 1) !== undefined);
+    if (misspelled !== undefined)
+      problems.push(
+        `${misspelled} is set and DATABASE_URL is not: rename it, or set DATABASE_URL to nothing for the embedded database.`,
+      );
   }
   if (values.WORKERS > 1 && !has('DATABASE_URL')) {
     problems.push('WORKERS above 1 needs DATABASE_URL: the embedded database belongs to one process.');

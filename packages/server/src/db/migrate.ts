@@ -6,7 +6,7 @@ import type { Executor } from '../kernel/scoped-db.ts';
 import { privilegeErrorOf, prepareAppRole } from './tenancy/app-role.ts';
 import type { Database } from './connection/open.ts';
 import { prepareTenantRole } from './tenancy/tenant-role.ts';
-import { connectTo } from './connection/database-unusable.ts';
+import { connectTo, preparationFault } from './connection/database-unusable.ts';
 import { assertSessionPooling } from './connection/session-pooling.ts';
 
 /** Advisory lock under which one process at a time prepares a database. */
@@ -59,6 +59,8 @@ export async function prepareDatabase(
         ? []
         : [`only the conditions of statements separate tenants, not row-level security: ${withoutPolicies}`]),
     ];
+  } catch (error) {
+    throw preparationFault(error, client);
   } finally {
     // Closing the connection also releases the lock.
     await client.end();

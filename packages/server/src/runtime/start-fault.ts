@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config.ts';
 import { WrongEncryptionKey } from '../crypto/keys/installation.ts';
-import { DataDirectoryInUse } from '../db/connection/data-lock.ts';
+import { DataDirectoryInUse, DataDirectoryUnusable } from '../db/connection/data-lock.ts';
 import { DatabaseUnusable } from '../db/connection/database-unusable.ts';
 
 /** The process cannot listen at the configured address. */
@@ -28,6 +28,7 @@ export function listenFault(error: unknown, { host, port }: Config['http']): unk
 const operatorErrors = [
   ConfigError,
   DataDirectoryInUse,
+  DataDirectoryUnusable,
   WrongEncryptionKey,
   DatabaseUnusable,
   AddressUnusable,

@@ -1,6 +1,13 @@
 /** A start that fails prints one line with the reason and the variable to correct, and exits with code 1. */
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { buildService, freePort, ServiceNotStarted, startService } from '../../../../scripts/service.ts';
 import { postgresDatabase } from '../support/postgres.ts';
@@ -47,6 +54,48 @@ test('a database that does not answer', async () => {
   expect(output).not.toContain('hush');
 });
 
+/** The service is started as root in some places, which may write everywhere but in a file. */
+const isRoot = process.getuid?.() === 0;
+
+test('a data directory that is a file, or below one', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'doorward-start-'));
+  const file = join(folder, 'file');
+  await writeFile(file, '');
+  expect(await printed({ DATA_DIR: file })).toEqual(
+    oneLine(`DATA_DIR: ${file}: that is a file \\(EEXIST\\)\\. `),
+  );
+  expect(await printed({ DATA_DIR: join(file, 'data') })).toEqual(oneLine('DATA_DIR: .* \\(ENOTDIR\\)\\. '));
+  expect(await printed({ DATA_DIR: '/proc/data' })).toEqual(oneLine('DATA_DIR: /proc/data: '));
+  await rm(folder, { recursive: true });
+});
+
+test.skipIf(isRoot)('a data directory of another user', async () => {
+  expect(await printed({ DATA_DIR: '/root/data' })).toEqual(
+    oneLine('DATA_DIR: /root/data: user \\d+ may not '),
+  );
+});
+
+test('a misspelled DATABASE_URL', async () => {
+  expect(await printed({ DATABSE_URL: 'postgres://127.0.0.1/x' })).toContain(
+    'DATABSE_URL is set and DATABASE_URL is not',
+  );
+});
+
+test.skipIf(!process.env['OLD_NODE'])('a Node that is too old', async () => {
+  for (const args of [
+    ['packages/server/dist/main.js'],
+    ['packages/server/dist/doorward.js', '--version'],
+    ['scripts/run.mjs', 'x.ts'],
+  ]) {
+    const run = promisify(execFile)(process.env['OLD_NODE'] ?? '', args);
+    const failed = await run.catch((error: unknown) => error);
+    expect(failed).toMatchObject({
+      code: 1,
+      stderr: oneLine('Doorward needs Node 20\\.19 or newer, and this is v1'),
+    });
+  }
+});
+
 describe.skipIf(!inject('postgresUrl'))('a PostgreSQL server', () => {
   const at = (change: Partial<URL>) => Object.assign(new URL(inject('postgresUrl')), change).href;
   let database: Awaited<ReturnType<typeof postgresDatabase>>;
@@ -64,6 +113,30 @@ describe.skipIf(!inject('postgresUrl'))('a PostgreSQL server', () => {
   test('a server that refuses the user', async () => {
     expect(await printed({ DATABASE_URL: at({ username: 'nobody_here' }) })).toEqual(
       oneLine('DATABASE_URL: PostgreSQL at .* refuses this user or password '),
+    );
+  });
+
+  test('a user without rights in the database', async () => {
+    const name = `weak_${randomUUID().slice(0, 8)}`;
+    const client = new pg.Client(database.url);
+    await client.connect();
+    await client.query(`create role ${name} login`);
+    try {
+      const weak = Object.assign(new URL(database.url), { username: name }).href;
+      expect(await printed({ DATABASE_URL: weak })).toEqual(
+        oneLine(`DATABASE_URL: user "${name}" lacks rights in database .*alter database`),
+      );
+    } finally {
+      await client.query(`drop role ${name}`);
+      await client.end();
+    }
+  });
+
+  test('a database that is read-only', async () => {
+    const url = new URL(database.url);
+    url.searchParams.set('options', '-c default_transaction_read_only=on');
+    expect(await printed({ DATABASE_URL: url.href })).toEqual(
+      oneLine('DATABASE_URL: database .* is read-only '),
     );
   });
 

@@ -7,6 +7,7 @@ import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../../config/config.ts';
 import type { Config } from '../../config/config.ts';
+import { fileFault } from '../../db/connection/data-lock.ts';
 import type { EncryptionKeys } from './kek.ts';
 
 /**
@@ -22,10 +23,15 @@ export async function resolveEncryptionKeys(
       'ENCRYPTION_KEY is required in production: make one with openssl rand -base64 32.',
     ]);
   }
-  const current = key === undefined ? await readOrCreateKey(config.dataDir) : Buffer.from(key, 'base64');
+  const current = key === undefined ? await keyInFile(config.dataDir) : Buffer.from(key, 'base64');
   const old = oldKeys.map((text) => Buffer.from(text, 'base64')).filter((other) => !other.equals(current));
   return { current, old };
 }
+
+const keyInFile = (directory: string): Promise<Buffer> =>
+  readOrCreateKey(directory).catch((error: unknown) => {
+    throw fileFault(error, 'DATA_DIR', directory);
+  });
 
 async function readOrCreateKey(directory: string): Promise<Buffer> {
   const path = join(directory, 'encryption.key');

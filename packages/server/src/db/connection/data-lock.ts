@@ -1,10 +1,54 @@
-import { open, readFile, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rm, stat } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** Another process uses the data directory. Two processes on one embedded database would lose rows silently. */
 export class DataDirectoryInUse extends Error {
   override readonly name = 'DataDirectoryInUse';
+}
+
+/** The data directory cannot be made, read or written. The message is one line: the problem and its remedy. */
+export class DataDirectoryUnusable extends Error {
+  override readonly name = 'DataDirectoryUnusable';
+}
+
+/**
+ * Names the variable, the user and the remedy in place of an error of the file system. Other errors are returned unchanged.
+ * @param variable whose value `path` is, or begins with
+ */
+export function fileFault(error: unknown, variable: string, path: string): unknown {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  const user = process.getuid?.();
+  const who = user === undefined ? 'this user' : `user ${user}`;
+  const messages: Readonly<Record<string, string>> = {
+    EACCES: `${who} may not read and write there (EACCES). Give it the directory: chown -R ${user ?? '<user>'} ${path}`,
+    EPERM: `${who} may not read and write there (EPERM). Give it the directory, or name another one.`,
+    EROFS: 'the file system is read-only (EROFS). Mount a writable one there, or name another directory.',
+    ENOTDIR: 'a part of the path is a file (ENOTDIR). Name a directory.',
+    EEXIST: 'that is a file (EEXIST). Name a directory.',
+    ENOENT: 'it cannot be made there (ENOENT). Name a directory on a writable disk.',
+    ENOSPC: 'the disk is full (ENOSPC). Free some space, or name another directory.',
+    EDQUOT: `the quota of ${who} is used up (EDQUOT). Free some space, or name another directory.`,
+  };
+  const message = messages[code];
+  return message === undefined
+    ? error
+    : new DataDirectoryUnusable(`${variable}: ${path}: ${message}`, { cause: error });
+}
+
+/** Makes the directory and its parents. `recursive` of Node never ends where the system lets nobody make one (/proc). */
+export async function makeDirectory(directory: string): Promise<void> {
+  const make = () => mkdir(directory, { mode: 0o700 });
+  try {
+    await make();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && (await stat(directory)).isDirectory()) return;
+    const parent = dirname(directory);
+    if (code !== 'ENOENT' || (await stat(parent).catch(() => null))) throw error;
+    await makeDirectory(parent);
+    await make();
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { pgCode } from './pg-error.ts';
 
 /** The database of DATABASE_URL cannot be used. The message is one line: the problem and its remedy. */
 export class DatabaseUnusable extends Error {
@@ -15,6 +16,22 @@ export async function connectTo(client: pg.Client): Promise<void> {
       cause: error,
     });
   }
+}
+
+/**
+ * What the user of DATABASE_URL may not do while the database is prepared, with the remedy. Other errors are returned
+ * unchanged.
+ */
+export function preparationFault(error: unknown, client: pg.Client): unknown {
+  const [database, user] = [printable(client.database ?? ''), printable(client.user ?? '')];
+  const messages: Readonly<Record<string, string>> = {
+    // Since PostgreSQL 15 only the owner of a database may create tables in it.
+    '42501': `user "${user}" lacks rights in database "${database}" (42501). Let it own the database: alter database "${database}" owner to "${user}"`,
+    '25006': `database "${database}" is read-only (25006): a standby, or default_transaction_read_only. Name the primary, or set it to off.`,
+  };
+  const message = messages[pgCode(error) ?? ''];
+  if (message === undefined) return error;
+  return new DatabaseUnusable(`DATABASE_URL: ${message}`, { cause: error });
 }
 
 function describeFailure(error: unknown, where: string, database: string): string {

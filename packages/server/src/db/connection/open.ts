@@ -1,13 +1,12 @@
 import type { Filesystem } from '@electric-sql/pglite/basefs';
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
+import { join, resolve } from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import pg from 'pg';
 import { fail } from '../../errors.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { openConnections } from './connections.ts';
-import { lockDataDirectory } from './data-lock.ts';
+import { fileFault, lockDataDirectory, makeDirectory } from './data-lock.ts';
 import { withDeferredResults, type Transaction } from './deferred-results.ts';
 import { isPolicyViolation, pgCode } from './pg-error.ts';
 import { createRls, noRls, type RowLevelSecurity } from '../tenancy/rls.ts';
@@ -97,8 +96,12 @@ export async function openEmbedded(
 ): Promise<Database> {
   let release = async (): Promise<void> => undefined;
   if (directory !== null) {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    release = await lockDataDirectory(directory);
+    try {
+      await makeDirectory(resolve(directory));
+      release = await lockDataDirectory(directory);
+    } catch (error) {
+      throw fileFault(error, 'DATA_DIR', directory);
+    }
   }
   // Loaded here, because a process with a PostgreSQL server never needs this half megabyte of code.
   const { PGlite } = await import('@electric-sql/pglite');

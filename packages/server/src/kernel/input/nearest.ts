@@ -2,10 +2,14 @@
 const maxDistance = (length: number): number => (length < 4 ? 1 : length < 20 ? 2 : 3);
 
 /** The word that the caller most likely meant, or undefined if none is similar. Long words are not compared. */
-export function nearest(word: string, words: Iterable<string>): string | undefined {
+export function nearest(
+  word: string,
+  words: Iterable<string>,
+  atMost = maxDistance(word.length),
+): string | undefined {
   if (word.length > 128) return undefined;
   let match: string | undefined;
-  let least = maxDistance(word.length);
+  let least = atMost;
   for (const candidate of words) {
     if (Math.abs(candidate.length - word.length) > least) continue;
     const distance = distanceOf(word, candidate);

@@ -1,0 +1,10 @@
+/** The oldest Node that runs the service, as `engines` of package.json says. */
+const [MAJOR, MINOR] = [20, 19] as const;
+
+/** Why this Node cannot run the service; null if it can. */
+export function oldNodeFault(version: string): string | null {
+  const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
+  return major > MAJOR || (major === MAJOR && minor >= MINOR)
+    ? null
+    : `Doorward needs Node ${MAJOR}.${MINOR} or newer, and this is ${version}. Install a newer one: https://nodejs.org`;
+}
