@@ -34,6 +34,8 @@ export interface Api {
   requestPasswordReset: Operation<'requestPasswordReset'>;
   /** Ask for a new verification mail.
    *
+   * For the address of a registration; for one that a user has added, with a session of that user.
+   *
    * Access: public. `POST /api/auth/resend-verification` */
   resendVerification: Operation<'resendVerification'>;
   /** Reset a forgotten password with the token from the mail.

@@ -120,7 +120,9 @@ export interface paths {
     put?: never;
     /**
      * Ask for a new verification mail
-     * @description Access: public.
+     * @description For the address of a registration; for one that a user has added, with a session of that user.
+     *
+     *     Access: public.
      */
     post: operations['resendVerification'];
     delete?: never;

@@ -388,6 +388,7 @@ test('who signed out has a way on, by keyboard', async () => {
 test('the pages below /hosted are accessible', async () => {
   const paths = [
     'verify-email?token=x',
+    'verify-email?token=y#account=ada%40example.com',
     'verify-email',
     'invitation?token=x',
     'reset-password?token=x',

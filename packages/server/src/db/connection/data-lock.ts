@@ -36,7 +36,7 @@ export function fileFault(error: unknown, variable: string, path: string): unkno
     : new DataDirectoryUnusable(`${variable}: ${path}: ${message}`, { cause: error });
 }
 
-/** Makes the directory and its parents. `recursive` of Node never ends where the system lets nobody make one (/proc). */
+/** Makes the directory and its parents. `recursive` of Node never ends where the system makes none (/proc). */
 export async function makeDirectory(directory: string): Promise<void> {
   const make = () => mkdir(directory, { mode: 0o700 });
   try {

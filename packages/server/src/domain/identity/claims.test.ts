@@ -62,12 +62,50 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
     expect(items.map(({ providerId }) => providerId)).toEqual([own]);
   });
 
-  test('a verification mail sent again names the user who added the address', async () => {
-    const { email, own } = await squatter();
-    await app.must('resendVerification', { email }, { via });
+  test('a claim that has ended sends no mail to whoever asks, and to its user one that names the account', async () => {
+    const { email, own, token } = await squatter();
+    const before = (await mailsTo(email)).length;
+    const other = await app.person();
+    for (const caller of [{}, { token: other.token }]) {
+      const answer = await app.raw('resendVerification', { email }, { via, ...caller });
+      expect(answer.data).toEqual({ accepted: true });
+    }
+    await app.raw('requestPasswordReset', { email }, { via });
+    expect((await mailsTo(email)).length).toBe(before);
+    await app.must('resendVerification', { email }, { token, via });
     const mail = (await mailsTo(email)).at(-1);
     expect(mail?.subject).toBe('Is this e-mail address yours?');
     expect(mail?.text.replaceAll('\u200B', '')).toContain(own);
+    // The page reads the account from the fragment, in any browser.
+    expect(mail?.text).toMatch(new RegExp(`\\?token=[\\w-]{43}#account=${encodeURIComponent(own)}`));
+  });
+
+  test('the link of a registration names no account', async () => {
+    const { email } = await app.person({ verified: false });
+    expect((await mailsTo(email)).at(-1)?.text).not.toContain('#account');
+  });
+
+  test('a reset ends addresses that were never proven, and says what else signs in', async () => {
+    const person = await app.person();
+    const [second, pending] = [newAddress(), newAddress()];
+    for (const providerId of [second, pending]) {
+      const method = { provider: 'email' as const, providerId };
+      await app.must('addMyAuthenticationMethod', method, { token: person.token, via });
+    }
+    await app.must('verifyEmail', { token: await app.mailedToken(second) });
+    const link = await app.mailedToken(pending);
+    await app.must('requestPasswordReset', { email: person.email }, { via });
+    const reset = { token: await app.mailedToken(person.email), newPassword: 'a password that is new 7' };
+    await app.must('resetPassword', reset, { via });
+    expect((await app.raw('verifyEmail', { token: link }, { via })).code).toBe('INVALID_TOKEN');
+    const login = { ...registration(person.email), providerData: { password: reset.newPassword } };
+    const { accessToken } = await app.must('login', login);
+    const { items } = await app.must('myAuthenticationMethods', {}, { token: accessToken });
+    expect(items.map(({ providerId }) => providerId).sort()).toEqual([person.email, second].sort());
+    const mail = (await mailsTo(person.email)).at(-1);
+    expect(mail?.subject).toBe('Your password was changed');
+    expect(mail?.text.replaceAll('\u200B', '')).toContain(`can still sign in to the account: ${second}.`);
+    expect(mail?.text).not.toContain(pending);
   });
 
   test('a reset of an unverified registration mails the link that verifies it', async () => {

@@ -8,7 +8,7 @@ import { authenticationMethods, passwords } from '../../features/me/authenticati
 import { endProofs } from '../sign-in-protection/pending-proofs.ts';
 import { userData, type Run, type UserRow } from './sign-in.ts';
 import { endSessions } from '../sessions/live-sessions.ts';
-import { passwordChangedMail } from './password-changed-mail.ts';
+import { passwordChangedMail, type RemainingSignIns } from './password-changed-mail.ts';
 import { nodeOfUser } from './user-node.ts';
 import { flushMails } from './flush-mails.ts';
 
@@ -60,7 +60,12 @@ export async function replacePassword(
   ctx: Run,
   user: UserRow,
   hash: string,
-  by: { readonly actor: Actor; readonly endedSessions?: SQL; readonly proved?: string },
+  by: {
+    readonly actor: Actor;
+    readonly endedSessions?: SQL;
+    readonly proved?: string;
+    readonly remaining?: RemainingSignIns;
+  },
 ): Promise<void> {
   const { tx, services, call } = ctx;
   const set = { hash, updatedAt: services.clock.now() };
@@ -79,7 +84,8 @@ export async function replacePassword(
   await endSessions(ctx, user.id, by.endedSessions, by.actor);
   const recipients = new Set([by.proved, user.emailVerified ? user.email : null]);
   for (const address of recipients) {
-    if (address) await services.mail.queue(tx, passwordChangedMail(address, user.locale ?? call.language));
+    if (address)
+      await services.mail.queue(tx, passwordChangedMail(address, user.locale ?? call.language, by.remaining));
   }
   flushMails(ctx);
 }

@@ -1,16 +1,34 @@
-import { composeMail } from '../../events/mail/mail-layout.ts';
+import { composeMail, withoutLinks } from '../../events/mail/mail-layout.ts';
 import type { Mail } from '../../kernel/ports.ts';
 import type { UserRow } from './sign-in.ts';
 
 type Language = NonNullable<UserRow['locale']>;
 
-const texts: Record<Language, { subject: string; lines: readonly string[]; small: string }> = {
+/** What else signs in to the account of a user who has just reset the password. */
+export interface RemainingSignIns {
+  /** Verified addresses, and addresses of accounts elsewhere, other than the one that was proven. */
+  readonly addresses: readonly string[];
+  readonly passkeys: number;
+}
+
+interface Texts {
+  readonly subject: string;
+  readonly lines: readonly string[];
+  /** What else signs in, as `{list}`. */
+  readonly remaining: string;
+  readonly passkeys: (number: number) => string;
+  readonly small: string;
+}
+
+const texts: Record<Language, Texts> = {
   en: {
     subject: 'Your password was changed',
     lines: [
       'The password of your Doorward account was changed.',
       'Devices that were signed in before have to sign in again with the new password.',
     ],
+    remaining: 'These can still sign in to the account: {list}. Remove what is not yours.',
+    passkeys: (number) => (number === 1 ? '1 passkey' : `${number} passkeys`),
     small: 'If it was not you, reset the password at once with “Forgot password” on the sign-in page.',
   },
   de: {
@@ -19,6 +37,8 @@ const texts: Record<Language, { subject: string; lines: readonly string[]; small
       'Das Passwort Ihres Kontos bei Doorward wurde geändert.',
       'Geräte, die vorher angemeldet waren, müssen sich mit dem neuen Passwort wieder anmelden.',
     ],
+    remaining: 'Weiterhin am Konto anmelden können sich: {list}. Entfernen Sie, was nicht Ihnen gehört.',
+    passkeys: (number) => (number === 1 ? '1 Passkey' : `${number} Passkeys`),
     small:
       'Wenn Sie es nicht waren, setzen Sie das Passwort sofort mit „Passwort vergessen“ auf der Anmeldeseite zurück.',
   },
@@ -28,6 +48,8 @@ const texts: Record<Language, { subject: string; lines: readonly string[]; small
       'Se ha cambiado la contraseña de su cuenta de Doorward.',
       'Los dispositivos que tenían la sesión abierta deben iniciarla de nuevo con la contraseña nueva.',
     ],
+    remaining: 'Todavía pueden iniciar sesión en la cuenta: {list}. Elimine lo que no sea suyo.',
+    passkeys: (number) => (number === 1 ? '1 llave de acceso' : `${number} llaves de acceso`),
     small:
       'Si no ha sido usted, restablezca la contraseña de inmediato con «He olvidado mi contraseña» en la página de inicio de sesión.',
   },
@@ -37,13 +59,23 @@ const texts: Record<Language, { subject: string; lines: readonly string[]; small
       'Le mot de passe de votre compte Doorward a été modifié.',
       'Les appareils qui étaient connectés doivent se reconnecter avec le nouveau mot de passe.',
     ],
+    remaining: 'Peuvent encore se connecter au compte : {list}. Supprimez ce qui n’est pas à vous.',
+    passkeys: (number) => (number === 1 ? '1 clé d’accès' : `${number} clés d’accès`),
     small:
       "Si ce n'était pas vous, réinitialisez tout de suite le mot de passe avec « Mot de passe oublié » sur la page de connexion.",
   },
 };
 
-/** Contains no link: a security warning must not train users to click. */
-export function passwordChangedMail(to: string, language: Language): Mail {
-  const { subject, lines, small } = texts[language];
-  return composeMail({ to, language, subject, paragraphs: lines, footnotes: [small] });
+/**
+ * Contains no link: a security warning must not train users to click. After a reset it names what else can sign in, because
+ * the reset ends none of that, and the reader may not have set it up.
+ */
+export function passwordChangedMail(to: string, language: Language, remaining?: RemainingSignIns): Mail {
+  const { subject, lines, small, ...words } = texts[language];
+  const list = [
+    ...(remaining?.addresses ?? []).map(withoutLinks),
+    ...(remaining?.passkeys ? [words.passkeys(remaining.passkeys)] : []),
+  ];
+  const others = list.length === 0 ? [] : [words.remaining.replace('{list}', () => list.join(', '))];
+  return composeMail({ to, language, subject, paragraphs: [...lines, ...others], footnotes: [small] });
 }

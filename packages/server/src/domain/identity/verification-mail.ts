@@ -177,11 +177,21 @@ const owned: typeof taken = {
   },
 };
 
-/** The link opens the frontend, or the hosted page of this service if there is no frontend. */
-export const verificationLink = ({ appUrl, security }: Config, token: string): string =>
-  security.frontendUrl === undefined
-    ? `${appUrl}/hosted/verify-email?token=${token}`
-    : `${security.frontendUrl}/auth/verify-email?token=${token}`;
+/**
+ * The link opens the frontend, or the hosted page of this service if there is no frontend. Its fragment names the account that
+ * the address would join, so that the page asks about it in any browser. No server sees a fragment.
+ */
+export const verificationLink = (
+  { appUrl, security }: Config,
+  token: string,
+  account: string | null,
+): string => {
+  const page =
+    security.frontendUrl === undefined
+      ? `${appUrl}/hosted/verify-email`
+      : `${security.frontendUrl}/auth/verify-email`;
+  return `${page}?token=${token}${account === null ? '' : `#account=${encodeURIComponent(account)}`}`;
+};
 
 /**
  * The mail with the link to verify an address. The owner of the address is not yet verified, so the mail contains no text
@@ -203,7 +213,7 @@ export function verificationMail(
     language,
     subject,
     paragraphs: lines,
-    action: { label: button, url: verificationLink(config, token) },
+    action: { label: button, url: verificationLink(config, token, addedBy) },
     footnotes: small,
   });
 }

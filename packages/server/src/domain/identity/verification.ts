@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, isNull, ne, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, isNull, ne, or, sql } from 'drizzle-orm';
 import { z } from 'zod';
 import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { fail } from '../../errors.ts';
@@ -100,14 +100,28 @@ export async function sendVerification(ctx: Run, user: UserRow, address: string)
   return true;
 }
 
-/** Queues a new link for the user with an unverified claim on the address, if there is one. */
-export async function mailVerificationAgain(ctx: Run, address: string): Promise<void> {
+/**
+ * Queues a new link for the unverified address of a registration, if there is one. For an address that a user has added, or
+ * whose claim has ended, only that user gets one: the link would join the address to their account, so no other caller can
+ * ask for it.
+ *
+ * @param caller the user who is signed in, if one is
+ */
+export async function mailVerificationAgain(
+  ctx: Run,
+  address: string,
+  caller: string | undefined,
+): Promise<void> {
   const { tx } = ctx;
+  const mayAsk = or(
+    eq(authenticationMethods.claims, true),
+    ...(caller === undefined ? [] : [eq(authenticationMethods.userId, caller)]),
+  );
   const [claim] = await tx
     .select({ userId: authenticationMethods.userId, isVerified: authenticationMethods.isVerified })
     .from(authenticationMethods)
-    .where(isAddress(address))
-    .orderBy(desc(authenticationMethods.claims), desc(authenticationMethods.createdAt))
+    .where(and(isAddress(address), mayAsk))
+    .orderBy(desc(authenticationMethods.claims))
     .limit(1);
   if (!claim || claim.isVerified) return ctx.unchanged();
   // Without the lock two concurrent requests would leave two valid links.

@@ -204,6 +204,8 @@ export const resendVerification = mutation({
   rest: 'POST /auth/resend-verification',
   whileImpersonating: 'refused',
   summary: 'Ask for a new verification mail',
+  description:
+    'For the address of a registration; for one that a user has added, with a session of that user.',
   access: 'public',
   leavesPermissions: true,
   input: {
@@ -215,7 +217,8 @@ export const resendVerification = mutation({
   run: async (ctx) => {
     const { startedAt } = ctx.prepared;
     delayToStep(ctx, startedAt);
-    await mailVerificationAgain(ctx, ctx.input.email);
+    const caller = ctx.principal?.type === 'session' ? ctx.principal.userId : undefined;
+    await mailVerificationAgain(ctx, ctx.input.email, caller);
     return { accepted: true as const };
   },
 });

@@ -10,6 +10,7 @@ import { findClaim, canSignIn } from '../../domain/identity/password-sign-in.ts'
 import type { Run, UserRow } from '../../domain/identity/sign-in.ts';
 import { nodeOfUser, userAsActor } from '../../domain/identity/user-node.ts';
 import { lockUser, sendVerification } from '../../domain/identity/verification.ts';
+import { otherSignIns, removeUnproven } from '../../domain/password-reset/remaining-sign-ins.ts';
 import { mailResetLinkTo } from '../../domain/password-reset/reset-link.ts';
 
 /**
@@ -75,8 +76,8 @@ export async function prepareReset(
 }
 
 /**
- * Uses up the token and replaces the password; ends all sessions and the lockout of the user. It starts no session,
- * verifies no address and removes no second factor (identity §5). Of concurrent requests with one token, one succeeds.
+ * Uses up the token and replaces the password; ends all sessions, the lockout and the unproven addresses of the user, and
+ * mails what else can still sign in. It starts no session, verifies no address and removes no second factor (identity §5). Of concurrent requests with one token, one succeeds.
  * @throws INVALID_TOKEN
  */
 export async function applyReset(
@@ -90,5 +91,10 @@ export async function applyReset(
   const user = used && (await userOfVerifiedAddress(tx, used));
   if (!user) throw fail('INVALID_TOKEN');
   await endLockout(tx, userId);
-  await replacePassword(ctx, user, hash, { actor: userAsActor(user), proved: address });
+  await removeUnproven(ctx, user);
+  await replacePassword(ctx, user, hash, {
+    actor: userAsActor(user),
+    proved: address,
+    remaining: await otherSignIns(tx, userId, address),
+  });
 }

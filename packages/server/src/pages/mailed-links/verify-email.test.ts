@@ -61,3 +61,14 @@ test('the address takes no other method', async () => {
   expect(answer.statusCode).toBe(405);
   expect(answer.headers['allow']).toBe('GET, HEAD, OPTIONS');
 });
+
+test.each([
+  ['en', 'would be added to the account of {account}'],
+  ['de', 'würde zum Konto von {account} hinzugefügt'],
+  ['es', 'se añadiría a la cuenta de {account}'],
+  ['fr', 'serait ajoutée au compte de {account}'],
+])('asks before an address joins an account, in %s', async (language, text) => {
+  const page = await get('/hosted/verify-email', { 'accept-language': language });
+  expect(page.body.match(/data-joining="[^"]+"/g)).toHaveLength(3);
+  expect(page.body).toContain(text);
+});

@@ -9,6 +9,8 @@ interface Texts {
   readonly title: string;
   readonly ask: string;
   readonly button: string;
+  /** In place of these for an address that joins the account `{account}`. */
+  readonly joining: { readonly title: string; readonly ask: string; readonly button: string };
   readonly outcome: {
     /** The heading after it. */
     readonly verified: string;
@@ -25,6 +27,11 @@ const texts: Record<Language, Texts> = {
     title: 'Verify your e-mail address',
     ask: 'Select the button to confirm that this address is yours.',
     button: 'Verify e-mail address',
+    joining: {
+      title: 'Add this address to an account?',
+      ask: 'Your e-mail address would be added to the account of {account}. Its user could then sign in with this address. Continue only if this account is yours.',
+      button: 'Yes, that is my account',
+    },
     outcome: {
       verified: 'Your e-mail address is verified',
       done: 'Thank you. You can close this page.',
@@ -38,6 +45,11 @@ const texts: Record<Language, Texts> = {
     title: 'E-Mail-Adresse bestätigen',
     ask: 'Bestätigen Sie mit der Schaltfläche, dass diese Adresse Ihnen gehört.',
     button: 'E-Mail-Adresse bestätigen',
+    joining: {
+      title: 'Diese Adresse zu einem Konto hinzufügen?',
+      ask: 'Ihre E-Mail-Adresse würde zum Konto von {account} hinzugefügt. Wer dieses Konto benutzt, könnte sich dann damit anmelden. Fahren Sie nur fort, wenn dieses Konto Ihnen gehört.',
+      button: 'Ja, das ist mein Konto',
+    },
     outcome: {
       verified: 'Ihre E-Mail-Adresse ist bestätigt',
       done: 'Vielen Dank. Sie können diese Seite schließen.',
@@ -51,6 +63,11 @@ const texts: Record<Language, Texts> = {
     title: 'Verifique su dirección de correo',
     ask: 'Pulse el botón para confirmar que esta dirección es suya.',
     button: 'Verificar la dirección',
+    joining: {
+      title: '¿Añadir esta dirección a una cuenta?',
+      ask: 'Su dirección de correo se añadiría a la cuenta de {account}. Quien use esa cuenta podría iniciar sesión con ella. Continúe solo si esa cuenta es suya.',
+      button: 'Sí, es mi cuenta',
+    },
     outcome: {
       verified: 'Su dirección de correo está verificada',
       done: 'Gracias. Puede cerrar esta página.',
@@ -64,6 +81,11 @@ const texts: Record<Language, Texts> = {
     title: 'Vérifiez votre adresse e-mail',
     ask: 'Appuyez sur le bouton pour confirmer que cette adresse est la vôtre.',
     button: 'Vérifier l’adresse e-mail',
+    joining: {
+      title: 'Ajouter cette adresse à un compte ?',
+      ask: 'Votre adresse e-mail serait ajoutée au compte de {account}. La personne qui utilise ce compte pourrait alors se connecter avec elle. Continuez seulement si ce compte est le vôtre.',
+      button: 'Oui, c’est mon compte',
+    },
     outcome: {
       verified: 'Votre adresse e-mail est vérifiée',
       done: 'Merci. Vous pouvez fermer cette page.',
@@ -77,13 +99,14 @@ const texts: Record<Language, Texts> = {
 
 /**
  * The page to which a verification mail links, for installations without a frontend. Opening it changes nothing, because
- * mail scanners open every link; the button posts the token to the API. Only the script reads the token from the address.
+ * mail scanners open every link; the button posts the token to the API. Only the script reads the token from the address, and
+ * the account that the address would join, which the reader has to know: another person may have asked for the mail.
  */
 function page(language: Language, { home }: PageSettings): Html {
-  const { title, ask, button, outcome, goOn, noScript } = texts[language];
-  const body = html`<h1 id="title">${title}</h1>
-    <p id="ask">${ask}</p>
-    <button id="verify" type="button">${button}</button>
+  const { title, ask, button, joining, outcome, goOn, noScript } = texts[language];
+  const body = html`<h1 id="title" data-joining="${joining.title}">${title}</h1>
+    <p id="ask" data-joining="${joining.ask}">${ask}</p>
+    <button id="verify" type="button" data-joining="${joining.button}">${button}</button>
     ${outcomeParagraph(outcome)} ${onward(home, goOn)}
     <noscript><p>${noScript}</p></noscript>`;
   return hostedPage({ language, title, body, script: '/hosted/verify-email.js' });
@@ -92,6 +115,10 @@ function page(language: Language, { home }: PageSettings): Html {
 const script = `const button = document.getElementById('verify');
 const outcome = document.getElementById('outcome');
 const token = new URLSearchParams(location.search).get('token') || '';
+const account = new URLSearchParams(location.hash.slice(1)).get('account');
+if (account)
+  for (const element of document.querySelectorAll('[data-joining]'))
+    element.textContent = element.dataset.joining.replace('{account}', () => account);
 
 const showOutcome = (name, tone) => {
   outcome.textContent = outcome.dataset[name];

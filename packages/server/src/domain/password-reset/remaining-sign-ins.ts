@@ -1,0 +1,44 @@
+import { and, asc, count, eq, inArray, ne } from 'drizzle-orm';
+import { authenticationMethods } from '../../features/me/authentication-method.ts';
+import { passkeys } from '../../features/passkeys/passkey.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { recordMethodChange } from '../sign-in-protection/method-changes.ts';
+import type { RemainingSignIns } from '../identity/password-changed-mail.ts';
+import { oneTimeTokens } from '../identity/one-time-token.ts';
+import type { Run, UserRow } from '../identity/sign-in.ts';
+import { userAsActor } from '../identity/user-node.ts';
+
+/**
+ * Removes the addresses that were never proven, with the links mailed to them. Another person may have known the former
+ * password, and added an address whose link still waits.
+ */
+export async function removeUnproven(ctx: Run, user: UserRow): Promise<void> {
+  const { tx } = ctx;
+  const before = await tx
+    .select()
+    .from(authenticationMethods)
+    .where(eq(authenticationMethods.userId, user.id));
+  const unproven = before.filter(({ isVerified }) => !isVerified);
+  if (unproven.length === 0) return;
+  await tx.delete(authenticationMethods).where(
+    inArray(
+      authenticationMethods.id,
+      unproven.map(({ id }) => id),
+    ),
+  );
+  await tx
+    .delete(oneTimeTokens)
+    .where(and(eq(oneTimeTokens.userId, user.id), eq(oneTimeTokens.purpose, 'verifyEmail')));
+  for (const method of unproven)
+    await recordMethodChange(ctx, user, { change: 'removed', method, before, actor: userAsActor(user) });
+}
+
+export async function otherSignIns(db: Executor, userId: string, proven: string): Promise<RemainingSignIns> {
+  const others = await db
+    .selectDistinct({ label: authenticationMethods.label })
+    .from(authenticationMethods)
+    .where(and(eq(authenticationMethods.userId, userId), ne(authenticationMethods.label, proven)))
+    .orderBy(asc(authenticationMethods.label));
+  const [row] = await db.select({ number: count() }).from(passkeys).where(eq(passkeys.userId, userId));
+  return { addresses: others.map(({ label }) => label), passkeys: row?.number ?? 0 };
+}
