@@ -68,8 +68,33 @@ function isIdle(socket: Socket): boolean {
   return response === undefined || response.writableFinished || response.destroyed;
 }
 
+/** Connections whose refusal was sent, with the number of bytes that they may send until they are cut off. */
+const refused = new WeakMap<Socket, number>();
+const LINGER_MS = 2000;
+const LINGER_BYTES = 1024 * 1024;
+
+/**
+ * Ends the connection after the answer, and goes on reading for a moment: a connection that closes with bytes unread is reset,
+ * and the client's system then drops the answer that the client has not read yet.
+ */
+function endWith(socket: Socket, text: string): void {
+  refused.set(socket, socket.bytesRead + LINGER_BYTES);
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
+  // Node reads on by itself. When the client has ended too, nothing can be lost any more.
+  socket.once('end', () => socket.destroy());
+  socket.end(text);
+  socket.resume();
+}
+
 function refuse(error: Error & { code?: string }, socket: Socket, headers: Readonly<Record<string, string>>) {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  const allowed = refused.get(socket);
+  if (allowed !== undefined) {
+    // Of the rest of the same request.
+    if (socket.bytesRead > allowed) socket.destroy();
+    return;
+  }
   const response = lastResponses.get(socket);
   // The invalid bytes follow a valid request. Its answer is still pending, so this connection ends after it.
   if (response?.req.complete && !response.writableFinished) {
@@ -88,9 +113,7 @@ function refuse(error: Error & { code?: string }, socket: Socket, headers: Reado
     connection: 'close',
   };
   const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`, () =>
-    socket.destroy(),
-  );
+  endWith(socket, `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`);
 }
 
 /** Statuses 431 and 408 have no code of their own in the catalogue (errors §1), so the nearest code is used. */
