@@ -97,7 +97,9 @@ describe('the rights of a document', () => {
     const work = new Work(Infinity);
     const spentOn = (roles: string[]) => {
       const before = work.spent;
-      expect([...runTests({ ...document, tests: [{ ...test, subject: { roles } }] }, {}, work)]).toHaveLength(1);
+      expect([...runTests({ ...document, tests: [{ ...test, subject: { roles } }] }, {}, work)]).toHaveLength(
+        1,
+      );
       return work.spent - before;
     };
     const test = { name: 't', permission: 'order:read', expect: { authorized: true } };

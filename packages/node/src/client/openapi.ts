@@ -16164,8 +16164,19 @@ export interface components {
         'application/json': components['schemas']['Error'] | components['schemas']['OauthError'];
       };
     };
-    /** @description `VALIDATION_ERROR` The request is not valid. · `SCOPE_REQUIRED` A scope is required: send {place}. · `TENANT_NOT_ALLOWED` This operation does not work on the tenant {tenant}. */
-    'Invalid-SCOPE_REQUIRED-TENANT_NOT_ALLOWED': {
+    /** @description `VALIDATION_ERROR` The request is not valid. · `QUERY_TOO_COMPLEX` The query is too complex: {limit}. */
+    'Invalid-QUERY_TOO_COMPLEX-FORM': {
+      headers: {
+        'X-Request-Id': components['headers']['X-Request-Id'];
+        'Content-Language': components['headers']['Content-Language'];
+        [name: string]: unknown;
+      };
+      content: {
+        'application/json': components['schemas']['Error'] | components['schemas']['OauthError'];
+      };
+    };
+    /** @description `VALIDATION_ERROR` The request is not valid. · `SCOPE_REQUIRED` A scope is required: send {place}. · `TENANT_NOT_ALLOWED` This operation does not work on the tenant {tenant}. · `INVALID_CURSOR` The cursor is not valid here. · `QUERY_TOO_COMPLEX` The query is too complex: {limit}. */
+    'Invalid-SCOPE_REQUIRED-TENANT_NOT_ALLOWED-INVALID_CURSOR-QUERY_TOO_COMPLEX': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
         'Content-Language': components['headers']['Content-Language'];
@@ -16175,8 +16186,8 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `VALIDATION_ERROR` The request is not valid. · `SCOPE_REQUIRED` A scope is required: send {place}. · `TENANT_NOT_ALLOWED` This operation does not work on the tenant {tenant}. · `INVALID_CURSOR` The cursor is not valid here. */
-    'Invalid-SCOPE_REQUIRED-TENANT_NOT_ALLOWED-INVALID_CURSOR': {
+    /** @description `VALIDATION_ERROR` The request is not valid. · `SCOPE_REQUIRED` A scope is required: send {place}. · `TENANT_NOT_ALLOWED` This operation does not work on the tenant {tenant}. · `QUERY_TOO_COMPLEX` The query is too complex: {limit}. */
+    'Invalid-SCOPE_REQUIRED-TENANT_NOT_ALLOWED-QUERY_TOO_COMPLEX': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
         'Content-Language': components['headers']['Content-Language'];
@@ -16230,8 +16241,8 @@ export interface components {
         'application/json': components['schemas']['Error'];
       };
     };
-    /** @description `VALIDATION_ERROR` The request is not valid. · `SCOPE_REQUIRED` A scope is required: send {place}. · `SCOPE_CONFLICT` The request names two different scopes. · `TENANT_NOT_ALLOWED` This operation does not work on the tenant {tenant}. · `INVALID_CONDITION` The condition is not valid. · `WEBHOOK_URL_NOT_ALLOWED` The webhook address is not allowed. */
-    'InvalidInScope-INVALID_CONDITION-WEBHOOK_URL_NOT_ALLOWED': {
+    /** @description `VALIDATION_ERROR` The request is not valid. · `SCOPE_REQUIRED` A scope is required: send {place}. · `SCOPE_CONFLICT` The request names two different scopes. · `TENANT_NOT_ALLOWED` This operation does not work on the tenant {tenant}. · `INVALID_CONDITION` The condition is not valid. · `WEBHOOK_URL_NOT_ALLOWED` The webhook address is not allowed. · `QUERY_TOO_COMPLEX` The query is too complex: {limit}. */
+    'InvalidInScope-INVALID_CONDITION-WEBHOOK_URL_NOT_ALLOWED-QUERY_TOO_COMPLEX': {
       headers: {
         'X-Request-Id': components['headers']['X-Request-Id'];
         'Content-Language': components['headers']['Content-Language'];
@@ -18998,7 +19009,7 @@ export interface operations {
             | components['schemas']['TokenIntrospection'];
         };
       };
-      400: components['responses']['Invalid-FORM'];
+      400: components['responses']['Invalid-QUERY_TOO_COMPLEX-FORM'];
       401: components['responses']['UNAUTHENTICATED-FORM'];
       403: components['responses']['FORBIDDEN-IMPERSONATION_NOT_ALLOWED-FORM'];
       413: components['responses']['PAYLOAD_TOO_LARGE-FORM'];
@@ -19743,7 +19754,7 @@ export interface operations {
           };
         };
       };
-      400: components['responses']['InvalidInScope'];
+      400: components['responses']['InvalidInScope-QUERY_TOO_COMPLEX'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenOutsideOfOrganizations'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -19788,7 +19799,7 @@ export interface operations {
           };
         };
       };
-      400: components['responses']['InvalidInScope'];
+      400: components['responses']['InvalidInScope-QUERY_TOO_COMPLEX'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenOutsideOfOrganizations'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -19826,7 +19837,7 @@ export interface operations {
         };
         content?: never;
       };
-      400: components['responses']['InvalidInScope'];
+      400: components['responses']['InvalidInScope-QUERY_TOO_COMPLEX'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenOutsideOfOrganizations'];
       429: components['responses']['RATE_LIMITED'];
@@ -19870,7 +19881,7 @@ export interface operations {
         };
         content?: never;
       };
-      400: components['responses']['InvalidInScope'];
+      400: components['responses']['InvalidInScope-QUERY_TOO_COMPLEX'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-SESSION_REQUIRED'];
       429: components['responses']['RATE_LIMITED'];
@@ -19964,7 +19975,7 @@ export interface operations {
           };
         };
       };
-      400: components['responses']['InvalidInScope-INVALID_CURSOR'];
+      400: components['responses']['InvalidInScope-INVALID_CURSOR-QUERY_TOO_COMPLEX'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope'];
       413: components['responses']['PAYLOAD_TOO_LARGE'];
@@ -20017,7 +20028,7 @@ export interface operations {
         };
         content?: never;
       };
-      400: components['responses']['InvalidInScope'];
+      400: components['responses']['InvalidInScope-QUERY_TOO_COMPLEX'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-SESSION_REQUIRED'];
       409: components['responses']['SNAPSHOT_TOO_LARGE'];
@@ -20059,7 +20070,7 @@ export interface operations {
           'application/jwt': string;
         };
       };
-      400: components['responses']['InvalidInScope'];
+      400: components['responses']['InvalidInScope-QUERY_TOO_COMPLEX'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-SESSION_REQUIRED'];
       409: components['responses']['SNAPSHOT_TOO_LARGE'];
@@ -20102,7 +20113,7 @@ export interface operations {
           'application/json': components['schemas']['AuthzenDecision'];
         };
       };
-      400: components['responses']['Invalid-SCOPE_REQUIRED-TENANT_NOT_ALLOWED'];
+      400: components['responses']['Invalid-SCOPE_REQUIRED-TENANT_NOT_ALLOWED-QUERY_TOO_COMPLEX'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenOutsideOfOrganizations'];
       404: components['responses']['NOT_FOUND'];
@@ -20151,7 +20162,7 @@ export interface operations {
             components['schemas']['AuthzenDecisions'] | components['schemas']['AuthzenDecision'];
         };
       };
-      400: components['responses']['Invalid-SCOPE_REQUIRED-TENANT_NOT_ALLOWED'];
+      400: components['responses']['Invalid-SCOPE_REQUIRED-TENANT_NOT_ALLOWED-QUERY_TOO_COMPLEX'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenOutsideOfOrganizations'];
       404: components['responses']['NOT_FOUND'];
@@ -20195,7 +20206,7 @@ export interface operations {
           'application/json': components['schemas']['AuthzenActions'];
         };
       };
-      400: components['responses']['Invalid-SCOPE_REQUIRED-TENANT_NOT_ALLOWED-INVALID_CURSOR'];
+      400: components['responses']['Invalid-SCOPE_REQUIRED-TENANT_NOT_ALLOWED-INVALID_CURSOR-QUERY_TOO_COMPLEX'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope'];
       404: components['responses']['NOT_FOUND'];
@@ -20240,7 +20251,7 @@ export interface operations {
           'application/json': components['schemas']['AuthzenSubjects'];
         };
       };
-      400: components['responses']['Invalid-SCOPE_REQUIRED-TENANT_NOT_ALLOWED-INVALID_CURSOR'];
+      400: components['responses']['Invalid-SCOPE_REQUIRED-TENANT_NOT_ALLOWED-INVALID_CURSOR-QUERY_TOO_COMPLEX'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope'];
       404: components['responses']['NOT_FOUND'];
@@ -25264,7 +25275,7 @@ export interface operations {
           };
         };
       };
-      400: components['responses']['InvalidInScope-INVALID_CONDITION-WEBHOOK_URL_NOT_ALLOWED'];
+      400: components['responses']['InvalidInScope-INVALID_CONDITION-WEBHOOK_URL_NOT_ALLOWED-QUERY_TOO_COMPLEX'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
       404: components['responses']['NOT_FOUND'];
@@ -25322,7 +25333,7 @@ export interface operations {
           };
         };
       };
-      400: components['responses']['InvalidInScope-INVALID_CONDITION-WEBHOOK_URL_NOT_ALLOWED'];
+      400: components['responses']['InvalidInScope-INVALID_CONDITION-WEBHOOK_URL_NOT_ALLOWED-QUERY_TOO_COMPLEX'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-SESSION_REQUIRED'];
       404: components['responses']['NOT_FOUND'];
@@ -25434,7 +25445,7 @@ export interface operations {
           };
         };
       };
-      400: components['responses']['InvalidInScope-INVALID_CONDITION-WEBHOOK_URL_NOT_ALLOWED'];
+      400: components['responses']['InvalidInScope-INVALID_CONDITION-WEBHOOK_URL_NOT_ALLOWED-QUERY_TOO_COMPLEX'];
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-SESSION_REQUIRED-STEP_UP_REQUIRED-IMPERSONATION_NOT_ALLOWED-PRIVILEGE_ESCALATION'];
       404: components['responses']['NOT_FOUND'];

@@ -212,5 +212,10 @@ async function proposalOf(
           formerKeys: new Map(),
         };
   assertConsistent(document, services.builtIns);
-  return { document, formerKeys, allowDelete: mayDelete, examination: await examine(document, scope, call.work) };
+  return {
+    document,
+    formerKeys,
+    allowDelete: mayDelete,
+    examination: await examine(document, scope, call.work),
+  };
 }
