@@ -35,6 +35,7 @@ const pages = [
   'authzen',
   'policy-as-code',
   'openid',
+  'sign-in-methods',
 ] as const;
 type Page = (typeof pages)[number];
 const fileOf = (page: Page): string => `docs/spec/${page}.md`;
