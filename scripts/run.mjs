@@ -13,7 +13,7 @@ import { pathToFileURL } from 'node:url';
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
   console.error(
-    `Doorward needs Node 20.19 or newer, and this is ${process.version}. Install a newer one: https://nodejs.org`,
+    `Doorward needs Node 20.19 or newer, but this is ${process.version}. Install a newer one: https://nodejs.org`,
   );
   process.exit(1);
 }

@@ -6,7 +6,7 @@ import { installedService } from './installation/installed-service.ts';
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(
-    `Doorward needs Node 20.19 or newer, and this is ${process.version}. Install a newer one: https://nodejs.org\n`,
+    `Doorward needs Node 20.19 or newer, but this is ${process.version}. Install a newer one: https://nodejs.org\n`,
   );
   process.exit(1);
 }

@@ -1,6 +1,6 @@
 import { isPlainObject, isScalar } from './conditions-parse.ts';
 import { isInexact } from './inexact.ts';
-import { haveOneType, listOf, Lists, ShortList, type List } from './lists.ts';
+import { areComparable, listOf, Lists, ShortList, type List } from './lists.ts';
 import type { Item, Node, Operand, Operator, Path } from './conditions-parse.ts';
 
 /**
@@ -154,7 +154,7 @@ const truthOf = (holds: boolean): Truth => (holds ? 'true' : 'false');
 
 /** Never converts: values of two types cannot be compared, so the result is unknown, not false. */
 const equals: Test = (left, right, lists) => {
-  if (!isScalar(left) || !haveOneType(right, left)) return 'unknown';
+  if (!isScalar(left) || !areComparable(right, left)) return 'unknown';
   chargeText(left, lists);
   return truthOf(left === right);
 };

@@ -52,7 +52,7 @@ interface At {
   readonly negated: boolean;
 }
 
-/** Of a node whose result is `truth`. */
+/** The comparison that decided a node with the result `truth`. */
 function decidingComparison(node: Node, truth: Truth, at: At): Omit<Failure, 'outcome'> {
   const { attributes, lists, negated } = at;
   if (node.kind === 'not') return decidingComparison(node.node, not(truth), { ...at, negated: !negated });
@@ -72,8 +72,8 @@ function decidingComparison(node: Node, truth: Truth, at: At): Omit<Failure, 'ou
 }
 
 /**
- * Proposes values of single attributes that might meet the condition, the simplest for each comparison first, without end
- * but for the condition's own. The caller must try a proposal before it reports it, and may stop at any.
+ * Proposes values of single attributes that might meet the condition, the simplest for each comparison first, until the
+ * condition has no more. The caller must try a proposal before reporting it, and may stop at any time.
  *
  * @param wanted which attributes are worth a proposal
  */

@@ -31,7 +31,7 @@ function includes(items: readonly unknown[], value: unknown): string {
 }
 
 describe('a list', () => {
-  it('answers for any length what its items answer one by one', () => {
+  it('gives the same result at any length as item by item', () => {
     const isLongEnough = { minLength: 0, maxLength: 40 };
     fc.assert(
       fc.property(

@@ -2,7 +2,7 @@ import { isScalar, type Scalar } from './conditions-parse.ts';
 import { isInexact } from './inexact.ts';
 import { unlimited, type Charged } from './work.ts';
 
-/** What comparisons ask of a list. */
+/** What comparisons need from a list. */
 export interface List {
   readonly isInexact: boolean;
   readonly hasOnlyScalars: boolean;
@@ -20,7 +20,7 @@ const SHORT = 16;
  */
 export class Lists {
   readonly work: Charged;
-  /** Most comparisons after each other are about one list. */
+  /** Consecutive comparisons mostly read one list. */
   #last: readonly unknown[] | undefined;
   #lastExamined: List | undefined;
   #examined: Map<readonly unknown[], List> | undefined;
@@ -71,7 +71,7 @@ export class ShortList implements List {
     let isComparable = true;
     for (const item of this.#items) {
       if (item === value && isScalar(item)) return 'true';
-      isComparable &&= haveOneType(item, value);
+      isComparable &&= areComparable(item, value);
     }
     return isComparable ? 'false' : 'unknown';
   }
@@ -101,5 +101,5 @@ class LongList implements List {
 }
 
 /** Whether two values can be compared: values of two types cannot, and null can with everything. */
-export const haveOneType = (a: unknown, b: Scalar): boolean =>
+export const areComparable = (a: unknown, b: Scalar): boolean =>
   isScalar(a) && (a === null || b === null || typeof a === typeof b);

@@ -54,7 +54,7 @@ export function settingRemedy(search: SettingSearch): FoundSetting | undefined {
       if (setting) return setting;
     }
   } catch (error) {
-    // Not a fault of the question, whose decision is known: the answer has one remedy less.
+    // Not a fault of the question, whose decision is known: the explanation just lacks this remedy.
     if (!(error instanceof WorkExceeded)) throw error;
   } finally {
     search.work.charge('proposals', work.spent);

@@ -1,9 +1,9 @@
 /**
- * Counts the work of decisions, so that what a request may ask is bounded by the product of its limits and not by each of
- * them: conditions × lists, tests × roles × permissions, proposals × attributes.
+ * Counts the work of decisions, so that a request is bounded in total. Each limit alone is harmless, their product is not:
+ * conditions × lists, tests × roles × permissions, proposals × attributes.
  *
- * A step is about a comparison: 50 to 200 nanoseconds. Every loop whose length a caller can choose charges
- * what it is about to do, before it does it.
+ * A step is about a comparison: 50 to 200 nanoseconds. Every loop whose length a caller can choose charges what it is about
+ * to do, before it does it.
  *
  * @example
  * const work = new Work(4_000_000);
@@ -43,7 +43,7 @@ export type WorkKind =
   | 'comparisons'
   /** Items of lists among the attributes. */
   | 'items'
-  /** From a role over a group to a permission. */
+  /** From a role through a group to a permission. */
   | 'paths'
   /** Values that might meet a condition. */
   | 'proposals'

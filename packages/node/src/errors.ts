@@ -106,7 +106,7 @@ export type TokenErrorCode =
   | 'TOKEN_ISSUER'
   | 'TOKEN_AUDIENCE'
   | 'TOKEN_TYPE'
-  /** The token is for another project, or for a customer that uses the project by a grant. */
+  /** The token is for another project, or for a customer that uses the project through a grant. */
   | 'TOKEN_SCOPE'
   /** The credential of the token has ended, its networks exclude the address of the caller, or the service refuses the token. */
   | 'TOKEN_REVOKED';

@@ -158,8 +158,7 @@ export interface VerifyOptions extends CallOptions {
    */
   readonly scope?: Scope | undefined;
   /**
-   * True: tokens of all customers to whom the project is granted are accepted too. The application serves many customers
-   * then, and reads the customer from the principal's `scope`: its questions and its data are those of that scope.
+   * True: tokens of all customers to whom the project is granted are accepted too. The application must then take the customer from the principal's `scope`, and use that scope for its checks and data.
    */
   readonly anyCustomer?: boolean | undefined;
 }

@@ -4,7 +4,7 @@ import { unlimited, type Charged } from '../work.ts';
 import { isBuiltInNoun, targetOf, type PolicyDocument } from './document.ts';
 
 /**
- * What the roles of a document hold. A role has up to 100 groups of 100 permissions each, and a document a thousand roles,
+ * The permissions that a document's roles grant. A role has up to 100 groups of 100 permissions each, and a document a thousand roles,
  * so the permissions of a group are looked up once, and a question about one pair makes only the paths to this pair.
  */
 export class DocumentRights {

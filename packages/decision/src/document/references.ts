@@ -86,7 +86,7 @@ function* builtInKeys(
       yield {
         path: `policy.${kind}.${key}`,
         code: 'not_allowed',
-        hint: 'choose a name that no built-in row has',
+        hint: 'choose a name that no built-in row uses',
       };
 }
 

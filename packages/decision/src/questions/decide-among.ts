@@ -54,7 +54,7 @@ function decidingCandidate(
   lists: readonly (readonly Candidate[])[],
   { user, organization, scope, resource }: PathlessAttributes,
 ): Candidate {
-  const lookedUp = new Lists();
+  const examinedLists = new Lists();
   let met: Candidate | undefined;
   let first: Candidate | undefined;
   for (const list of lists) {
@@ -63,7 +63,7 @@ function decidingCandidate(
       // Several roles often contain the same group, and the same condition has the same answer.
       if (first && haveSameAnswer(first, candidate)) continue;
       const { compiled, role, group } = candidate;
-      if (compiled.evaluate({ user, role, group, organization, scope, resource }, lookedUp) === 'true') {
+      if (compiled.evaluate({ user, role, group, organization, scope, resource }, examinedLists) === 'true') {
         met = candidate;
         break;
       }

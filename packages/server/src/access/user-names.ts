@@ -9,7 +9,7 @@ import { loadSubjects } from './grants/grants.ts';
  * Names by which other systems know the users of a scope: the id here, a verified address, or the `externalId` in the
  * metadata of the membership (authzen §2). A name that several users have is the name of none.
  */
-export interface NameReader {
+interface NameReader {
   readonly scope: ResolvedScope;
   /** Reads in the scope, so that PostgreSQL hides the rows of other tenants from these statements. */
   readonly read: <T>(work: (tx: Executor) => Promise<T>) => Promise<T>;

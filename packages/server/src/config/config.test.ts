@@ -67,7 +67,7 @@ it.each(['DATABSE_URL', 'DATABASE_URI', 'DATABASEURL', 'DTABASE_URL'])(
   'does not start the embedded database in place of that of %s',
   (name) => {
     expect(problemsOf({ [name]: 'postgres://x' })).toEqual([
-      `${name} is set and DATABASE_URL is not: rename it, or set DATABASE_URL to nothing for the embedded database.`,
+      `${name} is set but DATABASE_URL is not: rename it, or set DATABASE_URL= (empty) to use the embedded database.`,
     ]);
     expect(problemsOf({ [name]: 'postgres://x', DATABASE_URL: '' })).toEqual([]);
     expect(problemsOf({ [name]: 'postgres://x', DATABASE_URL: 'postgres://y' })).toEqual([]);

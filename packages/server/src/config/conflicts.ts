@@ -25,7 +25,7 @@ export function conflicts(env: Environment, values: Values): string[] {
     const misspelled = Object.keys(env).find((name) => nearest(name, ['DATABASE_URL'], 1) !== undefined);
     if (misspelled !== undefined)
       problems.push(
-        `${misspelled} is set and DATABASE_URL is not: rename it, or set DATABASE_URL to nothing for the embedded database.`,
+        `${misspelled} is set but DATABASE_URL is not: rename it, or set DATABASE_URL= (empty) to use the embedded database.`,
       );
   }
   if (values.WORKERS > 1 && !has('DATABASE_URL')) {

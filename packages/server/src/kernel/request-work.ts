@@ -13,16 +13,16 @@ export interface RequestWork extends Charged {
   pause(): Promise<void> | undefined;
 }
 
-/** Less than a second of processor time. The largest single question takes a sixth of it. */
+/** Less than a second of processor time. The largest single question takes less than a quarter of it. */
 const MAX_STEPS = 4_000_000;
 const STEPS_PER_TICK = 250_000;
 
 const names: Readonly<Record<WorkKind, string>> = {
-  comparisons: 'comparisons of conditions',
-  items: 'items of lists',
-  paths: 'paths from roles to permissions',
-  proposals: 'proposals of an explanation',
-  cases: 'cases of conditions',
+  comparisons: 'condition comparisons',
+  items: 'list items',
+  paths: 'role-to-permission paths',
+  proposals: 'explanation proposals',
+  cases: 'condition alternatives',
 };
 
 export function createRequestWork(): RequestWork {
@@ -38,8 +38,8 @@ export function createRequestWork(): RequestWork {
       } catch (error) {
         if (!(error instanceof WorkExceeded)) throw error;
         throw fail('QUERY_TOO_COMPLEX', {
-          params: { limit: `steps > ${MAX_STEPS}, most of them for ${names[error.kind]}` },
-          fix: 'Ask fewer questions at once, or give the roles fewer permissions with conditions, and the attributes shorter lists.',
+          params: { limit: `more than ${MAX_STEPS} steps, mostly ${names[error.kind]}` },
+          fix: 'Send fewer checks or tests per request, use fewer conditional permissions, or shorten the lists in the attributes.',
         });
       }
     },

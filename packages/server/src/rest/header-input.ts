@@ -35,7 +35,7 @@ export function readHeaderInput(
 }
 
 /**
- * The scope has to be named. Without that, a token would be asked about in its own scope, and so the key of any project
+ * The scope has to be named. Otherwise a token would be checked in its own scope, and so the key of any project
  * would pass in which its owner has made this permission.
  */
 function withScope({ scope, ...others }: Members, names: Readonly<Record<string, string>>): Members {

@@ -64,7 +64,7 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
         };
         const answered = (answer: unknown): FastifyReply => {
           releaseSlot(call);
-          // Of most operations, the limits of the page and of rows already bound the answer.
+          // For most operations the page and row limits already bound the response.
           if (call.budget.isMeasured) call.budget.takeBytes(jsonBytes(answer, call.budget.bytes));
           applyEffects(call, reply);
           if (answer instanceof Notice && asksForHtml(request)) {

@@ -6,5 +6,5 @@ export function oldNodeFault(version: string): string | null {
   const [major = 0, minor = 0] = version.replace(/^v/, '').split('.').map(Number);
   return major > MAJOR || (major === MAJOR && minor >= MINOR)
     ? null
-    : `Doorward needs Node ${MAJOR}.${MINOR} or newer, and this is ${version}. Install a newer one: https://nodejs.org`;
+    : `Doorward needs Node ${MAJOR}.${MINOR} or newer, but this is ${version}. Install a newer one: https://nodejs.org`;
 }

@@ -62,7 +62,7 @@ test('a data directory that is a file, or below one', async () => {
   const file = join(folder, 'file');
   await writeFile(file, '');
   expect(await printed({ DATA_DIR: file })).toEqual(
-    oneLine(`DATA_DIR: ${file}: that is a file \\(EEXIST\\)\\. `),
+    oneLine(`DATA_DIR: ${file}: it is a file \\(EEXIST\\)\\. `),
   );
   expect(await printed({ DATA_DIR: join(file, 'data') })).toEqual(oneLine('DATA_DIR: .* \\(ENOTDIR\\)\\. '));
   expect(await printed({ DATA_DIR: '/proc/data' })).toEqual(oneLine('DATA_DIR: /proc/data: '));
@@ -77,7 +77,7 @@ test.skipIf(isRoot)('a data directory of another user', async () => {
 
 test('a misspelled DATABASE_URL', async () => {
   expect(await printed({ DATABSE_URL: 'postgres://127.0.0.1/x' })).toContain(
-    'DATABSE_URL is set and DATABASE_URL is not',
+    'DATABSE_URL is set but DATABASE_URL is not',
   );
 });
 
@@ -91,7 +91,7 @@ test.skipIf(!process.env['OLD_NODE'])('a Node that is too old', async () => {
     const failed = await run.catch((error: unknown) => error);
     expect(failed).toMatchObject({
       code: 1,
-      stderr: oneLine('Doorward needs Node 20\\.19 or newer, and this is v1'),
+      stderr: oneLine('Doorward needs Node 20\\.19 or newer, but this is v1'),
     });
   }
 });
@@ -124,7 +124,7 @@ describe.skipIf(!inject('postgresUrl'))('a PostgreSQL server', () => {
     try {
       const weak = Object.assign(new URL(database.url), { username: name }).href;
       expect(await printed({ DATABASE_URL: weak })).toEqual(
-        oneLine(`DATABASE_URL: user "${name}" lacks rights in database .*alter database`),
+        oneLine(`DATABASE_URL: user "${name}" lacks privileges on database .*alter database`),
       );
     } finally {
       await client.query(`drop role ${name}`);

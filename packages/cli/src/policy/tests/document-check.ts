@@ -65,9 +65,9 @@ async function nameFaults(policy: Policy): Promise<FaultDetail[]> {
 }
 
 function messageOf({ code, hint, allowed, given = '' }: ReferenceFault): string {
-  if (code === 'duplicate') return 'Another key differs in capitals only.';
+  if (code === 'duplicate') return 'Another key differs only in case.';
   if (!allowed) return `${code === 'required' ? 'Required' : 'Not allowed here'}: ${hint ?? ''}.`;
-  return allowed.length === 0 ? 'Unknown.' : `Unknown: ${suggestion(given, allowed)}`;
+  return allowed.length === 0 ? 'Unknown name.' : `Unknown: ${suggestion(given, allowed)}`;
 }
 
 async function conditionFaults(policy: Policy): Promise<FaultDetail[]> {
@@ -80,7 +80,11 @@ async function conditionFaults(policy: Policy): Promise<FaultDetail[]> {
       return [];
     } catch (error) {
       if (!(error instanceof decision.ConditionError)) throw error;
-      return error.problems.map(({ path, code }) => ({ path, code, message: `Not a condition (${code}).` }));
+      return error.problems.map(({ path, code }) => ({
+        path,
+        code,
+        message: `Invalid condition (${code}).`,
+      }));
     }
   });
 }

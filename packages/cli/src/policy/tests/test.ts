@@ -23,7 +23,7 @@ export const testPolicy: Command = {
   path: ['policy', 'test'],
   summary: 'Run the tests of a policy document',
   description:
-    'Tests that name roles are decided by the document, with the code of the service; others are asked of the service, or left out with --offline. The document itself is checked first, as the service would check it. Exit code 1: a test failed; 2: the document is not valid.',
+    'The document is checked first, as the service would. Tests that name roles are decided from it locally, with the code of the service; the others run on the service, or are skipped with --offline. Exit code 1: a test failed; 2: the document is not valid.',
   arguments: fileArgument,
   options: { '--offline': 'run only the tests that need no service' },
   examples: ['doorward policy test --offline'],

@@ -100,7 +100,7 @@ async function* decisionsOn(
   );
   const rolesOfEach = subjects.map(activeRolesOf);
   const attributes = { organization: organizationAttributes(scope), scope: scopeAttributes(scope) };
-  // A page ends early in place of a refusal.
+  // Only counts: a page ends early instead of failing.
   const work = new Work(Infinity);
   let sinceTick = 0;
   for await (const { from, to, paths, read } of rolePathBatches(tx, rolesOfEach)) {

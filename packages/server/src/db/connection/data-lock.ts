@@ -21,14 +21,14 @@ export function fileFault(error: unknown, variable: string, path: string): unkno
   const user = process.getuid?.();
   const who = user === undefined ? 'this user' : `user ${user}`;
   const messages: Readonly<Record<string, string>> = {
-    EACCES: `${who} may not read and write there (EACCES). Give it the directory: chown -R ${user ?? '<user>'} ${path}`,
-    EPERM: `${who} may not read and write there (EPERM). Give it the directory, or name another one.`,
-    EROFS: 'the file system is read-only (EROFS). Mount a writable one there, or name another directory.',
+    EACCES: `${who} cannot read and write there (EACCES). Make it the owner: chown -R ${user ?? '<user>'} ${path}`,
+    EPERM: `${who} cannot read and write there (EPERM). Make it the owner, or choose another directory.`,
+    EROFS: 'the file system is read-only (EROFS). Mount a writable one there, or choose another directory.',
     ENOTDIR: 'a part of the path is a file (ENOTDIR). Name a directory.',
-    EEXIST: 'that is a file (EEXIST). Name a directory.',
-    ENOENT: 'it cannot be made there (ENOENT). Name a directory on a writable disk.',
-    ENOSPC: 'the disk is full (ENOSPC). Free some space, or name another directory.',
-    EDQUOT: `the quota of ${who} is used up (EDQUOT). Free some space, or name another directory.`,
+    EEXIST: 'it is a file (EEXIST). Choose a directory.',
+    ENOENT: 'it cannot be created there (ENOENT). Choose a directory on a writable disk.',
+    ENOSPC: 'the disk is full (ENOSPC). Free some space, or choose another directory.',
+    EDQUOT: `the quota of ${who} is used up (EDQUOT). Free some space, or choose another directory.`,
   };
   const message = messages[code];
   return message === undefined
@@ -36,7 +36,7 @@ export function fileFault(error: unknown, variable: string, path: string): unkno
     : new DataDirectoryUnusable(`${variable}: ${path}: ${message}`, { cause: error });
 }
 
-/** Makes the directory and its parents. `recursive` of Node never ends where the system makes none (/proc). */
+/** Creates the directory and its parents. Node's `recursive` hangs where the system refuses to create directories (/proc). */
 export async function makeDirectory(directory: string): Promise<void> {
   const make = () => mkdir(directory, { mode: 0o700 });
   try {

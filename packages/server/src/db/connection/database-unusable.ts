@@ -26,8 +26,8 @@ export function preparationFault(error: unknown, client: pg.Client): unknown {
   const [database, user] = [printable(client.database ?? ''), printable(client.user ?? '')];
   const messages: Readonly<Record<string, string>> = {
     // Since PostgreSQL 15 only the owner of a database may create tables in it.
-    '42501': `user "${user}" lacks rights in database "${database}" (42501). Let it own the database: alter database "${database}" owner to "${user}"`,
-    '25006': `database "${database}" is read-only (25006): a standby, or default_transaction_read_only. Name the primary, or set it to off.`,
+    '42501': `user "${user}" lacks privileges on database "${database}" (42501). Make it the owner: alter database "${database}" owner to "${user}"`,
+    '25006': `database "${database}" is read-only (25006): it is a standby, or default_transaction_read_only is on. Point DATABASE_URL at the primary, or turn that setting off.`,
   };
   const message = messages[pgCode(error) ?? ''];
   if (message === undefined) return error;

@@ -144,7 +144,7 @@ function paced(client: PGlite, leaveRoom: () => Promise<void> | undefined): PGli
 
 /**
  * The embedded database works on this thread, and its answers come without a turn of the event loop: a backlog of many
- * statements would hold up every request. Answers a pause when there was no turn for long.
+ * statements would hold up every request. Returns a pause if the event loop has not turned for a while.
  */
 function createPauses(): () => Promise<void> | undefined {
   let busySince: number | null = null;

@@ -104,7 +104,9 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
     expect(items.map(({ providerId }) => providerId).sort()).toEqual([person.email, second].sort());
     const mail = (await mailsTo(person.email)).at(-1);
     expect(mail?.subject).toBe('Your password was changed');
-    expect(mail?.text.replaceAll('\u200B', '')).toContain(`can still sign in to the account: ${second}.`);
+    expect(mail?.text.replaceAll('\u200B', '')).toContain(
+      `still work for signing in to the account: ${second}.`,
+    );
     expect(mail?.text).not.toContain(pending);
   });
 

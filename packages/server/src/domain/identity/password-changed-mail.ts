@@ -27,7 +27,7 @@ const texts: Record<Language, Texts> = {
       'The password of your Doorward account was changed.',
       'Devices that were signed in before have to sign in again with the new password.',
     ],
-    remaining: 'These can still sign in to the account: {list}. Remove what is not yours.',
+    remaining: 'These still work for signing in to the account: {list}. Remove any that are not yours.',
     passkeys: (number) => (number === 1 ? '1 passkey' : `${number} passkeys`),
     small: 'If it was not you, reset the password at once with “Forgot password” on the sign-in page.',
   },

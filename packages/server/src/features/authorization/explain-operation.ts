@@ -45,7 +45,7 @@ export async function explainDecision(
   question: Question,
 ): Promise<ExplainedDecision> {
   const { tx, scope, rights, call } = request;
-  // It names the compared values of up to fifty paths, each of which may be a list of the question.
+  // An explanation repeats the compared values of up to fifty paths, and each may be a list from the question.
   call.budget.measure();
   const { grants } = rights;
   const subject = explainedSubject(request);

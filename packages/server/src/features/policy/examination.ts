@@ -36,7 +36,7 @@ export async function examine(
     if (rights.isEmpty(role)) emptyRoles.push(role);
     await work.pause();
   }
-  // With a budget of its own: what it leaves out is a warning less.
+  // With its own budget: beyond it, only a warning is missing.
   const cases = new Work(CONTRADICTION_STEPS);
   const neverMet = Object.entries(document.permissions).flatMap(([key, { condition }]) =>
     isNeverMet(condition, cases) ? key : [],

@@ -96,12 +96,12 @@ function firstMissing(
 }
 
 function memoized<V>(make: (name: string) => V): (name: string) => V {
-  const made = new Map<string, V>();
+  const results = new Map<string, V>();
   return (name) => {
-    const existing = made.get(name);
-    if (existing !== undefined || made.has(name)) return existing as V;
+    const existing = results.get(name);
+    if (existing !== undefined || results.has(name)) return existing as V;
     const value = make(name);
-    made.set(name, value);
+    results.set(name, value);
     return value;
   };
 }

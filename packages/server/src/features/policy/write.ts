@@ -235,7 +235,7 @@ async function relink(
       select ${projectId}::uuid, "from", "to", tenant from ${recordset(some, 'link("from" uuid, "to" uuid, tenant uuid)')}`);
 }
 
-/** The embedded database does nothing else during a statement, and nor does its process. */
+/** A statement on the embedded database blocks the whole process. */
 const ROWS_PER_STATEMENT = 2000;
 
 function* slicesOf<T>(rows: readonly T[]): Generator<readonly T[]> {

@@ -29,8 +29,8 @@ const texts: Record<Language, Texts> = {
     button: 'Verify e-mail address',
     joining: {
       title: 'Add this address to an account?',
-      ask: 'Your e-mail address would be added to the account of {account}. Its user could then sign in with this address. Continue only if this account is yours.',
-      button: 'Yes, that is my account',
+      ask: 'Your e-mail address would be added to the account of {account}. Whoever uses that account could then sign in with this address. Continue only if the account is yours.',
+      button: 'Yes, it’s my account',
     },
     outcome: {
       verified: 'Your e-mail address is verified',

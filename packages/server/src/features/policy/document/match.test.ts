@@ -6,7 +6,7 @@ import type { State, StoredRow } from './state.ts';
 
 const empty = { tags: {}, resources: {}, permissions: {}, groups: {}, roles: {}, apps: {}, webhooks: {} };
 const ROWS = 20_000;
-/** Twenty times what it takes alone on a slow machine, and a tenth of what it takes to copy a list for each row. */
+/** Twenty times what it usually takes, and a tenth of what it takes to copy a list for each row. */
 const BOUND_MS = 2000;
 
 it('many rows of one name are compared in time that grows with their number', () => {
