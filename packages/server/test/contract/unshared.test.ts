@@ -101,7 +101,6 @@ function cases(): Case[] {
       userId: editor.userId,
       region: 'eu',
       level: 5,
-      in: 'projectUser',
     },
     {
       who: 'other',
@@ -110,7 +109,6 @@ function cases(): Case[] {
       userId: other.userId,
       region: 'us',
       level: 1,
-      in: 'projectUser',
     },
     // The key acts by its role: the founder, who owns the key, has no level.
     {
@@ -120,7 +118,6 @@ function cases(): Case[] {
       userId: founder.userId,
       region: 'eu',
       level: -1,
-      in: 'organizationProject',
     },
     {
       who: 'founder about editor',
@@ -129,7 +126,6 @@ function cases(): Case[] {
       userId: editor.userId,
       region: 'eu',
       level: 5,
-      in: 'organizationProject',
     },
     {
       who: 'founder about other',
@@ -138,7 +134,6 @@ function cases(): Case[] {
       userId: other.userId,
       region: 'us',
       level: 1,
-      in: 'organizationProject',
     },
     {
       who: 'editor in the project',
@@ -147,7 +142,6 @@ function cases(): Case[] {
       userId: editor.userId,
       region: 'eu',
       level: 5,
-      in: 'organizationProject',
     },
   ];
   const of = (name: string, token: string, input: object, reason: string | boolean | undefined): Case => ({
@@ -177,7 +171,8 @@ function cases(): Case[] {
           `${who} at a ${tenant}`,
           token,
           { ...about, ...requested('place', { tenant }) },
-          tenant === item.in,
+          // Also of a key or session of the user of a project: conditions read the project.
+          tenant === 'organizationProject',
         ),
       ),
       of(`${who} without attributes`, token, { ...about, ...requested('own') }, false),
