@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startApp, type TestApp } from '../../../test/support/app.ts';
+import { startOwnApp, type TestApp } from '../../../test/support/app.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { unique, type Person, type Via } from '../../../test/support/client.ts';
 import { auditLog, events } from '../../events/tables.ts';
@@ -11,7 +11,8 @@ import { users } from '../users/user.ts';
 const MINUTE = 60_000;
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp();
+  // Of its own: a test searches every row and line that the service has written.
+  app = await startOwnApp();
 });
 afterAll(() => app.close());
 
@@ -217,7 +218,7 @@ test('a reset verifies nothing else, removes what is unproven, and tells the pri
 });
 
 test('mails speak the language of the user, and lead to the frontend where there is one', async () => {
-  const own = await startApp({ SECURITY_FRONTEND_URL: 'https://app.example.test' });
+  const own = await startOwnApp({ SECURITY_FRONTEND_URL: 'https://app.example.test' });
   try {
     for (const [locale, subject] of [
       ['de', 'Setzen Sie Ihr Passwort zurück'],
@@ -239,7 +240,7 @@ test('mails speak the language of the user, and lead to the frontend where there
 });
 
 test('beyond the limit of an address no mail is sent, and the answer does not reveal it', async () => {
-  const limited = await startApp({ SECURITY_RATE_LIMIT_MAIL_MAX: '3' });
+  const limited = await startOwnApp({ SECURITY_RATE_LIMIT_MAIL_MAX: '3' });
   try {
     const { email } = await limited.person();
     const answers = [];
@@ -320,7 +321,7 @@ test('of several changes at once, one wins', async () => {
 });
 
 test('a stolen session does not guess the password for long, nor keep its user from changing it', async () => {
-  const limited = await startApp({
+  const limited = await startOwnApp({
     SECURITY_RATE_LIMIT_AUTH_MAX: '3',
     SECURITY_TRUSTED_PROXIES: '127.0.0.1',
   });

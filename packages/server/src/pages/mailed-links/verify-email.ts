@@ -29,7 +29,7 @@ const texts: Record<Language, Texts> = {
     button: 'Verify e-mail address',
     joining: {
       title: 'Add this address to an account?',
-      ask: 'Your e-mail address would be added to the account of {account}. Whoever uses that account could then sign in with this address. Continue only if the account is yours.',
+      ask: 'Your e-mail address would be added to the account of {account}. Anyone who uses that account could then sign in with this address. Continue only if the account is yours.',
       button: 'Yes, it’s my account',
     },
     outcome: {
