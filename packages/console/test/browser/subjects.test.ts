@@ -44,7 +44,11 @@ beforeAll(async () => {
   const permissionIds: string[] = [];
   for (let n = 0; n < WIDTH; n++)
     permissionIds.push(
-      await permission('file', `File ${n}`, { StringEquals: { 'group.metadata.key': `key ${n}` } }),
+      await permission('file', `File ${n}`, {
+        Or: Array.from({ length: 40 }, (_, at) => ({
+          StringEquals: { 'group.metadata.key': `key ${n} ${at}` },
+        })),
+      }),
     );
   const groupIds: string[] = [];
   for (let n = 0; n < WIDTH; n++)
