@@ -74,7 +74,7 @@ const limits: Readonly<Record<string, number>> = {
   '@doorward/node/nest': 3000,
   '@doorward/node/next': 3000,
   '@doorward/node/otel': 3000,
-  '@doorward/decision': 10_000,
+  '@doorward/decision': 10_500,
   '@doorward/decision/document': 10_000,
   '@doorward/browser': 8000,
   '@doorward/react': 3000,
