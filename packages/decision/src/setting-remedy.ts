@@ -38,10 +38,10 @@ export interface FoundSetting {
 
 /**
  * Limits of the search. `paths`: only the first are tried, because the others could only allow more. `copies`: proposals
- * that met a condition, but that the API might refuse. `steps`: about a tenth of a second; beyond it there is no remedy of
- * this kind.
+ * that met a condition, but that the API might refuse. `steps`: about a tenth of a second; beyond it the search
+ * ends without a remedy.
  */
-export const searchLimits = { paths: 10, perPath: 200, copies: 20, steps: 500_000 } as const;
+export const searchLimits = { paths: 10, perPath: 200, copies: 20, steps: 250_000 } as const;
 
 /** Attributes of the resource first, then of the subject, then of a role or group, which others have too. */
 const rootsByRank = [['resource'], ['user'], ['role', 'group']] as const;

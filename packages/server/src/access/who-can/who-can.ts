@@ -11,7 +11,7 @@ import {
   type Question,
   type Target,
 } from '@doorward/decision/evaluate';
-import { Work } from '@doorward/decision/work';
+import type { RequestWork } from '../../kernel/request-work.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { activeRolesOf } from '../dry-run/grants-of-many.ts';
@@ -42,12 +42,14 @@ interface WhoCanRequest {
   readonly after: string | null;
   /** The most users on the page. */
   readonly limit: number;
+  /** That of the whole request, which may ask for several pages. */
+  readonly work: RequestWork;
 }
 
 /** The most users about whom a page decides. */
 const MAX_DECIDED = 5000;
 /** The most paths that a page reads, and steps of its decisions in the same unit: less than a second of work. */
-const MAX_WORK = 50_000;
+const MAX_WORK = 25_000;
 /** Users whose attributes are in memory at the same time, up to 16 KB each. */
 const MAX_SUBJECTS = 500;
 /** Work between two ticks, about ten milliseconds. */
@@ -91,7 +93,7 @@ interface UserDecision {
 
 async function* decisionsOn(
   userIds: readonly string[],
-  { tx, scope, question, names: { managementNouns } }: WhoCanRequest,
+  { tx, scope, question, names: { managementNouns }, work }: WhoCanRequest,
   target: Target,
 ): AsyncGenerator<UserDecision> {
   const subjects = await loadSubjects(
@@ -100,8 +102,6 @@ async function* decisionsOn(
   );
   const rolesOfEach = subjects.map(activeRolesOf);
   const attributes = { organization: organizationAttributes(scope), scope: scopeAttributes(scope) };
-  // Only counts: a page ends early instead of failing.
-  const work = new Work(Infinity);
   let sinceTick = 0;
   for await (const { from, to, paths, read } of rolePathBatches(tx, rolesOfEach)) {
     const indexOf = pairIndexes(paths.filter(isOfPair(target, scope)), managementNouns);

@@ -88,6 +88,7 @@ export const whoCan = query({
       names: rights.grants.held,
       after: input.cursor === undefined ? null : services.cursors.open(input.cursor, binding).id,
       limit: input.limit,
+      work: call.work,
     });
     return {
       items: items.map(({ userId: id, decision: { reason, matchedPermission } }) => ({

@@ -49,14 +49,22 @@ export const authzenSubjectSearch = query({
   },
   output: SubjectResults,
   run: async (ctx) => {
-    const { input, read, rights, scope } = ctx;
+    const { call, input, read, rights, scope } = ctx;
     const attributes = createComposer()(input);
     assertCallerMay(rights, 'User:Query');
     const { after, size, seal } = pageOf(ctx, 'authzenSubjectSearch');
     if (input.subject.type !== 'user') return bare({ results: [], page: { next_token: '', count: 0 } });
     const question = { resource: input.resource.type, action: input.action.name, attributes };
     const { items, continueAfter } = await read((tx) =>
-      whoCan({ tx, scope, question, names: rights.grants.held, after: after?.id ?? null, limit: size }),
+      whoCan({
+        tx,
+        scope,
+        question,
+        names: rights.grants.held,
+        after: after?.id ?? null,
+        limit: size,
+        work: call.work,
+      }),
     );
     const nameOf = await namesOfUsers(
       ctx,
