@@ -78,7 +78,7 @@ interface NamedUser {
   readonly userId: string;
 }
 
-/** Not `projectId`: in a granted scope the users of the project are those of its owner, and other people. */
+/** Not `projectId`: in a granted scope the project's users are the owner's, not the customer's. */
 type Owners = Pick<ResolvedScope, 'accountId' | 'organizationId'> & Parameters<typeof usersNodeOf>[0];
 
 /** The users of the scope with these verified addresses. */

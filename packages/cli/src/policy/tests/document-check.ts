@@ -7,7 +7,7 @@ import { suggestion } from '../../input/nearest.ts';
 import type { PolicyFile } from '../policy-file.ts';
 
 const MAX_DETAILS = 20;
-/** A file with these members alone has cases for a service, and is no document. */
+/** A file with only these members holds tests for a service and isn't a document. */
 const casesAlone = ['$schema', 'scope', 'tests'];
 
 /**

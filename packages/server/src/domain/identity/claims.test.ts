@@ -62,7 +62,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
     expect(items.map(({ providerId }) => providerId)).toEqual([own]);
   });
 
-  test('a claim that has ended sends no mail to whoever asks, and to its user one that names the account', async () => {
+  test('a claim that has ended sends mail only to its user, and the mail names the account', async () => {
     const { email, own, token } = await squatter();
     const before = (await mailsTo(email)).length;
     const other = await app.person();

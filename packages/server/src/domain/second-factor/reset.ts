@@ -62,7 +62,7 @@ export const carryOutFactorResets = (
     log(error, 'a second factor could not be reset'),
   );
 
-/** Only an Installation Operator may remove the factor of an operator, which the user may have become since the plan. */
+/** Only an Installation Operator may remove the factor of an operator, which the user may have become since the reset was requested. */
 async function mayBeReset(
   tx: Executor,
   { config }: Services,

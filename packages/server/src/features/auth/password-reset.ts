@@ -77,7 +77,8 @@ export async function prepareReset(
 
 /**
  * Uses up the token and replaces the password; ends all sessions, the lockout and the unproven addresses of the user, and
- * mails what else can still sign in. It starts no session, verifies no address and removes no second factor (identity §5). Of concurrent requests with one token, one succeeds.
+ * mails what else can still sign in. It starts no session, verifies no address and removes no second factor (identity §5).
+ * Of concurrent requests with one token, one succeeds.
  * @throws INVALID_TOKEN
  */
 export async function applyReset(

@@ -91,7 +91,7 @@ function refuse(error: Error & { code?: string }, socket: Socket, headers: Reado
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   const allowed = refused.get(socket);
   if (allowed !== undefined) {
-    // Of the rest of the same request.
+    // More bytes of the request that was refused.
     if (socket.bytesRead > allowed) socket.destroy();
     return;
   }
