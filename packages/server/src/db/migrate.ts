@@ -7,7 +7,9 @@ import { privilegeErrorOf, prepareAppRole } from './tenancy/app-role.ts';
 import type { Database } from './connection/open.ts';
 import { prepareTenantRole } from './tenancy/tenant-role.ts';
 import { connectTo, preparationFault } from './connection/database-unusable.ts';
+import { assertRequirements } from './connection/database-requirements.ts';
 import { assertSessionPooling } from './connection/session-pooling.ts';
+import { SESSION_SETTINGS } from './connection/session-settings.ts';
 
 /** Advisory lock under which one process at a time prepares a database. */
 const PREPARATION_LOCK = 7_363_027_451;
@@ -36,14 +38,17 @@ export async function prepareDatabase(
   }
   const client = new pg.Client({
     ...database.connection,
-    statement_timeout: 0,
     query_timeout: 0,
     application_name: 'doorward migration',
   });
   await connectTo(client);
   try {
     await assertSessionPooling(client, database.connection);
+    // The driver sends no `statement_timeout` of 0, so a default of the user would cancel a long migration.
+    await client.query('set statement_timeout = 0');
+    await client.query(SESSION_SETTINGS);
     await client.query('select pg_advisory_lock($1)', [PREPARATION_LOCK]);
+    const shortcomings = await assertRequirements(client);
     const db = drizzlePg(client);
     if (migrationsFolder) await migratePg(db, { migrationsFolder });
     await seed(db);
@@ -52,6 +57,7 @@ export async function prepareDatabase(
       missingPrivilege ?? (await prepareTenantRole(client).then(() => null, privilegeErrorOf));
     database.useRole?.(role, withoutPolicies === null);
     return [
+      ...shortcomings,
       ...(missingPrivilege === null
         ? []
         : [`only triggers protect the audit log, not privileges: ${missingPrivilege}`]),

@@ -139,10 +139,11 @@ function* causesOf(thrown: unknown): Generator<Thrown> {
 
 // Class 22 of PostgreSQL: text that is invalid for the type of the column (malformed UUID, NUL, broken UTF-8 sequence).
 const refusedValues = new Set(['22P02', '22021', '22P05']);
-// statement_timeout, no disk, memory or connections left (class 53), I/O error, read-only standby, shutdown (57P01–03),
-// lost connection (class 08).
+// statement_timeout, lock_timeout, other timeouts of the server (25P03, 25P04, 57P05), transactions that disturbed each
+// other more often than they are repeated (40001, 40P01), no disk, memory or connections left (class 53), I/O error,
+// read-only standby, shutdown (57P01–03), lost connection (class 08).
 const unavailableCode =
-  /^(?:57014|53[0-9A-Z]{3}|58030|25006|57P0[123]|08[0-9A-Z]{3}|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE)$/;
+  /^(?:57014|55P03|25P0[34]|40001|40P01|53[0-9A-Z]{3}|58030|25006|57P0[1235]|08[0-9A-Z]{3}|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EPIPE)$/;
 // pg and pg-pool throw these errors without a code.
 const unavailableMessage =
   /^(?:timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Cannot use a pool after calling end)/;

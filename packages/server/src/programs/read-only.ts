@@ -7,6 +7,7 @@ import type { Config } from '../config/config.ts';
 import { assertNotInUse } from '../db/connection/data-lock.ts';
 import { connectTo } from '../db/connection/database-unusable.ts';
 import { openEmbedded } from '../db/connection/open.ts';
+import { TRANSACTION_SETTINGS } from '../db/connection/session-settings.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 
 /** Runs one look in a transaction of its own, in which nothing can be written. */
@@ -35,7 +36,7 @@ export async function withReadOnly<T>(
   const db = drizzle(client) as unknown as Executor;
   // Not a setting of the session: a pooler would hand it to other clients.
   const read: Read = async (look) => {
-    await client.query('begin transaction read only');
+    await client.query(`begin transaction read only; ${TRANSACTION_SETTINGS}`);
     return look(db).finally(() => client.query('rollback'));
   };
   try {

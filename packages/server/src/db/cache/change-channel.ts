@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { SESSION_SETTINGS } from '../connection/session-settings.ts';
 
 /**
  * The LISTEN connection of a process, and whether it can be trusted. The process polls it every 400 ms. The channel is
@@ -55,6 +56,7 @@ export async function openChangeChannel(options: ChangeChannelOptions): Promise<
     let queriedAt: number;
     try {
       await fresh.connect();
+      await fresh.query(SESSION_SETTINGS);
       await fresh.query(`listen ${name}`);
       queriedAt = performance.now();
       oldestOpen = await readOldestOpen(fresh);

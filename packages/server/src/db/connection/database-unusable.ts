@@ -27,12 +27,15 @@ export function preparationFault(error: unknown, client: pg.Client): unknown {
   const messages: Readonly<Record<string, string>> = {
     // Since PostgreSQL 15 only the owner of a database may create tables in it.
     '42501': `user "${user}" lacks privileges on database "${database}" (42501). Make it the owner: alter database "${database}" owner to "${user}"`,
-    '25006': `database "${database}" is read-only (25006): it is a standby, or default_transaction_read_only is on. Point DATABASE_URL at the primary, or turn that setting off.`,
+    '25006': readOnlyFault(database),
   };
   const message = messages[pgCode(error) ?? ''];
   if (message === undefined) return error;
   return new DatabaseUnusable(`DATABASE_URL: ${message}`, { cause: error });
 }
+
+export const readOnlyFault = (database: string): string =>
+  `database "${database}" is read-only (25006): it is a standby, or default_transaction_read_only is on. Point DATABASE_URL at the primary, or turn that setting off.`;
 
 function describeFailure(error: unknown, where: string, database: string): string {
   const { code = '', message } = error as { code?: string; message: string };
@@ -70,7 +73,7 @@ function remedies(where: string, database: string): Readonly<Record<string, read
   };
 }
 
-const printable = (name: string): string => name.slice(0, 63).replaceAll(/[^\w-]/g, '?');
+export const printable = (name: string): string => name.slice(0, 63).replaceAll(/[^\w-]/g, '?');
 
 /** The remedy for a pooler that shares sessions between clients. */
 export const SESSION_POOLING_REMEDY =

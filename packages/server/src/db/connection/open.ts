@@ -9,6 +9,7 @@ import { openConnections } from './connections.ts';
 import { fileFault, lockDataDirectory, makeDirectory } from './data-lock.ts';
 import { withDeferredResults, type Transaction } from './deferred-results.ts';
 import { isPolicyViolation, pgCode } from './pg-error.ts';
+import { SESSION_SETTINGS } from './session-settings.ts';
 import { createRls, noRls, type RowLevelSecurity } from '../tenancy/rls.ts';
 
 /**
@@ -65,7 +66,8 @@ export function openPostgres(options: PostgresOptions): Database {
   const { pool, executor, transaction, readWith } = openConnections(
     { ...rest, config: connection, connectTimeoutMs: acquireTimeoutMs, onStatement },
     async (client) => {
-      if (service !== null) await client.query(`set role ${pg.escapeIdentifier(service)}`);
+      const role = service === null ? '' : `; set role ${pg.escapeIdentifier(service)}`;
+      await client.query(`${SESSION_SETTINGS}${role}`);
     },
   );
   let rls = noRls(executor);
