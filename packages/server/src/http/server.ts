@@ -1,4 +1,5 @@
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { createHostCheck } from './allowed-hosts.ts';
 import { randomUUID } from 'node:crypto';
 import { METHODS, type IncomingHttpHeaders } from 'node:http';
 import type { AppOrigins } from '../access/credentials/app-origins.ts';
@@ -141,12 +142,13 @@ export function createHttp(options: HttpOptions): FastifyInstance {
 
   registerRouteTable(app);
 
+  const assertHost = createHostCheck(config.security.allowedHosts);
   // Callbacks, not promises: a request that does not have to wait costs no tick of the event loop here.
   const isShuttingDown = createGracefulShutdown(app);
   app.addHook('onRequest', (request, reply, done) => {
     request.route = request.routeOptions.config;
     reply.header('x-request-id', shownRequestId(request)).headers(constantHeaders);
-    assertHost(config, request);
+    assertHost(request);
     // The router matches `/roles/` with `/roles/:id` and an empty id.
     if (hasEmptyParameter(request.params as object)) throw fail('NOT_FOUND');
     request.network = clientNetwork(request.ip, request.headers['x-forwarded-for'], proxies);
@@ -246,14 +248,6 @@ function requestLogOf(request: FastifyRequest, reply: FastifyReply): RequestLog 
 function hasEmptyParameter(parameters: object): boolean {
   for (const name in parameters) if (name !== '*' && parameters[name as never] === '') return true;
   return false;
-}
-
-function assertHost({ security }: Config, request: FastifyRequest): void {
-  if (!security.allowedHosts) return;
-  // With two Host headers, a proxy may have checked the other one (RFC 9112 §3.2).
-  const names = request.raw.rawHeaders.filter((text, index) => index % 2 === 0 && /^host$/i.test(text));
-  if (names.length > 1) throw fail('VALIDATION_ERROR', { fix: 'Send one Host header.' });
-  if (!security.allowedHosts.includes(request.host)) throw fail('MISDIRECTED_REQUEST');
 }
 
 /** The call of an operation, made from a request. */

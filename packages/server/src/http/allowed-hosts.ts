@@ -1,0 +1,30 @@
+import type { FastifyRequest } from 'fastify';
+import { fail } from '../errors.ts';
+
+/** Orchestrators and load balancers send the address of the pod or machine as host, and learn nothing but the state. */
+const PROBES: ReadonlySet<string | undefined> = new Set(['/health', '/health/live', '/health/ready']);
+
+/** Refuses requests for other hosts than those of SECURITY_ALLOWED_HOSTS. */
+export function createHostCheck(allowed: readonly string[] | undefined): (request: FastifyRequest) => void {
+  if (!allowed) return () => undefined;
+  const hosts = new Set(allowed.map(canonical));
+  return (request) => {
+    if (PROBES.has(request.routeOptions.url)) return;
+    // With two Host headers, a proxy may have checked the other one (RFC 9112 §3.2).
+    const names = request.raw.rawHeaders.filter((text, index) => index % 2 === 0 && /^host$/i.test(text));
+    if (names.length > 1) throw fail('VALIDATION_ERROR', { fix: 'Send one Host header.' });
+    if (!hosts.has(request.host) && !hosts.has(canonical(request.host))) throw fail('MISDIRECTED_REQUEST');
+  };
+}
+
+/**
+ * The spelling of a host that all equal ones share: lower case, no final dot, no default port, the short form of an IPv6
+ * address (RFC 9110 §4.2.3, RFC 5952). `''` for what is not a host.
+ */
+function canonical(host: string): string {
+  // Characters that would end the host in a URL, or begin it anew.
+  if (!/^[^\s/?#@\\]+$/.test(host) || !URL.canParse(`http://${host}`)) return '';
+  const { hostname, port } = new URL(`http://${host}`);
+  const name = hostname.replace(/\.$/, '');
+  return port === '' || port === '443' ? name : `${name}:${port}`;
+}
