@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url';
 import { and, eq, inArray, is, or, sql, SQL } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { AnyEntity, ReadContext, Relation } from '../../kernel/entity.ts';
@@ -53,6 +54,21 @@ export function sortable(sorted: PgColumn | SQL): SQL {
 
 /** Case-insensitive substring search; `%`, `_` and `\` are literal. */
 function searchCondition(entity: AnyEntity, search: string, at: ReadContext): SQL | undefined {
-  const pattern = `%${search.replace(/[\\%_]/g, (special) => `\\${special}`)}%`;
-  return or(...entity.search.map((name) => sql`${expression(entity, name, at)}::text ilike ${pattern}`));
+  const patterns = [search, ...asciiDomain(search)].map(
+    (text) => `%${text.replace(/[\\%_]/g, (special) => `\\${special}`)}%`,
+  );
+  return or(
+    ...entity.search.flatMap((name) =>
+      patterns.map((pattern) => sql`${expression(entity, name, at)}::text ilike ${pattern}`),
+    ),
+  );
+}
+
+/** A domain, or an address with one, as stored addresses spell it (RFC 5890): `bücher.example` as `xn--bcher-kva.example`. */
+function asciiDomain(search: string): readonly string[] {
+  const at = search.lastIndexOf('@') + 1;
+  const domain = search.slice(at);
+  if (!/^[\p{L}\p{M}\p{N}.-]*[^\p{ASCII}][\p{L}\p{M}\p{N}.-]*$/u.test(domain)) return [];
+  const ascii = domainToASCII(domain);
+  return ascii === '' ? [] : [search.slice(0, at) + ascii];
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AnyEntity, Entity, Fields } from '../entity.ts';
-import { uuid } from './values.ts';
+import { text, uuid } from './values.ts';
 
 /** Input and output pieces that many operations share (conventions §7). */
 
@@ -64,11 +64,7 @@ export function paging(entity: AnyEntity): PagingShape {
       .meta({ description: 'Continues a list: the `nextCursor` of the previous page.' }),
     ...(entity.search.length > 0
       ? {
-          search: z
-            .string()
-            .trim()
-            .min(2)
-            .max(255)
+          search: text(2, 255)
             .optional()
             .meta({ description: `Only rows with this text, in any case, in: ${entity.search.join(', ')}.` }),
         }

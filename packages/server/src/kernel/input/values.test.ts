@@ -248,6 +248,8 @@ describe('metadata', () => {
     ['prototype', { prototype: 1 }, 'format'],
     ['NUL', { a: 'x\u0000' }, 'format@a'],
     ['a lone surrogate', { a: ['\udfff'] }, 'format@a.0'],
+    ['an integer that was rounded', { a: [2 ** 53] }, 'too_big@a.0'],
+    ['a negative integer that was rounded', { a: -(2 ** 60) }, 'too_small@a'],
     ['NaN', { a: NaN }, 'type@a'],
     ['a bigint', { a: 1n }, 'type@a'],
     ['undefined inside', { a: undefined }, 'type@a'],

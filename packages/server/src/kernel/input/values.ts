@@ -1,3 +1,4 @@
+import { inexactCode, isInexact } from '@doorward/decision/inexact';
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
 import type { DetailCode } from '../../errors.ts';
@@ -229,7 +230,11 @@ function metadataFault(
   walk: { keys: number },
 ): { code: DetailCode; path: PropertyKey[] } | undefined {
   if (value === null || typeof value === 'boolean') return undefined;
-  if (typeof value === 'number') return Number.isFinite(value) ? undefined : { code: 'type', path: [] };
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) return { code: 'type', path: [] };
+    // It was rounded when the body was parsed: what would be stored is not what was sent (RFC 8259 §6).
+    return isInexact(value) ? { code: inexactCode(value), path: [] } : undefined;
+  }
   // PostgreSQL's jsonb refuses exactly NUL and lone surrogates.
   if (typeof value === 'string') return /[\0\p{Cs}]/u.test(value) ? { code: 'format', path: [] } : undefined;
   if (typeof value !== 'object') return { code: 'type', path: [] };
@@ -250,7 +255,8 @@ function metadataFault(
 
 /**
  * A JSON object of at most 8 KiB and 64 keys (too_long), at most 5 levels of objects and arrays (too_deep), whose keys match
- * the pattern and do not name a prototype (format).
+ * the pattern and do not name a prototype (format). Integers beyond ±(2^53 - 1) are refused (too_big, too_small); as text
+ * they keep all digits.
  *
  * Built on `unknown`, because z.record silently drops an own `__proto__` key, which must be refused.
  */
@@ -271,5 +277,6 @@ export const metadata = z
   .meta({
     type: 'object',
     additionalProperties: true,
-    description: 'Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels.',
+    description:
+      'Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text.',
   }) as unknown as z.ZodType<JsonObject, JsonObject>;
