@@ -10,6 +10,7 @@ export default testsInOrder(
     'packages/decision/src/conditions-eval.test.ts',
     'packages/decision/src/conditions-parse.test.ts',
     'packages/decision/src/evaluate.test.ts',
+    'packages/decision/src/setting-remedy.test.ts',
     'packages/decision/src/explain.test.ts',
     'packages/decision/test/properties.test.ts',
     'packages/decision/src/document/document-rights.test.ts',

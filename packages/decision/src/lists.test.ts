@@ -32,10 +32,20 @@ function includes(items: readonly unknown[], value: unknown): string {
 
 describe('a list', () => {
   it('gives the same result at any length as item by item', () => {
-    const isLongEnough = { minLength: 0, maxLength: 40 };
+    // Every kind of list above and below the length from which a set is made.
+    const lengths = { minLength: 0, maxLength: 40, size: 'max' } as const;
+    const long = { minLength: 17, maxLength: 40 };
     fc.assert(
       fc.property(
-        fc.oneof(fc.array(item, isLongEnough), fc.array(scalar, isLongEnough)),
+        fc.oneof(
+          fc.array(item, lengths),
+          fc.array(scalar, lengths),
+          fc.array(fc.constantFrom<unknown>('a', '', null), long),
+          fc.array(fc.constantFrom<unknown>(1, 0, 2 ** 60), long),
+          fc.array(fc.constantFrom<unknown>(null), long),
+          fc.array(fc.constantFrom<unknown>(true, 2.5), long),
+          fc.array(fc.constantFrom<unknown>('b', {}), long),
+        ),
         scalar,
         (items, value) => {
           for (const list of [listOf(items), new Lists().of(items)]) {
