@@ -7299,7 +7299,7 @@ export interface components {
       name: string;
       /** @description What the role is for. */
       description: string | null;
-      /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+      /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
       metadata: {
         [key: string]: unknown;
       };
@@ -7350,7 +7350,7 @@ export interface components {
       name: string;
       /** @description What the group is for. */
       description: string | null;
-      /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+      /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
       metadata: {
         [key: string]: unknown;
       };
@@ -7402,7 +7402,7 @@ export interface components {
       } | null;
       /** @description The resource that it is about. */
       resource: components['schemas']['ResourceRef'];
-      /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+      /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
       metadata: {
         [key: string]: unknown;
       };
@@ -7455,7 +7455,7 @@ export interface components {
       name: string;
       /** @description A colour: `#` and six lower-case hex digits, or a name like `teal`. */
       color: string;
-      /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+      /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
       metadata: {
         [key: string]: unknown;
       };
@@ -8240,7 +8240,7 @@ export interface components {
        * @description When an operator of the installation suspended it; null unless suspended.
        */
       suspendedAt: string | null;
-      /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+      /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
       metadata: {
         [key: string]: unknown;
       };
@@ -8281,7 +8281,7 @@ export interface components {
       owner: components['schemas']['ProjectOwner'];
       /** @description The scope of the project, for requests. */
       scope: components['schemas']['Scope'];
-      /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+      /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
       metadata: {
         [key: string]: unknown;
       };
@@ -9080,7 +9080,7 @@ export interface components {
       actions: string[];
       /** @description false: its permissions grant nothing. */
       isActive: boolean;
-      /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+      /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
       metadata: {
         [key: string]: unknown;
       };
@@ -11814,7 +11814,7 @@ export interface components {
          */
         primaryColor?: string | null;
         /**
-         * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels.
+         * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text.
          * @default {}
          */
         metadata?: {
@@ -11895,7 +11895,7 @@ export interface components {
         supportAccess?: boolean;
         /** @description Colour of its invitations: `#` and six lower-case hex digits. */
         primaryColor?: string | null;
-        /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+        /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
         metadata?: {
           [key: string]: unknown;
         };
@@ -12268,7 +12268,7 @@ export interface components {
          */
         description?: string | null;
         /**
-         * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels.
+         * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text.
          * @default {}
          */
         metadata?: {
@@ -12345,7 +12345,7 @@ export interface components {
         slug?: string;
         /** @description What the project is for. */
         description?: string | null;
-        /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+        /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
         metadata?: {
           [key: string]: unknown;
         };
@@ -12722,7 +12722,7 @@ export interface components {
          */
         description?: string | null;
         /**
-         * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels.
+         * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text.
          * @default {}
          */
         metadata?: {
@@ -12805,7 +12805,7 @@ export interface components {
         name?: string;
         /** @description What the role is for. */
         description?: string | null;
-        /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+        /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
         metadata?: {
           [key: string]: unknown;
         };
@@ -12826,7 +12826,7 @@ export interface components {
          */
         description?: string | null;
         /**
-         * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels.
+         * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text.
          * @default {}
          */
         metadata?: {
@@ -12909,7 +12909,7 @@ export interface components {
         name?: string;
         /** @description What the group is for. */
         description?: string | null;
-        /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+        /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
         metadata?: {
           [key: string]: unknown;
         };
@@ -12944,7 +12944,7 @@ export interface components {
           [key: string]: unknown;
         } | null;
         /**
-         * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels.
+         * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text.
          * @default {}
          */
         metadata?: {
@@ -13036,7 +13036,7 @@ export interface components {
         condition?: {
           [key: string]: unknown;
         } | null;
-        /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+        /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
         metadata?: {
           [key: string]: unknown;
         };
@@ -13064,7 +13064,7 @@ export interface components {
          */
         isActive?: boolean;
         /**
-         * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels.
+         * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text.
          * @default {}
          */
         metadata?: {
@@ -13149,7 +13149,7 @@ export interface components {
         actions?: string[];
         /** @description false: its permissions grant nothing. */
         isActive?: boolean;
-        /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+        /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
         metadata?: {
           [key: string]: unknown;
         };
@@ -13315,7 +13315,7 @@ export interface components {
          */
         color?: string;
         /**
-         * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels.
+         * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text.
          * @default {}
          */
         metadata?: {
@@ -13382,7 +13382,7 @@ export interface components {
         name?: string;
         /** @description A colour: `#` and six lower-case hex digits, or a name like `teal`. */
         color?: string;
-        /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+        /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
         metadata?: {
           [key: string]: unknown;
         };
@@ -21772,7 +21772,7 @@ export interface operations {
            */
           primaryColor?: string | null;
           /**
-           * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels.
+           * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text.
            * @default {}
            */
           metadata?: {
@@ -21908,7 +21908,7 @@ export interface operations {
           supportAccess?: boolean;
           /** @description Colour of its invitations: `#` and six lower-case hex digits. */
           primaryColor?: string | null;
-          /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+          /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
           metadata?: {
             [key: string]: unknown;
           };
@@ -22968,7 +22968,7 @@ export interface operations {
            */
           description?: string | null;
           /**
-           * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels.
+           * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text.
            * @default {}
            */
           metadata?: {
@@ -23100,7 +23100,7 @@ export interface operations {
           slug?: string;
           /** @description What the project is for. */
           description?: string | null;
-          /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+          /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
           metadata?: {
             [key: string]: unknown;
           };
@@ -24203,7 +24203,7 @@ export interface operations {
            */
           description?: string | null;
           /**
-           * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels.
+           * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text.
            * @default {}
            */
           metadata?: {
@@ -24357,7 +24357,7 @@ export interface operations {
           name?: string;
           /** @description What the role is for. */
           description?: string | null;
-          /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+          /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
           metadata?: {
             [key: string]: unknown;
           };
@@ -24478,7 +24478,7 @@ export interface operations {
            */
           description?: string | null;
           /**
-           * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels.
+           * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text.
            * @default {}
            */
           metadata?: {
@@ -24632,7 +24632,7 @@ export interface operations {
           name?: string;
           /** @description What the group is for. */
           description?: string | null;
-          /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+          /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
           metadata?: {
             [key: string]: unknown;
           };
@@ -24771,7 +24771,7 @@ export interface operations {
             [key: string]: unknown;
           } | null;
           /**
-           * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels.
+           * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text.
            * @default {}
            */
           metadata?: {
@@ -24927,7 +24927,7 @@ export interface operations {
           condition?: {
             [key: string]: unknown;
           } | null;
-          /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+          /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
           metadata?: {
             [key: string]: unknown;
           };
@@ -25057,7 +25057,7 @@ export interface operations {
            */
           isActive?: boolean;
           /**
-           * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels.
+           * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text.
            * @default {}
            */
           metadata?: {
@@ -25194,7 +25194,7 @@ export interface operations {
           actions?: string[];
           /** @description false: its permissions grant nothing. */
           isActive?: boolean;
-          /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+          /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
           metadata?: {
             [key: string]: unknown;
           };
@@ -25697,7 +25697,7 @@ export interface operations {
            */
           color?: string;
           /**
-           * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels.
+           * @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text.
            * @default {}
            */
           metadata?: {
@@ -25823,7 +25823,7 @@ export interface operations {
           name?: string;
           /** @description A colour: `#` and six lower-case hex digits, or a name like `teal`. */
           color?: string;
-          /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels. */
+          /** @description Your own JSON, stored unchanged: at most 8 KiB, 64 keys and 5 levels; integers beyond 2^53 - 1 as text. */
           metadata?: {
             [key: string]: unknown;
           };

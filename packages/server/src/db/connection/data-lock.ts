@@ -1,6 +1,7 @@
 import { mkdir, open, readFile, rm, stat } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 
 /** Another process uses the data directory. Two processes on one embedded database would lose rows silently. */
 export class DataDirectoryInUse extends Error {
@@ -71,10 +72,25 @@ export async function lockDataDirectory(directory: string): Promise<() => Promis
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    await assertNotInUse(directory);
+    await waitForEnd(directory);
     await rm(path, { force: true });
   }
   throw new DataDirectoryInUse(`${directory} cannot be locked: another process keeps taking ${path}.`);
+}
+
+/** A process that was killed takes a moment to end, and its supervisor may start the next one at once. */
+const LONGEST_END_MS = 3000;
+const END_POLL_MS = 50;
+
+/** Waits for a process that may be ending. @throws DataDirectoryInUse when it still runs after that */
+async function waitForEnd(directory: string): Promise<void> {
+  for (const began = performance.now(); ; await setTimeout(END_POLL_MS)) {
+    try {
+      return await assertNotInUse(directory);
+    } catch (error) {
+      if (performance.now() - began > LONGEST_END_MS) throw error;
+    }
+  }
 }
 
 /** @throws DataDirectoryInUse when a running process holds the lock; takes no lock itself */
@@ -95,16 +111,21 @@ function isAlive(pid: number, started: string | undefined): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
+  // Killed, and not yet collected by its parent: it has no files open any more.
+  if (statusOf(pid)[0] === 'Z') return false;
   const now = startTime(pid);
   return now === null || started === undefined || started === '-' || started === now;
 }
 
 /** Start time in clock ticks since boot (proc(5), field 22); null where there is no /proc. */
-function startTime(pid: number): string | null {
+const startTime = (pid: number): string | null => statusOf(pid)[19] ?? null;
+
+/** The fields of proc(5) `stat` from the state on; none where there is no /proc. */
+function statusOf(pid: number): readonly string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
-    return null;
+    return [];
   }
 }
