@@ -50,6 +50,7 @@ function publish(made) {
 export async function buildConsole() {
   const now = stamps();
   if (isCurrent(now)) return;
+  console.error('Building the console …');
   const { build } = await import('vite');
   const { NODE_ENV: environment } = process.env;
   const made = `${consoleFolder}.${process.pid}`;

@@ -129,7 +129,11 @@ async function buildEntry() {
   write(record, JSON.stringify({ read: stampsOf([...always, ...own]), wrote: stampsOf(written) }));
 }
 
-if (!isCurrent()) await buildEntry();
+if (!isCurrent()) {
+  // A build takes seconds, and half a minute on a busy machine.
+  if (isService) console.error('Building the service …');
+  await buildEntry();
+}
 if (isService) await (await import('./console.mjs')).buildConsole();
 if (!buildOnly) {
   // Stack traces show positions in the sources.

@@ -67,7 +67,7 @@ export function shownFault(error: unknown): ShownFault {
   return {
     exitCode: exitCodeOf(code, status),
     ...{ code, message, status, reason: text('reason'), requestId: text('requestId') },
-    hint: hintOf(code, status) ?? text('fix'),
+    hint: hintOf(code, status) ?? text('fix') ?? hintWithoutFix[code],
     details: (facts['details'] ?? []) as ShownFault['details'],
   };
 }
@@ -79,6 +79,11 @@ function exitCodeOf(code: string, status: number | undefined): number {
   if (code === 'SECRET_LOST') return exitCodes.conflict;
   return status === undefined ? exitCodes.notReached : exitCodeOfStatus(status);
 }
+
+/** Hints for errors of the API that may come without its own advice. */
+const hintWithoutFix: Readonly<Record<string, string>> = {
+  STEP_UP_REQUIRED: 'doorward login, then run the command again',
+};
 
 /** Hints that speak of this program rather than of the API. */
 function hintOf(code: string, status: number | undefined): string | undefined {

@@ -1,40 +1,45 @@
 import { createReadStream } from 'node:fs';
-import { resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { usageFault } from '../fault.ts';
 import type { Run } from '../run.ts';
 
-/** A line of a file of users: what it says, or why it cannot be read. */
-export type UserLine = {
-  readonly line: number;
+/** Where a user is in the file, counted from 1: the line, or the place in the list of a JSON file. */
+export type Place = { readonly line: number } | { readonly user: number };
+
+/** An entry of a file of users: what it says, or why it cannot be read. */
+export type UserEntry = {
+  readonly place: Place;
 } & ({ readonly user: Readonly<Record<string, unknown>> } | { readonly problem: string });
 
-export type FileFormat = 'csv' | 'jsonl';
+export const fileFormats = ['csv', 'jsonl', 'json'] as const;
+export type FileFormat = (typeof fileFormats)[number];
 
 /** The users of a file, one after the other, so that its size does not matter. @throws Fault for what is no such file */
 export async function* readUsers(
   { cwd }: Pick<Run, 'cwd'>,
   path: string,
   format: FileFormat,
-): AsyncGenerator<UserLine> {
+): AsyncGenerator<UserEntry> {
   const file = resolve(cwd, path);
   try {
-    yield* format === 'csv' ? linesOfCsv(file) : linesOfJson(file);
+    yield* readers[format](file);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code?.startsWith('CSV_')) throw usageFault(`${path} is no CSV: ${message}.`);
+    if (code?.startsWith('CSV_')) throw usageFault(`${path} is not valid CSV: ${message}.`);
     if (code?.startsWith('E')) throw usageFault(`${path} cannot be read (${code}).`);
     throw error;
   }
 }
 
-async function* linesOfJson(file: string): AsyncGenerator<UserLine> {
+async function* linesOfJson(file: string): AsyncGenerator<UserEntry> {
   const lines = createInterface({ input: createReadStream(file), crlfDelay: Infinity });
   // A file that cannot be opened ends the interface without an error.
   let line = 0;
   for await (const text of failing(lines)) {
     line += 1;
-    if (text.trim() !== '') yield { line, ...parsedLine(text) };
+    if (text.trim() !== '') yield { place: { line }, ...parsedLine(text) };
   }
 }
 
@@ -50,16 +55,39 @@ function failing(lines: ReturnType<typeof createInterface>): AsyncIterable<strin
 
 function parsedLine(text: string): { user: Record<string, unknown> } | { problem: string } {
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return { user: value as Record<string, unknown> };
+    return userIn(JSON.parse(text));
   } catch {
-    // The answer below names the problem.
+    return { problem: NO_OBJECT };
   }
-  return { problem: 'This is no JSON object.' };
 }
 
-async function* linesOfCsv(file: string): AsyncGenerator<UserLine> {
+const NO_OBJECT = 'This is not a JSON object.';
+
+const userIn = (value: unknown): { user: Record<string, unknown> } | { problem: string } =>
+  isObject(value) ? { user: value } : { problem: NO_OBJECT };
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A list of users, or an object with one as `users`, as other services export them. */
+async function* entriesOfJson(file: string): AsyncGenerator<UserEntry> {
+  const text = await readFile(file, 'utf8');
+  let content: unknown;
+  try {
+    content = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    throw usageFault(`${basename(file)} is not valid JSON: ${(error as Error).message}.`);
+  }
+  const users = isObject(content) ? content['users'] : content;
+  if (!Array.isArray(users))
+    throw usageFault(
+      `${basename(file)} has no list of users.`,
+      'a JSON file is a list of objects, or an object whose member users is such a list',
+    );
+  for (const [at, value] of users.entries()) yield { place: { user: at + 1 }, ...userIn(value) };
+}
+
+async function* linesOfCsv(file: string): AsyncGenerator<UserEntry> {
   const { parse } = await import('csv-parse');
   const input = createReadStream(file);
   const parser = input.pipe(
@@ -70,7 +98,7 @@ async function* linesOfCsv(file: string): AsyncGenerator<UserLine> {
     info: { lines: number };
     record: Record<string, string>;
   }>)
-    yield { line: row.info.lines, user: userOf(row.record) };
+    yield { place: { line: row.info.lines }, user: userOf(row.record) };
 }
 
 /** The columns of a file, each in any case and with or without `_`; `metadata.plan` is the member `plan` of the metadata. */
@@ -120,4 +148,10 @@ const flags: Readonly<Record<string, boolean>> = {
   f: false,
   no: false,
   0: false,
+};
+
+const readers: Readonly<Record<FileFormat, (file: string) => AsyncGenerator<UserEntry>>> = {
+  csv: linesOfCsv,
+  jsonl: linesOfJson,
+  json: entriesOfJson,
 };

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { shownFault } from '../fault.ts';
 import type { Run } from '../run.ts';
 import { visible } from '../output/text.ts';
-import type { UserLine } from './read-users.ts';
+import type { Place, UserEntry } from './read-users.ts';
 
 /** How many users one request carries, and how many characters, which is less than the service takes. */
 const BATCH_USERS = 250;
@@ -13,11 +13,11 @@ export interface Counts {
   created: number;
   existing: number;
   claimed: number;
-  readonly refused: { readonly line: number; readonly message: string }[];
+  readonly refused: (Place & { readonly message: string })[];
 }
 
 interface Sent {
-  readonly line: number;
+  readonly place: Place;
   readonly user: Readonly<Record<string, unknown>>;
 }
 
@@ -29,12 +29,12 @@ interface Sending {
   readonly roleOf: (name: string) => string | undefined;
 }
 
-/** Sends the users in batches. Lines that the service refuses are reported, and the others of their batch are sent. */
-export async function sendUsers(sending: Sending, lines: AsyncIterable<UserLine>): Promise<void> {
+/** Sends the users in batches. Users that the service refuses are reported, and the others of their batch are sent. */
+export async function sendUsers(sending: Sending, entries: AsyncIterable<UserEntry>): Promise<void> {
   let batch: Sent[] = [];
   let length = 0;
-  for await (const line of lines) {
-    const sent = toSend(sending, line);
+  for await (const entry of entries) {
+    const sent = toSend(sending, entry);
     if (!sent) continue;
     batch.push(sent);
     length += JSON.stringify(sent.user).length;
@@ -45,17 +45,18 @@ export async function sendUsers(sending: Sending, lines: AsyncIterable<UserLine>
   await sendBatch(sending, batch);
 }
 
-/** The user as the service takes them, with ids in place of the names of roles; undefined for a line that it cannot take. */
-function toSend(sending: Sending, line: UserLine): Sent | undefined {
-  if ('problem' in line) return refuse(sending, line.line, line.problem);
-  const { roles, ...user } = line.user;
-  if (roles === undefined) return { line: line.line, user };
-  if (!Array.isArray(roles)) return refuse(sending, line.line, 'roles: This must be a list of names.');
+/** The user as the service takes them, with ids in place of the names of roles; undefined for one that it cannot take. */
+function toSend(sending: Sending, entry: UserEntry): Sent | undefined {
+  const { place } = entry;
+  if ('problem' in entry) return refuse(sending, place, entry.problem);
+  const { roles, ...user } = entry.user;
+  if (roles === undefined) return { place, user };
+  if (!Array.isArray(roles)) return refuse(sending, place, 'roles: This must be a list of names.');
   const names = roles.map((name) => (typeof name === 'string' ? name : JSON.stringify(name)));
   const roleIds = names.map((name) => sending.roleOf(name));
   const missing = names.find((_, at) => roleIds[at] === undefined);
-  if (missing !== undefined) return refuse(sending, line.line, `roles: There is no role ${missing}.`);
-  return { line: line.line, user: { ...user, roleIds } };
+  if (missing !== undefined) return refuse(sending, place, `roles: There is no role ${missing}.`);
+  return { place, user: { ...user, roleIds } };
 }
 
 async function sendBatch(sending: Sending, batch: readonly Sent[]): Promise<void> {
@@ -90,11 +91,15 @@ function withoutRefused(sending: Sending, batch: readonly Sent[], error: unknown
     if (!wrong.has(Number(at))) wrong.set(Number(at), member === '' ? message : `${member}: ${message}`);
   }
   if (wrong.size === 0) throw error;
-  for (const [at, message] of wrong) refuse(sending, batch[at]?.line ?? 0, message);
+  for (const [at, message] of wrong) {
+    const sent = batch[at];
+    if (sent) refuse(sending, sent.place, message);
+  }
   return batch.filter((_, at) => !wrong.has(at));
 }
 
-function refuse({ run, counts }: Sending, line: number, message: string): undefined {
-  counts.refused.push({ line, message });
-  if (!run.terminal.isJson) run.terminal.say(`line ${line}: ${visible(message)}`);
+function refuse({ run, counts }: Sending, place: Place, message: string): undefined {
+  counts.refused.push({ ...place, message });
+  const [[unit, number] = ['line', 0]] = Object.entries(place);
+  if (!run.terminal.isJson) run.terminal.say(`${unit} ${number}: ${visible(message)}`);
 }

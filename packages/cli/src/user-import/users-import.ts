@@ -4,16 +4,16 @@ import { usageFault } from '../fault.ts';
 import type { Run } from '../run.ts';
 import { operationOf } from '../nouns/invoke.ts';
 import type { Client } from '@doorward/node/client';
-import { readUsers, type FileFormat } from './read-users.ts';
+import { fileFormats, readUsers, type FileFormat } from './read-users.ts';
 import { sendUsers, type Counts } from './send-users.ts';
 
 export const usersImport: Command = {
   path: ['users', 'import'],
   summary: 'Import users of another service with their passwords',
   description:
-    'From CSV or JSON lines, with the hashes of their passwords. Wrong lines are named and left out, and the others are imported. Addresses that a user has are left alone, so after an interruption repeat the command. With --dry-run it only checks. You must be Installation Operator, and may create users in the project.',
-  arguments: { '<file>': 'file with one user in each line' },
-  options: { '--format <format>': 'csv or jsonl; without it, by the ending of the file name' },
+    'From CSV, JSON lines or a JSON list, with the hashes of their passwords. Wrong users are named and left out, and the others are imported. Addresses that a user has are left alone, so after an interruption repeat the command. With --dry-run it only checks. You must be Installation Operator, and may create users in the project.',
+  arguments: { '<file>': 'file with the users' },
+  options: { '--format <format>': 'csv, jsonl or json; without it, by the ending of the file name' },
   examples: ['doorward users import users.csv --dry-run', 'doorward users import users.jsonl'],
   async run(run, [path = ''], options) {
     const format = formatOf(path, options.text('format'));
@@ -34,10 +34,10 @@ export const usersImport: Command = {
 };
 
 function formatOf(path: string, named: string | undefined): FileFormat {
-  const format = named ?? /\.(csv|jsonl|ndjson)$/i.exec(path)?.[1]?.toLowerCase();
-  if (format === 'csv') return 'csv';
-  if (format === 'jsonl' || format === 'ndjson') return 'jsonl';
-  throw usageFault('The format is not known.', 'add --format csv or --format jsonl');
+  const given = named ?? /\.(\w+)$/.exec(path)?.[1]?.toLowerCase();
+  const format = fileFormats.find((known) => known === (given === 'ndjson' ? 'jsonl' : given));
+  if (format) return format;
+  throw usageFault('The format is not known.', 'add --format csv, --format jsonl or --format json');
 }
 
 async function roleIds(run: Run, doorward: Client): Promise<ReadonlyMap<string, string>> {
@@ -53,7 +53,7 @@ function said({ flags }: Run, { created, existing, claimed, refused }: Counts): 
     `${created} ${verb}`,
     `${existing} existed already`,
     ...(claimed > 0 ? [`${claimed} addresses belong to a registration that has not proved them`] : []),
-    `lines refused: ${refused.length}`,
+    `${refused.length} refused`,
   ];
   return `${counted.join(', ')}.`;
 }

@@ -48,14 +48,14 @@ describe('doorward users import', () => {
     const checked = await world.run(['users', 'import', path, '--dry-run']);
     expect(checked).toEqual({
       code: 0,
-      stdout: '2 would be imported, 0 existed already, lines refused: 0.\n',
+      stdout: '2 would be imported, 0 existed already, 0 refused.\n',
       stderr: '',
     });
     expect(await usersAt('csv.test')).toEqual([]);
 
     expect(await world.run(['users', 'import', path])).toEqual({
       code: 0,
-      stdout: '2 were imported, 0 existed already, lines refused: 0.\n',
+      stdout: '2 were imported, 0 existed already, 0 refused.\n',
       stderr: '',
     });
     expect((await signIn('ida@csv.test')).ok).toBe(true);
@@ -90,7 +90,7 @@ describe('doorward users import', () => {
     users[270] = JSON.stringify({ email: 'USER269@lines.test', emailVerified: true });
     const path = await file('users.jsonl', users.join('\n'));
     const { code, stdout, stderr } = await world.run(['users', 'import', path]);
-    expect(stdout).toBe('293 were imported, 0 existed already, lines refused: 7.\n');
+    expect(stdout).toBe('293 were imported, 0 existed already, 7 refused.\n');
     expect(code).toBe(1);
     expect(stderr.trim().split('\n').sort()).toEqual([
       'line 11: email: This has the wrong format.',
@@ -98,10 +98,26 @@ describe('doorward users import', () => {
       'line 13: roles: There is no role Nobody\\u{1b}[2J.',
       'line 261: phone: This field is not known.',
       'line 271: email: This was given twice.',
-      'line 4: This is no JSON object.',
-      'line 5: This is no JSON object.',
+      'line 4: This is not a JSON object.',
+      'line 5: This is not a JSON object.',
     ]);
     expect(await usersAt('lines.test')).toHaveLength(293);
+  });
+
+  test.each([
+    ['a list', (users: readonly unknown[]) => users],
+    ['an object with a list', (users: readonly unknown[]) => ({ realm: 'shop', users })],
+  ])('imports %s of JSON', async (kind, wrap) => {
+    const domain = kind === 'a list' ? 'list.test' : 'object.test';
+    const users = [{ email: `ida@${domain}`, emailVerified: true }, 'ole', { email: 'nowhere' }];
+    const path = await file(`${domain}.json`, `\uFEFF${JSON.stringify(wrap(users), null, 2)}`);
+    const { code, stdout, stderr } = await world.run(['users', 'import', path]);
+    expect([code, stdout]).toEqual([1, '1 were imported, 0 existed already, 2 refused.\n']);
+    expect(stderr.trim().split('\n').sort()).toEqual([
+      'user 2: This is not a JSON object.',
+      'user 3: email: This has the wrong format.',
+    ]);
+    expect(await usersAt(domain)).toHaveLength(1);
   });
 
   test('says what it cannot do before it sends anything', async () => {
@@ -116,7 +132,11 @@ describe('doorward users import', () => {
     expect(await wrong(await file('nameless.csv', 'name\nIda\n'))).toContain(
       'The first line names no column email.',
     );
-    expect(await wrong(await file('broken.csv', 'email,name\na@b.test,"Ida\n'))).toMatch(/^2 .*is no CSV/);
+    expect(await wrong(await file('broken.csv', 'email,name\na@b.test,"Ida\n'))).toMatch(
+      /^2 .*is not valid CSV/,
+    );
+    expect(await wrong(await file('single.json', '{"email": "a@b.test"}'))).toContain('has no list of users');
+    expect(await wrong(await file('broken.json', '[{]'))).toMatch(/^2 .*is not valid JSON/);
     const path = await file('one.csv', 'email,emailVerified\none@key.test,true\n');
     const { code, stderr } = await world.run(['users', 'import', path], {
       env: { ...world.key, DOORWARD_TOKEN: '' },

@@ -14,12 +14,14 @@ import { evaluateWithoutConditions, evaluate, type Grants, type Question } from 
 
 /** The guard turns decisions into refusals. It decides with `evaluate`, like every other decision. */
 
-const forbidden = (reason: DecisionReason): DoorwardError =>
-  fail('FORBIDDEN', { reason, ...(fixes[reason] ? { fix: fixes[reason] } : {}) });
-
-const fixes: Partial<Record<DecisionReason, string>> = {
-  NO_PERMISSION: 'Ask an administrator of this scope for a role that holds the permission.',
-};
+/** The permissions of operations are public, so a refusal may name the one that is missing. */
+const forbidden = (reason: DecisionReason, permission: string): DoorwardError =>
+  fail('FORBIDDEN', {
+    reason,
+    ...(reason === 'NO_PERMISSION' && {
+      fix: `Ask an administrator of this scope for a role that holds ${permission}.`,
+    }),
+  });
 
 const questionOf = (permission: string): Question => {
   const [resource = '', action = ''] = permission.split(':');
@@ -100,13 +102,13 @@ export function createGuard(
     permit(op, rights) {
       const decision = evaluateWithoutConditions(grantsFor(op, rights), questionOf(op.access));
       if (decision === 'conditional') return false;
-      if (!decision.authorized) throw forbidden(decision.reason);
+      if (!decision.authorized) throw forbidden(decision.reason, op.access);
       return true;
     },
 
     permitRow(op, rights, attributes, work) {
       const decision = evaluate(grantsFor(op, rights), { ...questionOf(op.access), attributes }, work);
-      if (!decision.authorized) throw forbidden(decision.reason);
+      if (!decision.authorized) throw forbidden(decision.reason, op.access);
     },
 
     permitRelated({ name, relation }, { grants }, work) {

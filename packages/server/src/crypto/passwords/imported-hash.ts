@@ -1,11 +1,12 @@
 import { verify as verifyArgon2 } from '@node-rs/argon2';
 import { verify as verifyBcrypt } from '@node-rs/bcrypt';
-import { pbkdf2, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { createHash, pbkdf2, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 
 /**
  * Password hashes that other services made, with which their users are imported. Each is read from the text that the
- * service stored: bcrypt, argon2, scrypt and PBKDF2 in the PHC format or that of passlib, PBKDF2 also in that of Django.
+ * service stored: bcrypt, argon2, scrypt and PBKDF2 in the PHC format, that of passlib or that of Django, PBKDF2 also with a
+ * hexadecimal digest.
  */
 export interface ImportedHash {
   /** The same for two hashes that cost the same to verify. */
@@ -25,7 +26,7 @@ const limits = {
   argonLanes: [1, 8],
   scryptLogN: [10, 17],
   scryptBlock: [1, 16],
-  scryptLanes: [1, 4],
+  scryptLanes: [1, 8],
   scryptBytes: [0, 134_217_728],
   /** N × r × p. */
   scryptWork: [0, 1_048_576],
@@ -37,7 +38,7 @@ const limits = {
 } as const;
 
 const isWithin = (value: number, [min, max]: readonly [number, number]): boolean =>
-  value >= min && value <= max;
+  Number.isInteger(value) && value >= min && value <= max;
 
 type Reader = (parts: readonly string[], text: string) => ImportedHash | undefined;
 
@@ -47,6 +48,9 @@ const deriveScrypt = promisify<string, Buffer, number, object, Buffer>(scrypt);
 /** Standard Base64 without padding, or passlib's, which has `.` for `+`. */
 const fromBase64 = (text: string): Buffer | undefined =>
   /^[A-Za-z0-9+/.]{1,128}={0,2}$/.test(text) ? Buffer.from(text.replaceAll('.', '+'), 'base64') : undefined;
+
+const fromHex = (text: string): Buffer | undefined =>
+  /^(?:[0-9a-f]{2})+$/i.test(text) ? Buffer.from(text, 'hex') : undefined;
 
 const unpadded = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '');
 const base64 = (bytes: number): string => unpadded(randomBytes(bytes));
@@ -97,14 +101,22 @@ const argon2: Reader = ([, variant = '', version = '', costs = '', saltText = ''
 const scryptHash: Reader = ([, , costs = '', saltText = '', digestText = '', more]) => {
   const [logN = 0, block = 0, lanes = 0] = numbersOf(costs, ['ln', 'r', 'p']) ?? [];
   const pair = sizedPair(fromBase64(saltText), fromBase64(digestText));
+  return more === undefined ? readScrypt([logN, block, lanes], pair) : undefined;
+};
+
+function readScrypt(
+  [logN, block, lanes]: readonly [number, number, number],
+  pair: SaltAndDigest | undefined,
+): ImportedHash | undefined {
   const isBounded =
     isWithin(logN, limits.scryptLogN) &&
     isWithin(block, limits.scryptBlock) &&
     isWithin(lanes, limits.scryptLanes) &&
     isWithin(128 * 2 ** logN * block, limits.scryptBytes) &&
     isWithin(2 ** logN * block * lanes, limits.scryptWork);
-  if (more !== undefined || !isBounded || !pair) return undefined;
+  if (!isBounded || !pair) return undefined;
   const { salt, digest } = pair;
+  const costs = `ln=${logN},r=${block},p=${lanes}`;
   // Node counts some memory besides the blocks.
   const options = { N: 2 ** logN, r: block, p: lanes, maxmem: 2 * limits.scryptBytes[1] };
   return {
@@ -113,7 +125,7 @@ const scryptHash: Reader = ([, , costs = '', saltText = '', digestText = '', mor
       timingSafeEqual(await deriveScrypt(password, salt, digest.length, options), digest),
     imitate: () => `$scrypt$${costs}$${base64(salt.length)}$${base64(digest.length)}`,
   };
-};
+}
 
 /** `$pbkdf2-sha256$i=600000$…` and passlib's `$pbkdf2-sha256$29000$…`, where the digest is SHA-1 if none is named. */
 const pbkdf2Hash: Reader = ([, name = '', costs = '', saltText = '', digestText = '', more]) => {
@@ -123,11 +135,38 @@ const pbkdf2Hash: Reader = ([, name = '', costs = '', saltText = '', digestText 
   return readPbkdf2(name.slice('pbkdf2-'.length) || 'sha1', Number(iterations), pair);
 };
 
-/** Django's `pbkdf2_sha256$600000$salt$…`, whose salt is plain text. */
-const djangoHash: Reader = ([name = '', costs = '', salt = '', digestText = '', more]) => {
-  const pair = sizedPair(Buffer.from(salt), fromBase64(digestText));
+/** Django's `pbkdf2_sha256$600000$salt$…`, whose salt is plain text. Others write the digest in hexadecimal. */
+const djangoPbkdf2: Reader = ([name = '', costs = '', salt = '', digestText = '', more]) => {
+  const isHex = digestText.length === 2 * (digestBytes[name.slice('pbkdf2_'.length)] ?? 0);
+  const digest = isHex ? fromHex(digestText) : fromBase64(digestText);
+  const pair = sizedPair(Buffer.from(salt), digest);
   if (more !== undefined || !/^\d{1,8}$/.test(costs) || !pair) return undefined;
   return readPbkdf2(name.slice('pbkdf2_'.length), Number(costs), pair);
+};
+
+/** `scrypt$16384$salt$8$5$…`: N, salt in plain text, r and p. */
+const djangoScrypt: Reader = ([, n = '', salt = '', block = '', lanes = '', digestText = '', more]) => {
+  if (more !== undefined || ![n, block, lanes].every((text) => /^\d{1,9}$/.test(text))) return undefined;
+  const pair = sizedPair(Buffer.from(salt), fromBase64(digestText));
+  // A power of two, or out of bounds.
+  return readScrypt([Math.log2(Number(n)), Number(block), Number(lanes)], pair);
+};
+
+/** Django writes its own name before that of a hash in the usual format: `bcrypt$$2b$12$…`, `argon2$argon2id$v=19$…`. */
+const prefixed =
+  (skipped: number): Reader =>
+  (parts) =>
+    readImportedHash(['', ...parts.slice(skipped)].join('$'));
+
+/** bcrypt reads 72 bytes, so Django hashes the password before. */
+const djangoBcryptSha256: Reader = (parts, text) => {
+  const read = prefixed(2)(parts, text);
+  return (
+    read && {
+      ...read,
+      verify: (password) => read.verify(createHash('sha256').update(password).digest('hex')),
+    }
+  );
 };
 
 interface SaltAndDigest {
@@ -175,9 +214,13 @@ const readers: Readonly<Record<string, Reader>> = {
 
 /** By the name with which the text begins. */
 const readersOfDjango: Readonly<Record<string, Reader>> = {
-  pbkdf2_sha1: djangoHash,
-  pbkdf2_sha256: djangoHash,
-  pbkdf2_sha512: djangoHash,
+  pbkdf2_sha1: djangoPbkdf2,
+  pbkdf2_sha256: djangoPbkdf2,
+  pbkdf2_sha512: djangoPbkdf2,
+  scrypt: djangoScrypt,
+  argon2: prefixed(1),
+  bcrypt: prefixed(2),
+  bcrypt_sha256: djangoBcryptSha256,
 };
 
 /** The longest text that is read. */
