@@ -13,7 +13,7 @@ const hold = (condition: unknown, roleId = 'r1', metadata: Record<string, unknow
 /** A search in which the decision after a change is `allows`; with the resources that it was asked about. */
 function searching(held: readonly HeldPermission[], more: Partial<SettingSearch> = {}) {
   const resources: unknown[] = [];
-  const found = settingRemedy({
+  const setting = settingRemedy({
     grants: {
       membership: 'active',
       user: { id: 'u1', metadata: {} },
@@ -35,7 +35,7 @@ function searching(held: readonly HeldPermission[], more: Partial<SettingSearch>
     work: unlimited,
     ...more,
   });
-  return { found, resources };
+  return { setting, resources };
 }
 const kinds = (count: number) => Array.from({ length: count }, (_, at) => `k${at}`);
 const oneOf = (count: number) => ({
@@ -55,7 +55,7 @@ describe('the search for an attribute', () => {
     const asked: unknown[] = [];
     const allows = () => asked.push(1) > 0;
     // What one role lacks, another has: its own condition is met, but not by a change of the first.
-    expect(searching([hold(ofRole), hold(ofRole, 'r2', { a: 1 })], { allows }).found).toMatchObject({
+    expect(searching([hold(ofRole), hold(ofRole, 'r2', { a: 1 })], { allows }).setting).toMatchObject({
       shared: true,
       remedy: { roleId: 'r2', path: 'role.metadata.b', expected: 2 },
     });
@@ -114,7 +114,7 @@ describe('the search for an attribute', () => {
     const expensive = { And: [{ Or: alternatives }, { Equals: { 'user.id': 'x' } }] };
     const lists = Array.from({ length: searchLimits.paths }, (_, at) => hold(expensive, `r${at}`));
     const work = new Work(Infinity);
-    expect(searching(lists, { work }).found).toBeUndefined();
+    expect(searching(lists, { work }).setting).toBeUndefined();
     expect(work.spent).toBeGreaterThan(searchLimits.steps);
     const broken = new Work(0);
     expect(() => searching([hold(oneOf(2))], { work: broken })).toThrow(

@@ -15,7 +15,7 @@ import { connectRedis } from './db/connection/redis.ts';
 import { transactionNumber, openChanges } from './db/cache/changes.ts';
 import { createCursors } from './db/query/cursor.ts';
 import { createIdempotency } from './db/idempotency/idempotency.ts';
-import { prepareDatabase } from './db/migrate.ts';
+import { prepareDatabase } from './db/preparation/migrate.ts';
 import type { Database } from './db/connection/open.ts';
 import { createPurge } from './db/purge/purge.ts';
 import { readGauges } from './db/connection/gauges.ts';

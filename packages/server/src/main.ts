@@ -7,11 +7,8 @@ import { createApp } from './app.ts';
 import { banner, listeningAt } from './runtime/banner.ts';
 import { loadConfig, unreadVariables, type Config } from './config/config.ts';
 import { openEmbedded, openPostgres, type Database } from './db/connection/open.ts';
-import { createInternalClient, retryWhenBusy } from './dev-seed/internal-client.ts';
-import { createDemoMailbox } from './dev-seed/mailbox.ts';
-import { seedDemo } from './dev-seed/seed.ts';
+import { createSeeding } from './dev-seed/seeding.ts';
 import { consoleMailer, fileMailer, smtpMailer } from './events/mail/mailers.ts';
-import { madeUpIds } from './kernel/output/example-ids.ts';
 import type { Mailer } from './kernel/ports.ts';
 import { announceFirstUser } from './runtime/first-user-link.ts';
 import { createLog, type Log } from './runtime/log.ts';
@@ -56,7 +53,7 @@ async function start(config: Config, link: WorkerLink | null, log: Log): Promise
   const database = await openDatabase(config, log);
   const mailer = mailerOf(config, log);
   // Only the first worker seeds.
-  const mailbox = config.devSeed && (link?.number ?? 1) === 1 ? createDemoMailbox(mailer) : null;
+  const seeding = config.devSeed && (link?.number ?? 1) === 1 ? createSeeding(mailer, log) : null;
   const app = await createApp({
     config,
     database,
@@ -64,10 +61,12 @@ async function start(config: Config, link: WorkerLink | null, log: Log): Promise
     ...(existsSync(consoleFolder) && { consoleFolder }),
     ...(existsSync(docsFolder) && { docsFolder }),
     version,
-    log,
-    mailer: mailbox?.mailer ?? mailer,
+    log: seeding?.log ?? log,
+    mailer: seeding?.mailer ?? mailer,
     ...(link && { worker: link }),
   });
+  // Before the service is ready, so that a client that waits for that sees the whole demo.
+  const demo = await seeding?.run(app, config);
   const { host, port: configuredPort } = config.http;
   await app.server.listen({ host, port: configuredPort, backlog: BACKLOG }).catch((error: unknown) => {
     throw listenFault(error, config.http);
@@ -75,6 +74,7 @@ async function start(config: Config, link: WorkerLink | null, log: Log): Promise
   const address = app.server.server.address();
   const port = typeof address === 'object' && address ? address.port : configuredPort;
   if (!link) announceReady(config, log, port, performance.now() - began);
+  if (demo) print(demo(baseOf(config, port)));
   if (!config.devSeed) {
     const issue = () => app.issueFirstUserToken(`${hostname()}:${port}`);
     const announcement = { config, base: baseOf(config, port), issue, print, log };
@@ -87,19 +87,6 @@ async function start(config: Config, link: WorkerLink | null, log: Log): Promise
     await flushed(log);
   });
   void link?.stopped.then(() => closing.close());
-  if (!mailbox) return;
-  const { dataDir } = config;
-  const send = retryWhenBusy(createInternalClient(app.server, new URL(config.appUrl).host));
-  const seeding = { send, nextToken: mailbox.nextToken, dataDir, print };
-  try {
-    const { account = madeUpIds.account, ...ids } = await seedDemo({
-      ...seeding,
-      base: baseOf(config, port),
-    });
-    app.setExampleIds({ account, ...ids });
-  } catch (error) {
-    log.warn({ message: `DEV_SEED: ${(error as Error).message}` });
-  }
 }
 
 /** The public URL. With PORT=0 the port is known only after listening. */

@@ -35,7 +35,7 @@ export const usersImport: Command = {
 
 function formatOf(path: string, named: string | undefined): FileFormat {
   const given = named ?? /\.(\w+)$/.exec(path)?.[1]?.toLowerCase();
-  const format = fileFormats.find((known) => known === (given === 'ndjson' ? 'jsonl' : given));
+  const format = fileFormats.find((name) => name === (given === 'ndjson' ? 'jsonl' : given));
   if (format) return format;
   throw usageFault('The format is not known.', 'add --format csv, --format jsonl or --format json');
 }

@@ -69,15 +69,14 @@ describe('a seed of a busy service', () => {
       return busy(1);
     };
     const { waits, wait } = noted();
-    const printed: string[] = [];
-    await seedDemo({
+    const { notice } = await seedDemo({
       send: retryWhenBusy(ask, wait),
       nextToken,
+      // As in an installation that has users already.
+      firstUserToken: async () => null,
       dataDir,
-      base: 'http://localhost:4000',
-      print: (text) => void printed.push(text),
     });
-    expect(printed.join()).toContain('A request that answers ALLOWED');
+    expect(notice('http://localhost:4000')).toContain('A request that answers ALLOWED');
     expect(refused).toBeGreaterThan(10);
     expect(waits).toEqual(Array.from({ length: refused }, () => 1000));
   });

@@ -9,26 +9,24 @@ import {
 } from './stored-credentials.ts';
 import { DEMO_ADDRESS } from './mailbox.ts';
 import { curlCommand, checkReason, RESOURCE } from './request.ts';
-import { signIn, type DemoSession } from './sign-in.ts';
+import { signIn, type DemoSession, type Registration } from './sign-in.ts';
 
 /**
  * DEV_SEED: creates demo data for a developer who starts the service for the first time. Each row is found by its name or
  * created, so the next start completes one that was interrupted. While the key of an earlier start works, nothing is
  * changed, because the developer may have edited the data. The example request is printed with its current answer.
  */
-interface DevSeedOptions {
+interface DevSeedOptions extends Registration {
   readonly send: SendDemoRequest;
-  readonly nextToken: () => Promise<string>;
   readonly dataDir: string;
-  /** Public URL of the service, for the printed request. */
-  readonly base: string;
-  /** Writes to the terminal and never to the log, because the text contains the secret of the key. */
-  readonly print: (text: string) => void;
 }
 
 const ORGANIZATION = 'Lantern Books';
 const PROJECT = 'Bookshop';
 const KEY = 'Demo key';
+/** For whom "Why?" answers yes, and no. */
+const READER = 'Ann Reader';
+const GUEST = 'Ben Guest';
 
 /**
  * Ids of the demo rows, for examples in the API documents. A `demo.json` of an earlier version has no account.
@@ -39,37 +37,44 @@ interface DemoIds {
   readonly project: string;
 }
 
-export async function seedDemo(options: DevSeedOptions): Promise<DemoIds> {
-  const { send: send, nextToken, dataDir, base, print } = options;
+interface Demo {
+  readonly ids: DemoIds;
+  /**
+   * What to print once the service listens at `base`. It contains the secret of the key, so it must not be logged.
+   */
+  readonly notice: (base: string) => string;
+}
+
+export async function seedDemo(options: DevSeedOptions): Promise<Demo> {
+  const { send, dataDir } = options;
   const file = credentialsFile(dataDir);
   const stored = (await readCredentials(file)) ?? { email: DEMO_ADDRESS, password: newPassword() };
   const storedReason = stored.key && (await checkReason(send, stored.key));
   const { account, key } =
-    stored.key && storedReason
-      ? { ...stored, key: stored.key }
-      : await createDemo(send, stored, nextToken, file);
+    stored.key && storedReason ? { ...stored, key: stored.key } : await createDemo(options, stored, file);
   const reason = storedReason ?? (await checkReason(send, key));
-  print(`
+  const [organization = '', project = ''] = key.scope.id.split(':');
+  return {
+    ids: { account, organization, project },
+    notice: (base) => `
   Demo           user ${stored.email}, organization ${ORGANIZATION}, project ${PROJECT}
   Password       in ${file}, with the key
 
   A request that answers ${reason}:
 
 ${curlCommand(base, key)}
-`);
-  const [organization = '', project = ''] = key.scope.id.split(':');
-  return { account, organization, project };
+`,
+  };
 }
 
 async function createDemo(
-  send: SendDemoRequest,
+  { send, ...registration }: DevSeedOptions,
   stored: StoredCredentials,
-  nextToken: () => Promise<string>,
   file: string,
 ): Promise<StoredCredentials & { readonly key: DemoKey }> {
   // Stored before the user is created: if the password were lost, the demo user could not sign in again.
   await writeCredentials(file, stored);
-  const session = await signIn(send, stored, nextToken).catch((error: unknown) => {
+  const session = await signIn(send, stored, registration).catch((error: unknown) => {
     if (!(error instanceof DemoRefused) || error.code !== 'CONFLICT') throw error;
     throw new Error(
       `${stored.email} is registered with another password than that in ${file}: correct the file`,
@@ -128,6 +133,8 @@ async function findOrCreateAll(send: SendDemoRequest, { token, account }: DemoSe
     permissionIds: [permission],
   });
   const roleId = await findOrCreate('/roles', scope, { name: 'Invoice reader', groupIds: [group] });
+  await findOrCreate('/users', scope, { name: READER, roleIds: [roleId] });
+  await findOrCreate('/users', scope, { name: GUEST });
 
   // The secret of an existing key was lost, otherwise this function would not run. Rotating the key creates a new one.
   const existing = await find('/api-keys', scope, KEY, { status: 'active' });

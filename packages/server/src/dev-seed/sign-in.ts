@@ -7,11 +7,19 @@ export interface DemoSession {
   readonly account: string;
 }
 
-/** Signs the demo user in, after registering them and verifying their address if necessary. @throws DemoRefused, Error */
+/** How the demo user comes about. */
+export interface Registration {
+  /** The token that makes the first user of the installation, who is its operator; null: there is a user already. */
+  readonly firstUserToken: () => Promise<string | null>;
+  /** The token of the next verification mail. */
+  readonly nextToken: () => Promise<string>;
+}
+
+/** Signs the demo user in, after creating them and verifying their address if necessary. @throws DemoRefused, Error */
 export async function signIn(
   send: SendDemoRequest,
   { email, password }: StoredCredentials,
-  nextToken: () => Promise<string>,
+  { firstUserToken, nextToken }: Registration,
 ): Promise<DemoSession> {
   const identity = { provider: 'email', providerId: email, providerData: { password } };
   const login = { method: 'POST', path: '/auth/login', body: identity } as const;
@@ -21,7 +29,13 @@ export async function signIn(
   const isUnknown = attempt.code === 'UNAUTHENTICATED';
   const isKnown = attempt.data['emailVerified'] === false || attempt.code === 'EMAIL_VERIFICATION_REQUIRED';
   if (!isUnknown && !isKnown) throw new DemoRefused(login, attempt);
-  const registration = { ...identity, type: 'organization', name: 'Demo' };
+  const profile = { type: 'organization', name: 'Demo' };
+  const first = isUnknown ? await firstUserToken() : null;
+  if (first !== null) {
+    const body = { token: first, email, password, ...profile };
+    return sessionOf(await sendOrThrow(send, { method: 'POST', path: '/auth/first-user', body }));
+  }
+  const registration = { ...identity, ...profile };
   const [token, verified] = await Promise.all([
     nextToken(),
     isUnknown

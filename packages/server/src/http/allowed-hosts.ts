@@ -22,7 +22,7 @@ export function createHostCheck(allowed: readonly string[] | undefined): (reques
  * address (RFC 9110 §4.2.3, RFC 5952). `''` for what is not a host.
  */
 function canonical(host: string): string {
-  // Characters that would end the host in a URL, or begin it anew.
+  // Characters that end the host of a URL, or separate it from what is before it.
   if (!/^[^\s/?#@\\]+$/.test(host) || !URL.canParse(`http://${host}`)) return '';
   const { hostname, port } = new URL(`http://${host}`);
   const name = hostname.replace(/\.$/, '');

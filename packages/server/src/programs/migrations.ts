@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
 import type { Config } from '../config/config.ts';
-import { prepareDatabase } from '../db/migrate.ts';
+import { prepareDatabase } from '../db/preparation/migrate.ts';
 import { rowsOf } from '../db/query/rows.ts';
 import type { Executor } from '../kernel/scoped-db.ts';
 import { openWritable } from './open-writable.ts';

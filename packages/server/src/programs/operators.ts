@@ -3,7 +3,7 @@ import { loadConfig, type Config } from '../config/config.ts';
 import { openChanges } from '../db/cache/changes.ts';
 import { createGroupCommit } from '../db/connection/group-commit.ts';
 import type { Database } from '../db/connection/open.ts';
-import { prepareDatabase } from '../db/migrate.ts';
+import { prepareDatabase } from '../db/preparation/migrate.ts';
 import { seedSystemNode } from '../db/seed.ts';
 import { eventData, isFixedMember } from '../domain/event-types/catalogue.ts';
 import { addByAddress, listByAddress, removeByAddress } from '../domain/operators/by-address.ts';

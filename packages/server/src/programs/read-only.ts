@@ -5,7 +5,7 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import type { Config } from '../config/config.ts';
 import { assertNotInUse } from '../db/connection/data-lock.ts';
-import { connectTo } from '../db/connection/database-unusable.ts';
+import { connectTo } from '../db/preparation/database-unusable.ts';
 import { openEmbedded } from '../db/connection/open.ts';
 import { TRANSACTION_SETTINGS } from '../db/connection/session-settings.ts';
 import type { Executor } from '../kernel/scoped-db.ts';

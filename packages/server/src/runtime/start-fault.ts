@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config.ts';
 import { WrongEncryptionKey } from '../crypto/keys/installation.ts';
 import { DataDirectoryInUse, DataDirectoryUnusable } from '../db/connection/data-lock.ts';
-import { DatabaseUnusable } from '../db/connection/database-unusable.ts';
+import { DatabaseUnusable } from '../db/preparation/database-unusable.ts';
 
 /** The process cannot listen at the configured address. */
 class AddressUnusable extends Error {

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { openPostgres } from '../../src/db/connection/open.ts';
-import { DatabaseUnusable } from '../../src/db/connection/database-unusable.ts';
-import { prepareDatabase } from '../../src/db/migrate.ts';
+import { DatabaseUnusable } from '../../src/db/preparation/database-unusable.ts';
+import { prepareDatabase } from '../../src/db/preparation/migrate.ts';
 import { startOwnApp, type TestApp } from '../support/app.ts';
 import { asAdmin, named } from '../support/postgres-template.ts';
 

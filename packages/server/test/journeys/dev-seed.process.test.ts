@@ -15,6 +15,7 @@ import {
   startService,
   type Service,
 } from '../../../../scripts/service.ts';
+import { INSTALLATION_ID } from '../../src/kernel/scope.ts';
 import { postgresDatabase } from '../support/postgres.ts';
 import { preparedDataDir } from '../support/prepared-data.ts';
 
@@ -47,7 +48,7 @@ async function stop(service: Service): Promise<void> {
 const requestIn = (output: string): string | undefined =>
   /answers [A-Z_]+:\n\n(curl [\s\S]+?)\n\n/.exec(output)?.[1];
 
-/** The service is ready a moment before it has seeded. */
+/** The command is printed right after the service says that it is ready. */
 const printed = (service: Service): Promise<string> =>
   vi.waitFor(() => requestIn(service.output()) ?? expect.fail(service.output()), {
     timeout: 60_000,
@@ -97,6 +98,7 @@ async function signedIn({ base }: Service) {
       permissions: await list('permissions', key.scope, '&isSystem=false'),
       groups: await list('groups', key.scope, '&isSystem=false'),
       roles: await list('roles', key.scope, '&isSystem=false'),
+      users: await list('users', key.scope, '&sortField=name'),
       keys: await list('api-keys', key.scope),
     };
   };
@@ -114,6 +116,7 @@ const oneOfEach = {
   permissions: 1,
   groups: 1,
   roles: 1,
+  users: 2,
   keys: 1,
 };
 
@@ -151,13 +154,13 @@ describe('DEV_SEED', () => {
     expect(await kept()).toMatchObject({ password, key });
   });
 
-  test('repairs what is missing: a deleted role with its key, a lost secret', async () => {
+  test('repairs what is missing: a deleted role with its user and key, a lost secret', async () => {
     const service = await start();
     await printed(service);
     const { token, scope, everything } = await signedIn(service);
-    const { keys, roles } = await everything();
+    const { keys, roles, users } = await everything();
     const query = `tenant=${scope.tenant}&scopeId=${scope.id}`;
-    for (const path of [`api-keys/${keys[0]?.id}`, `roles/${roles[0]?.id}`]) {
+    for (const path of [`api-keys/${keys[0]?.id}`, `users/${users[0]?.id}`, `roles/${roles[0]?.id}`]) {
       await callOrThrow(`${service.base}/api/${path}?${query}`, { token, method: 'DELETE' });
     }
     await stop(service);
@@ -211,9 +214,28 @@ describe('DEV_SEED', () => {
     expect(await run(await printed(service))).toMatchObject(allowed);
   });
 
+  test('is whole when the service is ready: an operator, and users for whom "Why?" answers yes and no', async () => {
+    const service = await start({ AUTH_REGISTRATION_MODE: 'closed', LOG_PRETTY: 'false' });
+    const { token, scope, everything } = await signedIn(service);
+    const { users } = await everything();
+    const reasons = users.map(({ id: userId }) =>
+      callOrThrow<{ reason: string }>(`${service.base}/api/auth/is-authorized`, {
+        token,
+        body: { scope, subject: { userId }, permission: { resource: 'invoice', action: 'read' } },
+      }),
+    );
+    expect((await Promise.all(reasons)).map(({ reason }) => reason)).toEqual(['ALLOWED', 'NO_PERMISSION']);
+    const query = `tenant=installation&scopeId=${INSTALLATION_ID}`;
+    const operators = await call(`${service.base}/api/installation/operators?${query}`, { token });
+    expect(operators.status).toBe(200);
+    // Requests of the seed are not in the log.
+    expect(service.output()).not.toContain('/auth/first-user');
+  });
+
   test('logs why it failed, and the service keeps running', async () => {
-    const service = await start({ AUTH_REGISTRATION_MODE: 'closed' });
-    await warned(service, 'POST /api/auth/register answered 403 FORBIDDEN');
+    await writeFile(keptFile(), '{');
+    const service = await start();
+    await warned(service, `${keptFile()} is not valid`);
     expect(requestIn(service.output())).toBeUndefined();
     expect((await fetch(`${service.base}/health/ready`)).status).toBe(200);
   });

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { APP_ROLE } from '../../src/db/tenancy/app-role.ts';
-import { prepareDatabase } from '../../src/db/migrate.ts';
+import { prepareDatabase } from '../../src/db/preparation/migrate.ts';
 import { openPostgres, type Database } from '../../src/db/connection/open.ts';
 import { pgCode } from '../../src/db/connection/pg-error.ts';
 import { rowsOf } from '../../src/db/query/rows.ts';

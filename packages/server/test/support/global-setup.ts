@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import type { TestProject } from 'vitest/node';
 import { builtIns } from '../../src/access/built-in.ts';
-import { prepareDatabase } from '../../src/db/migrate.ts';
+import { prepareDatabase } from '../../src/db/preparation/migrate.ts';
 import { openEmbedded, openPostgres } from '../../src/db/connection/open.ts';
 import { seedBuiltIns } from '../../src/db/seed.ts';
 import type { Executor } from '../../src/kernel/scoped-db.ts';
@@ -130,7 +130,7 @@ async function fingerprint(migrations: string): Promise<string> {
   const code = [
     import.meta.filename,
     join(import.meta.dirname, '../../src/db/seed.ts'),
-    join(import.meta.dirname, '../../src/db/migrate.ts'),
+    join(import.meta.dirname, '../../src/db/preparation/migrate.ts'),
     join(root, 'node_modules/@electric-sql/pglite/package.json'),
   ];
   for (const path of [...paths.sort(), ...code]) hash.update(path).update(await readFile(path));

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { sql } from 'drizzle-orm';
 import type pg from 'pg';
 import type { Config } from '../../config/config.ts';
-import { assertSessionPooling } from '../../db/connection/session-pooling.ts';
+import { assertSessionPooling } from '../../db/preparation/session-pooling.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { APP_ROLE } from '../../db/tenancy/app-role.ts';
 import { TENANT_ROLE } from '../../db/tenancy/tenant-role.ts';

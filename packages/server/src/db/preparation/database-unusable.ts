@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { pgCode } from './pg-error.ts';
+import { pgCode } from '../connection/pg-error.ts';
 
 /** The database of DATABASE_URL cannot be used. The message is one line: the problem and its remedy. */
 export class DatabaseUnusable extends Error {

@@ -2,14 +2,14 @@ import { drizzle as drizzlePg } from 'drizzle-orm/node-postgres';
 import { migrate as migratePg } from 'drizzle-orm/node-postgres/migrator';
 import { migrate as migratePglite } from 'drizzle-orm/pglite/migrator';
 import pg from 'pg';
-import type { Executor } from '../kernel/scoped-db.ts';
-import { privilegeErrorOf, prepareAppRole } from './tenancy/app-role.ts';
-import type { Database } from './connection/open.ts';
-import { prepareTenantRole } from './tenancy/tenant-role.ts';
-import { connectTo, preparationFault } from './connection/database-unusable.ts';
-import { assertRequirements } from './connection/database-requirements.ts';
-import { assertSessionPooling } from './connection/session-pooling.ts';
-import { SESSION_SETTINGS } from './connection/session-settings.ts';
+import type { Executor } from '../../kernel/scoped-db.ts';
+import { privilegeErrorOf, prepareAppRole } from '../tenancy/app-role.ts';
+import type { Database } from '../connection/open.ts';
+import { prepareTenantRole } from '../tenancy/tenant-role.ts';
+import { connectTo, preparationFault } from './database-unusable.ts';
+import { assertRequirements } from './database-requirements.ts';
+import { assertSessionPooling } from './session-pooling.ts';
+import { SESSION_SETTINGS } from '../connection/session-settings.ts';
 
 /** Advisory lock under which one process at a time prepares a database. */
 const PREPARATION_LOCK = 7_363_027_451;
