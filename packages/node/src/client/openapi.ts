@@ -17541,9 +17541,9 @@ export interface operations {
         code_challenge?: string;
         /** @description `S256`. */
         code_challenge_method?: string;
-        /** @description 1 to 512 characters, sent back unchanged; optional, because PKCE is required. */
+        /** @description 1 to 2,048 characters, sent back unchanged; optional, because PKCE is required. */
         state?: string;
-        /** @description Repeated in the id_token: 1 to 512 characters. */
+        /** @description Repeated in the id_token: 1 to 2,048 characters. */
         nonce?: string;
         /** @description `none`: no page; the answer is a code, `login_required`, `consent_required` or `interaction_required`. `login` and `select_account`: the user signs in again. `consent`: they consent again. */
         prompt?: string;
@@ -17614,11 +17614,11 @@ export interface operations {
           code_challenge?: string;
           /** @description `S256`. */
           code_challenge_method?: string;
-          /** @description 1 to 512 characters, sent back unchanged; optional, because PKCE is required. */
+          /** @description 1 to 2,048 characters, sent back unchanged; optional, because PKCE is required. */
           state?: string;
           /** @description Separated by spaces; absent: all of the app. `openid`, `profile`, `email` and `offline_access` need not be scopes of the app. */
           scope?: string;
-          /** @description Repeated in the id_token: 1 to 512 characters. */
+          /** @description Repeated in the id_token: 1 to 2,048 characters. */
           nonce?: string;
           /** @description `none`: no page; the answer is a code, `login_required`, `consent_required` or `interaction_required`. `login` and `select_account`: the user signs in again. `consent`: they consent again. */
           prompt?: string;
@@ -17658,11 +17658,11 @@ export interface operations {
           code_challenge?: string;
           /** @description `S256`. */
           code_challenge_method?: string;
-          /** @description 1 to 512 characters, sent back unchanged; optional, because PKCE is required. */
+          /** @description 1 to 2,048 characters, sent back unchanged; optional, because PKCE is required. */
           state?: string;
           /** @description Separated by spaces; absent: all of the app. `openid`, `profile`, `email` and `offline_access` need not be scopes of the app. */
           scope?: string;
-          /** @description Repeated in the id_token: 1 to 512 characters. */
+          /** @description Repeated in the id_token: 1 to 2,048 characters. */
           nonce?: string;
           /** @description `none`: no page; the answer is a code, `login_required`, `consent_required` or `interaction_required`. `login` and `select_account`: the user signs in again. `consent`: they consent again. */
           prompt?: string;

@@ -98,9 +98,9 @@ describe('with an id_token of the user', () => {
     const done = await logout(browser, {
       id_token_hint: idToken,
       post_logout_redirect_uri: goodbye,
-      state: 'a & b',
+      state: `a & ${'b'.repeat(2044)}`,
     });
-    expect(done.headers.location).toBe(`${goodbye}&state=a+%26+b`);
+    expect(done.headers.location).toBe(`${goodbye}&state=a+%26+${'b'.repeat(2044)}`);
     expect([await statusOf(accessToken), await statusOf(second.accessToken)]).toEqual([401, 401]);
     expect(browser.cookies.size).toBe(0);
     expect(await isSignedIn(browser)).toBe(false);
