@@ -16660,6 +16660,8 @@ export interface components {
     error_uri: string;
     /** @description Only entries with this event: a name, or all events of a noun (`api_key.*`). */
     event: string;
+    /** @description The sign-in of this browser, as in the address of its page; absent: the newest one. */
+    flow: string;
     format: components['schemas']['AuditFormat'];
     /** @description Only from this time on. */
     from: string;
@@ -17457,7 +17459,10 @@ export interface operations {
   };
   startAppProvider: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description The sign-in of this browser, as in the address of its page; absent: the newest one. */
+        flow?: components['parameters']['flow'];
+      };
       header?: never;
       path: {
         /** @description The key of the provider. */
@@ -18380,7 +18385,10 @@ export interface operations {
   };
   startProjectGithub: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description The sign-in of this browser, as in the address of its page; absent: the newest one. */
+        flow?: components['parameters']['flow'];
+      };
       header?: never;
       path?: never;
       cookie?: never;
@@ -18448,7 +18456,10 @@ export interface operations {
   };
   startConnection: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description The sign-in of this browser, as in the address of its page; absent: the newest one. */
+        flow?: components['parameters']['flow'];
+      };
       header?: never;
       path: {
         /** @description Id of the connection. */
