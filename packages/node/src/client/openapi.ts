@@ -16660,6 +16660,8 @@ export interface components {
     error_uri: string;
     /** @description Only entries with this event: a name, or all events of a noun (`api_key.*`). */
     event: string;
+    /** @description The sign-in of this browser, as in the address of its page; absent: the newest one. */
+    flow: string;
     format: components['schemas']['AuditFormat'];
     /** @description Only from this time on. */
     from: string;
@@ -17457,7 +17459,10 @@ export interface operations {
   };
   startAppProvider: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description The sign-in of this browser, as in the address of its page; absent: the newest one. */
+        flow?: components['parameters']['flow'];
+      };
       header?: never;
       path: {
         /** @description The key of the provider. */
@@ -17541,9 +17546,9 @@ export interface operations {
         code_challenge?: string;
         /** @description `S256`. */
         code_challenge_method?: string;
-        /** @description 1 to 512 characters, sent back unchanged; optional, because PKCE is required. */
+        /** @description 1 to 2,048 characters, sent back unchanged; optional, because PKCE is required. */
         state?: string;
-        /** @description Repeated in the id_token: 1 to 512 characters. */
+        /** @description Repeated in the id_token: 1 to 2,048 characters. */
         nonce?: string;
         /** @description `none`: no page; the answer is a code, `login_required`, `consent_required` or `interaction_required`. `login` and `select_account`: the user signs in again. `consent`: they consent again. */
         prompt?: string;
@@ -17614,11 +17619,11 @@ export interface operations {
           code_challenge?: string;
           /** @description `S256`. */
           code_challenge_method?: string;
-          /** @description 1 to 512 characters, sent back unchanged; optional, because PKCE is required. */
+          /** @description 1 to 2,048 characters, sent back unchanged; optional, because PKCE is required. */
           state?: string;
           /** @description Separated by spaces; absent: all of the app. `openid`, `profile`, `email` and `offline_access` need not be scopes of the app. */
           scope?: string;
-          /** @description Repeated in the id_token: 1 to 512 characters. */
+          /** @description Repeated in the id_token: 1 to 2,048 characters. */
           nonce?: string;
           /** @description `none`: no page; the answer is a code, `login_required`, `consent_required` or `interaction_required`. `login` and `select_account`: the user signs in again. `consent`: they consent again. */
           prompt?: string;
@@ -17658,11 +17663,11 @@ export interface operations {
           code_challenge?: string;
           /** @description `S256`. */
           code_challenge_method?: string;
-          /** @description 1 to 512 characters, sent back unchanged; optional, because PKCE is required. */
+          /** @description 1 to 2,048 characters, sent back unchanged; optional, because PKCE is required. */
           state?: string;
           /** @description Separated by spaces; absent: all of the app. `openid`, `profile`, `email` and `offline_access` need not be scopes of the app. */
           scope?: string;
-          /** @description Repeated in the id_token: 1 to 512 characters. */
+          /** @description Repeated in the id_token: 1 to 2,048 characters. */
           nonce?: string;
           /** @description `none`: no page; the answer is a code, `login_required`, `consent_required` or `interaction_required`. `login` and `select_account`: the user signs in again. `consent`: they consent again. */
           prompt?: string;
@@ -18380,7 +18385,10 @@ export interface operations {
   };
   startProjectGithub: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description The sign-in of this browser, as in the address of its page; absent: the newest one. */
+        flow?: components['parameters']['flow'];
+      };
       header?: never;
       path?: never;
       cookie?: never;
@@ -18448,7 +18456,10 @@ export interface operations {
   };
   startConnection: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description The sign-in of this browser, as in the address of its page; absent: the newest one. */
+        flow?: components['parameters']['flow'];
+      };
       header?: never;
       path: {
         /** @description Id of the connection. */

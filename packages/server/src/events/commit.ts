@@ -62,7 +62,7 @@ export function createCommit(options: {
   return async (transaction, op, by, notes, work) => {
     const runWork = async (tx: Executor) => {
       // A retried transaction starts with empty notes.
-      Object.assign(notes, { changes: undefined, unchanged: false });
+      Object.assign(notes, { changes: undefined, unchanged: false, cookies: {} });
       notes.recordings.length = notes.afterCommit.length = 0;
       notes.topics.clear();
       const out = await work(tx);

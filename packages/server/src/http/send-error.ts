@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { DoorwardError } from '../errors.ts';
 import { pickLanguage, type Language } from '../i18n/translate.ts';
 import { restErrorBody } from './error-body.ts';
@@ -11,8 +11,15 @@ interface ErrorPage {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** The page of the step at which the sign-in is, or the page that says that it is over. */
+type Onward = { readonly redirectTo: string } | { readonly page: (language: Language) => ErrorPage };
+
 declare module 'fastify' {
   interface FastifyInstance {
+    /** The address, which names the flow of the request if it is the one of a page that shows a flow. */
+    addressInFlow?: (address: string, request: FastifyRequest) => string;
+    /** Where a browser can go on whose step was refused; null: nowhere that this service knows. Set by `pages/`. */
+    onward?: (request: FastifyRequest) => Promise<Onward | null>;
     /** Renders an error for a person in a browser, with a link to `next` if it is given. Set by `pages/`. */
     errorPage: (error: DoorwardError, language: Language, requestId: string, next?: string) => ErrorPage;
     /** Renders "not found" for a person in a browser. Set by `pages/`. */
@@ -24,13 +31,25 @@ export function sendError(error: DoorwardError, request: FastifyRequest, reply: 
   const refusal = request.route?.standardErrors?.refusal(error) ?? formAnswersOf(request)?.refusal?.(error);
   if (refusal) {
     const { body, headers, status } = refusal;
+    const { location } = headers;
+    const led = location !== undefined && {
+      location: request.server.addressInFlow?.(location, request) ?? location,
+    };
     return reply
       .status(status ?? error.status)
-      .headers({ ...error.extras.headers, 'content-type': 'application/json; charset=utf-8', ...headers })
+      .headers({
+        ...error.extras.headers,
+        'content-type': 'application/json; charset=utf-8',
+        ...headers,
+        ...led,
+      })
       .send(body === null ? '' : JSON.stringify(body));
   }
   if ((request.route ?? request.routeOptions.config).forBrowsers && asksForHtml(request)) {
-    return sendErrorPage(error, request, reply);
+    const { onward } = request.server;
+    return error.code === 'INVALID_TOKEN' && onward
+      ? sendOnward(onward, error, request, reply)
+      : sendErrorPage(error, request, reply);
   }
   const language = languageOf(request);
   return reply
@@ -40,6 +59,23 @@ export function sendError(error: DoorwardError, request: FastifyRequest, reply: 
     .header('vary', 'Accept-Language, Origin')
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(restErrorBody(error, { language, requestId: request.id })));
+}
+
+/** Leads a browser on whose step was refused, if its flow is known. */
+function sendOnward(
+  onward: NonNullable<FastifyInstance['onward']>,
+  error: DoorwardError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const sendPage = () => void sendErrorPage(error, request, reply);
+  onward(request).then((next) => {
+    if (!next) return sendPage();
+    if ('redirectTo' in next) return void reply.redirect(next.redirectTo, 303);
+    const { html, headers } = next.page(languageOf(request));
+    return void reply.status(error.status).headers(headers).send(html);
+  }, sendPage);
+  return reply;
 }
 
 export function sendErrorPage(

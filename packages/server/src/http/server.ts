@@ -14,7 +14,8 @@ import { requestSlot } from './admission/request-slot.ts';
 import { inProtocolOf, shownRequestId } from './authzen-rules.ts';
 import type { Authenticate } from './authenticate.ts';
 import { connectionOptions, limitConnections } from './connections/connections.ts';
-import { readCookie, writeCookie } from './cookies.ts';
+import { readCookie, writeCookie } from './cookies/cookies.ts';
+import { decorateWithFlows, flowSecretIn, writeFlowCookies } from './cookies/flow-cookies.ts';
 import { registerCors, type Cors } from './cors.ts';
 import { toDoorwardError } from './error-body.ts';
 import { createGracefulShutdown } from './connections/graceful-shutdown.ts';
@@ -139,6 +140,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   app.decorateRequest('rate', null);
   app.decorateRequest('network', null as never);
   app.decorateRequest('route', null);
+  decorateWithFlows(app, config);
 
   registerRouteTable(app);
 
@@ -267,7 +269,7 @@ export function callOf(request: FastifyRequest, config: Config, transport: Call[
     ifNoneMatch: request.headers['if-none-match'] ?? null,
     bearer: /^bearer +([^\s,]+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? null,
     refreshCookie: readCookie(request, 'refresh', https),
-    flowCookie: readCookie(request, 'flow', https),
+    flowCookie: flowSecretIn(request, https),
     ssoCookie: readCookie(request, 'sso', https),
     deviceCookie: readCookie(request, 'device', https),
     repeated: request.route?.oauth ? repeatedIn(request.query) : [],
@@ -286,7 +288,7 @@ export function applyEffects(effects: Effects, reply: FastifyReply, https: boole
   reply.headers(effects.headers);
   const { refreshCookie, flowCookie, ssoCookie, accountCookie } = effects;
   if (refreshCookie) writeCookie(reply, 'refresh', https, refreshCookie);
-  if (flowCookie) writeCookie(reply, 'flow', https, flowCookie);
+  if (flowCookie) writeFlowCookies(reply, https, flowCookie);
   if (ssoCookie) writeCookie(reply, 'sso', https, ssoCookie);
   if (accountCookie) writeCookie(reply, 'account', https, accountCookie);
 }

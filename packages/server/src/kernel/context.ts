@@ -77,7 +77,7 @@ export interface Call {
   /** The text after `Bearer`, as sent: for credentials that are no token of a caller (RFC 7592). */
   readonly bearer: string | null;
   readonly refreshCookie: string | null;
-  /** Binds a sign-in through another site to the browser that started it. */
+  /** Binds a sign-in to the browser that started it: of its sign-ins, the one that the request names, or else the newest. */
   readonly flowCookie: string | null;
   /** The sign-ins of this browser at the issuers of projects. */
   readonly ssoCookie: string | null;
@@ -123,12 +123,19 @@ export interface RequestSlot {
 
 export type CookieEffect = { readonly value: string; readonly maxAgeSeconds: number } | 'clear';
 
-/** Cookies and headers of the answer, for every transport; applied after the commit. */
-export interface Effects {
+/** `hint`: where the browser can go on when the flow is over; absent: the cookie of a flow that it has lives longer. */
+export type FlowCookieEffect = (Exclude<CookieEffect, 'clear'> & { readonly hint?: string }) | 'clear';
+
+/** The cookies of an answer. */
+export interface CookieEffects {
   refreshCookie?: CookieEffect;
-  flowCookie?: CookieEffect;
+  flowCookie?: FlowCookieEffect;
   ssoCookie?: CookieEffect;
   accountCookie?: CookieEffect;
+}
+
+/** Cookies and headers of the answer, for every transport; applied after the commit. */
+export interface Effects extends CookieEffects {
   readonly headers: Record<string, string>;
 }
 
@@ -174,6 +181,8 @@ export interface Context<
   readonly invalidate: (...topics: string[]) => void;
   /** For an operation that waits: checks the caller again. @throws the error that the call would get now */
   readonly assertStillPermitted: () => Promise<void>;
+  /** Sets cookies of the answer, if the transaction commits. */
+  readonly setCookies: (cookies: CookieEffects) => void;
   /** Runs after the commit and before the answer; a failure is logged and does not undo the commit. */
   readonly afterCommit: (work: () => void | Promise<void>) => void;
 }

@@ -1,4 +1,4 @@
-import type { Authentication, Call, CallerRights, Principal, Services } from './context.ts';
+import type { Authentication, Call, CallerRights, CookieEffects, Principal, Services } from './context.ts';
 import type { Recording } from './event.ts';
 import type { NamedOperation, RateClass } from './operation.ts';
 import type { RelatedAccess, RowFilter, SelectedRelation } from './related.ts';
@@ -161,6 +161,8 @@ export interface MutationNotes {
   readonly recordings: Recording[];
   readonly topics: Set<string>;
   readonly afterCommit: (() => void | Promise<void>)[];
+  /** The cookies of the answer; those of an attempt that was rolled back are not set. */
+  cookies: CookieEffects;
   changes?: Recording['changes'];
   /** True if the mutation changed nothing. */
   unchanged?: boolean;
@@ -168,4 +170,9 @@ export interface MutationNotes {
   revision?: string;
 }
 
-export const createNotes = (): MutationNotes => ({ recordings: [], topics: new Set(), afterCommit: [] });
+export const createNotes = (): MutationNotes => ({
+  recordings: [],
+  topics: new Set(),
+  afterCommit: [],
+  cookies: {},
+});

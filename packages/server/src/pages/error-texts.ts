@@ -19,7 +19,7 @@ export const errorTexts: Record<Language, Texts> = {
     title: 'Something went wrong',
     advice: {
       INVALID_TOKEN:
-        'This sign-in has expired, or you started it in another browser. Go back to the app and start it again.',
+        'This sign-in is over, or you started it in another browser. Go back to the app and start it again.',
       INVALID_REDIRECT_URI:
         'For your security we did not redirect you: the app that sent you here gave an address that is not registered for it. Only the operator of the app can fix this.',
       NOT_FOUND:
@@ -47,7 +47,7 @@ export const errorTexts: Record<Language, Texts> = {
     title: 'Etwas ist schiefgegangen',
     advice: {
       INVALID_TOKEN:
-        'Diese Anmeldung ist abgelaufen, oder Sie haben sie in einem anderen Browser begonnen. Gehen Sie zurück zur App und beginnen Sie noch einmal.',
+        'Diese Anmeldung ist beendet, oder Sie haben sie in einem anderen Browser begonnen. Gehen Sie zurück zur App und beginnen Sie noch einmal.',
       INVALID_REDIRECT_URI:
         'Zu Ihrer Sicherheit haben wir Sie nicht weitergeleitet: Die App, von der Sie kommen, hat eine Adresse angegeben, die nicht für sie registriert ist. Nur der Betreiber der App kann das beheben.',
       NOT_FOUND:
@@ -78,7 +78,7 @@ export const errorTexts: Record<Language, Texts> = {
     title: 'Algo ha salido mal',
     advice: {
       INVALID_TOKEN:
-        'Este inicio de sesión ha caducado, o lo empezó en otro navegador. Vuelva a la aplicación y empiece de nuevo.',
+        'Este inicio de sesión ha terminado, o lo empezó en otro navegador. Vuelva a la aplicación y empiece de nuevo.',
       INVALID_REDIRECT_URI:
         'Por su seguridad no le hemos redirigido: la aplicación que le envió aquí indicó una dirección que no está registrada para ella. Solo el responsable de la aplicación puede solucionarlo.',
       NOT_FOUND:
@@ -108,7 +108,7 @@ export const errorTexts: Record<Language, Texts> = {
     title: 'Une erreur s’est produite',
     advice: {
       INVALID_TOKEN:
-        'Cette connexion a expiré, ou vous l’avez commencée dans un autre navigateur. Revenez à l’application et recommencez.',
+        'Cette connexion est terminée, ou vous l’avez commencée dans un autre navigateur. Revenez à l’application et recommencez.',
       INVALID_REDIRECT_URI:
         'Pour votre sécurité, nous ne vous avons pas redirigé : l’application qui vous envoie a indiqué une adresse qui n’est pas enregistrée pour elle. Seul le responsable de l’application peut y remédier.',
       NOT_FOUND:

@@ -41,7 +41,7 @@ export const notFoundPage: FastifyInstance['notFoundPage'] = (language) => {
   return respond(language, title, body);
 };
 
-const respond = (language: Language, title: string, body: Html) => ({
+export const respond = (language: Language, title: string, body: Html) => ({
   html: hostedPage({ language, title, body }).toString(),
   headers: {
     ...pageHeaders(pagePolicy(), 'no-store'),

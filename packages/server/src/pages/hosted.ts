@@ -9,6 +9,7 @@ import { serveStylesheet } from './page.ts';
 import { serveLogos } from './logos.ts';
 import { registerProjectGrantPage } from './mailed-links/project-grant.ts';
 import { registerResetPasswordPage } from './mailed-links/reset-password.ts';
+import { registerOnward } from './onward.ts';
 import { registerCliSignInPage } from './sign-in/cli-sign-in.ts';
 import { registerConnectProviderPage } from './sign-in/connect-provider.ts';
 import { registerProjectSignInPages } from './sign-in/project-sign-in.ts';
@@ -25,12 +26,14 @@ export function registerHostedPages(
     Parameters<typeof registerConnectProviderPage>[1] &
     Parameters<typeof registerProjectSignInPages>[1] &
     Parameters<typeof registerSignOutPages>[1] &
+    Parameters<typeof registerOnward>[1] &
     Parameters<typeof registerAccountPages>[1] &
     Parameters<typeof serveLogos>[1] &
     PageSettings,
 ): void {
   app.decorate('errorPage', errorPage);
   app.decorate('notFoundPage', notFoundPage);
+  registerOnward(app, options);
   serveStylesheet(app);
   serveColours(app);
   serveLogos(app, options);

@@ -30,10 +30,12 @@ export interface RestOptions {
   readonly invoke: Invoke;
   readonly callOf: (request: FastifyRequest) => Call;
   readonly applyEffects: (call: Call, reply: FastifyReply) => void;
+  /** The address, which names the flow of the call if it is the one of a page that shows a flow. */
+  readonly addressInFlow: (address: string, call: Call) => string;
 }
 
 export function registerRest(app: FastifyInstance, options: RestOptions): void {
-  const { operations, schemas, invoke, callOf, applyEffects } = options;
+  const { operations, schemas, invoke, callOf, applyEffects, addressInFlow } = options;
   refuseResourceSearch(app);
   for (const op of operations) {
     const reader = inputReader(op, schemas);
@@ -71,7 +73,11 @@ export function registerRest(app: FastifyInstance, options: RestOptions): void {
             return sendErrorPage(answer.error, request, reply, answer.location);
           }
           const sent = answer instanceof BareReply ? answer : formAnswersOf(request)?.answer(answer as never);
-          return sent ? sendBare(sent, request, reply) : sendEnvelope(op, answer, request, reply);
+          if (!sent) return sendEnvelope(op, answer, request, reply);
+          const { location } = sent.headers;
+          if (location === undefined) return sendBare(sent, request, reply);
+          const headers = { ...sent.headers, location: addressInFlow(location, call) };
+          return sendBare({ ...sent, headers }, request, reply);
         };
         const sent = syncOrAsync(() => invoke(op, reader.read(request), call), answered, refused);
         // Fastify would wait for the end of a reply that the handler returns.

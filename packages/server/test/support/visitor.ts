@@ -18,16 +18,38 @@ export interface Visitor {
   signIn(github: GithubDouble, query?: Record<string, string>): Promise<LightMyRequestResponse>;
 }
 
-/** `origin`: of the service, if it is not the default `APP_URL`. */
-export function visitor(server: FastifyInstance, origin = 'http://localhost:4000'): Visitor {
+/** The names of the cookies of a browser, without those of flows, which outlive the flows. */
+export const cookieNames = ({ cookies }: Pick<Visitor, 'cookies'>): string[] =>
+  [...cookies.keys()].filter((name) => !name.startsWith('doorward_flow_'));
+
+/** The page without what differs in each sign-in: the flow in its links. */
+export const withoutFlow = (page: string): string => page.replaceAll(/(?:\?|&amp;)flow=[\w-]{8}/g, '');
+
+/** The flow in the address of a page: it differs in each sign-in. */
+const flowParameter = /[?&]flow=[\w-]{8}$/;
+
+/**
+ * `origin`: of the service, if it is not the default `APP_URL`. The location of an answer is shown without the flow that it names,
+ * and the visitor adds it again when it goes there; `showsFlow`: as sent, for a browser with several tabs.
+ */
+export function visitor(
+  server: FastifyInstance,
+  origin = 'http://localhost:4000',
+  { showsFlow = false }: { readonly showsFlow?: boolean } = {},
+): Visitor {
   const cookies = new Map<string, string>();
+  /** The page to which the visitor was led last: its address as shown, and as sent. */
+  let led = { shown: '', sent: '' };
   const ask = async (
     method: 'GET' | 'POST',
     address: string,
     headers: Record<string, string>,
     payload?: string,
   ) => {
-    const { pathname, search } = new URL(address, 'http://localhost:4000');
+    const { pathname, search } = new URL(
+      method === 'GET' && address === led.shown ? led.sent : address,
+      'http://localhost:4000',
+    );
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const answer = await server.inject({
       method,
@@ -39,6 +61,12 @@ export function visitor(server: FastifyInstance, origin = 'http://localhost:4000
       const over = maxAge === 0 || (expires !== undefined && expires.getTime() <= Date.now());
       if (over) cookies.delete(name);
       else cookies.set(name, value);
+    }
+    const { location } = answer.headers;
+    if (typeof location === 'string' && !showsFlow) {
+      const shown = location.replace(flowParameter, '');
+      led = { shown, sent: location };
+      answer.headers.location = shown;
     }
     return answer;
   };

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts';
+import { flowIdOf } from '../../crypto/tokens/flow-secret.ts';
 import {
   responseParameters,
   responseRedirect,
@@ -46,6 +47,7 @@ export async function answerApp(
   if (asked.toService) return failurePage(config, asked, 'accessDenied');
   const fields = responseParameters(config, app, asked, result);
   if (asked.responseMode !== 'form_post') return responseRedirect(asked.redirectUri, fields);
-  await beginFlow(ctx, 'project', { asked, verifier: newVerifier(), step: { name: 'respond', fields } });
-  return pageOf(config, 'respond');
+  const step = { name: 'respond', fields } as const;
+  const state = await beginFlow(ctx, 'project', { asked, verifier: newVerifier(), step });
+  return `${pageOf(config, 'respond')}?flow=${flowIdOf(state)}`;
 }

@@ -28,7 +28,7 @@ import { sessionData } from '../sessions/live-sessions.ts';
  */
 export type Run = Pick<
   Context,
-  'tx' | 'services' | 'call' | 'record' | 'invalidate' | 'unchanged' | 'afterCommit'
+  'tx' | 'services' | 'call' | 'record' | 'invalidate' | 'unchanged' | 'setCookies' | 'afterCommit'
 >;
 
 export type UserRow = typeof users.$inferSelect;
@@ -254,11 +254,9 @@ export async function writeSession(ctx: Run, session: PlannedSession, user: User
  * rolled back.
  */
 export function setCookie(ctx: Run, refreshToken: string, expiresAt: Date): void {
-  const { call, services } = ctx;
+  const { services } = ctx;
   const remainingSeconds = Math.floor((expiresAt.getTime() - services.clock.now().getTime()) / 1000);
-  ctx.afterCommit(() => {
-    call.effects.refreshCookie = { value: refreshToken, maxAgeSeconds: Math.max(0, remainingSeconds) };
-  });
+  ctx.setCookies({ refreshCookie: { value: refreshToken, maxAgeSeconds: Math.max(0, remainingSeconds) } });
 }
 
 const projectUser = projector(User.schema);

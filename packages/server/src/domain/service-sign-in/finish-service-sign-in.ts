@@ -53,8 +53,6 @@ export async function finishServiceSignIn(
   await writeSession(ctx, { ...planned, expiresAt: new Date(now + lifetimeMs) }, user);
   await rememberNetwork(tx, services, user.id, call.network);
   const value = firstRefreshToken(services.kek.deriveAll('account-pages'), planned.id);
-  ctx.afterCommit(() => {
-    call.effects.accountCookie = { value, maxAgeSeconds: lifetimeMs / 1000 };
-  });
+  ctx.setCookies({ accountCookie: { value, maxAgeSeconds: lifetimeMs / 1000 } });
   return redirectUri;
 }

@@ -1,11 +1,13 @@
 import { and, eq, gt } from 'drizzle-orm';
 import { SealError } from '../../crypto/keys/kek.ts';
-import { hashOneTimeToken, newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
+import { newFlowSecret, newFlowToken } from '../../crypto/tokens/flow-secret.ts';
+import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { fail } from '../../errors.ts';
 import type { Call, Services } from '../../kernel/context.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { Run } from '../identity/sign-in.ts';
 import type { FlowData } from './flow-data.ts';
+import { hintOf } from './flow-hint.ts';
 import { signInFlows } from './sign-in-flow.ts';
 
 /** State of a sign-in between its steps. The table is in `sign-in-flow.ts`. */
@@ -21,17 +23,15 @@ function provenUserId(data: FlowData[keyof FlowData]): string | null {
   return 'userId' in data ? data.userId : null;
 }
 
-/**
- * Stores the flow under a new state and binds it to this browser by a new cookie, which replaces the cookie of an
- * older flow.
- */
+/** Stores the flow under a new state and binds it to this browser by a cookie of its own. Other flows of the browser go on. */
 export async function beginFlow<K extends keyof FlowData>(
   ctx: Run,
   kind: K,
   data: FlowData[K],
 ): Promise<string> {
-  const { tx, services, call } = ctx;
-  const [state, browser] = [newOneTimeToken(), newOneTimeToken()];
+  const { tx, services } = ctx;
+  const browser = newFlowSecret();
+  const state = newFlowToken(browser);
   const hash = hashOneTimeToken(state);
   await tx.insert(signInFlows).values({
     hash,
@@ -40,9 +40,7 @@ export async function beginFlow<K extends keyof FlowData>(
     userId: provenUserId(data),
     expiresAt: new Date(services.clock.now().getTime() + FLOW_SECONDS * 1000),
   });
-  ctx.afterCommit(() => {
-    call.effects.flowCookie = { value: browser, maxAgeSeconds: FLOW_SECONDS };
-  });
+  ctx.setCookies({ flowCookie: { value: browser, maxAgeSeconds: FLOW_SECONDS, hint: hintOf(data) } });
   return state;
 }
 
@@ -86,7 +84,7 @@ export async function advanceFlow<K extends keyof FlowData>(
   data: FlowData[K],
 ): Promise<string> {
   const { tx, services } = ctx;
-  const state = newOneTimeToken();
+  const state = newFlowToken(formerState);
   const hash = hashOneTimeToken(state);
   const advanced = await tx
     .update(signInFlows)
@@ -137,9 +135,7 @@ export async function updateFlow<K extends keyof FlowData>(
   if (updated.length === 0) throw startAgainError();
   const browser = call.flowCookie;
   if (!extend || browser === null) return;
-  ctx.afterCommit(() => {
-    call.effects.flowCookie = { value: browser, maxAgeSeconds: FLOW_SECONDS };
-  });
+  ctx.setCookies({ flowCookie: { value: browser, maxAgeSeconds: FLOW_SECONDS } });
 }
 
 /** The flow whose newest mailed link has this token, and whether this browser began it. The token is not consumed. */
@@ -235,9 +231,5 @@ function decryptFlow<K extends keyof FlowData>(
   return undefined;
 }
 
-/** Removes the flow cookie after commit. */
-export function clearFlowCookie(ctx: Run): void {
-  ctx.afterCommit(() => {
-    ctx.call.effects.flowCookie = 'clear';
-  });
-}
+/** After the commit this flow is no longer the newest one of the browser. */
+export const clearFlowCookie = (ctx: Run): void => ctx.setCookies({ flowCookie: 'clear' });

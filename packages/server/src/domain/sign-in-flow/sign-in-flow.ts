@@ -12,7 +12,7 @@ export const signInFlows = pgTable(
   {
     /** Hash of the state. */
     hash: textColumn('hash').primaryKey(),
-    /** Hash of the flow cookie, which is new for each flow. */
+    /** Hash of the secret in the cookie of the flow, which is new for each flow. */
     browserHash: textColumn('browser_hash').notNull(),
     sealed: textColumn('sealed').notNull(),
     /** The existing user who has proved their identity in this flow. A change of their password ends the flow. */

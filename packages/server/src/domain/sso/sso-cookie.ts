@@ -30,7 +30,5 @@ export function setSsoCookie(ctx: Run, entries: readonly SsoEntry[], maxAgeSecon
     .slice(0, MAX_ENTRIES)
     .map(({ id, secret }) => `${id}.${secret}`)
     .join('~');
-  ctx.afterCommit(() => {
-    ctx.call.effects.ssoCookie = value === '' ? 'clear' : { value, maxAgeSeconds };
-  });
+  ctx.setCookies({ ssoCookie: value === '' ? 'clear' : { value, maxAgeSeconds } });
 }

@@ -51,7 +51,7 @@ export function createDenials(options: {
     const target = op.permissionNoun && targetId ? { type: op.permissionNoun, id: targetId } : null;
     const reason = extras.reason ? { reason: extras.reason } : {};
     const recording = { outcome: 'denied', code, ...reason, target, metadata: { count } } as const;
-    const notes: MutationNotes = { recordings: [recording], topics: new Set(), afterCommit: [] };
+    const notes: MutationNotes = { recordings: [recording], topics: new Set(), afterCommit: [], cookies: {} };
     try {
       await transaction((tx) => record(tx, [{ op: { name: op.name, leavesPermissions: true }, by, notes }]));
     } catch (failure) {

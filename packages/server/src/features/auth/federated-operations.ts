@@ -62,6 +62,7 @@ export const confirmCliSignIn = mutation({
     'The form of the page `/hosted/cli-sign-in`. Redirects to the command line, with a code or an error.',
   access: 'public',
   only: 'rest',
+  forBrowsers: true,
   leavesPermissions: true,
   takesForm: true,
   input: {
@@ -85,6 +86,7 @@ export const confirmProviderConnection = mutation({
     'The form of the page `/hosted/connect-provider`, sent from the browser session that asked for it. Redirects to the `redirect` of the first request, with `error` if it failed.',
   access: 'public',
   only: 'rest',
+  forBrowsers: true,
   takesForm: true,
   input: {
     decision: z.enum(['approve', 'deny']).describe('What the user chose on the page.'),

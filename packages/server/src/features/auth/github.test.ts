@@ -776,7 +776,10 @@ test('https gives the cookies their prefix, a frontend is the default page, and 
   secure = await startOwnApp({ ...config, AUTH_REGISTRATION_MODE: 'closed' });
   const item = visitor(secure.server);
   const start = await item.get('/api/auth/github');
-  expect(start.cookies).toMatchObject([{ name: '__Host-doorward_flow', secure: true, path: '/' }]);
+  expect(start.cookies).toMatchObject([
+    { name: '__Host-doorward_flow', secure: true, path: '/', maxAge: 600 },
+    { name: expect.stringMatching(/^__Host-doorward_flow_[\w-]{8}$/) as string, secure: true, path: '/' },
+  ]);
   const back = await github.visit(String(start.headers.location));
   expect(back).toMatch(/^https:\/\/doorward\.example\.test\/api\/auth\/github\/callback\?/);
   expect((await item.get(back)).headers.location).toBe(

@@ -25,9 +25,7 @@ export async function endPresentedSessions(
   const signedIn = principal?.type === 'session' ? principal : null;
   const onlyCookie = !signedIn && input.refreshToken === undefined && call.refreshCookie !== null;
   if (onlyCookie && !call.originAllowed) throw fail('ORIGIN_NOT_ALLOWED');
-  ctx.afterCommit(() => {
-    call.effects.refreshCookie = 'clear';
-  });
+  ctx.setCookies({ refreshCookie: 'clear' });
 
   const tokens = [input.refreshToken, call.originAllowed ? call.refreshCookie : null];
   const conditions = [

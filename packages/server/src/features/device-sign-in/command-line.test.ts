@@ -5,7 +5,7 @@ import { codeShown } from '../../../test/support/authenticator.ts';
 import { storyTransports } from '../../../test/support/breadth.ts';
 import { type Person } from '../../../test/support/client.ts';
 import { appInProject } from '../../../test/support/project-app.ts';
-import { visitor, type Visitor } from '../../../test/support/visitor.ts';
+import { cookieNames, visitor, type Visitor } from '../../../test/support/visitor.ts';
 import { deviceAuthorizations } from '../../domain/device-sign-in/device-authorization.ts';
 import { auditLog } from '../../events/tables.ts';
 import { sessions } from '../me/session.ts';
@@ -71,7 +71,7 @@ describe('a command line', () => {
       expect(page.body).toContain(shown);
     expect(page.body).not.toContain('<script');
     expect(await decide(browser, 'approve')).toEqual(approved);
-    expect([...browser.cookies.keys()]).toEqual([]);
+    expect(cookieNames(browser)).toEqual([]);
     const { data, cookies } = await poll();
     expect([data.status, data.signIn?.user.id, cookies]).toEqual(['approved', ada.userId, []]);
     const { items } = await app.must('myUserSessions', {}, { token: data.signIn?.accessToken ?? '' });

@@ -26,7 +26,7 @@ const DAY_MS = 86_400_000;
  * @throws UNAUTHENTICATED if another request deleted the user, LAST_OWNER
  */
 export async function deleteSelf(ctx: OwnRun, hardDelete: boolean): Promise<z.output<typeof DeletedMe>> {
-  const { tx, call, services } = ctx;
+  const { tx, services } = ctx;
   const user = await lockUser(ctx, callerOf(ctx).userId, 'no key update');
   if (!user) throw fail('UNAUTHENTICATED');
   const rules = services.config.operators;
@@ -35,9 +35,7 @@ export async function deleteSelf(ctx: OwnRun, hardDelete: boolean): Promise<z.ou
     await assertOperatorRemains(tx, rules, user.id);
   }
   const { deletedAt, nodeIds } = await deleteUser(ctx, user);
-  ctx.afterCommit(() => {
-    call.effects.refreshCookie = 'clear';
-  });
+  ctx.setCookies({ refreshCookie: 'clear' });
   const { id } = user;
   if (!hardDelete) {
     const retentionMs = services.config.retention.deletionDays * DAY_MS;

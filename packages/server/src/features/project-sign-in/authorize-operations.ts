@@ -26,11 +26,11 @@ const input = {
   response_mode: optionalParameter('`query` or `form_post`; absent: `query`.'),
   code_challenge: optionalParameter('base64url of the SHA-256 of the verifier: 43 to 128 characters.'),
   code_challenge_method: optionalParameter('`S256`.'),
-  state: optionalParameter('1 to 512 characters, sent back unchanged; optional, because PKCE is required.'),
+  state: optionalParameter('1 to 2,048 characters, sent back unchanged; optional, because PKCE is required.'),
   scope: optionalParameter(
     'Separated by spaces; absent: all of the app. `openid`, `profile`, `email` and `offline_access` need not be scopes of the app.',
   ),
-  nonce: optionalParameter('Repeated in the id_token: 1 to 512 characters.'),
+  nonce: optionalParameter('Repeated in the id_token: 1 to 2,048 characters.'),
   prompt: optionalParameter(
     '`none`: no page; the answer is a code, `login_required`, `consent_required` or `interaction_required`. `login` and `select_account`: the user signs in again. `consent`: they consent again.',
   ),

@@ -308,7 +308,7 @@ describe('the app receives an error', () => {
     await app.must('updateProjectApp', { ...change, resources: [] }, as);
   });
 
-  test.each(['a'.repeat(513), 'with\nline', 'ümlaut'])(
+  test.each(['a'.repeat(2049), 'with\nline', 'ümlaut'])(
     'for a malformed state %j, which is not repeated',
     async (state) => {
       const answer = await signInBrowser(app, boards).authorize({ state });
@@ -316,6 +316,18 @@ describe('the app receives an error', () => {
       expect(redirectParameters(answer)).not.toHaveProperty('state');
     },
   );
+
+  test('with a state of 2,048 characters; such a nonce is accepted, and such a hint ignored', async () => {
+    const long = 'a'.repeat(2048);
+    const refused = await signInBrowser(app, boards).authorize({ state: long, response_type: 'token' });
+    expect(redirectParameters(refused)['state']).toBe(long);
+    for (const sent of [{ state: long }, { scope: 'openid', nonce: long }, { login_hint: long }]) {
+      const begun = await signInBrowser(app, boards).authorize(sent);
+      expect(begun.headers.location).toContain('/api/auth/project/sign-in');
+    }
+    const tooLong = await signInBrowser(app, boards).authorize({ scope: 'openid', nonce: `${long}a` });
+    expect(redirectParameters(tooLong)['error']).toBe('invalid_request');
+  });
 
   test('added to the query of its own address, each name once', async () => {
     const redirect_uri = 'https://boards.example/with?query=1&code=old';

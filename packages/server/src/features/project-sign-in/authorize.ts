@@ -71,7 +71,7 @@ export async function prepareHint(
 }
 
 /** Printable ASCII (RFC 6749 appendix A.5). */
-const statePattern = /^[ -~]{1,512}$/;
+const statePattern = /^[ -~]{1,2048}$/;
 const challengePattern = /^[A-Za-z0-9._~-]{43,128}$/;
 
 /** An error in the request, which the app receives. */
@@ -192,7 +192,7 @@ function parseParameters(
   const { response_type: type, code_challenge: challenge } = request;
   const state = stateOf(request);
   if (state === undefined) {
-    return new RequestError('invalid_request', 'state must be 1 to 512 printable ASCII characters');
+    return new RequestError('invalid_request', 'state must be 1 to 2,048 printable ASCII characters');
   }
   if (!type) return new RequestError('invalid_request', 'response_type is missing');
   if (type !== 'code') return new RequestError('unsupported_response_type', 'response_type must be code');
@@ -249,7 +249,7 @@ function openidFault(request: AuthorizationParameters, hint: Hint): RequestError
     if (request[name]) return new RequestError(`${name}_not_supported`, `${name} is not supported`);
   }
   if (request.nonce && !statePattern.test(request.nonce)) {
-    return new RequestError('invalid_request', 'nonce must be 1 to 512 printable ASCII characters');
+    return new RequestError('invalid_request', 'nonce must be 1 to 2,048 printable ASCII characters');
   }
   if (request.max_age && !/^\d{1,10}$/.test(request.max_age)) {
     return new RequestError('invalid_request', 'max_age must be a whole number of seconds');

@@ -6,6 +6,11 @@ import { formPath, pagePath, type StepName } from '../../domain/federation/answe
 /** What the operations that browsers call in a sign-in to an app have in common. */
 export const optionalParameter = (description: string) => z.string().optional().meta({ description });
 
+/** Read from the address before the operation runs (`http/cookies/flow-cookies.ts`). */
+export const flowParameter = z.string().max(64).optional().meta({
+  description: 'The sign-in of this browser, as in the address of its page; absent: the newest one.',
+});
+
 export const browserOperation = {
   access: 'public',
   only: 'rest',

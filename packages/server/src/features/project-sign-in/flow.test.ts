@@ -11,7 +11,7 @@ import {
   type AppInProject,
   type SignInBrowser,
 } from '../../../test/support/project-app.ts';
-import { visitor } from '../../../test/support/visitor.ts';
+import { cookieNames, withoutFlow, visitor } from '../../../test/support/visitor.ts';
 import { hashOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import { auditLog, events } from '../../events/tables.ts';
@@ -81,7 +81,7 @@ describe('by mail', () => {
       state: browser.request['state'],
       iss: boards.issuer,
     });
-    expect([...browser.cookies.keys()]).toEqual(['doorward_sso']);
+    expect(cookieNames(browser)).toEqual(['doorward_sso']);
     const row = await rowOf(codeOf(answer));
     expect(row).toMatchObject({
       appId: boards.id,
@@ -154,7 +154,7 @@ describe('by mail', () => {
         state: browser.request['state'],
         iss: boards.issuer,
       });
-      expect(browser.cookies.size).toBe(0);
+      expect(cookieNames(browser)).toEqual([]);
       expect((await browser.page()).statusCode).toBe(400);
     }
     expect(await state()).toEqual(before);
@@ -176,7 +176,7 @@ describe('by mail', () => {
       { token: await app.mailedToken(address) },
       { headers },
     );
-    expect([opened.status, opened.headers.location]).toEqual([
+    expect([opened.status, withoutFlow(String(opened.headers.location))]).toEqual([
       303,
       'http://localhost:4000/api/auth/project/consent',
     ]);
@@ -462,13 +462,13 @@ describe('without what a step needs', () => {
     }
   });
 
-  test('a second tab starts a new flow, and the first one ends', async () => {
+  test('a second tab starts a flow of its own, and the first one goes on', async () => {
     const browser = browserOf();
     await browser.authorize();
     const first = await browser.formToken();
     await browser.authorize({ state: 'the second' });
     const late = await browser.post('/api/auth/project/consent/deny', { consent_token: first });
-    expect(late.statusCode).toBe(400);
+    expect(redirectParameters(late)).toMatchObject({ state: browser.request['state'] });
     expect(redirectParameters(await browser.answer('deny'))).toMatchObject({ state: 'the second' });
   });
 });

@@ -10,6 +10,7 @@ import { assertOneFactor } from '../../domain/second-factor/one-factor.ts';
 import { appProviders } from '../project-apps/project-app.ts';
 import {
   browserOperation,
+  flowParameter,
   flowToken,
   optionalParameter,
   redirectOnError,
@@ -107,7 +108,7 @@ export const startProjectGithub = mutation({
   rest: 'GET /auth/project/github',
   whileImpersonating: 'refused',
   summary: 'Sign in to a project app with GitHub',
-  input: {},
+  input: { flow: flowParameter },
   output: z.null(),
   status: 302,
   codes: ['INVALID_TOKEN', 'PROVIDER_NOT_CONFIGURED'],

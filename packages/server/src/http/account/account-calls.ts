@@ -12,7 +12,7 @@ import { BareReply } from '../../kernel/output/reply.ts';
 import type { Clock } from '../../kernel/ports.ts';
 import { releaseSlot } from '../admission/request-slot.ts';
 import { sessionPrincipal } from '../authenticate.ts';
-import { readCookie, writeCookie } from '../cookies.ts';
+import { readCookie, writeCookie } from '../cookies/cookies.ts';
 import { applyEffects, callOf } from '../server.ts';
 
 /**

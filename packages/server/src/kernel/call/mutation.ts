@@ -58,6 +58,7 @@ async function commitChange(
     notes.recordings.push(...consequences);
     return output;
   });
+  Object.assign(call.effects, notes.cookies);
   // A refusal has no revision: whether something was written would reveal whether an address or a key exists.
   if (answer instanceof Refusal) throw answer.error;
   if (notes.revision) call.effects.headers['X-Doorward-Revision'] = notes.revision;

@@ -1,5 +1,5 @@
 import { fail } from '../../errors.ts';
-import type { Call, Principal } from '../context.ts';
+import type { Call, CookieEffects, Principal } from '../context.ts';
 import type { Recording } from '../event.ts';
 import type { NamedOperation } from '../operation.ts';
 import { projector } from '../output/projector.ts';
@@ -169,6 +169,7 @@ export function contextOf(state: CallState, prepared: unknown, tx: Executor | un
     unchanged: () => void (notes.unchanged = true),
     invalidate: (...topics: string[]) => topics.forEach((topic) => notes.topics.add(topic)),
     assertStillPermitted: async () => state.caller?.checkAgain(),
+    setCookies: (cookies: CookieEffects) => void Object.assign(notes.cookies, cookies),
     afterCommit: (work: () => void | Promise<void>) => void notes.afterCommit.push(work),
   } as never;
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { html, type Html } from '../../html/html.ts';
-import { readCookie } from '../../http/cookies.ts';
+import { flowSecretIn } from '../../http/cookies/flow-cookies.ts';
 import type { Language } from '../../i18n/translate.ts';
 import { fillSentence } from '../../html/fill-sentence.ts';
 import { hostedPage, servePage, type Page } from '../page.ts';
@@ -76,7 +76,7 @@ export const registerConfirmationPage = <Q extends Question>(
   servePage(app, {
     path: confirmation.path,
     page: async (language, request) => {
-      const cookie = readCookie(request, 'flow', confirmation.https);
+      const cookie = flowSecretIn(request, confirmation.https);
       const question = cookie === null ? null : await confirmation.questionFor(cookie);
       return page(language, question, confirmation);
     },

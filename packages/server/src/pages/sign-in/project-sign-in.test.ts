@@ -66,7 +66,7 @@ describe('a page', () => {
         expect([step, requested, answer.statusCode, answer.headers.location]).toEqual(
           requested === path
             ? [step, requested, 200, undefined]
-            : [step, requested, 303, `/api/auth/project/${path}`],
+            : [step, requested, 303, `/api/auth/project/${path}?flow=the-form`],
         );
       }
     }
@@ -216,7 +216,7 @@ describe('the sign-in', () => {
   test('offers the providers of the app', async () => {
     const both = (await show({})).body;
     expect(both).toContain('autocomplete="email"');
-    expect(both).toContain('href="/api/auth/project/github"');
+    expect(both).toContain('href="/api/auth/project/github?flow=the-form"');
     expect((await show({ providers: ['email'], identityProviders: [] })).body).not.toMatch(
       /github|class="or"/i,
     );
@@ -230,7 +230,7 @@ describe('the sign-in', () => {
     expect(body).toMatch(
       /name="email" value="ada@example.test" \/>\s*<button class="plain">Send another code/,
     );
-    expect(body).toContain('href="/api/auth/project/sign-in?form=address"');
+    expect(body).toContain('href="/api/auth/project/sign-in?form=address&amp;flow=the-form"');
   });
 
   test.each(['wrongMailedCode', 'mailedCodeEnded'] as const)('reports %s at the code', async (notice) => {
@@ -266,7 +266,7 @@ describe('an app that takes passwords', () => {
     expect(body).toMatch(/action="\/api\/auth\/flow\/password"[\s\S]*autocomplete="current-password"/);
     expect(body).toContain('value="ada@example.test" autocomplete="username"');
     expect(body).toContain('E-mail me a code instead');
-    expect(body).toContain('href="/api/auth/project/sign-in?form=reset"');
+    expect(body).toContain('href="/api/auth/project/sign-in?form=reset&amp;flow=the-form"');
     const only = await show({ providers: ['password'], identityProviders: [], ...chosen });
     expect(only.body).not.toMatch(/code instead|github/i);
   });

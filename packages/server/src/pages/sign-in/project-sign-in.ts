@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fail } from '../../errors.ts';
 import { html, type Html } from '../../html/html.ts';
-import { readCookie } from '../../http/cookies.ts';
+import { flowSecretIn, inFlow } from '../../http/cookies/flow-cookies.ts';
 import type { Language } from '../../i18n/translate.ts';
 import { servePage, type PageWithForm } from '../page.ts';
 import { appPage, hiddenField, type PageState } from './app-page.ts';
@@ -117,7 +117,7 @@ export function registerProjectSignInPages(
     readonly linkOf: (flowCookie: string | null, token: string) => Promise<Link>;
   },
 ): void {
-  const flowOf = (request: FastifyRequest) => readCookie(request, 'flow', options.https);
+  const flowOf = (request: FastifyRequest) => flowSecretIn(request, options.https);
   for (const step of ['signIn', 'secondFactor', 'enrolment', 'organization', 'consent', 'respond'] as const) {
     servePage(app, {
       ...scripts[step],
@@ -126,7 +126,7 @@ export function registerProjectSignInPages(
         const cookie = flowOf(request);
         const state = cookie === null ? null : await options.pageStateOf(cookie);
         if (!state) throw fail('INVALID_TOKEN', { fix: 'Start the sign-in again in the app.' });
-        if (state.step !== step) return { redirectTo: paths[state.step] };
+        if (state.step !== step) return { redirectTo: inFlow(paths[state.step], state.formToken) };
         return pages[step](state.language ?? language, state, request);
       },
     });

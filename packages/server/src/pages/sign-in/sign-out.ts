@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { fillSentence } from '../../html/fill-sentence.ts';
 import { html, type Html } from '../../html/html.ts';
 import type { Language } from '../../i18n/translate.ts';
-import { readCookie } from '../../http/cookies.ts';
+import { flowSecretIn } from '../../http/cookies/flow-cookies.ts';
 import type { PageSettings } from '../page-settings.ts';
 import { hostedPage, servePage } from '../page.ts';
 import { registerConfirmationPage, type ConfirmationTexts, type Question } from './confirmation.ts';
@@ -131,7 +131,7 @@ export function registerSignOutPages(
     path: '/hosted/signed-out',
     // It reads nothing from its address: no link to this page can choose where it leads.
     page: async (language, request) => {
-      const cookie = readCookie(request, 'flow', options.https);
+      const cookie = flowSecretIn(request, options.https);
       const wayBack = cookie === null ? null : await options.wayBackFor(cookie);
       return signedOutPage(language, options.home, wayBack);
     },

@@ -3,7 +3,7 @@ import { providerAnswer } from '../../../domain/federation/provider-input.ts';
 import { uuid } from '../../../kernel/input/values.ts';
 import { mutation } from '../../../kernel/operation.ts';
 import { redirect } from '../../../kernel/output/reply.ts';
-import { browserOperation, redirects } from '../browser-operation.ts';
+import { browserOperation, flowParameter, redirects } from '../browser-operation.ts';
 import { fromConnection, reachConnection, takeMember, toConnection } from './connection-steps.ts';
 
 /**
@@ -18,7 +18,7 @@ export const startConnection = mutation({
   whileImpersonating: 'refused',
   summary: 'Sign in through the identity provider of an organization',
   description: 'Needs the flow cookie.',
-  input: { id },
+  input: { id, flow: flowParameter },
   output: z.null(),
   status: 302,
   codes: ['INVALID_TOKEN', 'PROVIDER_NOT_CONFIGURED'],

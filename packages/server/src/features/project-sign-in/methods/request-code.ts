@@ -1,4 +1,4 @@
-import { newOneTimeToken } from '../../../crypto/tokens/one-time-token.ts';
+import { newFlowToken } from '../../../crypto/tokens/flow-secret.ts';
 import { fail } from '../../../errors.ts';
 import type { Services } from '../../../kernel/context.ts';
 import { refuse, type Refusal } from '../../../kernel/output/reply.ts';
@@ -135,7 +135,7 @@ export async function mailCode(
   const isWithinLimits =
     (!isStranger || (await consumeStrangerMailQuota(services, { appId: app.id, network: call.network }))) &&
     (await consumeMailQuota(services, quotas[purpose.name], address));
-  const secrets = isWithinLimits ? { token: newOneTimeToken(), code: newCode() } : undefined;
+  const secrets = isWithinLimits ? { token: newFlowToken(flow.handle), code: newCode() } : undefined;
   const newMail = newMailedCode(services.clock, {
     address,
     purpose,

@@ -4,13 +4,11 @@ import type { Call, Services } from '../../../kernel/context.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import {
   appByClientId,
-  appById,
   offeredIdentityProviders,
   offeredProviders,
   type LiveApp,
 } from '../../../domain/app-access/app.ts';
 import { parseScopes, type OpenidScope } from '../../../domain/app-access/openid-scopes.ts';
-import { serviceAsApp } from '../../../domain/service-sign-in/service-itself.ts';
 import { matchesRedirect } from '../../../domain/app-access/redirect-uri.ts';
 import { namedScopes, type NamedScope } from '../../../domain/app-access/scopes.ts';
 import { hasConnections } from '../../../domain/connections/live-connection.ts';
@@ -36,6 +34,8 @@ import { loadLogoutQuestion, loadWayBack } from '../end-session/end-session.ts';
 import { mailOfToken } from '../methods/mailed-code.ts';
 import { firstPageOf, type FirstPage } from './first-page.ts';
 import { pageProfileOf, profileOf, type PageProfile } from './page-profile.ts';
+import { liveAppOf } from './live-app.ts';
+import { onwardOf, type Onward } from './onward.ts';
 import { appOf, type ProjectFlow } from '../steps.ts';
 
 /** Read-only data for the sign-in pages, for apps, and for pages that customers build themselves. */
@@ -123,11 +123,13 @@ interface PageQuestions {
   /** Null when this browser has no current sign-in to an app. */
   pageStateOf(flowCookie: string): Promise<PageState | null>;
   linkOf(flowCookie: string | null, token: string): Promise<LinkState>;
+  onwardOf(flow: Parameters<typeof onwardOf>[2]): Promise<Onward | null>;
   readLogo: IdentityProviders['logos']['read'];
 }
 
 export const pageQuestions = (db: Executor, services: Services): PageQuestions => ({
   readLogo: services.identityProviders.logos.read,
+  onwardOf: (flow) => onwardOf(db, services, flow),
   questionFor: (cookie) => loadCliQuestion(db, services, cookie),
   connectQuestionFor: (cookie) => loadConnectQuestion(db, services, cookie),
   logoutQuestionFor: (cookie) => loadLogoutQuestion(db, services, cookie),
@@ -151,13 +153,6 @@ export const pageQuestions = (db: Executor, services: Services): PageQuestions =
     return { state: 'ready', app: pageProfileOf(services.config, app), redirectUri, token, language, reset };
   },
 });
-
-/** Undefined when the app was deleted, or has removed the redirect URI of the flow. */
-async function liveAppOf(db: Executor, { asked: request }: ProjectFlow): Promise<LiveApp | undefined> {
-  if (request.toService) return serviceAsApp(request.toService);
-  const app = await appById(db, request.appId);
-  return app && (request.device || matchesRedirect(app, request.redirectUri)) ? app : undefined;
-}
 
 async function pageStateAt(
   db: Executor,

@@ -8,7 +8,7 @@ import {
 } from '../../../domain/federation/provider-sign-in.ts';
 import { reachProvider } from '../../../domain/federation/reach-provider.ts';
 import { findFlowByState } from '../../../domain/sign-in-flow/flow.ts';
-import { browserOperation, redirects } from '../browser-operation.ts';
+import { browserOperation, flowParameter, redirects } from '../browser-operation.ts';
 import { fromProvider, takeIdentity, toProvider } from './provider-steps.ts';
 import { beginning, providerAnswer, SignInProvider } from '../../../domain/federation/provider-input.ts';
 
@@ -66,7 +66,7 @@ export const startAppProvider = mutation({
   rest: 'GET /auth/project/providers/:key',
   whileImpersonating: 'refused',
   summary: 'Sign in to a project app through a provider of OpenID Connect',
-  input: { key: providerKey },
+  input: { key: providerKey, flow: flowParameter },
   output: z.null(),
   status: 302,
   codes: ['INVALID_TOKEN', 'PROVIDER_NOT_CONFIGURED'],

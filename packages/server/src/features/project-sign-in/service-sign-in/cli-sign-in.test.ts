@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../../../../test/support/app.ts';
 import { codeShown } from '../../../../test/support/authenticator.ts';
 import type { Person } from '../../../../test/support/client.ts';
 import { startGithub, type GithubDouble } from '../../../../test/support/github.ts';
-import { visitor, type Visitor } from '../../../../test/support/visitor.ts';
+import { cookieNames, visitor, type Visitor } from '../../../../test/support/visitor.ts';
 import { sessions } from '../../me/session.ts';
 
 /** Sign-in from a command line on the pages of the service, by any method (identity §9). `cli.test.ts` has the exchange. */
@@ -79,13 +79,13 @@ describe('the command line gets a session', () => {
     const asked = await byPassword(ada);
     expect([asked.statusCode, asked.headers.location]).toEqual([303, `${BASE}${PAGE}`]);
     // Until the answer there is no session, for the browser neither.
-    expect([...browser.cookies.keys()]).toEqual(['doorward_flow']);
+    expect(cookieNames(browser)).toEqual(['doorward_flow']);
     const page = await browser.get(PAGE);
     for (const shown of [ada.email, '127.0.0.1:8976']) expect(page.body).toContain(shown);
     const back = await decide('approve');
     expect(back.origin + back.pathname).toBe(LOOPBACK);
     expect(back.searchParams.get('state')).toBe(caller.query.state);
-    expect([...browser.cookies.keys()]).toEqual([]);
+    expect(cookieNames(browser)).toEqual([]);
     const { data, status, cookies } = await exchange(back, caller);
     expect([status, cookies, data.user.id, data.mfaRequired]).toEqual([200, [], ada.userId, false]);
     expect(await sessionOf(ada.userId)).toMatchObject({ kind: 'cli', acr: 'aal1', amr: ['pwd'] });
@@ -233,7 +233,7 @@ describe('the beginning', () => {
       const sent = { email: person.email, password: person.password };
       const end = await browser.post('/api/auth/flow/password', sent, origin);
       expect(end.headers.location).toBe(`http://127.0.0.1:4000${PAGE}`);
-      expect([...browser.cookies.keys()]).toEqual(['doorward_flow']);
+      expect(cookieNames(browser)).toEqual(['doorward_flow']);
     } finally {
       await own.close();
     }

@@ -59,7 +59,9 @@ function sendAgain(language: Language, { formToken, signIn, providers }: PageSta
       </form>`
     }
     <p class="other">
-      <a href="${formAddress(signIn.form === 'signUp' ? 'sign-up' : 'address')}">${code.startOver}</a>
+      <a href="${formAddress(signIn.form === 'signUp' ? 'sign-up' : 'address', formToken)}"
+        >${code.startOver}</a
+      >
     </p>`;
 }
 

@@ -8,6 +8,7 @@ import { cancelForm, noticeParagraph } from '../page-parts.ts';
 import { signInTexts } from '../project-sign-in-texts.ts';
 import { companyTexts } from './company-texts.ts';
 import { mailedCodePage } from './code-page.ts';
+import { inFlow } from '../../../http/cookies/flow-cookies.ts';
 import { formAddress, scriptPath, type Form } from './form-address.ts';
 import { emailField, field, passwordField, problemAt, passwordRule } from './form-parts.ts';
 import { methodTexts } from './method-texts.ts';
@@ -80,7 +81,7 @@ function addressPage(language: Language, state: PageState): PageWithForm {
   </form>`;
   const bySites = state.identityProviders.map(
     ({ key, name, logoUrl }) =>
-      html`<a class="button plain site" href="${providerPath(key)}"
+      html`<a class="button plain site" href="${inFlow(providerPath(key), formToken)}"
         >${key === 'github' ? githubMark : logoOf(logoUrl)}<span
           >${fillSentence(texts.provider, { provider: name })}</span
         ></a
@@ -95,7 +96,7 @@ function addressPage(language: Language, state: PageState): PageWithForm {
   const body = html`${intro !== undefined && html`<p class="intro">${intro}</p>`}
   ${noticeAbove(language, state)}
   ${ways.map((way, index) => [index > 0 && html`<p class="or">${texts.or}</p>`, way])}
-  ${signIn.allowsSignUp && html`<p class="other"><a href="${formAddress('sign-up')}">${texts.noAccountYet}</a></p>`}
+  ${signIn.allowsSignUp && html`<p class="other"><a href="${formAddress('sign-up', formToken)}">${texts.noAccountYet}</a></p>`}
   ${cancelForm(language, state)}`;
   const script = takesPasskey ? { script: scriptPath } : {};
   const showsLogo = state.identityProviders.some(({ key, logoUrl }) => key !== 'github' && logoUrl !== null);
@@ -116,8 +117,10 @@ function methodPage(language: Language, state: PageState, address: string | null
   const isWrong = state.notice === 'wrongPassword';
   const own = ownWays(language, state, address);
   const body = html`${!isWrong && noticeAbove(language, state)}
-    <p class="person"><bdi>${address}</bdi> <a href="${formAddress('address')}">${texts.otherAddress}</a></p>
-    ${connection === null ? own : [companyWay(language, connection, state.notice), besides(language, { connection, isWrong, own })]}
+    <p class="person">
+      <bdi>${address}</bdi> <a href="${formAddress('address', state.formToken)}">${texts.otherAddress}</a>
+    </p>
+    ${connection === null ? own : [companyWay(language, connection, state), besides(language, { connection, isWrong, own })]}
     ${cancelForm(language, state)}`;
   return page(language, state, { title: texts.title, body, script: scriptPath });
 }
@@ -149,7 +152,7 @@ function ownWays(language: Language, state: PageState, address: string | null): 
     ...(providers.includes('email') ? [mail] : []),
     ...(providers.includes('passkey') ? [passkeyForm(language, state, { or: texts.or })] : []),
     ...(takesPassword
-      ? [html`<p class="other"><a href="${formAddress('reset')}">${texts.forgot}</a></p>`]
+      ? [html`<p class="other"><a href="${formAddress('reset', formToken)}">${texts.forgot}</a></p>`]
       : []),
   ];
 }
@@ -160,10 +163,10 @@ type Connection = NonNullable<PageState['signIn']['connection']>;
 const companyWay = (
   language: Language,
   { id, name, enforced }: Connection,
-  notice: PageState['notice'],
+  { notice, formToken }: Pick<PageState, 'notice' | 'formToken'>,
 ): Html =>
   html`${enforced && notice !== 'connectionRequired' && html`<p>${fillSentence(companyTexts[language].enforced, { provider: name })}</p>`}
-    <a class="button" href="/api/auth/project/connections/${id}"
+    <a class="button" href="${inFlow(`/api/auth/project/connections/${id}`, formToken)}"
       >${fillSentence(methodTexts[language].provider, { provider: name })}</a
     >`;
 
@@ -218,7 +221,7 @@ function signUpPage(language: Language, state: PageState): PageWithForm {
       }
       <button>${texts.signUp.button}</button>
     </form>
-    <p class="other"><a href="${formAddress('address')}">${texts.signUp.back}</a></p>
+    <p class="other"><a href="${formAddress('address', formToken)}">${texts.signUp.back}</a></p>
     ${cancelForm(language, state)}`;
   const script = takesPassword ? { script: scriptPath } : {};
   return page(language, state, { title: texts.signUp.title, body, ...script });
@@ -237,7 +240,7 @@ function resetPage(language: Language, state: PageState): PageWithForm {
       })}
       <button>${reset.button}</button>
     </form>
-    <p class="other"><a href="${formAddress('address')}">${reset.back}</a></p>
+    <p class="other"><a href="${formAddress('address', formToken)}">${reset.back}</a></p>
     ${cancelForm(language, state)}`;
   return page(language, state, { title: reset.title, body });
 }

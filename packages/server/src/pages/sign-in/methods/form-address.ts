@@ -1,11 +1,14 @@
+import { inFlow } from '../../../http/cookies/flow-cookies.ts';
+
 /** The addresses of the forms of the first page. */
 const signInPath = '/api/auth/project/sign-in';
 export const scriptPath = `${signInPath}.js`;
 const forms = { address: 'address', 'sign-up': 'signUp', reset: 'reset' } as const;
 export type Form = (typeof forms)[keyof typeof forms] | 'signIn';
 
-/** The address of a form of the first page. */
-export const formAddress = (form: keyof typeof forms): string => `${signInPath}?form=${form}`;
+/** The address of a form of the first page, in the sign-in of this form token. */
+export const formAddress = (form: keyof typeof forms, formToken: string): string =>
+  inFlow(`${signInPath}?form=${form}`, formToken);
 
 /** The form that the address names. */
 export function formOf(query: unknown): Form | undefined {

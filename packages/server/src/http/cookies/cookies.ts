@@ -1,13 +1,14 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { newOneTimeToken } from '../crypto/tokens/one-time-token.ts';
-import type { CookieEffect } from '../kernel/context.ts';
+import { newOneTimeToken } from '../../crypto/tokens/one-time-token.ts';
+import type { CookieEffect } from '../../kernel/context.ts';
 
 /** The cookies of the service. They are parsed on demand, because few requests have one. */
 type CookieKind = 'refresh' | 'flow' | 'sso' | 'account' | 'device';
 
 /** `__Host-` binds a cookie to https, this host and the root path (RFC 6265bis §4.1.3.2). */
-const nameOf = (kind: CookieKind, https: boolean): string => `${https ? '__Host-' : ''}doorward_${kind}`;
+export const nameOf = (kind: CookieKind, https: boolean): string =>
+  `${https ? '__Host-' : ''}doorward_${kind}`;
 
 export function readCookie(
   { headers }: Pick<FastifyRequest, 'headers'>,
@@ -25,7 +26,15 @@ export function writeCookie(
   https: boolean,
   effect: CookieEffect,
 ): void {
-  const name = nameOf(kind, https);
+  writeCookieNamed(reply, nameOf(kind, https), https, effect);
+}
+
+export function writeCookieNamed(
+  reply: FastifyReply,
+  name: string,
+  https: boolean,
+  effect: CookieEffect,
+): void {
   const [value, lifetime] =
     effect === 'clear'
       ? ['', { maxAge: 0, expires: new Date(0) }]

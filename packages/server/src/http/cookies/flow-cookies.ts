@@ -1,0 +1,109 @@
+import { parseCookie } from 'cookie';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { flowIdOf } from '../../crypto/tokens/flow-secret.ts';
+import type { FlowCookieEffect } from '../../kernel/context.ts';
+import { nameOf, writeCookie, writeCookieNamed } from './cookies.ts';
+
+/**
+ * The cookies of the sign-in flows of a browser. Each flow has a cookie of its own, named by the id of the flow, so that starts at
+ * the same time don't overwrite each other. `doorward_flow` holds the secret of the newest flow: for clients that name no flow, and
+ * for the former version, which knows no other.
+ */
+const MAX_FLOWS = 10;
+
+/** The cookie of a flow outlives the flow, so that its tab is led on when the flow is over. */
+const COOKIE_SECONDS = 86_400;
+
+/** Length of the secrets and tokens of the former version, which contain no id. */
+const FORMER_LENGTH = 43;
+
+const tokenNames = ['form_token', 'formToken', 'consent_token', 'token', 'state'] as const;
+
+type Members = Readonly<Record<string, unknown>>;
+const membersOf = (value: unknown): Members =>
+  typeof value === 'object' && value !== null ? (value as Members) : {};
+
+/** The id of the flow to which the request belongs: its address names the flow, or a token does. */
+function namedFlow({
+  query,
+  body,
+}: FastifyRequest): { readonly id: string; readonly isExplicit: boolean } | null {
+  const { flow } = membersOf(query);
+  if (typeof flow === 'string') return { id: flow, isExplicit: true };
+  const sent = { ...membersOf(query), ...membersOf(body) };
+  const token = tokenNames.map((name) => sent[name]).find((value) => typeof value === 'string');
+  return token === undefined ? null : { id: flowIdOf(token), isExplicit: false };
+}
+
+interface FlowCookie {
+  readonly secret: string;
+  /** Where the browser can go on when the flow is over. */
+  readonly hint: string;
+}
+
+/** The cookie of the flow that the request names; null if it names none, or one of another browser. */
+export function namedFlowCookie(request: FastifyRequest, https: boolean): FlowCookie | null {
+  const named = request.headers.cookie === undefined ? null : namedFlow(request);
+  if (!named) return null;
+  const cookies = parseCookie(request.headers.cookie ?? '');
+  const newest = nameOf('flow', https);
+  const [secret = '', hint = ''] = (cookies[`${newest}_${named.id}`] ?? '').split('.');
+  if (secret !== '') return { secret, hint };
+  const main = cookies[newest];
+  return main !== undefined && flowIdOf(main) === named.id ? { secret: main, hint: '' } : null;
+}
+
+/** The secret of the flow that the request names, or else of the newest flow; null if this browser has none. */
+export function flowSecretIn(request: FastifyRequest, https: boolean): string | null {
+  const { cookie } = request.headers;
+  if (cookie === undefined) return null;
+  const named = namedFlowCookie(request, https);
+  if (named) return named.secret;
+  const newest = parseCookie(cookie)[nameOf('flow', https)] ?? null;
+  const isExplicit = namedFlow(request)?.isExplicit === true;
+  return isExplicit && newest?.length !== FORMER_LENGTH ? null : newest;
+}
+
+/** Sets the cookies of a flow that begins or lives longer, or forgets the newest flow if it is the one that ended. */
+export function writeFlowCookies(reply: FastifyReply, https: boolean, effect: FlowCookieEffect): void {
+  const { request } = reply;
+  const cookies = parseCookie(request.headers.cookie ?? '');
+  const newest = nameOf('flow', https);
+  const isNewest = cookies[newest] === flowSecretIn(request, https);
+  if (effect === 'clear') {
+    if (isNewest) writeCookie(reply, 'flow', https, 'clear');
+    return;
+  }
+  const { value, maxAgeSeconds, hint } = effect;
+  if (hint !== undefined || isNewest) writeCookie(reply, 'flow', https, { value, maxAgeSeconds });
+  if (hint === undefined) return;
+  const own = `${newest}_${flowIdOf(value)}`;
+  writeCookieNamed(reply, own, https, { value: `${value}.${hint}`, maxAgeSeconds: COOKIE_SECONDS });
+  // Browsers send older cookies first (RFC 6265 §5.4).
+  const others = Object.keys(cookies).filter((name) => name.startsWith(`${newest}_`) && name !== own);
+  for (const name of others.slice(0, Math.max(0, others.length - MAX_FLOWS + 1)))
+    writeCookieNamed(reply, name, https, 'clear');
+}
+
+const flowPages =
+  /^\/(?:api\/auth\/project\/(?:sign-in|second-factor|enrolment|organization|consent|respond|github|providers\/[\w-]+)|hosted\/(?:cli-sign-in|connect-provider|sign-out|signed-out))(?=\?(?!.*\bflow=)|$)/;
+
+/** The address, with the flow of this secret or token: another tab of the browser may be in another flow. */
+export const inFlow = (address: string, secretOrToken: string): string =>
+  `${address}${address.includes('?') ? '&' : '?'}flow=${flowIdOf(secretOrToken)}`;
+
+/** The address, which names the flow if its page belongs to one. */
+export function addressInFlow(appUrl: string, address: string, secret: string | null): string {
+  const path = address.startsWith(`${appUrl}/`) ? address.slice(appUrl.length) : address;
+  if (secret === null || !flowPages.test(path)) return address;
+  return inFlow(address, secret);
+}
+
+/** Lets answers without a call, such as errors, name the flow of their request. */
+export const decorateWithFlows = (
+  app: FastifyInstance,
+  { appUrl, security }: { readonly appUrl: string; readonly security: { readonly https: boolean } },
+): FastifyInstance =>
+  app.decorate('addressInFlow', (address, request) =>
+    addressInFlow(appUrl, address, flowSecretIn(request, security.https)),
+  );

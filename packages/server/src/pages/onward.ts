@@ -1,0 +1,86 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { fillSentence } from '../html/fill-sentence.ts';
+import { html, type Html } from '../html/html.ts';
+import { inFlow, namedFlowCookie } from '../http/cookies/flow-cookies.ts';
+import type { Language } from '../i18n/translate.ts';
+import { errorTexts } from './error-texts.ts';
+import { respond } from './error.ts';
+import { placeOf } from './sign-in/app-page.ts';
+
+interface Texts {
+  readonly title: string;
+  readonly text: string;
+  /** Starts again at this service. */
+  readonly again: string;
+}
+
+const texts: Record<Language, Texts> = {
+  en: {
+    title: 'This sign-in is over',
+    text: 'It was completed or cancelled, or nothing happened for ten minutes. Continue where you came from: if you aren’t signed in there, you can sign in again.',
+    again: 'Continue',
+  },
+  de: {
+    title: 'Diese Anmeldung ist beendet',
+    text: 'Sie wurde abgeschlossen oder abgebrochen, oder zehn Minuten lang ist nichts geschehen. Machen Sie dort weiter, woher Sie kamen: Wenn Sie dort nicht angemeldet sind, können Sie sich neu anmelden.',
+    again: 'Weiter',
+  },
+  es: {
+    title: 'Este inicio de sesión ha terminado',
+    text: 'Se completó o se canceló, o no pasó nada durante diez minutos. Continúe donde estaba: si allí no tiene la sesión iniciada, puede iniciarla de nuevo.',
+    again: 'Continuar',
+  },
+  fr: {
+    title: 'Cette connexion est terminée',
+    text: 'Elle a abouti ou a été annulée, ou rien ne s’est passé pendant dix minutes. Reprenez là où vous étiez : si vous n’y êtes pas connecté, vous pouvez vous connecter à nouveau.',
+    again: 'Continuer',
+  },
+};
+
+type Onward =
+  | { readonly kind: 'page'; readonly path: string; readonly token: string }
+  | { readonly kind: 'app'; readonly address: string }
+  | { readonly kind: 'service' }
+  | { readonly kind: 'device' };
+
+const overPage = (language: Language, address: string, label: Html | string) =>
+  respond(
+    language,
+    texts[language].title,
+    html`<h1>${texts[language].title}</h1>
+      <p role="status">${texts[language].text}</p>
+      <a class="button plain" rel="noreferrer" href="${address}">${label}</a>`,
+  );
+
+/**
+ * Leads a browser on whose step was refused because the sign-in is at another step or over: a second submit, a page from the
+ * history, a tab that was open for too long. Only the cookie of a flow is believed, so a forged form leads nowhere.
+ */
+export function registerOnward(
+  app: FastifyInstance,
+  options: {
+    readonly https: boolean;
+    readonly home: string;
+    readonly onwardOf: (flow: { readonly secret: string; readonly hint: string }) => Promise<Onward | null>;
+  },
+): void {
+  app.decorate('onward', async (request: FastifyRequest) => {
+    const flow = namedFlowCookie(request, options.https);
+    const next = flow && (await options.onwardOf(flow));
+    if (!next) return null;
+    if (next.kind === 'page') {
+      // A page that refused to appear must not lead to itself.
+      const isOperation = request.routeOptions.config.operation !== undefined;
+      return isOperation ? { redirectTo: inFlow(next.path, next.token) } : null;
+    }
+    return {
+      page: (language: Language) => {
+        if (next.kind === 'app') {
+          const goOn = fillSentence(errorTexts[language].goOn, { place: placeOf(next.address) });
+          return overPage(language, next.address, goOn);
+        }
+        return overPage(language, next.kind === 'device' ? '/device' : options.home, texts[language].again);
+      },
+    };
+  });
+}
