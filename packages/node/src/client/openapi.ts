@@ -2880,7 +2880,9 @@ export interface paths {
     put?: never;
     /**
      * Resume a suspended grant, with the roles and keys that it had
-     * @description Access: `ProjectGrant:Update` in the scope.
+     * @description The audit logs of both sides have the reason.
+     *
+     *     Access: `ProjectGrant:Update` in the scope.
      */
     post: operations['resumeProjectGrant'];
     delete?: never;
@@ -3394,7 +3396,7 @@ export interface paths {
     };
     /**
      * Read the rights model of a project as one document
-     * @description Applying this document unchanged changes no rights.
+     * @description Applying this document unchanged changes no rights. Rows that share a name are not in it: `warnings` names them.
      *
      *     Access: `Policy:Query` in the scope; no app token.
      */
@@ -8881,6 +8883,11 @@ export interface components {
       name: string;
       /** @description Their roles in the project. */
       roleIds: string[];
+      /**
+       * Format: date-time
+       * @description When they last signed in to an app of the project for the customer; null: never, or too long ago to be stored.
+       */
+      lastSignInAt: string | null;
     };
     /** @description A page of ProjectGrant. */
     ProjectGrantPage: {
@@ -9303,7 +9310,23 @@ export interface components {
       document: {
         [key: string]: unknown;
       };
+      /** @description What the document lacks. */
+      warnings: components['schemas']['PolicyExportWarning'][];
     };
+    /** @description What a policy document cannot hold. */
+    PolicyExportWarning: {
+      /** @description `rowLeftOut`: another row has its name. `dependentLeftOut`: it refers to such a row. `referenceLeftOut`: the row is in the document, without its reference to such a row. */
+      code: components['schemas']['PolicyExportWarningCode'];
+      /** @description The part of the document. */
+      kind: components['schemas']['PolicyKind'];
+      /** @description Name of the row. */
+      key: string;
+    };
+    /**
+     * @description Why a document lacks something.
+     * @enum {string}
+     */
+    PolicyExportWarningCode: 'rowLeftOut' | 'dependentLeftOut' | 'referenceLeftOut';
     /** @description How two policy documents differ. */
     PolicyDifference: {
       /** @description What has to change to get from the first to the second one. */
@@ -12476,6 +12499,8 @@ export interface components {
          */
         id: string;
         scope?: components['schemas']['AccountProjectOrOrganizationProjectScope'];
+        /** @description Why, for both sides. */
+        reason?: string;
       };
       revokeProjectGrant: {
         /**
@@ -23479,6 +23504,8 @@ export interface operations {
       content: {
         'application/json': {
           scope: components['schemas']['AccountProjectOrOrganizationProjectScope'];
+          /** @description Why, for both sides. */
+          reason?: string;
         };
       };
     };
@@ -25383,7 +25410,6 @@ export interface operations {
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-SESSION_REQUIRED'];
       404: components['responses']['NOT_FOUND'];
-      409: components['responses']['CONFLICT'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -25498,7 +25524,6 @@ export interface operations {
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-SESSION_REQUIRED'];
       404: components['responses']['NOT_FOUND'];
-      409: components['responses']['CONFLICT'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -25507,7 +25532,10 @@ export interface operations {
   policySchema: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description An ETag, or a list of them. If the answer still has one of them, the status is 304 without a body. */
+        'If-None-Match'?: components['parameters']['If-None-Match'];
+      };
       path?: never;
       cookie?: never;
     };
@@ -25518,6 +25546,7 @@ export interface operations {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
           RateLimit: components['headers']['RateLimit'];
+          ETag: components['headers']['ETag'];
           [name: string]: unknown;
         };
         content: {
@@ -25525,6 +25554,16 @@ export interface operations {
             [key: string]: unknown;
           };
         };
+      };
+      /** @description The client already has this version. */
+      304: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          ETag: components['headers']['ETag'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['Invalid'];
       429: components['responses']['RATE_LIMITED'];

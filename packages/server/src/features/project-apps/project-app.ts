@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { managed, managedColumns, managedOf } from '../../db/managed/policy-hold.ts';
 import { bytea, deletedIndex, links, rowColumns, tenantColumn } from '../../db/query/columns.ts';
 import { entity, fixed, required, optional, serverSet } from '../../kernel/entity.ts';
-import { httpsUrl, refusal, text, uuid } from '../../kernel/input/values.ts';
+import { httpsUrl, refusal, rowName, text, uuid } from '../../kernel/input/values.ts';
 import { AppText, AppTextInput } from '../../domain/branding/app-texts.ts';
 import { primaryColor } from '../../domain/branding/primary-color.ts';
 import { originOf } from '../../domain/app-access/origin.ts';
@@ -138,7 +138,7 @@ export const ProjectApp = entity('ProjectApp', {
     projectId: serverSet(uuid.describe('The project whose users sign in.')),
     clientId: serverSet(uuid.describe('The client id of the app in OAuth requests; it is not secret.')),
     name: required(
-      text(1, 255).meta({ description: 'What the sign-in pages call the app.', examples: ['Web shop'] }),
+      rowName.meta({ description: 'What the sign-in pages call the app.', examples: ['Web shop'] }),
     ),
     logoUrl: optional(
       httpsUrl
