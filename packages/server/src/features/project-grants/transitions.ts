@@ -105,7 +105,7 @@ export async function create(ctx: GrantingRun, input: NewGrant): Promise<GrantRo
   }
   const grant = await readGrant(tx, at(ctx), id);
   if (email !== undefined) await sendOffer(ctx, grant, email);
-  recordAll(ctx, grant, { event: 'project_grant.created' });
+  recordAll(ctx, grant, 'project_grant.created');
   return grant;
 }
 
@@ -158,7 +158,7 @@ export async function update(
   const changes: Changes = Object.fromEntries(
     changed.map((key) => [key, { from: before[key], to: grant[key] }]),
   );
-  recordAll(ctx, grant, { event: 'project_grant.updated', changes });
+  recordAll(ctx, grant, 'project_grant.updated', { changes });
   revokedKeys.forEach(ctx.record);
   return grant;
 }
@@ -193,7 +193,7 @@ export async function setStatus(
   const grant = await readGrant(ctx.tx, at(ctx), id);
   const event = status === 'active' ? 'project_grant.resumed' : 'project_grant.suspended';
   const metadata = status === 'active' && reason !== undefined ? { reason } : undefined;
-  recordAll(ctx, grant, { event, changes: { status: { from: before.status, to: status } }, metadata });
+  recordAll(ctx, grant, event, { changes: { status: { from: before.status, to: status } }, metadata });
   return grant;
 }
 
@@ -216,7 +216,7 @@ export async function revoke(ctx: GrantingRun, id: string, reason?: string): Pro
   if (before.organizationId !== null) ctx.invalidate(...(await closeSlice(tx, id)));
   const grant = await readGrant(tx, at(ctx), id);
   const changes = { status: { from: before.status, to: 'revoked' } };
-  recordAll(ctx, grant, { event: 'project_grant.revoked', changes });
+  recordAll(ctx, grant, 'project_grant.revoked', { changes });
   return grant;
 }
 
@@ -225,12 +225,12 @@ async function endSessions(ctx: GrantingRun, { organizationId, projectId }: Gran
   if (organizationId !== null) await endSessionsForOrganization(ctx, organizationId, { projectId });
 }
 
-type Entry = Parameters<typeof recordingsOf>[3];
+type Facts = Omit<Parameters<typeof recordingsOf>[3], 'event'>;
 
-function recordAll(ctx: GrantingRun, grant: GrantRow, entry: Entry): void {
+function recordAll(ctx: GrantingRun, grant: GrantRow, event: string, facts: Facts = {}): void {
   const { nodeId, tenant, id } = ctx.scope;
   const project = { id: nodeId, scope: { tenant, id } };
-  recordingsOf(ctx.scope, project, grant, entry).forEach(ctx.record);
+  recordingsOf(ctx.scope, project, grant, { event, ...facts }).forEach(ctx.record);
 }
 
 async function lockInState(ctx: GrantingRun, id: string, allowed: readonly GrantStatus[]): Promise<GrantRow> {
