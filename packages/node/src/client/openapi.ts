@@ -9600,6 +9600,8 @@ export interface components {
       allowedOrigins: string[];
       /** @description Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text. */
       accessTokenProfile: components['schemas']['AccessTokenProfile'];
+      /** @description true: its id_tokens also have the claims that `profile` and `email` grant, for clients that do not read user info. */
+      idTokenClaims: boolean;
       /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
       resources: string[];
       /** @description true: the client registered itself (RFC 7591). Its users are always asked for consent, and it is deleted when unused for 30 days. */
@@ -9705,6 +9707,8 @@ export interface components {
       allowedOrigins: string[];
       /** @description Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text. */
       accessTokenProfile: components['schemas']['AccessTokenProfile'];
+      /** @description true: its id_tokens also have the claims that `profile` and `email` grant, for clients that do not read user info. */
+      idTokenClaims: boolean;
       /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
       resources: string[];
       /** @description true: the client registered itself (RFC 7591). Its users are always asked for consent, and it is deleted when unused for 30 days. */
@@ -13616,6 +13620,11 @@ export interface components {
          * @default doorward
          */
         accessTokenProfile?: components['schemas']['AccessTokenProfile'];
+        /**
+         * @description true: its id_tokens also have the claims that `profile` and `email` grant, for clients that do not read user info.
+         * @default false
+         */
+        idTokenClaims?: boolean;
         /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
         resources?: string[];
         /** @description Its tags; replaces the whole set. */
@@ -13734,6 +13743,8 @@ export interface components {
         allowedOrigins?: string[];
         /** @description Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text. */
         accessTokenProfile?: components['schemas']['AccessTokenProfile'];
+        /** @description true: its id_tokens also have the claims that `profile` and `email` grant, for clients that do not read user info. */
+        idTokenClaims?: boolean;
         /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
         resources?: string[];
         /** @description Its tags; replaces the whole set. */
@@ -26366,6 +26377,11 @@ export interface operations {
            * @default doorward
            */
           accessTokenProfile?: components['schemas']['AccessTokenProfile'];
+          /**
+           * @description true: its id_tokens also have the claims that `profile` and `email` grant, for clients that do not read user info.
+           * @default false
+           */
+          idTokenClaims?: boolean;
           /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
           resources?: string[];
           /** @description Its tags; replaces the whole set. */
@@ -26531,6 +26547,8 @@ export interface operations {
           allowedOrigins?: string[];
           /** @description Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text. */
           accessTokenProfile?: components['schemas']['AccessTokenProfile'];
+          /** @description true: its id_tokens also have the claims that `profile` and `email` grant, for clients that do not read user info. */
+          idTokenClaims?: boolean;
           /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
           resources?: string[];
           /** @description Its tags; replaces the whole set. */

@@ -52,6 +52,8 @@ export const projectApps = pgTable(
     accessTokenProfile: textColumn('access_token_profile', { enum: accessTokenProfiles })
       .notNull()
       .default('doorward'),
+    /** Its id_tokens have the claims of user info too. */
+    idTokenClaims: boolean('id_token_claims').notNull().default(false),
     /** Resource servers that its tokens may name as audience (RFC 8707). */
     resources: textColumn('resources').array().notNull().default([]),
     /** HMAC of the secret of a confidential app; no answer contains it. */
@@ -253,6 +255,14 @@ export const ProjectApp = entity('ProjectApp', {
       out: z.array(z.string()).describe(originsText),
     },
     accessTokenProfile: optional(AccessTokenProfileName.describe(profileText), 'doorward'),
+    idTokenClaims: optional(
+      z
+        .boolean()
+        .describe(
+          'true: its id_tokens also have the claims that `profile` and `email` grant, for clients that do not read user info.',
+        ),
+      false,
+    ),
     resources: {
       ...optional(
         z

@@ -103,6 +103,7 @@ const apps = z.strictObject({
   firstParty: fieldOf(ProjectApp, 'firstParty'),
   allowedOrigins: fieldOf(ProjectApp, 'allowedOrigins'),
   accessTokenProfile: fieldOf(ProjectApp, 'accessTokenProfile'),
+  idTokenClaims: fieldOf(ProjectApp, 'idTokenClaims'),
   resources: fieldOf(ProjectApp, 'resources'),
   tags: tagNames,
   protect,

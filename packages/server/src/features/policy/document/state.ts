@@ -49,7 +49,7 @@ const fieldsOf: Readonly<Record<DocumentKind, SQL>> = {
     'enabledProviders', to_json(enabled_providers), 'identityProviders', to_json(identity_providers),
     'allowSignUp', allow_sign_up, 'signUpRole', sign_up_role_id, 'confidential', confidential,
     'firstParty', first_party, 'allowedOrigins', to_json(allowed_origins),
-    'accessTokenProfile', access_token_profile, 'resources', to_json(resources))`,
+    'accessTokenProfile', access_token_profile, 'idTokenClaims', id_token_claims, 'resources', to_json(resources))`,
   webhooks: sql`name, json_build_object('url', url, 'eventTypes', to_json(event_types), 'description', description,
     'active', active)`,
 };
