@@ -7,6 +7,7 @@
  * const failed = runTests(document).filter(({ passed }) => !passed);
  */
 export { ownTests, runTests, type TestResult } from './document/decide-test.ts';
+export { escaped, unescaped } from './document/escape.ts';
 export { withDefaults, withoutDefaults } from './document/defaults.ts';
 export { referenceFaults, type BuiltInNames, type ReferenceFault } from './document/references.ts';
 export { targetOf } from './document/document.ts';

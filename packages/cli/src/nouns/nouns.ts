@@ -274,6 +274,7 @@ const apps = noun({
     ...{
       confidential: 'flag',
       firstParty: 'flag',
+      idTokenClaims: 'flag',
       allowedOrigins: 'list',
       postLogoutRedirectUris: 'list',
       backchannelLogoutUri: 'text',

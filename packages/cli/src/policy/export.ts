@@ -1,7 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { components } from '@doorward/node';
 import type { Command } from '../command.ts';
+import { visible } from '../output/text.ts';
 import { inProject } from './policy-scope.ts';
+
+type Warning = components['schemas']['PolicyExportWarning'];
+
+const leftOut: Readonly<Record<Warning['code'], (row: string) => string>> = {
+  rowLeftOut: (row) => `${row}, because another row has its name`,
+  dependentLeftOut: (row) => `${row}, because it refers to a row that is left out`,
+  referenceLeftOut: (row) => `what ${row} refers to and is left out itself`,
+};
 
 export const exportPolicy: Command = {
   path: ['policy', 'export'],
@@ -17,6 +27,8 @@ export const exportPolicy: Command = {
     const { withoutDefaults } = await import('@doorward/decision/document');
     const { stringify } = await import('yaml');
     const text = stringify(withoutDefaults(state.document as never), { lineWidth: 100 });
+    for (const { code, kind, key } of state.warnings)
+      run.terminal.note(`Left out: ${leftOut[code](`${kind.slice(0, -1)} ${visible(key)}`)}.`);
     const out = options.text('out');
     if (out === undefined) return run.terminal.raw(text.trimEnd());
     await writeFile(resolve(run.cwd, out), text);

@@ -1,9 +1,9 @@
-import { readdir, readFile, realpath } from 'node:fs/promises';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import type { Document, LineCounter } from 'yaml';
 import { usageFault } from '../fault.ts';
 import type { Run } from '../run.ts';
 import { filled } from './variables.ts';
+import { readYaml, type YamlFile } from './yaml/read-yaml.ts';
 
 /** A policy document, joined from its files and filled in from the environment. */
 export interface PolicyFile {
@@ -13,14 +13,7 @@ export interface PolicyFile {
 }
 
 type Value = Readonly<Record<string, unknown>>;
-
-interface Part {
-  /** As messages name it. */
-  readonly name: string;
-  readonly value: Value;
-  readonly document: Document;
-  readonly lines: LineCounter;
-}
+type Part = YamlFile;
 
 export const DEFAULT_FILE = 'doorward.yaml';
 const MAX_FILES = 100;
@@ -32,7 +25,7 @@ export async function readPolicy({ env, cwd }: Pick<Run, 'env' | 'cwd'>, path: s
   const main = resolve(cwd, path);
   const root = dirname(await realpath(main).catch(() => main));
   const parts: Part[] = [];
-  await readParts({ path, cwd, root, depth: 0, parts });
+  await readParts({ path, cwd, root, depth: 0, parts, includedAt: undefined });
   const policy: Record<string, unknown> = {};
   const origins = new Map<string, { part: Part; at: readonly (string | number)[] }>();
   for (const part of parts) {
@@ -42,11 +35,11 @@ export async function readPolicy({ env, cwd }: Pick<Run, 'env' | 'cwd'>, path: s
       else if (member === 'tests' || member === 'cases') addTests(policy, origins, part, member, value);
       else if (member in policy && part !== parts[0])
         throw usageFault(`${member} is in ${place(part, [member])} and in another file.`);
-      // Not by assignment: a member `__proto__` would vanish, and no check would see it.
-      else Object.defineProperty(policy, member, { value, enumerable: true, writable: true });
+      else policy[member] = value;
     }
   }
-  return { policy: filled(policy, env) as Value, placeOf: (path) => placeOf(path, parts, origins) };
+  const find = (name: string) => placeOf(name, parts, origins);
+  return { policy: filled(policy, env, find) as Value, placeOf: find };
 }
 
 interface Reading {
@@ -55,59 +48,45 @@ interface Reading {
   readonly root: string;
   readonly depth: number;
   readonly parts: Part[];
+  /** Where the file is named; undefined for the first one. */
+  readonly includedAt: string | undefined;
 }
 
-async function readParts({ path, cwd, root, depth, parts }: Reading): Promise<void> {
-  const part = await readPart({ path, cwd, root });
+async function readParts(reading: Reading): Promise<void> {
+  const { path, cwd, depth, parts, includedAt } = reading;
+  if (parts.length === MAX_FILES)
+    throw usageFault(`${includedAt ?? path} A policy has at most ${MAX_FILES} files.`);
+  const part = await readPart(reading);
   parts.push(part);
-  if (parts.length > MAX_FILES) throw usageFault(`A policy has at most ${MAX_FILES} files.`);
   const { include = [] } = part.value;
   if (!Array.isArray(include) || include.some((item) => typeof item !== 'string'))
     throw usageFault(`${place(part, ['include'])} include is a list of file names.`);
   if (include.length > 0 && depth === MAX_DEPTH)
     throw usageFault(`${place(part, ['include'])} Files include each other ${MAX_DEPTH} deep at most.`);
-  for (const pattern of include as string[]) {
+  for (const [index, pattern] of (include as string[]).entries()) {
+    const at = place(part, ['include', index]);
+    if (/^[a-z]+:|^[/\\]/i.test(pattern))
+      throw usageFault(`${at} include takes relative names of files, not ${pattern}.`);
     const paths = await matching(cwd, dirname(path), pattern);
-    if (paths.length === 0) throw usageFault(`${place(part, ['include'])} No file is called ${pattern}.`);
-    for (const included of paths) await readParts({ path: included, cwd, root, depth: depth + 1, parts });
+    if (paths.length === 0) throw usageFault(`${at} No file is called ${pattern}.`);
+    for (const included of paths)
+      await readParts({ ...reading, path: included, depth: depth + 1, includedAt: at });
   }
 }
 
-async function readPart({ path, cwd, root }: Pick<Reading, 'path' | 'cwd' | 'root'>): Promise<Part> {
-  const { parseDocument, LineCounter } = await import('yaml');
+async function readPart({ path, cwd, root, includedAt }: Reading): Promise<Part> {
+  const from = includedAt === undefined ? '' : `${includedAt} `;
   const real = await realpath(resolve(cwd, path)).catch((error: NodeJS.ErrnoException) => {
-    throw usageFault(`${path} cannot be read (${error.code ?? error.name}).`);
+    throw usageFault(`${from}${path} cannot be read (${error.code ?? error.name}).`);
   });
-  if (!real.startsWith(root + sep)) throw usageFault(`${path} is outside of the folder of the policy.`);
-  const text = await readFile(real, 'utf8');
-  const lines = new LineCounter();
-  const document = parseDocument(text, {
-    lineCounter: lines,
-    version: '1.2',
-    schema: 'core',
-    uniqueKeys: true,
-  });
-  const name = relative(cwd, real);
-  const [error] = [...document.errors, ...document.warnings];
-  if (error) {
-    const { line, col } = lines.linePos(error.pos[0]);
-    throw usageFault(`${name}:${line}:${col} ${error.message.split('\n')[0] ?? ''}`);
-  }
-  let value: unknown;
-  try {
-    value = document.toJS({ maxAliasCount: 100 }) ?? {};
-  } catch (fault) {
-    throw usageFault(`${name}: ${(fault as Error).message}`);
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usageFault(`${name} is no policy document: it has no members.`);
-  return { name, value: value as Value, document, lines };
+  if (!real.startsWith(root + sep))
+    throw usageFault(`${from}${path} is outside of the folder of the policy.`);
+  if ((await stat(real)).isDirectory()) throw usageFault(`${from}${path} is a folder.`);
+  return readYaml(real, relative(cwd, real));
 }
 
 /** The files that a pattern names, sorted; `*` stands for any part of a name. */
 async function matching(cwd: string, folder: string, pattern: string): Promise<string[]> {
-  if (/^[a-z]+:|^[/\\]/i.test(pattern))
-    throw usageFault(`include takes relative names of files, not ${pattern}.`);
   let paths = [folder];
   for (const segment of pattern.split('/')) {
     if (!segment.includes('*')) {
@@ -147,12 +126,7 @@ function addRows(
         `${member}.${key} is given twice: ${place(other.part, other.at)} and ${place(part, [member, key])}`,
       );
     // `invoice:read:` without a value is a row with defaults.
-    Object.defineProperty(rows, key, {
-      value: row ?? {},
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
+    rows[key] = row ?? {};
     origins.set(id, { part, at: [member, key] });
   }
 }
@@ -200,8 +174,10 @@ function placeOf(path: string, parts: readonly Part[], origins: Origins): string
     .slice(key.length + 1)
     .split('.')
     .filter(Boolean)) {
-    const next = [...at, /^\d+$/.test(name) ? Number(name) : name];
-    if (!origin.part.document.hasIn(next)) break;
+    const next = [[...at, name], ...(/^\d+$/.test(name) ? [[...at, Number(name)]] : [])].find((candidate) =>
+      origin.part.document.hasIn(candidate),
+    );
+    if (!next) break;
     at = next;
   }
   return place(origin.part, at);

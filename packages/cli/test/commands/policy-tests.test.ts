@@ -159,7 +159,7 @@ describe('a document', () => {
       'version: 1\nroles: {Clerk: {description: 7}}',
       /cases\.yaml:2:\d+ roles\.Clerk\.description: .*string/,
     ],
-    ['a member `__proto__`', 'version: 1\n__proto__: {}\nroles: {Clerk: {}}', /__proto__: /],
+    ['a member `__proto__`', 'version: 1\n__proto__: {}\nroles: {Clerk: {}}', /cases\.yaml:2:1 __proto__ /],
     [
       'an unknown action',
       'version: 1\nresources: {a: {actions: [c]}}\npermissions: {a:b: {}}\nroles: {Clerk: {}}',

@@ -155,6 +155,15 @@ test('an export is equal to the byte each time, and its plan is empty', async ()
   expect((await run('policy', 'plan', 'exported.yaml')).stdout).toBe('No changes.\n');
 });
 
+test('an export names on stderr what it leaves out', async () => {
+  const { flags, scope } = await newProject();
+  const { owner } = world.project;
+  for (const _ of [1, 2]) await world.service.app.must('createRole', { scope, name: 'Twin' }, owner);
+  const exported = await world.run(['policy', 'export', ...flags]);
+  expect(exported).toMatchObject({ code: 0, stdout: 'version: 1\n' });
+  expect(exported.stderr).toContain('Left out: role Twin, because another row has its name.\n');
+});
+
 test('apps and webhooks come from the environment, and their secrets are shown once', async () => {
   const { flags, scope } = await newProject();
   const cwd = await emptyFolder();

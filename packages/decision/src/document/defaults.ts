@@ -31,6 +31,7 @@ const app: Row = {
   firstParty: false,
   allowedOrigins: [],
   accessTokenProfile: 'doorward',
+  idTokenClaims: false,
   resources: [],
   tags: [],
   protect: false,

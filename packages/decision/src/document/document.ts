@@ -77,6 +77,7 @@ export interface AppInDocument extends Managed {
   readonly firstParty: boolean;
   readonly allowedOrigins: readonly string[];
   readonly accessTokenProfile: string;
+  readonly idTokenClaims: boolean;
   readonly resources: readonly string[];
   readonly tags: readonly string[];
 }

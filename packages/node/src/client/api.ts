@@ -558,6 +558,8 @@ export interface Api {
   resendProjectGrant: Operation<'resendProjectGrant'>;
   /** Resume a suspended grant, with the roles and keys that it had.
    *
+   * The audit logs of both sides have the reason.
+   *
    * Access: `ProjectGrant:Update` in the scope. `POST /api/project-grants/:id/resume` */
   resumeProjectGrant: Operation<'resumeProjectGrant'>;
   /** Revoke a grant for good, with all that the customer has in the project.
@@ -728,7 +730,7 @@ export interface Api {
   planPolicy: Operation<'planPolicy'>;
   /** Read the rights model of a project as one document.
    *
-   * Applying this document unchanged changes no rights.
+   * Applying this document unchanged changes no rights. Rows that share a name are not in it: `warnings` names them.
    *
    * Access: `Policy:Query` in the scope; no app token. `GET /api/projects/:id/policy` */
   policy: Operation<'policy'>;

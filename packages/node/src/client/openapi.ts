@@ -2880,7 +2880,9 @@ export interface paths {
     put?: never;
     /**
      * Resume a suspended grant, with the roles and keys that it had
-     * @description Access: `ProjectGrant:Update` in the scope.
+     * @description The audit logs of both sides have the reason.
+     *
+     *     Access: `ProjectGrant:Update` in the scope.
      */
     post: operations['resumeProjectGrant'];
     delete?: never;
@@ -3394,7 +3396,7 @@ export interface paths {
     };
     /**
      * Read the rights model of a project as one document
-     * @description Applying this document unchanged changes no rights.
+     * @description Applying this document unchanged changes no rights. Rows that share a name are not in it: `warnings` names them.
      *
      *     Access: `Policy:Query` in the scope; no app token.
      */
@@ -8881,6 +8883,11 @@ export interface components {
       name: string;
       /** @description Their roles in the project. */
       roleIds: string[];
+      /**
+       * Format: date-time
+       * @description When they last signed in to an app of the project for the customer; null: never, or too long ago to be stored.
+       */
+      lastSignInAt: string | null;
     };
     /** @description A page of ProjectGrant. */
     ProjectGrantPage: {
@@ -9303,7 +9310,23 @@ export interface components {
       document: {
         [key: string]: unknown;
       };
+      /** @description What the document lacks. */
+      warnings: components['schemas']['PolicyExportWarning'][];
     };
+    /** @description What a policy document cannot hold. */
+    PolicyExportWarning: {
+      /** @description `rowLeftOut`: another row has its name. `dependentLeftOut`: it refers to such a row. `referenceLeftOut`: the row is in the document, without its reference to such a row. */
+      code: components['schemas']['PolicyExportWarningCode'];
+      /** @description The part of the document. */
+      kind: components['schemas']['PolicyKind'];
+      /** @description Name of the row. */
+      key: string;
+    };
+    /**
+     * @description Why a document lacks something.
+     * @enum {string}
+     */
+    PolicyExportWarningCode: 'rowLeftOut' | 'dependentLeftOut' | 'referenceLeftOut';
     /** @description How two policy documents differ. */
     PolicyDifference: {
       /** @description What has to change to get from the first to the second one. */
@@ -9577,6 +9600,8 @@ export interface components {
       allowedOrigins: string[];
       /** @description Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text. */
       accessTokenProfile: components['schemas']['AccessTokenProfile'];
+      /** @description true: its id_tokens also have the claims that `profile` and `email` grant, for clients that do not read user info. */
+      idTokenClaims: boolean;
       /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
       resources: string[];
       /** @description true: the client registered itself (RFC 7591). Its users are always asked for consent, and it is deleted when unused for 30 days. */
@@ -9682,6 +9707,8 @@ export interface components {
       allowedOrigins: string[];
       /** @description Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text. */
       accessTokenProfile: components['schemas']['AccessTokenProfile'];
+      /** @description true: its id_tokens also have the claims that `profile` and `email` grant, for clients that do not read user info. */
+      idTokenClaims: boolean;
       /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
       resources: string[];
       /** @description true: the client registered itself (RFC 7591). Its users are always asked for consent, and it is deleted when unused for 30 days. */
@@ -12476,6 +12503,8 @@ export interface components {
          */
         id: string;
         scope?: components['schemas']['AccountProjectOrOrganizationProjectScope'];
+        /** @description Why, for both sides. */
+        reason?: string;
       };
       revokeProjectGrant: {
         /**
@@ -13591,6 +13620,11 @@ export interface components {
          * @default doorward
          */
         accessTokenProfile?: components['schemas']['AccessTokenProfile'];
+        /**
+         * @description true: its id_tokens also have the claims that `profile` and `email` grant, for clients that do not read user info.
+         * @default false
+         */
+        idTokenClaims?: boolean;
         /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
         resources?: string[];
         /** @description Its tags; replaces the whole set. */
@@ -13709,6 +13743,8 @@ export interface components {
         allowedOrigins?: string[];
         /** @description Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text. */
         accessTokenProfile?: components['schemas']['AccessTokenProfile'];
+        /** @description true: its id_tokens also have the claims that `profile` and `email` grant, for clients that do not read user info. */
+        idTokenClaims?: boolean;
         /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
         resources?: string[];
         /** @description Its tags; replaces the whole set. */
@@ -23490,6 +23526,8 @@ export interface operations {
       content: {
         'application/json': {
           scope: components['schemas']['AccountProjectOrOrganizationProjectScope'];
+          /** @description Why, for both sides. */
+          reason?: string;
         };
       };
     };
@@ -25394,7 +25432,6 @@ export interface operations {
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-SESSION_REQUIRED'];
       404: components['responses']['NOT_FOUND'];
-      409: components['responses']['CONFLICT'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -25509,7 +25546,6 @@ export interface operations {
       401: components['responses']['UNAUTHENTICATED'];
       403: components['responses']['ForbiddenInScope-SESSION_REQUIRED'];
       404: components['responses']['NOT_FOUND'];
-      409: components['responses']['CONFLICT'];
       429: components['responses']['RATE_LIMITED'];
       500: components['responses']['INTERNAL_ERROR'];
       503: components['responses']['UNAVAILABLE'];
@@ -25518,7 +25554,10 @@ export interface operations {
   policySchema: {
     parameters: {
       query?: never;
-      header?: never;
+      header?: {
+        /** @description An ETag, or a list of them. If the answer still has one of them, the status is 304 without a body. */
+        'If-None-Match'?: components['parameters']['If-None-Match'];
+      };
       path?: never;
       cookie?: never;
     };
@@ -25529,6 +25568,7 @@ export interface operations {
         headers: {
           'X-Request-Id': components['headers']['X-Request-Id'];
           RateLimit: components['headers']['RateLimit'];
+          ETag: components['headers']['ETag'];
           [name: string]: unknown;
         };
         content: {
@@ -25536,6 +25576,16 @@ export interface operations {
             [key: string]: unknown;
           };
         };
+      };
+      /** @description The client already has this version. */
+      304: {
+        headers: {
+          'X-Request-Id': components['headers']['X-Request-Id'];
+          RateLimit: components['headers']['RateLimit'];
+          ETag: components['headers']['ETag'];
+          [name: string]: unknown;
+        };
+        content?: never;
       };
       400: components['responses']['Invalid'];
       429: components['responses']['RATE_LIMITED'];
@@ -26338,6 +26388,11 @@ export interface operations {
            * @default doorward
            */
           accessTokenProfile?: components['schemas']['AccessTokenProfile'];
+          /**
+           * @description true: its id_tokens also have the claims that `profile` and `email` grant, for clients that do not read user info.
+           * @default false
+           */
+          idTokenClaims?: boolean;
           /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
           resources?: string[];
           /** @description Its tags; replaces the whole set. */
@@ -26503,6 +26558,8 @@ export interface operations {
           allowedOrigins?: string[];
           /** @description Claims of its access tokens. rfc9068: for verifiers of the standard; `scope` is then a text. */
           accessTokenProfile?: components['schemas']['AccessTokenProfile'];
+          /** @description true: its id_tokens also have the claims that `profile` and `email` grant, for clients that do not read user info. */
+          idTokenClaims?: boolean;
           /** @description Resource servers that it may name (RFC 8707): URIs without fragment, which its access tokens then have in `aud`. */
           resources?: string[];
           /** @description Its tags; replaces the whole set. */

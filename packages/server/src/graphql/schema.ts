@@ -15,6 +15,7 @@ import {
   GraphQLSchema,
   GraphQLString,
   valueFromASTUntyped,
+  visit,
   type GraphQLFieldConfig,
   type GraphQLFieldResolver,
   type GraphQLInputType,
@@ -63,7 +64,15 @@ export const Json = new GraphQLScalarType<unknown>({
   name: 'JSON',
   description: 'Any JSON value.',
   parseValue: (value) => value,
-  parseLiteral: valueFromASTUntyped,
+  parseLiteral(literal, variables) {
+    visit(literal, {
+      ObjectField({ name }) {
+        // As in a JSON body: schemas would drop the member in silence.
+        if (name.value === '__proto__') throw new GraphQLError('No member may be called __proto__.');
+      },
+    });
+    return valueFromASTUntyped(literal, variables);
+  },
 });
 
 /** Scalars by the format of a JSON Schema, else by its type. */

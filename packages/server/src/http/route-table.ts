@@ -1,4 +1,6 @@
-import type { FastifyContextConfig, FastifyInstance } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { fail } from '../errors.ts';
+import { sendError, sendNotFound } from './send-error.ts';
 
 /**
  * Answers the methods of a path and the configuration of each. 405, OPTIONS and preflights need them, and the router
@@ -42,6 +44,25 @@ export function registerRouteTable(app: FastifyInstance): void {
     urls: (method) => (routes.get(method) ?? []).map(({ url }) => url),
     methodsAt: (path) => methods.filter((method) => find(method, path) !== undefined),
     configAt: (method, path) => find(method, path)?.config,
+  });
+}
+
+/** 404 for a path that has no route, and 405 for one that has a route for other methods. */
+export function answerUnknownRoutes(app: FastifyInstance): void {
+  const answer = (request: FastifyRequest, reply: FastifyReply): unknown => {
+    const allowed = app.routeTable.methodsAt(request.url.split('?')[0] ?? '/');
+    // The method has a route if the route itself answered "not found", such as a page that is disabled.
+    const isOtherMethod = allowed.length > 0 && !allowed.includes(request.method);
+    const error = isOtherMethod
+      ? fail('METHOD_NOT_ALLOWED', { headers: { Allow: [...allowed, 'OPTIONS'].join(', ') } })
+      : fail('NOT_FOUND');
+    return isOtherMethod ? sendError(error, request, reply) : sendNotFound(error, request, reply);
+  };
+  app.setNotFoundHandler(answer);
+  // Before the body is parsed: without a route it doesn't matter what it is, and it stays unread.
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    if (request.is404) void answer(request, reply);
+    else done();
   });
 }
 

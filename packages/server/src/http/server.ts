@@ -22,7 +22,7 @@ import { createGracefulShutdown } from './connections/graceful-shutdown.ts';
 import { clientNetwork, trustedProxies } from './connections/network.ts';
 import { repeatedIn } from './body/oauth-parameters.ts';
 import type { RateLimiter, RateState } from './rate-limit.ts';
-import { registerRouteTable } from './route-table.ts';
+import { answerUnknownRoutes, registerRouteTable } from './route-table.ts';
 import { languageOf, sendError, sendNotFound } from './send-error.ts';
 
 /**
@@ -216,15 +216,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     if (error.isFault) log(error.extras.cause ?? thrown, error.code, request.id);
     return sendError(error, request, reply);
   });
-  app.setNotFoundHandler((request, reply) => {
-    const allowed = app.routeTable.methodsAt(request.url.split('?')[0] ?? '/');
-    // The method has a route if the route itself answered "not found", such as a page that is disabled.
-    const isOtherMethod = allowed.length > 0 && !allowed.includes(request.method);
-    const error = isOtherMethod
-      ? fail('METHOD_NOT_ALLOWED', { headers: { Allow: [...allowed, 'OPTIONS'].join(', ') } })
-      : fail('NOT_FOUND');
-    return isOtherMethod ? sendError(error, request, reply) : sendNotFound(error, request, reply);
-  });
+  answerUnknownRoutes(app);
   return app;
 }
 

@@ -83,6 +83,23 @@ describe('an unknown address', () => {
     expect((await get('/api/roles')).json()).toMatchObject({ code: 'UNAUTHENTICATED' });
     expect((await get('/api/auth/token')).json()).toMatchObject({ code: 'METHOD_NOT_ALLOWED' });
   });
+
+  it.each([
+    ['POST', '/api/nothing', 404, undefined],
+    ['POST', '/nothing', 404, undefined],
+    ['PUT', '/api/auth/project/token', 405, 'POST, OPTIONS'],
+    ['POST', '/acc/1/prj/2/.well-known/openid-configuration', 405, 'GET, HEAD, OPTIONS'],
+  ] as const)('is recognized before the body: %s %s', async (method, url, status, allow) => {
+    for (const [type, payload] of [
+      ['application/x-www-form-urlencoded', 'a=1'],
+      ['text/plain', 'a'],
+      ['application/json', '{'],
+      ['application/json', JSON.stringify('x'.repeat(2_000_000))],
+    ] as const) {
+      const answer = await app.server.inject({ method, url, headers: { 'content-type': type }, payload });
+      expect([type, answer.statusCode, answer.headers.allow]).toEqual([type, status, allow]);
+    }
+  });
 });
 
 it('a GitHub callback with an unknown state gets a page', async () => {

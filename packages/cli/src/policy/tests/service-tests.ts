@@ -29,12 +29,16 @@ const BATCH = 100;
 /** Asks the service: tests with one caller, scope and subject together. An unexpected answer gets its explanation. */
 export async function answersOfService(
   run: Run,
-  { policy }: PolicyFile,
+  { policy, placeOf }: PolicyFile,
   tests: readonly ServiceTest[],
 ): Promise<Map<PolicyTest, Answer>> {
+  const written = policy['tests'] as readonly ServiceTest[];
   for (const { tokenFrom } of tests)
-    if (tokenFrom !== undefined && !run.env[tokenFrom])
-      throw usageFault(`The environment has no ${tokenFrom}, which a test names.`);
+    if (tokenFrom !== undefined && !run.env[tokenFrom]) {
+      const index = written.findIndex((test) => test.tokenFrom === tokenFrom);
+      const place = placeOf(`policy.tests.${index}.tokenFrom`) ?? '';
+      throw usageFault(`${place} The environment has no ${tokenFrom}, which a test names.`.trimStart());
+    }
   const groups = new Map<string, ServiceTest[]>();
   for (const test of tests) {
     const key = JSON.stringify([test.tokenFrom, test.scope, test.subject]);

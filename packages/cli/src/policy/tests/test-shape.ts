@@ -14,13 +14,15 @@ export async function assertTests({ policy, placeOf }: PolicyFile): Promise<void
   const { decisionReasons } = await import('@doorward/decision');
   const { tests = [], scope, roles } = policy;
   const ownRoles = isObject(roles) ? Object.keys(roles) : [];
-  if (!Array.isArray(tests)) throw usageFault('tests is a list.');
-  if (scope !== undefined && !isScope(scope)) throw usageFault(`scope ${scopeForm}.`);
+  const refuse = (at: string, message: string, hint?: string) =>
+    usageFault(`${placeOf(`policy.${at}`) ?? ''} ${at} ${message}.`.trimStart(), hint);
+  if (!Array.isArray(tests)) throw refuse('tests', 'is a list');
+  if (scope !== undefined && !isScope(scope)) throw refuse('scope', scopeForm);
   for (const [index, test] of (tests as unknown[]).entries()) {
     const fault = faultOf(test, decisionReasons) ?? unknownRole(test as Value, ownRoles);
     if (!fault) continue;
     const at = `tests.${index}${fault.member === '' ? '' : `.${fault.member}`}`;
-    throw usageFault(`${placeOf(`policy.${at}`) ?? ''} ${at} ${fault.message}.`.trimStart(), fault.hint);
+    throw refuse(at, fault.message, fault.hint);
   }
 }
 

@@ -29,11 +29,11 @@ export const testPolicy: Command = {
   examples: ['doorward policy test --offline'],
   async run(run, [path = DEFAULT_FILE], options) {
     // Loaded here, so that help is quick.
-    const { ownTests, runTests, withDefaults } = await import('@doorward/decision/document');
+    const { ownTests, runTests, unescaped, withDefaults } = await import('@doorward/decision/document');
     const file = await readPolicy(run, path);
     await assertTests(file);
     await assertDocument(file);
-    const document = withDefaults(file.policy);
+    const document = withDefaults(unescaped(file.policy));
     if (document.tests.length === 0) throw usageFault(`${path} has no tests.`);
     const scope = attributesOf(await run.settings.namedScope());
     const answers = new Map<PolicyTest, Answer>(

@@ -43,8 +43,9 @@ export function CustomerActions({ grant }: { readonly grant: Grant }) {
           label={t.resume}
           name={name}
           about={t.resumeAbout}
+          fields={[reason]}
           isMain
-          save={(api, input) => api.resumeProjectGrant({ ...input, id })}
+          save={(api, input) => api.resumeProjectGrant({ ...withReason(input), id })}
         />
       )}
       {can('ProjectGrant:Revoke') && ['pending', 'active', 'suspended'].includes(status) && (

@@ -161,6 +161,13 @@ export const appFields = (t: AppTexts, app: ProjectApp | null, c: Common): reado
     initial: app?.resources ?? [],
   },
   profileField(t, app?.accessTokenProfile),
+  {
+    kind: 'switch',
+    name: 'idTokenClaims',
+    label: t.idTokenClaims,
+    hint: t.idTokenClaimsHint,
+    initial: app?.idTokenClaims ?? false,
+  },
 ];
 
 const isOwnWay = (way: string): boolean => ownWays.some((own) => own === way);

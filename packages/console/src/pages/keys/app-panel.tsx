@@ -64,6 +64,7 @@ export function AppDetails({ app }: { readonly app: ProjectApp }) {
           [t.origins, app.allowedOrigins.length > 0 ? <Chips texts={app.allowedOrigins} /> : null],
           [t.resources, app.resources.length > 0 ? <Chips texts={app.resources} /> : null],
           [t.profile, app.accessTokenProfile === 'rfc9068' ? t.standardProfile : t.ownProfile],
+          [t.idTokenClaims, app.idTokenClaims ? c.yes : c.no],
         ]}
       />
       <SignInPreview name={app.name} colour={app.primaryColor} logoUrl={app.logoUrl} />

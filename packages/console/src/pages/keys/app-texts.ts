@@ -23,6 +23,8 @@ export interface AppTexts extends EntityTexts, ProfileTexts, ColourTexts {
   readonly role: string;
   readonly firstParty: string;
   readonly firstPartyHint: string;
+  readonly idTokenClaims: string;
+  readonly idTokenClaimsHint: string;
   readonly logo: string;
   readonly homepage: string;
   readonly color: string;
@@ -86,6 +88,9 @@ export const appTexts: Texts<AppTexts> = {
     firstParty: 'App of your own',
     firstPartyHint:
       'People are not asked to consent. Only owners and administrators can set this, shortly after their sign-in.',
+    idTokenClaims: 'Name and e-mail in the id_token',
+    idTokenClaimsHint:
+      'For clients that don’t read user info, such as Auth.js. The app learns no more than there.',
     logo: 'Address of the logo',
     homepage: 'Web site',
     color: 'Colour of the sign-in pages',
@@ -151,6 +156,9 @@ export const appTexts: Texts<AppTexts> = {
     firstParty: 'Eigene App',
     firstPartyHint:
       'Personen werden nicht um Zustimmung gebeten. Nur Eigentümer und Administratoren können das setzen, kurz nach ihrer Anmeldung.',
+    idTokenClaims: 'Name und E-Mail im id_token',
+    idTokenClaimsHint:
+      'Für Clients, die User-Info nicht lesen, etwa Auth.js. Die App erfährt nicht mehr als dort.',
     logo: 'Adresse des Logos',
     homepage: 'Website',
     color: 'Farbe der Anmeldeseiten',
@@ -218,6 +226,9 @@ export const appTexts: Texts<AppTexts> = {
     firstParty: 'Aplicación propia',
     firstPartyHint:
       'No se pide el consentimiento de las personas. Solo propietarios y administradores pueden activarlo, poco después de iniciar sesión.',
+    idTokenClaims: 'Nombre y correo en el id_token',
+    idTokenClaimsHint:
+      'Para clientes que no leen la información del usuario, como Auth.js. La aplicación no recibe más datos que allí.',
     logo: 'Dirección del logotipo',
     homepage: 'Sitio web',
     color: 'Color de las páginas de inicio de sesión',
@@ -284,6 +295,9 @@ export const appTexts: Texts<AppTexts> = {
     firstParty: 'Application à vous',
     firstPartyHint:
       'Le consentement n’est pas demandé. Seuls propriétaires et administrateurs peuvent l’activer, peu après leur connexion.',
+    idTokenClaims: 'Nom et e-mail dans l’id_token',
+    idTokenClaimsHint:
+      'Pour les clients qui ne lisent pas les informations de l’utilisateur, comme Auth.js. L’application n’en apprend pas davantage.',
     logo: 'Adresse du logo',
     homepage: 'Site web',
     color: 'Couleur des pages de connexion',

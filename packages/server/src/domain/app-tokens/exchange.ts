@@ -102,7 +102,7 @@ export async function prepareCodeExchange(
   });
   const session = isOffline(openid) ? planned : endingWithAccessToken(services, planned);
   const facts = { ...session, userId: user.id, consented, openid, resources, nonce };
-  const tokens = await issueTokens(services, app, facts);
+  const tokens = await issueTokens(db, services, app, facts);
   return { client, sent, userId: user.id, opening: { app, session, tokens } };
 }
 

@@ -20,6 +20,8 @@ interface IdTokenInput {
   readonly accessToken: string;
   /** Null if the request had none, and after a refresh (OpenID Connect Core §12.2). */
   readonly nonce: string | null;
+  /** Claims of user info; none unless the app has `idTokenClaims`. */
+  readonly claimed: Readonly<Record<string, unknown>>;
 }
 
 /** For which organization the user signed in (openid §12), in access tokens and id_tokens. */
@@ -29,6 +31,7 @@ export const organizationClaims = ({ organization }: Pick<LiveApp, 'organization
 /** Signing is slow: call it outside of a transaction. */
 export const signIdToken = ({ keyring }: Services, app: LiveApp, input: IdTokenInput): Promise<string> =>
   keyring.signDocument(app.tenantId, 'JWT', {
+    ...input.claimed,
     sub: input.userId,
     aud: app.clientId,
     sid: input.sessionId,

@@ -14,7 +14,9 @@ import { accessTokenSeconds } from '../identity/sign-in.ts';
 import { organizationMembers, projectUsers } from '../memberships/membership.ts';
 import { projectGrants } from '../../features/project-grants/grant.ts';
 import { projectApps } from '../../features/project-apps/project-app.ts';
+import { users } from '../../features/users/user.ts';
 import { organizationClaims, signIdToken } from './id-token.ts';
+import { userClaims } from './user-claims.ts';
 
 /**
  * Tokens of an app for one user: an access token signed with the project's key, and the refresh token of the
@@ -61,6 +63,7 @@ interface TokenSession {
  * transaction.
  */
 export async function issueTokens(
+  db: Executor,
   services: Services,
   app: LiveApp,
   session: TokenSession,
@@ -89,7 +92,8 @@ export async function issueTokens(
   const { typ, claims } = inProfile(app.accessTokenProfile, own, facts);
   const accessToken = await services.keyring.sign(app.tenantId, claims, { typ });
   const { acr, amr, nonce } = session;
-  const identity = { sessionId: id, userId, acr, amr, authTime, iat, exp, accessToken, nonce };
+  const claimed = app.idTokenClaims ? await claimsOfUser(db, userId, openid) : {};
+  const identity = { sessionId: id, userId, acr, amr, authTime, iat, exp, accessToken, nonce, claimed };
   return {
     accessToken,
     tokenType: 'Bearer',
@@ -98,6 +102,16 @@ export async function issueTokens(
     idToken: openid.includes('openid') ? await signIdToken(services, app, identity) : null,
     scope: scopes && [...openid, ...scopes].join(' '),
   };
+}
+
+/** Claims of user info in an id_token are as of now, also after a refresh. */
+async function claimsOfUser(
+  db: Executor,
+  userId: string,
+  openid: readonly OpenidScope[],
+): Promise<Readonly<Record<string, unknown>>> {
+  const [user] = await db.select().from(users).where(eq(users.id, userId));
+  return user ? userClaims(user, openid) : {};
 }
 
 /**

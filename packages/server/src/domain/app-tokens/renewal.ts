@@ -53,7 +53,7 @@ export async function prepareRenewal(
   const consented = session.consentedScopes;
   const openid = session.openidScopes;
   assertNoNewScopes(sent.scope, [...openid, ...(commonScopes(app.scopes, consented) ?? [])]);
-  const tokens = await issueTokens(services, app, {
+  const tokens = await issueTokens(db, services, app, {
     ...session,
     consented,
     openid,

@@ -45,12 +45,20 @@ export async function assignmentsOf(
   return byRole;
 }
 
+/** `3 users, 1 apps`, without what counts nothing. */
+export const countsText = (assignments: Assignments): string =>
+  Object.entries(assignments)
+    .filter(([, count]) => count > 0)
+    .map(([what, count]) => `${count} ${what}`)
+    .join(', ');
+
 /** @throws IN_USE if the role is assigned, and so cannot be deleted */
 export async function assertUnassigned(tx: Executor, roleId: string, now: Date): Promise<void> {
-  const assignments = Object.entries((await assignmentsOf(tx, [roleId], now)).get(roleId) ?? {});
-  if (assignments.length === 0) return;
+  const assignments = (await assignmentsOf(tx, [roleId], now)).get(roleId) ?? {};
+  const kinds = Object.keys(assignments);
+  if (kinds.length === 0) return;
   throw fail('IN_USE', {
-    details: assignments.map(([path]) => ({ path, code: 'in_use' as const })),
-    fix: `Remove the role first from: ${assignments.map(([path, count]) => `${count} ${path}`).join(', ')}.`,
+    details: kinds.map((path) => ({ path, code: 'in_use' as const })),
+    fix: `Remove the role first from: ${countsText(assignments)}.`,
   });
 }

@@ -99,7 +99,7 @@ export async function prepareDevice(
   return {
     client,
     hash,
-    opening: { app: placed, userId, session, tokens: await issueTokens(services, placed, facts) },
+    opening: { app: placed, userId, session, tokens: await issueTokens(db, services, placed, facts) },
   };
 }
 

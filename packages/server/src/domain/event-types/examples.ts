@@ -109,6 +109,7 @@ export const projectApp = {
   confidential: true,
   firstParty: false,
   accessTokenProfile: 'doorward' as const,
+  idTokenClaims: false,
   resources: ['https://api.example.com'],
   registered: false,
 };

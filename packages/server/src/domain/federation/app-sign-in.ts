@@ -18,7 +18,14 @@ import type { Proof } from '../sign-in-flow/flow-data.ts';
 import { methodOfIdentity, providerKeyOf, type Identity } from './providers/provider.ts';
 import type { Services } from '../../kernel/context.ts';
 import { admitToSlice } from './organization-decision.ts';
-import { lockSignInUser, createVerifiedUser, linkAccount, localPart, lockAccount } from './match-identity.ts';
+import {
+  createVerifiedUser,
+  hasMaximumMethods,
+  linkAccount,
+  localPart,
+  lockAccount,
+  lockSignInUser,
+} from './match-identity.ts';
 
 /**
  * A person who has proved their identity and may sign in to an app (identity §12): a user of its project, or any
@@ -53,14 +60,26 @@ export function addressOf(proof: Proof): string | null {
 }
 
 /**
- * Decides who signs in. Null: the person may not sign in to the app. Only the refusal of an existing user who may
- * not sign in anywhere is recorded. Locks account, address and user until commit.
+ * Decides who signs in. Null: the person may not sign in to the app, or has no room for the account at the provider. Only the
+ * refusal of an existing user who may not sign in anywhere is recorded. Locks account, address and user until commit.
  */
 export async function resolveCandidate(
   ctx: Run,
   app: LiveApp,
   proof: Proof,
 ): Promise<SignInCandidate | null> {
+  const candidate = await findCandidate(ctx, app, proof);
+  if (candidate === null || !(await lacksRoom(ctx, candidate))) return candidate;
+  ctx.unchanged();
+  return null;
+}
+
+/** Whether the user has as many sign-in methods as they may have, so that the account cannot be linked. */
+export const lacksRoom = async ({ tx }: Run, { user, links }: SignInCandidate): Promise<boolean> =>
+  user !== null && links && hasMaximumMethods(tx, user.id);
+
+/** As `resolveCandidate`, also for a user without room for the account. */
+export async function findCandidate(ctx: Run, app: LiveApp, proof: Proof): Promise<SignInCandidate | null> {
   const identity = 'identity' in proof ? proof.identity : undefined;
   const linked = identity && (await lockAccount(ctx, identity));
   const address = addressOf(proof);

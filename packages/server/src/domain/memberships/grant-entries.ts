@@ -31,11 +31,19 @@ export function recordingsOf(
   scope: Pick<ResolvedScope, 'nodeId'>,
   project: NodeRef,
   grant: RecordedGrant,
-  { event, changes = null }: { readonly event: string; readonly changes?: Recording['changes'] },
+  {
+    event,
+    changes = null,
+    metadata,
+  }: {
+    readonly event: string;
+    readonly changes?: Recording['changes'];
+    readonly metadata?: Recording['metadata'] | undefined;
+  },
 ): Recording[] {
   const data = projectGrantData(grant) as Record<string, unknown>;
   const target = { type: 'ProjectGrant', id: grant.id };
-  const forOwner: Recording = { node: project, event, data, changes, target };
+  const forOwner: Recording = { node: project, event, data, changes, target, metadata };
   const { organizationId } = grant;
   if (organizationId === null) return [forOwner];
   const isHidden = (name: string): boolean => (ownersOnly as readonly string[]).includes(name);
@@ -47,6 +55,7 @@ export function recordingsOf(
     data: without(data),
     changes: changes && without(changes),
     target,
+    metadata,
   };
   return scope.nodeId === organizationId
     ? [forCustomer, { ...forOwner, audited: true }]

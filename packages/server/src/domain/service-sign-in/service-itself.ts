@@ -52,6 +52,7 @@ export const serviceAsApp = ({
   confidential: true,
   firstParty: true,
   accessTokenProfile: 'doorward',
+  idTokenClaims: false,
   resources: [],
   secretHash: null,
   registrationHash: null,

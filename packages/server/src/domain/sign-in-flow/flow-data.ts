@@ -64,6 +64,7 @@ export type Notice =
   | 'providerRefused'
   | 'addressInvalid'
   | 'emailNotVerified'
+  | 'methodLimit'
   | 'connectionRequired';
 
 /** What a mailed code is for. A code for one purpose does nothing for another. */

@@ -11,7 +11,7 @@ import {
 } from '../../db/query/columns.ts';
 import { managed, managedColumns, managedOf } from '../../db/managed/policy-hold.ts';
 import { entity, required, inputOnly, linkIds, optional, serverSet } from '../../kernel/entity.ts';
-import { metadata, text } from '../../kernel/input/values.ts';
+import { metadata, rowName, text } from '../../kernel/input/values.ts';
 import { Permission, permissions } from '../permissions/permission.ts';
 import { grantedGroups } from '../../db/tenancy/granted-rows.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';
@@ -51,9 +51,7 @@ export const Group = entity('Group', {
   table: groups,
   doc: 'A named set of permissions.',
   fields: {
-    name: required(
-      text(1, 255).meta({ description: 'Display name of the group.', examples: ['Order approval'] }),
-    ),
+    name: required(rowName.meta({ description: 'Display name of the group.', examples: ['Order approval'] })),
     description: optional(
       text(0, 1000, { multiline: true })
         .nullable()

@@ -24,7 +24,7 @@ import { resourceIdOf } from '../../access/built-in.ts';
 import { grantedPermissions } from '../../db/tenancy/granted-rows.ts';
 import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
 import { derivable, entity, fixed, optional, serverSet, inverseOf } from '../../kernel/entity.ts';
-import { metadata, text, uuid } from '../../kernel/input/values.ts';
+import { metadata, rowName, text, uuid } from '../../kernel/input/values.ts';
 import { resources } from '../resources/resource.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';
 
@@ -86,7 +86,7 @@ export const Permission = entity('Permission', {
   doc: 'The right to do one action on one resource, perhaps under a condition.',
   fields: {
     name: derivable(
-      text(1, 255).meta({
+      rowName.meta({
         description: 'Name of the permission; `resource:action` if left out.',
         examples: ['See the roles'],
       }),

@@ -1,9 +1,10 @@
 import { assertRecentSignIn } from '../../access/guard.ts';
-import { assignmentsOf } from '../../domain/assigned-roles/assigned-roles.ts';
+import { assignmentsOf, countsText } from '../../domain/assigned-roles/assigned-roles.ts';
 import { skipConsentFix } from '../../domain/app-settings/first-party.ts';
 import { fail, type Code, type Detail } from '../../errors.ts';
 import { lockChainHeads } from '../../events/audit/chain-heads.ts';
 import { actorOf } from '../../events/record.ts';
+import { fixOf } from '../../kernel/input/fix.ts';
 import {
   callerOf,
   type Call,
@@ -131,10 +132,7 @@ const refusals = {
     detail: 'not_allowed',
     fix: 'Pass allowDelete to delete what the document lacks. Of a protected row first apply a document without `protect`.',
   },
-  IN_USE: {
-    detail: 'in_use',
-    fix: 'Remove the assignments of the roles, and the permissions that no document manages.',
-  },
+  IN_USE: { detail: 'in_use', fix: undefined },
 } as const;
 
 function assertNoObstacle(blocked: readonly Obstacle[]): void {
@@ -142,16 +140,29 @@ function assertNoObstacle(blocked: readonly Obstacle[]): void {
   if (code === undefined) return;
   const { detail, fix: usual } = refusals[code];
   const same = blocked.filter((obstacle) => obstacle.code === code);
-  const fix = same.every(({ cause }) => cause === 'firstParty') ? skipConsentFix : usual;
-  const details = same.slice(0, 20).map(({ kind, key, cause }): Detail => ({
-    path: code === 'PRIVILEGE_ESCALATION' ? (cause ?? '') : pathOf(`policy.${kind}.${key}`, cause),
-    code: detail,
-  }));
+  // Several rows may lack the same permission.
+  const paths = [...new Map(same.map((obstacle) => [pathOf(obstacle), obstacle]))].slice(0, 20);
+  const details = paths.map(([path]): Detail => ({ path, code: detail }));
+  const fix =
+    code === 'IN_USE'
+      ? fixOf(
+          paths.map(([path, obstacle]) => ({ path, hint: removalOf(obstacle) })),
+          details.length,
+        )
+      : same.every(({ cause }) => cause === 'firstParty')
+        ? skipConsentFix
+        : usual;
   throw fail(code satisfies Code, { details, ...(fix === undefined ? {} : { fix }) });
 }
 
-const pathOf = (row: string, cause: string | null): string =>
-  cause === 'firstParty' ? `${row}.firstParty` : row;
+function pathOf({ kind, key, code, cause }: Obstacle): string {
+  if (code === 'PRIVILEGE_ESCALATION') return cause ?? '';
+  return cause === 'firstParty' ? `policy.${kind}.${key}.firstParty` : `policy.${kind}.${key}`;
+}
+
+/** What to remove of a row that is in use. */
+const removalOf = ({ kind, cause }: Obstacle): string =>
+  kind === 'roles' ? `remove the role first from: ${cause}` : `first delete the permission ${cause}`;
 
 function assertTestsPass({ tests }: Plan, { tests: declared }: PolicyDocument): void {
   const failed = new Set(tests.filter(({ passed }) => !passed).map(({ name }) => name));
@@ -176,8 +187,12 @@ async function assertStillUnassigned(
   const deleted = written.filter(({ kind, action }) => kind === 'roles' && action === 'delete');
   const ids = deleted.map(({ id }) => id);
   const assigned = await assignmentsOf(tx, ids, services.clock.now());
-  const inUse = deleted.filter(({ id }) => assigned.has(id));
-  assertNoObstacle(inUse.map(({ kind, key }) => ({ kind, key, code: 'IN_USE', cause: null })));
+  assertNoObstacle(
+    deleted.flatMap(({ kind, key, id }): Obstacle[] => {
+      const counts = assigned.get(id);
+      return counts ? [{ kind, key, code: 'IN_USE', cause: countsText(counts) }] : [];
+    }),
+  );
 }
 
 /** Only a person who has just signed in may take the right to apply policies from themselves. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { escaped } from '@doorward/decision/document/escape';
 import { evaluateWithoutConditions } from '@doorward/decision/evaluate';
 import { impactOf } from '../../access/dry-run/dry-run.ts';
 import { withoutRls } from '../../db/tenancy/rls.ts';
@@ -15,7 +16,8 @@ import { assertConsistent } from './document/references.ts';
 import { examine } from './examination.ts';
 import { affectedRoles, planOf, type Proposal } from './plan.ts';
 import { keptDocument, lastVersion, Source, storedDocument } from './policy-version.ts';
-import { exportDocument, loadState } from './document/state.ts';
+import { exportDocument } from './document/export.ts';
+import { loadState } from './document/state.ts';
 import { write } from './write.ts';
 
 /** What a project defines of rights, as one document: read, planned, applied and rolled back (policy-as-code §2). */
@@ -50,21 +52,26 @@ export const policy = query({
   rest: 'GET /projects/:id/policy',
   access: 'Policy:Query',
   summary: 'Read the rights model of a project as one document',
-  description: 'Applying this document unchanged changes no rights.',
+  description:
+    'Applying this document unchanged changes no rights. Rows that share a name are not in it: `warnings` names them.',
   input: {
     ...inProject,
     include: z.enum(['all', 'managed']).default('all').describe('managed: only rows of the last document.'),
   },
   output: PolicyState,
-  codes: ['CONFLICT'],
   run: async ({ tx, scope, services, input }) => {
     const state = await loadState(tx, scope.nodeId, services.builtIns);
     const last = await lastVersion(tx, scope.nodeId);
-    const document = exportDocument(state, services.builtIns, {
+    const { document, warnings } = exportDocument(state, services.builtIns, {
       include: input.include,
       last: last?.document ?? null,
     });
-    return { version: state.version, number: last?.number ?? null, document: { ...document } };
+    return {
+      version: state.version,
+      number: last?.number ?? null,
+      document: { ...escaped(document) },
+      warnings: [...warnings],
+    };
   },
 });
 

@@ -133,6 +133,22 @@ export const PolicyState = z
     version: z.string().describe('The state of the rows.'),
     number: z.int().nullable().describe('The last version that was applied; null if there is none.'),
     document: z.record(z.string(), z.unknown()).describe('The rows as a policy document.'),
+    warnings: z
+      .array(
+        z
+          .object({
+            code: z
+              .enum(['rowLeftOut', 'dependentLeftOut', 'referenceLeftOut'])
+              .meta({ id: 'PolicyExportWarningCode', description: 'Why a document lacks something.' })
+              .describe(
+                '`rowLeftOut`: another row has its name. `dependentLeftOut`: it refers to such a row. `referenceLeftOut`: the row is in the document, without its reference to such a row.',
+              ),
+            kind,
+            key: z.string().describe('Name of the row.'),
+          })
+          .meta({ id: 'PolicyExportWarning', description: 'What a policy document cannot hold.' }),
+      )
+      .describe('What the document lacks.'),
   })
   .meta({ id: 'PolicyState', description: 'The rows of a project as a policy document.' });
 

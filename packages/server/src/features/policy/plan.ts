@@ -1,7 +1,7 @@
 import { DocumentRights } from '@doorward/decision/document/document-rights';
 import type { DocumentKind, PolicyDocument } from '@doorward/decision/document/document';
 import { createHash } from 'node:crypto';
-import { assignmentsOf } from '../../domain/assigned-roles/assigned-roles.ts';
+import { assignmentsOf, countsText } from '../../domain/assigned-roles/assigned-roles.ts';
 import { canonicalJson } from '../../kernel/output/canonical-json.ts';
 import type { Call, CallerRights, Principal, Services } from '../../kernel/context.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
@@ -144,8 +144,8 @@ async function inUse({ tx, services }: PlanContext, { changes, all }: Comparison
     if (kind === 'roles' && action === 'delete') {
       // The apps of the document name another role by then.
       const apps = Object.values(all.after.apps).filter(({ signUpRole }) => signUpRole === label).length;
-      const counts = Object.entries({ ...assigned.get(id ?? ''), apps }).filter(([, count]) => count > 0);
-      return counts.length > 0 ? inTheWay(counts.map(([what, count]) => `${count} ${what}`).join(', ')) : [];
+      const counts = countsText({ ...assigned.get(id ?? ''), apps });
+      return counts === '' ? [] : inTheWay(counts);
     }
     if (kind !== 'resources') return [];
     const actions = all.after.resources[key]?.actions ?? [];

@@ -370,9 +370,12 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
       { ...project, policy: more },
       as(planner.token),
     );
-    expect(blocked).toMatchObject([
-      { kind: 'groups', key: 'Billing', code: 'PRIVILEGE_ESCALATION', cause: 'invoice:approve' },
-      { kind: 'roles', key: 'Second', code: 'PRIVILEGE_ESCALATION', cause: 'Tag:Delete' },
+    expect(blocked.map(({ kind, key, code, cause }) => `${kind} ${key} ${code} ${cause}`)).toEqual([
+      // What the group had, and what it would have.
+      'groups Billing PRIVILEGE_ESCALATION invoice:approve',
+      'groups Billing PRIVILEGE_ESCALATION invoice:read',
+      'groups Billing PRIVILEGE_ESCALATION Tag:Delete',
+      'roles Second PRIVILEGE_ESCALATION Tag:Delete',
     ]);
     expect(impact?.affected).toEqual([]);
     const input = { ...project, policy: more as never, ifVersion: version };

@@ -47,7 +47,7 @@ export function blockedBy(
   work: RequestWork,
 ): Blocked[] {
   const missingIn = (document: PolicyDocument) =>
-    firstMissing(document, (item) =>
+    missingOfRows(document, (item) =>
       hasEffect(item, scope) ? missingPermissions(projectGrants ?? grants, [item])[0] : undefined,
     );
   const [missingBefore, missingAfter] = [missingIn(before), missingIn(after)];
@@ -63,43 +63,49 @@ export function blockedBy(
       return [{ kind, key, code: 'FORBIDDEN', cause: permission }];
     // A resource that goes, or is switched, gives or takes every permission on it.
     const concerns = kind !== 'resources' || action === 'delete' || 'isActive' in fields;
-    const missing = concerns ? (missingBefore(kind, label) ?? missingAfter(kind, label)) : undefined;
-    return missing === undefined ? [] : [{ kind, key, code: 'PRIVILEGE_ESCALATION', cause: missing }];
+    if (!concerns) return [];
+    const missing = new Set([...missingBefore(kind, label), ...missingAfter(kind, label)]);
+    return [...missing]
+      .slice(0, MAX_MISSING)
+      .map((cause) => ({ kind, key, code: 'PRIVILEGE_ESCALATION', cause }));
   });
 }
 
+/** As many as one error lists. Thousands of roles may lack thousands of permissions each. */
+export const MAX_MISSING = 20;
+
 /**
- * The first permission of a row that the caller lacks. A thousand roles may have the same groups, so each permission and
- * each group is asked about once.
+ * The permissions of a row that the caller lacks. A thousand roles may have the same groups, so each permission and each group
+ * is asked about once.
  */
-function firstMissing(
+function missingOfRows(
   document: PolicyDocument,
   missingOf: (wanted: WantedPermission) => string | undefined,
-): (kind: DocumentKind, label: string) => string | undefined {
-  const ofPermission = memoized((name: string) => wantedOf(document, [name]).map(missingOf)[0]);
-  const firstOf = (
-    names: readonly string[],
-    ask: (name: string) => string | undefined,
-  ): string | undefined => {
+): (kind: DocumentKind, label: string) => ReadonlySet<string> {
+  const ofPermission = memoized((name: string) =>
+    wantedOf(document, [name]).flatMap((item) => missingOf(item) ?? []),
+  );
+  const ofAll = (names: readonly string[], ask: (name: string) => Iterable<string>): ReadonlySet<string> => {
+    const all = new Set<string>();
     for (const name of names) {
-      const missing = ask(name);
-      if (missing !== undefined) return missing;
+      for (const missing of ask(name)) all.add(missing);
+      if (all.size >= MAX_MISSING) break;
     }
-    return undefined;
+    return all;
   };
-  const ofGroup = memoized((group: string) => firstOf(permissionNamesOf(document, group), ofPermission));
+  const ofGroup = memoized((group: string) => ofAll(permissionNamesOf(document, group), ofPermission));
   return (kind, label) => {
-    if (!(label in document[kind])) return undefined;
-    if (kind === 'roles') return firstOf(document.roles[label]?.groups ?? [], ofGroup);
-    return firstOf(namesOf(document, kind, label), ofPermission);
+    if (!(label in document[kind])) return new Set();
+    if (kind === 'roles') return ofAll(document.roles[label]?.groups ?? [], ofGroup);
+    return ofAll(namesOf(document, kind, label), ofPermission);
   };
 }
 
-function memoized<V>(make: (name: string) => V): (name: string) => V {
+function memoized<V extends object>(make: (name: string) => V): (name: string) => V {
   const results = new Map<string, V>();
   return (name) => {
     const existing = results.get(name);
-    if (existing !== undefined || results.has(name)) return existing as V;
+    if (existing !== undefined) return existing;
     const value = make(name);
     results.set(name, value);
     return value;

@@ -1,4 +1,5 @@
 import type { PolicyDocument } from '@doorward/decision/document/document';
+import { escaped } from '@doorward/decision/document/escape';
 import { z } from 'zod';
 import { pageOf, paging } from '../../kernel/input/inputs.ts';
 import { query } from '../../kernel/operation.ts';
@@ -6,7 +7,8 @@ import { bare } from '../../kernel/output/reply.ts';
 import { common, inProject } from './in-project.ts';
 import { differenceOf } from './document/difference.ts';
 import { policyFileSchema } from './document/file-schema.ts';
-import { exportDocument, loadState } from './document/state.ts';
+import { exportDocument } from './document/export.ts';
+import { loadState } from './document/state.ts';
 import { PolicyDifference, PolicyVersionWithDocument } from './outputs.ts';
 import { keptDocument, lastVersion, PolicyVersion, storedDocument, versionId } from './policy-version.ts';
 
@@ -32,7 +34,7 @@ export const policyVersion = query({
   run: async ({ db, tx, scope, input: { number } }) => {
     const id = await versionId(tx, scope.nodeId, number);
     const document = await storedDocument(tx, scope.nodeId, number);
-    return { ...(await db.get(PolicyVersion, id)), document: document && { ...document } };
+    return { ...(await db.get(PolicyVersion, id)), document: document && { ...escaped(document) } };
   },
 });
 
@@ -51,13 +53,13 @@ export const policyDiff = query({
   summary: 'Compare two versions of a policy, or a version with the rows as they are',
   input: { ...inProject, from: side, to: side },
   output: PolicyDifference,
-  codes: ['CONFLICT'],
   run: async ({ tx, scope, services, input: { from, to } }) => {
     const documentAt = async (which: typeof from): Promise<PolicyDocument> => {
       if (which !== 'current') return keptDocument(await storedDocument(tx, scope.nodeId, Number(which)));
       const last = await lastVersion(tx, scope.nodeId);
       const state = await loadState(tx, scope.nodeId, services.builtIns);
-      return exportDocument(state, services.builtIns, { include: 'managed', last: last?.document ?? null });
+      return exportDocument(state, services.builtIns, { include: 'managed', last: last?.document ?? null })
+        .document;
     };
     const changes = differenceOf(await documentAt(from), await documentAt(to));
     return { changes: changes.map((change) => ({ ...change, fields: { ...change.fields } })) };
@@ -72,7 +74,8 @@ export const policySchema = query({
   bare: true,
   rate: 'network',
   cors: 'any',
+  etag: true,
   input: {},
   output: z.record(z.string(), z.unknown()),
-  run: () => bare(policyFileSchema(), { 'cache-control': 'public, max-age=3600' }),
+  run: () => bare(policyFileSchema(), { 'cache-control': 'public, max-age=3600', etag: '' }),
 });

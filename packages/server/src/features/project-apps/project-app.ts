@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { managed, managedColumns, managedOf } from '../../db/managed/policy-hold.ts';
 import { bytea, deletedIndex, links, rowColumns, tenantColumn } from '../../db/query/columns.ts';
 import { entity, fixed, required, optional, serverSet } from '../../kernel/entity.ts';
-import { httpsUrl, refusal, text, uuid } from '../../kernel/input/values.ts';
+import { httpsUrl, refusal, rowName, text, uuid } from '../../kernel/input/values.ts';
 import { AppText, AppTextInput } from '../../domain/branding/app-texts.ts';
 import { primaryColor } from '../../domain/branding/primary-color.ts';
 import { originOf } from '../../domain/app-access/origin.ts';
@@ -52,6 +52,8 @@ export const projectApps = pgTable(
     accessTokenProfile: textColumn('access_token_profile', { enum: accessTokenProfiles })
       .notNull()
       .default('doorward'),
+    /** Its id_tokens have the claims of user info too. */
+    idTokenClaims: boolean('id_token_claims').notNull().default(false),
     /** Resource servers that its tokens may name as audience (RFC 8707). */
     resources: textColumn('resources').array().notNull().default([]),
     /** HMAC of the secret of a confidential app; no answer contains it. */
@@ -138,7 +140,7 @@ export const ProjectApp = entity('ProjectApp', {
     projectId: serverSet(uuid.describe('The project whose users sign in.')),
     clientId: serverSet(uuid.describe('The client id of the app in OAuth requests; it is not secret.')),
     name: required(
-      text(1, 255).meta({ description: 'What the sign-in pages call the app.', examples: ['Web shop'] }),
+      rowName.meta({ description: 'What the sign-in pages call the app.', examples: ['Web shop'] }),
     ),
     logoUrl: optional(
       httpsUrl
@@ -253,6 +255,14 @@ export const ProjectApp = entity('ProjectApp', {
       out: z.array(z.string()).describe(originsText),
     },
     accessTokenProfile: optional(AccessTokenProfileName.describe(profileText), 'doorward'),
+    idTokenClaims: optional(
+      z
+        .boolean()
+        .describe(
+          'true: its id_tokens also have the claims that `profile` and `email` grant, for clients that do not read user info.',
+        ),
+      false,
+    ),
     resources: {
       ...optional(
         z

@@ -111,6 +111,7 @@ describe.each(storyTransports(import.meta))('over %s', (via: Via) => {
       confidential: false,
       firstParty: false,
       accessTokenProfile: 'doorward',
+      idTokenClaims: false,
       resources: [],
       registered: false,
       managed: null,
@@ -121,6 +122,7 @@ describe.each(storyTransports(import.meta))('over %s', (via: Via) => {
     const tag = await done('createTag', { name: `Customers over ${via}` });
     const patch = {
       name: 'Shop 2',
+      idTokenClaims: true,
       logoUrl: 'https://app.example.test/logo.svg',
       homepageUrl: 'https://app.example.test/',
       primaryColor: '#0a7d5b',

@@ -119,12 +119,13 @@ export const resumeProjectGrant = mutation({
   emits: 'project_grant.resumed',
   access: 'ProjectGrant:Update',
   summary: 'Resume a suspended grant, with the roles and keys that it had',
+  description: 'The audit logs of both sides have the reason.',
   tenants,
-  input: { scope: Scope, id: uuid },
+  input: { scope: Scope, id: uuid, reason },
   output: ProjectGrant.schema,
   target: ProjectGrant,
   codes: ['INVALID_STATE'],
-  run: (ctx) => setStatus(ctx, ctx.input.id, 'active'),
+  run: (ctx) => setStatus(ctx, ctx.input.id, 'active', ctx.input.reason),
 });
 
 export const revokeProjectGrant = mutation({
@@ -146,6 +147,12 @@ const GrantUser = z
     userId: uuid.describe('Id of the user.'),
     name: z.string().describe('Their name.'),
     roleIds: z.array(uuid).describe('Their roles in the project.'),
+    lastSignInAt: z.iso
+      .datetime()
+      .nullable()
+      .describe(
+        'When they last signed in to an app of the project for the customer; null: never, or too long ago to be stored.',
+      ),
   })
   .meta({ id: 'ProjectGrantUser', description: 'A user of a customer with roles in the granted project.' });
 
@@ -190,8 +197,12 @@ export const projectGrantUsers = query({
             from project_user_roles r join users u on u.id = r.user_id and u.deleted_at is null
             where r.tenant_id = ${target.id}::uuid group by u.id, u.name)
           select (select count(*)::int from holders) as total,
-            (select coalesce(json_agg(page order by page."userId"), '[]'::json) from (select * from holders
-              where ${after}::uuid is null or "userId" > ${after}::uuid order by "userId" limit ${input.limit + 1}) page) as users`,
+            (select coalesce(json_agg(page order by page."userId"), '[]'::json) from (select *,
+              (select to_char(max(s.authenticated_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+                from sessions s join project_apps a on a.id = s.project_app_id and a.tenant_id = ${scope.nodeId}::uuid
+                where s.user_id = "userId" and s.organization_id = ${target.organizationId}::uuid) as "lastSignInAt"
+              from holders where ${after}::uuid is null or "userId" > ${after}::uuid
+              order by "userId" limit ${input.limit + 1}) page) as users`,
       ),
     );
     const { users = [], total: totalCount = 0 } = row ?? {};

@@ -114,10 +114,22 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
       revokedReason: 'Overdue',
     });
     expect((await call('users', { scope }, customer.token)).code).toBe('FORBIDDEN');
-    expect((await change('resumeProjectGrant')).data).toMatchObject({
+    expect((await change('resumeProjectGrant', { reason: 'Paid' })).data).toMatchObject({
       status: 'active',
       revokedReason: null,
     });
+    for (const [at, token] of [
+      [vendor.scope, vendor.token],
+      [customer.scope, customer.token],
+    ] as const) {
+      const log: { items: { event: string | null; metadata: unknown }[] } = await must(
+        'auditLogs',
+        { scope: at },
+        token,
+      );
+      const resumed = log.items.find(({ event }) => event === 'project_grant.resumed');
+      expect(resumed?.metadata).toMatchObject({ reason: 'Paid' });
+    }
     expect((await call('users', { scope }, customer.token)).ok).toBe(true);
     expect((await change('revokeProjectGrant', { reason: 'Ended' })).data).toMatchObject({
       status: 'revoked',

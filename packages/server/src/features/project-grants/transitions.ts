@@ -158,7 +158,7 @@ export async function update(
   const changes: Changes = Object.fromEntries(
     changed.map((key) => [key, { from: before[key], to: grant[key] }]),
   );
-  recordAll(ctx, grant, 'project_grant.updated', changes);
+  recordAll(ctx, grant, 'project_grant.updated', { changes });
   revokedKeys.forEach(ctx.record);
   return grant;
 }
@@ -192,7 +192,8 @@ export async function setStatus(
   ctx.invalidate(`node:${id}`, `keys:${id}`);
   const grant = await readGrant(ctx.tx, at(ctx), id);
   const event = status === 'active' ? 'project_grant.resumed' : 'project_grant.suspended';
-  recordAll(ctx, grant, event, { status: { from: before.status, to: status } });
+  const metadata = status === 'active' && reason !== undefined ? { reason } : undefined;
+  recordAll(ctx, grant, event, { changes: { status: { from: before.status, to: status } }, metadata });
   return grant;
 }
 
@@ -214,7 +215,8 @@ export async function revoke(ctx: GrantingRun, id: string, reason?: string): Pro
   await endSessions(ctx, before);
   if (before.organizationId !== null) ctx.invalidate(...(await closeSlice(tx, id)));
   const grant = await readGrant(tx, at(ctx), id);
-  recordAll(ctx, grant, 'project_grant.revoked', { status: { from: before.status, to: 'revoked' } });
+  const changes = { status: { from: before.status, to: 'revoked' } };
+  recordAll(ctx, grant, 'project_grant.revoked', { changes });
   return grant;
 }
 
@@ -223,10 +225,12 @@ async function endSessions(ctx: GrantingRun, { organizationId, projectId }: Gran
   if (organizationId !== null) await endSessionsForOrganization(ctx, organizationId, { projectId });
 }
 
-function recordAll(ctx: GrantingRun, grant: GrantRow, event: string, changes: Changes | null = null): void {
+type Facts = Omit<Parameters<typeof recordingsOf>[3], 'event'>;
+
+function recordAll(ctx: GrantingRun, grant: GrantRow, event: string, facts: Facts = {}): void {
   const { nodeId, tenant, id } = ctx.scope;
   const project = { id: nodeId, scope: { tenant, id } };
-  recordingsOf(ctx.scope, project, grant, { event, changes }).forEach(ctx.record);
+  recordingsOf(ctx.scope, project, grant, { event, ...facts }).forEach(ctx.record);
 }
 
 async function lockInState(ctx: GrantingRun, id: string, allowed: readonly GrantStatus[]): Promise<GrantRow> {

@@ -15,7 +15,7 @@ import { liveProject } from '../../domain/app-access/live-project.ts';
 const clientAuthentication = z.array(z.enum(['none', 'client_secret_basic', 'client_secret_post']));
 
 const claims =
-  'iss sub aud exp iat auth_time nonce acr amr at_hash sid name picture locale updated_at email email_verified'.split(
+  'iss sub aud exp iat auth_time nonce acr amr at_hash sid name picture locale updated_at email email_verified org_id org_name'.split(
     ' ',
   );
 

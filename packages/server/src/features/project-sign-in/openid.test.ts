@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDoorward } from '../../../../node/src/node.ts';
@@ -29,10 +29,11 @@ let open: AppInProject;
 /** The browser of the last `signIn`. */
 let lastBrowser: SignInBrowser;
 
+const signUp = { allowSignUp: true, signUpRoleId: projectViewer };
+
 beforeAll(async () => {
   ({ app, base } = await startAtOwnAddress());
   user = await app.person();
-  const signUp = { allowSignUp: true, signUpRoleId: projectViewer };
   mine = await appInProject(app, { scopes: ['board:read', 'Role:Query'], ...signUp }, user);
   other = await appInProject(app, { scopes: ['board:read'] }, user);
   open = await appInProject(app, {}, user);
@@ -148,6 +149,26 @@ describe('an id_token', () => {
     expect(second).not.toHaveProperty('nonce');
     expect(second['at_hash']).not.toBe(first['at_hash']);
   });
+
+  it.each([
+    ['openid profile email offline_access', ['name', 'updated_at', 'email', 'email_verified']],
+    ['openid email offline_access', ['email', 'email_verified']],
+    ['openid offline_access', []],
+  ])(
+    'of an app with idTokenClaims has those of user info that `%s` grants, and no others',
+    async (scope, names) => {
+      const to = await appInProject(app, { ...signUp, idTokenClaims: true });
+      const own = ['name', 'picture', 'locale', 'updated_at', 'email', 'email_verified'];
+      const { config, tokens, idToken } = await tokensFor(to, scope);
+      const claims = await claimsOf(to, idToken);
+      expect(own.filter((name) => name in claims)).toEqual(names);
+      const info = (await userInfo('GET', tokens.access_token)).json<Record<string, unknown>>();
+      for (const name of names) expect(claims[name], name).toEqual(info[name]);
+      expect(decodeJwt(tokens.access_token)).not.toHaveProperty('email');
+      const renewed = await openid.refreshTokenGrant(config, tokens.refresh_token ?? '');
+      expect(own.filter((name) => name in (renewed.claims() ?? {}))).toEqual(names);
+    },
+  );
 
   it('with the nonce of another request is refused by the client', async () => {
     const { config, end, checks } = await signIn(mine, 'openid');

@@ -6,7 +6,7 @@ import { appById, type LiveApp } from '../../domain/app-access/app.ts';
 import { serviceAsApp } from '../../domain/service-sign-in/service-itself.ts';
 import { matchesRedirect } from '../../domain/app-access/redirect-uri.ts';
 import { acrOf } from '../../domain/app-tokens/acr.ts';
-import { resolveCandidate } from '../../domain/federation/app-sign-in.ts';
+import { findCandidate, lacksRoom } from '../../domain/federation/app-sign-in.ts';
 import type { AppRequest } from '../../domain/sign-in-flow/app-request.ts';
 import { answerApp, pageOf, type StepName } from '../../domain/federation/answer-app.ts';
 import {
@@ -17,7 +17,7 @@ import {
   consumeFlow,
   type Flow,
 } from '../../domain/sign-in-flow/flow.ts';
-import type { Proof } from '../../domain/sign-in-flow/flow-data.ts';
+import type { Proof, SignInStep } from '../../domain/sign-in-flow/flow-data.ts';
 import type { Run } from '../../domain/identity/sign-in.ts';
 import { isEnrolled } from '../mfa/mfa-factor.ts';
 import { askConsent } from './ask-consent.ts';
@@ -86,12 +86,13 @@ export async function continueWithProof(
 ): Promise<string> {
   const { tx, services } = ctx;
   const app = await appOf(tx, flow.asked);
-  const candidate = await resolveCandidate(ctx, app, proof);
+  const candidate = await findCandidate(ctx, app, proof);
   if (!candidate) return denyAccess(ctx, flow, app);
   const { expectedUserId } = flow.asked;
   if (expectedUserId !== undefined && candidate.user?.id !== expectedUserId) {
     return denyAccess(ctx, flow, app, 'login_required');
   }
+  if (await lacksRoom(ctx, candidate)) return backToMethods(ctx, flow);
   const authenticatedAt = services.clock.now().toISOString();
   const isTwoFactors = acrOf(amr) === 'aal2';
   const factorAt = isTwoFactors ? authenticatedAt : null;
@@ -107,6 +108,21 @@ export async function continueWithProof(
   const next = await askConsent(ctx, flow, app, { user, candidate });
   if (next === pageOf(services.config, 'consent')) ctx.unchanged();
   return next;
+}
+
+/** The first page says that the account cannot be linked. There are other ways to sign in, and `Cancel`, which tells the app. */
+async function backToMethods(ctx: Run, { handle, step: last, ...flow }: ProjectFlow): Promise<string> {
+  ctx.unchanged();
+  const {
+    mail: _,
+    mailedTo: _to,
+    ...kept
+  } = last.name === 'signIn' ? last : ({ name: 'signIn' } as SignInStep);
+  await advanceFlow(ctx, 'project', handle, {
+    ...commonPart(flow),
+    step: { ...kept, notice: 'methodLimit' },
+  });
+  return pageOf(ctx.services.config, 'signIn');
 }
 
 /** Ends the flow. The app receives the error, but not the reason. */

@@ -39,19 +39,20 @@ import { revokeTokens, identifySession } from '../../domain/app-tokens/revocatio
 
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 
+/**
+ * Of any length: one that is longer than those of this service is unknown, so `invalid_grant`, at which clients begin a new
+ * sign-in. `invalid_request` would be a fault of their code (RFC 6749 §5.2).
+ */
+const proof = z.string().min(1);
+
 const tokenInput = {
   grant_type: z
     .enum(['authorization_code', 'refresh_token', 'client_credentials', DEVICE_GRANT])
     .describe('The grant: a code, a refresh token, the credentials of an API key, or a device code.'),
-  code: z
-    .string()
-    .min(1)
-    .max(128)
-    .optional()
-    .meta({
-      description: 'With `authorization_code`: the code from the redirect.',
-      examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
-    }),
+  code: proof.optional().meta({
+    description: 'With `authorization_code`: the code from the redirect.',
+    examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
+  }),
   redirect_uri: z
     .string()
     .min(1)
@@ -69,21 +70,11 @@ const tokenInput = {
       description: 'With a code: the secret from which the challenge was computed.',
       examples: ['dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'],
     }),
-  device_code: z
-    .string()
-    .min(1)
-    .max(128)
-    .optional()
-    .meta({
-      description: 'With the grant of a device: what it got at the device authorization endpoint.',
-      examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
-    }),
-  refresh_token: z
-    .string()
-    .min(1)
-    .max(1024)
-    .optional()
-    .describe('With `refresh_token`: the last refresh token.'),
+  device_code: proof.optional().meta({
+    description: 'With the grant of a device: what it got at the device authorization endpoint.',
+    examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
+  }),
+  refresh_token: proof.optional().describe('With `refresh_token`: the last refresh token.'),
   scope: z.string().max(8192).optional().meta({
     description: 'With a refresh token: some of its scopes, separated by spaces. Otherwise ignored.',
   }),
@@ -168,14 +159,10 @@ export const projectToken = mutation({
 });
 
 const revokeInput = {
-  token: z
-    .string()
-    .min(1)
-    .max(8192)
-    .meta({
-      description: 'An access or refresh token of the session.',
-      examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
-    }),
+  token: proof.meta({
+    description: 'An access or refresh token of the session.',
+    examples: ['hQ3vT1a9mXc0ZkB7uYw2sR5dEfGpLnJi8oVtAq4xKeM'],
+  }),
   token_type_hint: z
     .string()
     .max(64)

@@ -655,6 +655,21 @@ describe('OAuth errors', () => {
     expect(errorOf(answer)['error_description']).toContain('client_id');
   });
 
+  it('say `invalid_grant` of a code or token that is none of this service, however long', async () => {
+    const sent = await grant(publicApp);
+    for (const [grant_type, name] of [
+      ['refresh_token', 'refresh_token'],
+      ['authorization_code', 'code'],
+      ['urn:ietf:params:oauth:grant-type:device_code', 'device_code'],
+    ] as const) {
+      const answer = await asForm({ ...sent, grant_type, [name]: 'x'.repeat(10_000) });
+      expect([name, answer.statusCode, errorOf(answer)['error']]).toEqual([name, 400, 'invalid_grant']);
+    }
+    const { client_id = '' } = sent;
+    const revoked = await asForm({ client_id, token: 'x'.repeat(10_000) }, {}, '/api/auth/project/revoke');
+    expect([revoked.statusCode, revoked.json()]).toEqual([200, {}]);
+  });
+
   it('refuse other types and methods', async () => {
     const text = await app.server.inject({
       method: 'POST',
@@ -663,7 +678,8 @@ describe('OAuth errors', () => {
       payload: 'grant_type=refresh_token',
     });
     expect(text.statusCode).toBe(415);
-    expect((await app.server.inject({ method: 'GET', url: TOKEN })).statusCode).toBe(405);
+    for (const method of ['GET', 'PUT'] as const)
+      expect((await app.server.inject({ method, url: TOKEN })).statusCode).toBe(405);
   });
 
   it('name a secret in the query, but no unknown parameter', async () => {

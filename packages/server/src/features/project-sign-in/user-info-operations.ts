@@ -5,6 +5,8 @@ import { callerOf, type Context } from '../../kernel/context.ts';
 import { query } from '../../kernel/operation.ts';
 import { bare } from '../../kernel/output/reply.ts';
 import { organizationClaims } from '../../domain/app-tokens/id-token.ts';
+import { openidScopes } from '../../domain/app-access/openid-scopes.ts';
+import { userClaims } from '../../domain/app-tokens/user-claims.ts';
 import { sessions } from '../me/session.ts';
 import { users } from '../users/user.ts';
 
@@ -50,18 +52,11 @@ async function answerUserInfo(ctx: Pick<Context, 'tx' | 'principal' | 'services'
   }
   const { openid, user } = row;
   const session = await ctx.services.credentials.session(credentialId);
-  const isGranted = (scope: 'profile' | 'email') => openid.length === 0 || openid.includes(scope);
-  const { id, email, emailVerified, pictureUrl, updatedAt } = user;
   return bare({
-    sub: id,
+    sub: user.id,
     ...organizationClaims(session?.app ?? { organization: null }),
-    ...(isGranted('profile') && {
-      name: user.name,
-      ...(pictureUrl === null ? {} : { picture: pictureUrl }),
-      ...(user.locale === null ? {} : { locale: user.locale }),
-      updated_at: Math.floor(updatedAt.getTime() / 1000),
-    }),
-    ...(isGranted('email') && email !== null ? { email, email_verified: emailVerified } : {}),
+    // An app that asked no scope of OpenID Connect gets all claims.
+    ...userClaims(user, openid.length === 0 ? openidScopes : openid),
   });
 }
 

@@ -11,7 +11,7 @@ import {
 } from '../../db/query/columns.ts';
 import { managed, managedColumns, managedOf } from '../../db/managed/policy-hold.ts';
 import { entity, required, inputOnly, linkIds, optional, serverSet } from '../../kernel/entity.ts';
-import { metadata, text } from '../../kernel/input/values.ts';
+import { metadata, rowName, text } from '../../kernel/input/values.ts';
 import { Group, groups } from '../groups/group.ts';
 import { grantedRoles } from '../../db/tenancy/granted-rows.ts';
 import { taggedBy, tagIds, tags } from '../tags/tag.ts';
@@ -52,7 +52,7 @@ export const Role = entity('Role', {
   table: roles,
   doc: 'A named set of groups, which can be assigned to users within one tenant.',
   fields: {
-    name: required(text(1, 255).meta({ description: 'Name of the role.', examples: ['Order approver'] })),
+    name: required(rowName.meta({ description: 'Name of the role.', examples: ['Order approver'] })),
     description: optional(
       text(0, 1000, { multiline: true })
         .nullable()

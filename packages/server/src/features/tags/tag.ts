@@ -11,7 +11,7 @@ import {
 } from '../../db/query/columns.ts';
 import { managed, managedColumns, managedOf } from '../../db/managed/policy-hold.ts';
 import { entity, required, inputOnly, linkIds, optional, type Relation } from '../../kernel/entity.ts';
-import { metadata, text } from '../../kernel/input/values.ts';
+import { metadata, rowName } from '../../kernel/input/values.ts';
 
 export const tags = pgTable(
   'tags',
@@ -40,7 +40,7 @@ export const Tag = entity('Tag', {
   table: tags,
   doc: 'A coloured label for rows of the tenant that owns it.',
   fields: {
-    name: required(text(1, 255).meta({ description: 'Name of the tag.', examples: ['Pilot'] })),
+    name: required(rowName.meta({ description: 'Name of the tag.', examples: ['Pilot'] })),
     color: optional(
       color.meta({
         description: 'A colour: `#` and six lower-case hex digits, or a name like `teal`.',

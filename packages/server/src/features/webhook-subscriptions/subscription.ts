@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { managed, managedColumns, managedOf } from '../../db/managed/policy-hold.ts';
 import { deletedIndex, rowColumns, tenantColumn, time } from '../../db/query/columns.ts';
 import { entity, required, optional, serverSet } from '../../kernel/entity.ts';
-import { iso, refusal, text, uuid } from '../../kernel/input/values.ts';
+import { iso, refusal, rowName, text, uuid } from '../../kernel/input/values.ts';
 
 const disabledReasons = ['gone', 'failing'] as const;
 
@@ -98,12 +98,10 @@ export const WebhookSubscription = entity('WebhookSubscription', {
   fields: {
     projectId: serverSet(uuid.describe('The project whose events are sent.')),
     name: optional(
-      text(1, 255)
-        .nullable()
-        .meta({
-          description: 'Its name, which no other of the project has. A policy document needs it.',
-          examples: ['Search index'],
-        }),
+      rowName.nullable().meta({
+        description: 'Its name, which no other of the project has. A policy document needs it.',
+        examples: ['Search index'],
+      }),
       null,
     ),
     url: required(

@@ -8,6 +8,11 @@ import { structureFault } from './json-structure.ts';
 const GRAPHQL = '/graphql';
 const JSON_TYPE = 'application/json';
 
+const forbiddenName = {
+  details: [{ path: '', code: 'malformed_json' }],
+  fix: 'No member of the body may be called __proto__.',
+} as const;
+
 type BodyLimits = Pick<NamedOperation, 'name' | 'bodyLimitBytes' | 'access'>;
 
 declare module 'fastify' {
@@ -60,7 +65,11 @@ export function registerBodyParser(app: FastifyInstance, operations: readonly Bo
     request.isLarge = Buffer.byteLength(body) > defaultLimit;
     const code = structureFault(body);
     if (code) return done(fail('VALIDATION_ERROR', { details: [{ path: '', code }] }), undefined);
-    void parse(request, body, done);
+    void parse(request, body, (error, value) => {
+      // What it refuses of valid JSON; not every spelling of the name is found here.
+      const isForbidden = error !== null && body.includes('__proto__');
+      done(isForbidden ? fail('VALIDATION_ERROR', forbiddenName) : error, value);
+    });
   });
   app.addContentTypeParser<string>(
     'application/x-www-form-urlencoded',

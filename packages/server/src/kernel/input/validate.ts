@@ -67,6 +67,8 @@ const isTypeMismatch = (issue: z.core.$ZodIssue): issue is z.core.$ZodIssueInval
 
 function hintOf(issue: PlainIssue, code: DetailCode): string | undefined {
   if (code === 'type') return issue.code === 'invalid_type' ? sendOneOf([issue.expected]) : undefined;
+  if (code === 'too_big' && issue.code === 'custom') return atMost(issue.params?.['max']);
+  if (issue.code === 'too_big' && issue.origin === 'array') return atMost(issue.maximum);
   if (code !== 'enum') return undefined;
   const allowed: unknown =
     issue.code === 'invalid_value'
@@ -78,6 +80,9 @@ function hintOf(issue: PlainIssue, code: DetailCode): string | undefined {
           : undefined;
   return Array.isArray(allowed) ? useOneOf(allowed.map(String), issue.input) : undefined;
 }
+
+const atMost = (max: unknown): string | undefined =>
+  typeof max === 'number' || typeof max === 'bigint' ? `send at most ${max}` : undefined;
 
 type PlainIssue = Exclude<
   z.core.$ZodIssue,
@@ -142,7 +147,8 @@ function isDetailCode(code: unknown): code is DetailCode {
   return typeof code === 'string' && Object.hasOwn(detailMessages, code);
 }
 
-function dotted(path: readonly PropertyKey[]): string {
+/** A path as details have it, with long names cut. */
+export function dotted(path: readonly PropertyKey[]): string {
   return path
     .map((segment) => {
       const name = String(segment);

@@ -142,6 +142,13 @@ export function text(
     .meta({ ...(min > 0 && { minLength: min }), maxLength: max });
 }
 
+/**
+ * The name of a row, which can be a key of a policy document. So it is not `__proto__`: no JSON body may have such a key.
+ */
+export const rowName = text(1, 255).check((payload) => {
+  if (payload.value === '__proto__') payload.issues.push(refusal('not_allowed', payload.value));
+});
+
 const emailMaxLength = 254;
 // Without the specials of RFC 5322: `a,b@example.org` in a mail header would be two addresses.
 // Nor text that a mail header would decode (`=?utf-8?q?…?=`, RFC 2047), or that a mail program would read as an option (`-`).

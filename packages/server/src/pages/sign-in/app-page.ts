@@ -52,6 +52,7 @@ export interface PageState {
     | 'providerRefused'
     | 'addressInvalid'
     | 'emailNotVerified'
+    | 'methodLimit'
     | 'connectionRequired';
   /** Whether the user has a passkey; only at the second factor. */
   readonly hasPasskey: boolean;

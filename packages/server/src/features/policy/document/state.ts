@@ -9,7 +9,6 @@ import { createHash } from 'node:crypto';
 import type { BuiltIns } from '../../../access/built-in.ts';
 import type { PolicyHold } from '../../../db/managed/policy-hold.ts';
 import { rowsOf } from '../../../db/query/rows.ts';
-import { fail } from '../../../errors.ts';
 import { canonicalJson } from '../../../kernel/output/canonical-json.ts';
 import type { Executor } from '../../../kernel/scoped-db.ts';
 import { entityOf } from './kinds.ts';
@@ -50,7 +49,7 @@ const fieldsOf: Readonly<Record<DocumentKind, SQL>> = {
     'enabledProviders', to_json(enabled_providers), 'identityProviders', to_json(identity_providers),
     'allowSignUp', allow_sign_up, 'signUpRole', sign_up_role_id, 'confidential', confidential,
     'firstParty', first_party, 'allowedOrigins', to_json(allowed_origins),
-    'accessTokenProfile', access_token_profile, 'resources', to_json(resources))`,
+    'accessTokenProfile', access_token_profile, 'idTokenClaims', id_token_claims, 'resources', to_json(resources))`,
   webhooks: sql`name, json_build_object('url', url, 'eventTypes', to_json(event_types), 'description', description,
     'active', active)`,
 };
@@ -187,26 +186,4 @@ function fieldsInDocument({ fields, policyHold }: StoredRow, labels: Labels): Re
   for (const link of ['resource', 'signUpRole'])
     if (typeof fields[link] === 'string') inDocument[link] = labels(fields[link]);
   return inDocument;
-}
-
-/**
- * The rows as a document that can be applied as it is: all of them, or those that the last document manages.
- * @throws CONFLICT `ambiguous` for rows that no key can name: several have the same name, or a built-in row has it
- */
-export function exportDocument(
-  state: State,
-  builtIns: BuiltIns,
-  { include, last }: { readonly include: 'managed' | 'all'; readonly last: PolicyDocument | null },
-): PolicyDocument {
-  const labels = labelsOf(state, builtIns);
-  const rows = documentKinds.flatMap((kind) =>
-    state.rows[kind].filter(({ policyKey }) => include === 'all' || policyKey !== null),
-  );
-  const unnamed = rows.filter((row) => labels(row.id) !== (row.policyKey ?? row.name));
-  if (unnamed.length > 0)
-    throw fail('CONFLICT', {
-      details: unnamed.slice(0, 20).map(({ kind, name }) => ({ path: `${kind}.${name}`, code: 'ambiguous' })),
-      fix: 'Rename these rows: another row has the same name.',
-    });
-  return documentOf(rows, labels, { mode: last?.mode ?? 'warn', tests: last?.tests ?? [] });
 }

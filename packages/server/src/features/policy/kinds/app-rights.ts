@@ -9,7 +9,7 @@ import type { CallerRights, Principal, Services } from '../../../kernel/context.
 import type { ResolvedScope } from '../../../kernel/scope.ts';
 import type { Comparison } from '../document/match.ts';
 import type { Obstacle } from '../plan.ts';
-import { rightsOf, wantedOf } from '../rights.ts';
+import { MAX_MISSING, rightsOf, wantedOf } from '../rights.ts';
 
 interface RightsContext {
   readonly scope: ResolvedScope;
@@ -28,12 +28,12 @@ export function appObstacles(ctx: RightsContext, { changes, all }: Comparison): 
     if (kind !== 'apps' || action === 'delete' || !app) return [];
     const before = action === 'create' ? undefined : all.before.apps[label];
     const { grants, projectGrants } = ctx.rights;
-    const [missing] = missingPermissions(projectGrants ?? grants, delegatedBy(ctx, all.after, before, app));
+    const missing = missingPermissions(projectGrants ?? grants, delegatedBy(ctx, all.after, before, app));
     const refusal = app.firstParty && before?.firstParty !== true ? skipConsentRefusal(ctx) : null;
     return [
-      ...(missing === undefined
-        ? []
-        : [{ kind, key, code: 'PRIVILEGE_ESCALATION' as const, cause: missing }]),
+      ...missing
+        .slice(0, MAX_MISSING)
+        .map((cause) => ({ kind, key, code: 'PRIVILEGE_ESCALATION' as const, cause })),
       ...(refusal === null ? [] : [{ kind, key, code: refusal, cause: 'firstParty' }]),
     ];
   });

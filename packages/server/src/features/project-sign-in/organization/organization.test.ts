@@ -138,7 +138,10 @@ describe('a member of one customer', () => {
       { scope: vendor.scope, id: acme.grant.id },
       { token: vendor.token },
     );
-    expect(users.items.find(({ userId }) => userId === person.userId)?.roleIds).toEqual([vendor.reader]);
+    const user = users.items.find(({ userId }) => userId === person.userId);
+    const signedInAt = new Date(Number(idToken['auth_time']) * 1000);
+    expect(user).toMatchObject({ roleIds: [vendor.reader], lastSignInAt: expect.any(String) as string });
+    expect(new Date(user?.lastSignInAt ?? '').getTime() - signedInAt.getTime()).toBeLessThan(1000);
   });
 
   it('needs a role where the grant has no default role', async () => {

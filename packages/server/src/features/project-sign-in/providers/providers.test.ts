@@ -411,6 +411,62 @@ describe('a sign-in to an app', () => {
     expect(redirectParameters(answer)['code'] ?? answer.headers.location).not.toContain('/sign-in');
   });
 
+  /** Fills the user's account up to this number of sign-in methods. */
+  const fill = async (userId: string, count: number): Promise<void> => {
+    const own = await methodsOf(userId);
+    const more = Array.from({ length: count - own.length }, () => ({
+      ...{ id: randomUUID(), userId, provider: 'github' as const, providerId: unique(), label: unique() },
+      ...{ isVerified: true, isPrimary: false, claims: false },
+    }));
+    await pool().insert(authenticationMethods).values(more);
+  };
+
+  test.each([
+    ['acme', () => acme],
+    ['other', () => other],
+  ])(
+    'a user with five methods is told so at the way back from %s, and can sign in another way or cancel',
+    async (_, of) => {
+      const owner = await app.person();
+      await fill(owner.userId, 5);
+      const provider = of();
+      provider.person = provider.newPerson({ email: owner.email });
+      const mailing = await appInProject(app, {
+        ...{ enabledProviders: ['email'], identityProviders: ['acme', 'other'] },
+        ...{ allowSignUp: true, signUpRoleId: projectViewer },
+      });
+      const browser = signInBrowser(app, mailing);
+      let back = await toApp(browser, provider);
+      if (provider === other)
+        back = await browser.post('/api/auth/flow/email/code', { code: await app.mailedCode(owner.email) });
+      expect(back.headers.location).toMatch(/\/project\/sign-in$/);
+      const { body } = await browser.page();
+      expect(body).toContain('maximum number of sign-in methods');
+      expect(body).toContain(
+        provider === acme ? '<bdi>Acme ID</bdi> can’t be added' : '<bdi>Other &amp; Co</bdi> can’t',
+      );
+      expect(await methodsOf(owner.userId)).toHaveLength(5);
+      const cancelled = await browser.answer('deny');
+      expect(redirectParameters(cancelled)).toMatchObject({
+        error: 'access_denied',
+        state: expect.any(String) as string,
+      });
+      const again = signInBrowser(app, mailing);
+      acme.person = acme.newPerson({ email: owner.email });
+      await toApp(again, acme);
+      expect(redirectParameters(await again.finish(owner.email))['code']).toBeDefined();
+    },
+  );
+
+  test('a user who gets their fifth method before they consent is refused, and the app is told', async () => {
+    const owner = await app.person();
+    acme.person = acme.newPerson({ email: owner.email });
+    const browser = signInBrowser(app, shop);
+    await toApp(browser);
+    await fill(owner.userId, 5);
+    expect(redirectParameters(await browser.answer('approve'))).toMatchObject({ error: 'access_denied' });
+  });
+
   test('whoever cannot read the mail does not get the user of the address', async () => {
     const owner = await app.person();
     other.person = other.newPerson({ email: owner.email });

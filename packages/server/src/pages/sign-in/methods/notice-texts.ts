@@ -13,6 +13,7 @@ interface Texts {
   readonly providerFailed: string;
   readonly providerRefused: string;
   readonly emailNotVerified: string;
+  readonly methodLimit: string;
 }
 
 export const noticeTexts: Record<Language, Texts> = {
@@ -33,6 +34,8 @@ export const noticeTexts: Record<Language, Texts> = {
     providerRefused: 'You cancelled the sign-in at {provider}. Try again or choose another way to sign in.',
     emailNotVerified:
       'Your {provider} account has no verified e-mail address. Verify one at {provider}, then try again.',
+    methodLimit:
+      'Your account already has the maximum number of sign-in methods, so {provider} can’t be added. Sign in another way, and remove a method in your account first.',
   },
   de: {
     addressInvalid: 'Das ist keine gültige E-Mail-Adresse. Bitte prüfen Sie sie.',
@@ -54,6 +57,8 @@ export const noticeTexts: Record<Language, Texts> = {
       'Sie haben die Anmeldung bei {provider} abgebrochen. Versuchen Sie es noch einmal oder wählen Sie einen anderen Anmeldeweg.',
     emailNotVerified:
       'Ihr Konto bei {provider} hat keine bestätigte E-Mail-Adresse. Bestätigen Sie dort eine und versuchen Sie es dann noch einmal.',
+    methodLimit:
+      'Ihr Konto hat bereits so viele Anmeldewege, wie möglich sind, deshalb kann {provider} nicht hinzukommen. Melden Sie sich auf einem anderen Weg an und entfernen Sie zuerst einen in Ihrem Konto.',
   },
   es: {
     addressInvalid: 'Esta dirección de correo no es válida. Compruébela.',
@@ -74,6 +79,8 @@ export const noticeTexts: Record<Language, Texts> = {
       'Ha cancelado el inicio de sesión en {provider}. Inténtelo de nuevo o elija otra forma de iniciar sesión.',
     emailNotVerified:
       'Su cuenta de {provider} no tiene una dirección de correo verificada. Verifique una en {provider} e inténtelo de nuevo.',
+    methodLimit:
+      'Su cuenta ya tiene el número máximo de formas de iniciar sesión, así que no se puede añadir {provider}. Inicie sesión de otra forma y elimine antes una en su cuenta.',
   },
   fr: {
     addressInvalid: 'Cette adresse e-mail n’est pas valide. Vérifiez-la.',
@@ -94,5 +101,7 @@ export const noticeTexts: Record<Language, Texts> = {
       'Vous avez annulé la connexion chez {provider}. Réessayez ou choisissez une autre façon de vous connecter.',
     emailNotVerified:
       'Votre compte {provider} n’a pas d’adresse e-mail vérifiée. Vérifiez-en une chez {provider}, puis réessayez.',
+    methodLimit:
+      'Votre compte a déjà le nombre maximal de méthodes de connexion, donc {provider} ne peut pas être ajouté. Connectez-vous autrement et supprimez d’abord une méthode dans votre compte.',
   },
 };

@@ -1,0 +1,92 @@
+import type * as Yaml from 'yaml';
+
+/** What the parser accepts, and a policy can't hold. */
+interface YamlFault {
+  readonly offset: number;
+  readonly message: string;
+}
+
+type Path = readonly unknown[];
+
+const MAX_ALIASES = 100;
+
+/**
+ * Finds the first alias that can't be expanded, number that JSON would change, or key that JSON parsers refuse. `yaml` is
+ * passed, because the parser is loaded only by the commands that need it.
+ */
+export function faultIn(document: Yaml.Document, yaml: typeof Yaml): YamlFault | undefined {
+  const anchors = new Map<string, Anchored>();
+  const aliases = new Map<Yaml.Node, Anchored>();
+  let fault: YamlFault | undefined;
+  const refuse = (node: Yaml.Node, message: string): symbol => {
+    fault = { offset: node.range?.[0] ?? 0, message };
+    return yaml.visit.BREAK;
+  };
+  yaml.visit(document, {
+    Pair(_, { key }) {
+      if (yaml.isScalar(key) && key.value === '__proto__')
+        return refuse(key, '__proto__ is not allowed as a key.');
+      return undefined;
+    },
+    // Before what it contains, so that an alias finds an anchor that it is part of.
+    Node(_, node, path) {
+      if (yaml.isAlias(node)) {
+        const anchored = anchors.get(node.source);
+        if (!anchored) return refuse(node, `No anchor above this is called ${node.source}.`);
+        if (path.includes(anchored.node))
+          return refuse(node, `The anchor ${node.source} contains this alias of itself.`);
+        aliases.set(node, anchored);
+        anchored.uses += 1;
+        anchored.inside ??= usesInside(anchored.node, aliases, yaml);
+        return anchored.uses * anchored.inside > MAX_ALIASES
+          ? refuse(node, `Aliases may expand the file ${MAX_ALIASES}-fold at most.`)
+          : undefined;
+      }
+      if (node.anchor !== undefined) anchors.set(node.anchor, { node, uses: 0, inside: undefined });
+      if (yaml.isScalar(node) && isChangedByJson(node))
+        return refuse(
+          node,
+          `${pathOf(path, node, yaml)} JSON can't hold this number: put it into quotes, or choose another.`,
+        );
+      return undefined;
+    },
+  });
+  return fault;
+}
+
+/** A node with an anchor: how often it is used, and how often the most used one inside it is by one use. */
+interface Anchored {
+  readonly node: Yaml.Node;
+  uses: number;
+  inside: number | undefined;
+}
+
+function usesInside(node: Yaml.Node, aliases: ReadonlyMap<Yaml.Node, Anchored>, yaml: typeof Yaml): number {
+  let most = 1;
+  yaml.visit(node, {
+    Alias(_, alias) {
+      const { uses = 1, inside = 1 } = aliases.get(alias) ?? {};
+      most = Math.max(most, uses * (inside ?? 1));
+    },
+  });
+  return most;
+}
+
+const wholeNumber = /^[-+]?(\d+|0o[0-7]+|0x[\da-f]+)$/i;
+
+/** Large whole numbers lose digits, and infinity becomes null. */
+function isChangedByJson({ value, source = '' }: Yaml.Scalar): boolean {
+  if (typeof value !== 'number') return false;
+  return !Number.isFinite(value) || (wholeNumber.test(source) && !Number.isSafeInteger(value));
+}
+
+/** The members that lead to a node: `roles.Clerk.metadata.limit`. */
+function pathOf(ancestors: Path, node: Yaml.Node, yaml: typeof Yaml): string {
+  const nodes = [...ancestors, node];
+  return nodes
+    .flatMap((step, index): string[] => {
+      if (yaml.isPair(step)) return [String(yaml.isScalar(step.key) ? step.key.value : '')];
+      return yaml.isSeq(step) ? [String(step.items.indexOf(nodes[index + 1]))] : [];
+    })
+    .join('.');
+}

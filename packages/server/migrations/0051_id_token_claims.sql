@@ -1,0 +1,1 @@
+ALTER TABLE "project_apps" ADD COLUMN "id_token_claims" boolean DEFAULT false NOT NULL;

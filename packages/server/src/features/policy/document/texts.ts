@@ -1,0 +1,36 @@
+import { fail, type Detail } from '../../../errors.ts';
+import { fixOf } from '../../../kernel/input/fix.ts';
+import { dotted } from '../../../kernel/input/validate.ts';
+
+const MAX_DETAILS = 20;
+
+/** A secret, which a document must not have, or a variable that the command line did not fill in. */
+const secret = /dwk_|whsec_|dwr_|-----BEGIN [A-Z ]*PRIVATE KEY-----/;
+const unfilled = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/;
+
+/**
+ * Checks the texts of a document as it was sent, before `$${` is read as `${`.
+ * @throws VALIDATION_ERROR for secrets, and variables that are not filled in
+ */
+export function assertTexts(policy: unknown): void {
+  const details: Detail[] = [];
+  for (const { path, code } of faultsIn(policy, ['policy']))
+    if (details.push({ path: dotted(path), code }) === MAX_DETAILS) break;
+  const [unset] = details.filter(({ code }) => code === 'format');
+  if (details.length === 0) return;
+  const hint = 'write $${ for ${, or let doorward policy fill in the variable';
+  const fix = unset && fixOf([{ path: unset.path, hint }], details.length);
+  throw fail('VALIDATION_ERROR', { details, ...(fix === undefined ? {} : { fix }) });
+}
+
+function* faultsIn(
+  value: unknown,
+  path: readonly string[],
+): Generator<{ readonly path: readonly string[]; readonly code: 'not_allowed' | 'format' }> {
+  if (typeof value === 'string') {
+    if (secret.test(value)) yield { path, code: 'not_allowed' };
+    else if (unfilled.test(value.replaceAll('$${', ''))) yield { path, code: 'format' };
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [name, member] of Object.entries(value)) yield* faultsIn(member, [...path, name]);
+  }
+}
