@@ -90,7 +90,7 @@ function hintOf(code: string, status: number | undefined): string | undefined {
   if (code === 'SCOPE_REQUIRED')
     return 'name a scope: -s <tenant>:<id>, --org <slug>, --account, --project <slug>';
   if (code === 'UNREACHABLE') return 'check --url, and that the service runs';
-  if (code === 'TIMEOUT') return 'check --url, or give more time: --timeout 60';
+  if (code === 'TIMEOUT') return 'check --url, or give more time: --timeout 120';
   if (code === 'MFA_REQUIRED') return 'doorward login asks for the second factor';
   return status === 401 ? 'doorward whoami says who the service takes you for; doorward login' : undefined;
 }

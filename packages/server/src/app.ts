@@ -254,7 +254,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     ...every(60 * MINUTE_MS, rotateSystemKey, warnOfExpiry, recheck, deleteUnused),
     ...(config.encryption.oldKeys.length > 0 ? every(MINUTE_MS, () => reseal.run()) : []),
   ]);
-  const pages = { account, ...pageSettings(config, options.consoleFolder), ...pageQuestions(pool, services) };
+  const pages = { account, ...pageSettings(config, options), ...pageQuestions(pool, services) };
   registerHostedPages(server, pages);
   await server.ready();
   void fetchLogos();

@@ -105,7 +105,9 @@ function announceReady(config: Config, log: Log, port: number, milliseconds: num
   const next = existsSync(join(root, '../../scripts/demo.ts'))
     ? 'npm run demo'
     : `npx doorward login --url ${appUrl}`;
-  print(banner({ ...config, appUrl }, url, { ms, next }));
+  print(
+    banner({ ...config, appUrl }, url, { ms, next, docs: config.docs.enabled && existsSync(docsFolder) }),
+  );
 }
 
 /** Resolves when the log is written. A process that exits before loses its last entries. */

@@ -72,14 +72,24 @@ type Change = {
 /** A change as a command that can be pasted; it keeps what the role or group already has. */
 async function commandsOf(
   { api }: Client,
-  { subject, scope, roles }: Explanation,
+  { subject, scope }: Explanation,
   change: Change,
 ): Promise<string[]> {
   const at = `-s ${scopeText(scope as Parameters<typeof scopeText>[0])}`;
   const id = (value: unknown): string => visible(String(value)).replace(/[^\w-]/g, '');
   if (change.kind === 'assignRole' && subject.type === 'user') {
-    const ids = [...roles.map((role) => role.id), id(change.roleId)];
-    return [`change      doorward users set-roles ${id(subject.id)} ${ids.map(id).join(' ')} ${at}`];
+    const user = await api.user({ id: subject.id, relations: ['roles'] }).catch(() => undefined);
+    const own = user?.roles?.map((role) => role.id) ?? [];
+    const command = user
+      ? `users set-roles ${id(subject.id)} ${[...own, change.roleId].map(id).join(' ')}`
+      : // Their rights come from the organization: in the project they are no user yet.
+        `users create --set userId=${id(subject.id)} --set roleIds=${id(change.roleId)}`;
+    const me = await api.me({}).catch(() => undefined);
+    const other =
+      me?.user.id === subject.id
+        ? ['            by somebody else: your own roles are not yours to change']
+        : [];
+    return [`change      doorward ${command} ${at}`, ...other];
   }
   if (change.kind === 'addPermissionToGroup') {
     const group = await api

@@ -7,7 +7,8 @@ import { suggestion } from '../input/nearest.ts';
 import type { FieldKind, Noun } from './noun.ts';
 
 export const fieldOptions = {
-  '--set <name=value...>': 'a field; lists are separated by commas, null empties',
+  '--set <name=value...>':
+    'a field; lists are separated by commas, null empties, roles and groups by id or name',
   '--from <file>': 'fields from a JSON file, or - for stdin',
 };
 

@@ -7,6 +7,7 @@ import { makeChange } from './change.ts';
 import { askOptions, fieldOptions, fieldsText, readFields, secretInput } from './fields.ts';
 import { findId, findRow, idOfRow, nameOf } from './find.ts';
 import { operationOf, type Page } from './invoke.ts';
+import { withIds } from './named-rows.ts';
 import { targetOf, type Noun } from './noun.ts';
 import { openSecretTarget, secretOptions } from './secret-output.ts';
 
@@ -73,16 +74,19 @@ const getCommand = (noun: Noun): Command => ({
   },
 });
 
+const oneOf = ({ singular }: Noun): string => `${/^[aeio]/i.test(singular) ? 'an' : 'a'} ${singular}`;
+
 const createCommand = (noun: Noun): Command => ({
   path: [noun.word, 'create'],
-  summary: `Create a ${noun.singular}`,
+  summary: `Create ${oneOf(noun)}`,
   description: fieldsText(noun),
   options: { ...fieldOptions, ...(noun.secret ? secretOptions : {}) },
   async run(run, _args, options) {
     if (!noun.create) return;
     const fields = await readFields(run, noun, options);
-    const input = { ...fields, ...(noun.asks ? await secretInput(run, noun.asks, options) : {}) };
+    const secret = noun.asks ? await secretInput(run, noun.asks, options) : {};
     const doorward = await run.connection.inScope({ changes: true });
+    const input = { ...(await withIds(run, doorward, fields)), ...secret };
     const target = noun.secret && !run.flags.dryRun ? await openSecretTarget(run, options) : null;
     const row = await makeChange(run, doorward, { change: noun.create, input }).catch(
       async (error: unknown) => {
@@ -101,19 +105,19 @@ const createCommand = (noun: Noun): Command => ({
 
 const updateCommand = (noun: Noun): Command => ({
   path: [noun.word, 'update'],
-  summary: `Change a ${noun.singular}`,
+  summary: `Change ${oneOf(noun)}`,
   description: fieldsText(noun),
   arguments: { [`<${noun.singular}>`]: nameOf(noun) },
   options: { ...fieldOptions, ...(noun.asks ? askOptions : {}) },
   async run(run, [name = ''], options) {
     if (!noun.update) return;
     const secret = noun.asks && options.flag('newSecret') ? await secretInput(run, noun.asks, options) : {};
-    const fields = { ...(await readFields(run, noun, options)), ...secret };
-    if (Object.keys(fields).length === 0)
+    const fields = await readFields(run, noun, options);
+    if (Object.keys({ ...fields, ...secret }).length === 0)
       throw usageFault('What should change?', '--set name=value, or --from file.json');
     const doorward = await run.connection.inScope({ changes: true });
     const id = await findId(run, doorward, noun, name);
-    const input = { ...fields, ...targetOf(noun, id) };
+    const input = { ...(await withIds(run, doorward, fields)), ...secret, ...targetOf(noun, id) };
     const row = await makeChange(run, doorward, { change: noun.update, input });
     if (row) run.terminal.record(row, noun.columns);
   },
@@ -123,7 +127,7 @@ const deleteCommand = (noun: Noun): Command => {
   const word = noun.deleteWord ?? 'delete';
   return {
     path: [noun.word, word],
-    summary: `${word === 'remove' ? 'Remove' : 'Delete'} a ${noun.singular}, after a question`,
+    summary: `${word === 'remove' ? 'Remove' : 'Delete'} ${oneOf(noun)}, after a question`,
     arguments: { [`<${noun.singular.replace(/^API /, '')}>`]: nameOf(noun) },
     async run(run, [name = '']) {
       if (!noun.delete) return;

@@ -8,7 +8,7 @@ export async function inProject(
   { connection }: Run,
   options: { readonly changes?: boolean } = {},
 ): Promise<{ readonly doorward: Client; readonly id: string }> {
-  const doorward = await connection.inScope(options);
+  const doorward = await connection.inScope({ ...options, isLong: true });
   const scope = await connection.scope();
   const id = scope?.id.split(':')[1];
   if (!scope || id === undefined || !scope.tenant.endsWith('Project'))

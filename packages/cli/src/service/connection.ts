@@ -20,7 +20,12 @@ interface ClientChoice {
   readonly changes?: boolean;
   /** Another token than that of this run. */
   readonly token?: string;
+  /** It may take longer than the bound of a usual call. */
+  readonly isLong?: boolean;
 }
+
+/** For work on a whole document: thousands of rows take some ten seconds on a busy machine. */
+const LONG_MS = 60_000;
 
 /** The service as one run uses it. Loads the client when the first command needs it, so that help is quick. */
 export class Connection {
@@ -68,7 +73,7 @@ export class Connection {
   }
 
   /** The same in the scope of this run. */
-  async inScope(choice: Pick<ClientChoice, 'changes'> = {}): Promise<Client> {
+  async inScope(choice: Pick<ClientChoice, 'changes' | 'isLong'> = {}): Promise<Client> {
     return this.client({ ...choice, scope: await this.scope() });
   }
 
@@ -78,18 +83,18 @@ export class Connection {
     return createDoorward(await this.#options({ scope: await this.scope() }));
   }
 
-  async #options({ scope, changes = false, token }: ClientChoice) {
+  async #options({ scope, changes = false, token, isLong = false }: ClientChoice) {
     return {
       url: await this.#parts.settings.url(),
       token: token ?? (() => this.token()),
       scope: scope ?? undefined,
-      ...this.#bounds(),
+      ...this.#bounds(isLong ? LONG_MS : undefined),
       ...(changes ? { retries: 0 } : {}),
     };
   }
 
-  #bounds() {
-    const { timeoutMs } = this.#parts.flags;
+  #bounds(usual?: number) {
+    const { timeoutMs = usual } = this.#parts.flags;
     return {
       fetch: this.#parts.log.fetch,
       ...(timeoutMs === undefined ? {} : { timeoutMs, deadlineMs: timeoutMs }),

@@ -116,6 +116,13 @@ test('explain names changes that can be pasted', async () => {
   expect(json.explanation.subject).toEqual({ type: 'user', id: userId });
 });
 
+test('explain names what works for an owner of the organization, who is no user of the project', async () => {
+  const { stdout } = await world.run(['explain', 'me', 'board:read']);
+  const lines = stdout.split('\n').filter((line) => /users create/.test(line));
+  expect(lines[0]).toMatch(/^change +doorward users create --set userId=[0-9a-f-]{36} --set roleIds=/);
+  expect(stdout).toContain('by somebody else: your own roles are not yours to change');
+});
+
 test('who-can lists users', async () => {
   const { stdout } = await world.run(['who-can', 'board:read']);
   expect(stdout).toMatch(new RegExp(`^${userId}\tALLOWED\t`, 'm'));

@@ -202,6 +202,14 @@ describe('users', () => {
     expect((await world.run(['users', 'remove', made.id, '-y'])).stdout).toContain('Removed the user Grace');
   });
 
+  test('are created with roles by name', async () => {
+    const fields = ['--set', 'name=Hedy', '--set', 'roleIds=project viewer'];
+    const { id } = await world.json<Item>(['users', 'create', ...fields]);
+    expect((await world.run(['permissions', `user:${id}`])).stdout).toContain('Role:Query');
+    const wrong = await world.run(['users', 'create', '--set', 'name=Hedy', '--set', 'roleIds=Clark']);
+    expect([wrong.code, wrong.stderr]).toEqual([5, expect.stringContaining('There is no such role')]);
+  });
+
   test('see their own sessions', async () => {
     const { items } = await world.json<List>(['users', 'sessions']);
     expect(items).toHaveLength(1);

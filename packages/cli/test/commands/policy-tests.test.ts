@@ -60,7 +60,7 @@ test('a failure ends with 1, with the place, the reason and the remedy', async (
   );
   expect(stdout).toContain('      no explanation: the caller lacks Authorization:Explain\n');
   expect(stdout).toMatch(/^FAIL {2}nobody approves: NO_PERMISSION, expected allowed {2}cases.yaml:\d+:5$/m);
-  expect(stdout).toMatch(/^ {6}change {6}doorward users set-roles /m);
+  expect(stdout).toMatch(/^ {6}change {6}doorward users (?:set-roles|create) /m);
   expect(stdout).toMatch(/\n4 passed, 2 failed\n$/);
 });
 

@@ -30,6 +30,7 @@ afterAll(async () => {
 test.each([
   ['/docs/', 'Documentation'],
   ['/docs/concepts/tenants.html', 'Tenants'],
+  ['/docs/concepts/tenants', 'Tenants'],
 ])('%s is a page, which a browser checks each time', async (url, title) => {
   const answer = await app.inject({ url });
   expect(answer.statusCode).toBe(200);

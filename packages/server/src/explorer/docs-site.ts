@@ -14,7 +14,7 @@ import { serveFiles } from './docs-page.ts';
 const policy = filesPolicy("form-action 'none'");
 
 /** The colors of code have one name in every build, so a browser checks them as it checks a page. */
-const isPage = (path: string): boolean => /^\/(?:code\.css|(?:[\w-]+\/)*(?:[\w-]+\.html)?)$/.test(path);
+const isPage = (path: string): boolean => /^\/(?:code\.css|(?:[\w-]+\/)*(?:[\w-]+(?:\.html)?)?)$/.test(path);
 const isAsset = (path: string): boolean => /^\/(?:chunks\/)?[\w@.-]+\.(?:js|css|svg|png)$/.test(path);
 
 export function registerDocsSite(app: FastifyInstance, folder: string): void {
@@ -27,6 +27,8 @@ export function registerDocsSite(app: FastifyInstance, folder: string): void {
       allowedPath: isPage,
       decorateReply: false,
       index: 'index.html',
+      // `/docs/getting-started`, as people type and share it.
+      extensions: ['html'],
       cacheControl: false,
     });
   });

@@ -11,7 +11,8 @@ interface Texts {
   readonly text: string;
   readonly console: string;
   readonly explorer: string;
-  readonly documentation: string;
+  readonly docs: string;
+  readonly apiDocs: string;
   readonly health: string;
 }
 
@@ -21,7 +22,8 @@ const texts: Record<Language, Texts> = {
     text: 'This service manages who can do what in the apps that use it. To sign in, open one of these apps.',
     console: 'Console',
     explorer: 'GraphQL explorer',
-    documentation: 'API documentation',
+    docs: 'Documentation',
+    apiDocs: 'API documentation',
     health: 'Service status',
   },
   de: {
@@ -29,7 +31,8 @@ const texts: Record<Language, Texts> = {
     text: 'Dieser Dienst verwaltet, wer in den angeschlossenen Apps was tun darf. Um sich anzumelden, öffnen Sie eine dieser Apps.',
     console: 'Konsole',
     explorer: 'GraphQL-Explorer',
-    documentation: 'API-Dokumentation',
+    docs: 'Dokumentation',
+    apiDocs: 'API-Dokumentation',
     health: 'Dienststatus',
   },
   es: {
@@ -37,7 +40,8 @@ const texts: Record<Language, Texts> = {
     text: 'Este servicio gestiona quién puede hacer qué en las aplicaciones que lo usan. Para iniciar sesión, abra una de ellas.',
     console: 'Consola',
     explorer: 'Explorador de GraphQL',
-    documentation: 'Documentación de la API',
+    docs: 'Documentación',
+    apiDocs: 'Documentación de la API',
     health: 'Estado del servicio',
   },
   fr: {
@@ -45,21 +49,22 @@ const texts: Record<Language, Texts> = {
     text: 'Ce service gère qui peut faire quoi dans les applications qui l’utilisent. Pour vous connecter, ouvrez l’une d’elles.',
     console: 'Console',
     explorer: 'Explorateur GraphQL',
-    documentation: 'Documentation de l’API',
+    docs: 'Documentation',
+    apiDocs: 'Documentation de l’API',
     health: 'État du service',
   },
 };
 
 function page(language: Language, { serves }: PageSettings): Html {
-  const { title, text, console, explorer, documentation, health } = texts[language];
+  const { title, text, console, explorer, docs, apiDocs, health } = texts[language];
   const link = (address: string, name: string) =>
     html`<li><a class="button plain" href="${address}">${name}</a></li>`;
   const body = html`<h1>${title}</h1>
     <p>${text}</p>
     <ul class="links">
-      ${serves.console && link('/console', console)}
-      ${serves.documentation && link('/api-docs', documentation)}
-      ${serves.explorer && link('/graphql', explorer)} ${link('/health', health)}
+      ${serves.console && link('/console', console)} ${serves.docs && link('/docs/', docs)}
+      ${serves.apiDocs && link('/api-docs', apiDocs)} ${serves.explorer && link('/graphql', explorer)}
+      ${link('/health', health)}
     </ul>`;
   return hostedPage({ language, title, body });
 }

@@ -4,7 +4,7 @@ import { loadConfig } from '../config/config.ts';
 
 const printed = (env: Record<string, string>, port = 4000): string => {
   const config = loadConfig(env);
-  return banner(config, listeningAt(config.http.host, port), { ms: 12, next: 'npm run demo' });
+  return banner(config, listeningAt(config.http.host, port), { ms: 12, next: 'npm run demo', docs: false });
 };
 
 test('says where this process listens, and names APP_URL apart when that is elsewhere', () => {

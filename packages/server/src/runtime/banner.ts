@@ -9,12 +9,12 @@ export function listeningAt(host: string, port: number): string {
 
 /**
  * The text in the terminal when the service is ready. It contains only URLs that are enabled. `next`: the
- * command to try next, which differs between the package and the repository.
+ * command to try next, which differs between the package and the repository. `docs`: the documentation was built.
  */
 export function banner(
   config: Config,
   address: string,
-  { ms, next }: { readonly ms: number; readonly next: string },
+  { ms, next, docs }: { readonly ms: number; readonly next: string; readonly docs: boolean },
 ): string {
   const data =
     config.mode === 'embedded'
@@ -23,6 +23,7 @@ export function banner(
   const lines: [string, string][] = [
     ...(config.appUrl === address ? [] : [['APP_URL', config.appUrl] as [string, string]]),
     ...(config.console.enabled ? [['Console', `${address}/console`] as [string, string]] : []),
+    ...(docs ? [['Documentation', `${address}/docs`] as [string, string]] : []),
     ...(config.docs.enabled ? [['API explorer', `${address}/api-docs`] as [string, string]] : []),
     ...(config.graphql.explorer ? [['GraphQL', `${address}/graphql`] as [string, string]] : []),
     ['Health', `${address}/health/ready`],
