@@ -131,7 +131,7 @@ it('refuses `__proto__` as a key by name', async () => {
   const headers = { authorization: `Bearer ${owner.token}`, 'content-type': 'application/json' };
   const rest = await app.server.inject({
     method: 'POST',
-    url: `/projects/${id}/policy/plan?tenant=${scope.tenant}&scopeId=${scope.id}`,
+    url: `/api/projects/${id}/policy/plan?tenant=${scope.tenant}&scopeId=${scope.id}`,
     headers,
     payload: '{"policy": {"version": 1, "roles": {"__proto__": {}}}}',
   });

@@ -10,6 +10,7 @@ import {
   signInBrowser,
   type SignInBrowser,
 } from '../../../../test/support/project-app.ts';
+import { fillMethods } from '../../../../test/support/sign-in-methods.ts';
 import { roleIdOf } from '../../../access/built-in.ts';
 import { rowsOf } from '../../../db/query/rows.ts';
 import { projectCodes } from '../../../domain/app-tokens/project-code.ts';
@@ -148,6 +149,23 @@ describe('a person of the organization', () => {
     expect(redirectParameters(end)).toHaveProperty('code');
     expect((await membersOf(acme)).map(({ id }) => id)).toContain(former);
     expect(redirectParameters(await signIn(await identified(address), acme))).toHaveProperty('code');
+  });
+
+  it('with the maximum number of sign-in methods sees why this one is not added', async () => {
+    const acme = await company();
+    const address = addressAt(acme);
+    const { userId } = await app.person({ email: address });
+    await fillMethods(app, userId, 5);
+    provider.person = personAt(address);
+    const browser = await identified(address);
+    await toProvider(browser, acme);
+    const next = await browser.open(await app.mailedToken(address));
+    expect(next.headers.location).toMatch(/\/sign-in$/);
+    const { body } = await browser.page();
+    expect(body).toContain('so <bdi>Acme ID</bdi> can’t be added');
+    expect(body).toContain('action="/api/auth/flow/identifier"');
+    expect(await membersOf(acme)).toHaveLength(1);
+    expect(redirectParameters(await browser.answer('deny'))).toMatchObject({ error: 'access_denied' });
   });
 
   it('with a second factor gives it, unless the organization trusts that of its provider', async () => {

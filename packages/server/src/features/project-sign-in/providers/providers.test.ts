@@ -17,6 +17,7 @@ import {
   type AppInProject,
   type SignInBrowser,
 } from '../../../../test/support/project-app.ts';
+import { fillMethods } from '../../../../test/support/sign-in-methods.ts';
 import { visitor, type Visitor } from '../../../../test/support/visitor.ts';
 import { createKek, SealError } from '../../../crypto/keys/kek.ts';
 import { hashOneTimeToken } from '../../../crypto/tokens/one-time-token.ts';
@@ -411,16 +412,6 @@ describe('a sign-in to an app', () => {
     expect(redirectParameters(answer)['code'] ?? answer.headers.location).not.toContain('/sign-in');
   });
 
-  /** Fills the user's account up to this number of sign-in methods. */
-  const fill = async (userId: string, count: number): Promise<void> => {
-    const own = await methodsOf(userId);
-    const more = Array.from({ length: count - own.length }, () => ({
-      ...{ id: randomUUID(), userId, provider: 'github' as const, providerId: unique(), label: unique() },
-      ...{ isVerified: true, isPrimary: false, claims: false },
-    }));
-    await pool().insert(authenticationMethods).values(more);
-  };
-
   test.each([
     ['acme', () => acme],
     ['other', () => other],
@@ -428,7 +419,7 @@ describe('a sign-in to an app', () => {
     'a user with five methods is told so at the way back from %s, and can sign in another way or cancel',
     async (_, of) => {
       const owner = await app.person();
-      await fill(owner.userId, 5);
+      await fillMethods(app, owner.userId, 5);
       const provider = of();
       provider.person = provider.newPerson({ email: owner.email });
       const mailing = await appInProject(app, {
@@ -463,7 +454,7 @@ describe('a sign-in to an app', () => {
     acme.person = acme.newPerson({ email: owner.email });
     const browser = signInBrowser(app, shop);
     await toApp(browser);
-    await fill(owner.userId, 5);
+    await fillMethods(app, owner.userId, 5);
     expect(redirectParameters(await browser.answer('approve'))).toMatchObject({ error: 'access_denied' });
   });
 
