@@ -8,12 +8,17 @@ import { fullInput, schemas } from '../contract/sample.ts';
 import { isWhole } from '../support/breadth.ts';
 import type { Person } from '../support/client.ts';
 import { leastToll } from '../support/event-loop.ts';
+import {
+  largestContext,
+  largestQuestions,
+  numbers,
+  roleNames,
+  userMetadata,
+  widePermission,
+  widePolicy,
+} from '../support/largest-questions.ts';
 
-/**
- * Limits that are harmless each for itself, multiplied: conditions × lists, proposals × attributes, cases × values, tests ×
- * roles × permissions. Each question is the largest that its limits allow, of a role of ten thousand paths with the largest
- * conditions. None may keep the process from other requests, whether it is answered or refused.
- */
+/** None of the largest questions, and no operation with its fullest input, may keep the process from other requests. */
 const MOST_MS = 250;
 const MOST_BYTES = 8 * 1024 * 1024;
 
@@ -22,38 +27,6 @@ let owner: Person;
 let scope: ScopeRef;
 let projectId = '';
 let worker = '';
-
-const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
-const keyed = <T>(count: number, name: string, make: (at: number) => T): Record<string, T> =>
-  Object.fromEntries(numbers(count).map((at) => [`${name}${at}`, make(at)]));
-
-/** 63 nodes, which read a list of the question, one of the user, and the group by which the permission is held. */
-const widest = (at: number) => ({
-  Or: [
-    { StringEquals: { 'group.metadata.key': `no ${at}` } },
-    ...numbers(30).map((leaf) => ({ Contains: { 'resource.list': `a${at} ${leaf}` } })),
-    ...numbers(30).map((leaf) => ({ Contains: { 'user.metadata.list': `a${at} ${leaf}` } })),
-  ],
-});
-const many = {
-  permissions: keyed(100, 'P', (at) => ({ resource: 'order', action: 'read', condition: widest(at) })),
-};
-const wide = {
-  version: 1,
-  resources: { order: { actions: ['read', ...numbers(40).map((at) => `act-${at}`)] } },
-  permissions: {
-    ...many.permissions,
-    ...keyed(40, 'Act', (at) => ({ resource: 'order', action: `act-${at}`, condition: widest(at) })),
-  },
-  groups: {
-    ...keyed(100, 'G', () => ({ permissions: Object.keys(many.permissions) })),
-    Acts: { permissions: numbers(40).map((at) => `Act${at}`) },
-  },
-  roles: {
-    Wide: { groups: numbers(100).map((at) => `G${at}`) },
-    Actor: { groups: ['Acts'] },
-  },
-};
 
 beforeAll(async () => {
   app = await startOwnApp();
@@ -73,142 +46,13 @@ beforeAll(async () => {
   const as = { token: owner.token };
   const project = await app.must('createProject', { scope: owner.account, name: 'Wide' }, as);
   ({ id: projectId, scope } = project);
-  await app.must('applyPolicy', { id: projectId, scope, policy: wide }, as);
+  await app.must('applyPolicy', { id: projectId, scope, policy: widePolicy }, as);
   const roles = await app.must('roles', { scope }, as);
-  const roleIds = roles.items.filter(({ name }) => name === 'Wide' || name === 'Actor').map(({ id }) => id);
-  const metadata = { list: numbers(800).map((at) => `i${at}`) };
-  const users = numbers(5).map((at) => ({ scope, name: `Worker ${at}`, roleIds, metadata }));
+  const roleIds = roles.items.filter(({ name }) => roleNames.includes(name)).map(({ id }) => id);
+  const users = numbers(5).map((at) => ({ scope, name: `Worker ${at}`, roleIds, metadata: userMetadata }));
   for (const user of users) worker = (await app.must('createUser', user, as)).id;
 }, 300_000);
 afterAll(() => app.close());
-
-const list = numbers(7500).map((at) => `i${at}`);
-const members = keyed(5000, 'k', (at) => at);
-const context = { resource: { list } };
-const permission = { resource: 'order', action: 'read' };
-const about = () => ({ scope, permission, subject: { userId: worker } });
-
-/** A condition of three alternatives of seven, each about a list of a hundred. */
-const contradictory = (at: number) => ({
-  And: [
-    ...numbers(3).map((or) => ({
-      Or: numbers(7).map((leaf) => ({ NotEquals: { 'resource.value': `${at} ${or} ${leaf}` } })),
-    })),
-    { In: { 'resource.value': numbers(100) } },
-    { NotIn: { 'resource.value': numbers(99) } },
-  ],
-});
-const groupsOfHundred = {
-  resources: { order: { actions: numbers(50).map((at) => `a${at}`) } },
-  permissions: keyed(100, 'P', (at) => ({ resource: 'order', action: `a${at % 50}` })),
-  groups: keyed(100, 'H', () => ({ permissions: numbers(100).map((at) => `P${at}`) })),
-};
-const document = (more: object) => ({ id: projectId, scope, policy: { version: 1, ...more } });
-
-interface Case {
-  readonly name: string;
-  readonly input: () => unknown;
-  /** Where it is more than a request may ask. */
-  readonly status?: number;
-}
-
-const cases: readonly (readonly [string, Case])[] = [
-  ['a check with a list', { name: 'isAuthorized', input: () => ({ ...about(), context }) }],
-  [
-    'an explanation with thousands of attributes',
-    { name: 'isAuthorized', input: () => ({ ...about(), context: { resource: members }, explain: true }) },
-  ],
-  [
-    'an explanation with a list',
-    { name: 'isAuthorized', input: () => ({ ...about(), context, explain: true }) },
-  ],
-  [
-    'a batch of lists',
-    {
-      name: 'isAuthorizedBatch',
-      input: () => ({
-        scope,
-        subject: { userId: worker },
-        items: numbers(100).map(() => ({ permission, context: { resource: { list: list.slice(0, 1000) } } })),
-      }),
-      status: 400,
-    },
-  ],
-  ['the users who may, with a list', { name: 'whoCan', input: () => ({ scope, permission, context }) }],
-  [
-    'a plan with conditions of many cases',
-    {
-      name: 'planPolicy',
-      input: () =>
-        document({
-          resources: { order: { actions: ['read'] } },
-          permissions: keyed(300, 'N', (at) => ({
-            resource: 'order',
-            action: 'read',
-            condition: contradictory(at),
-          })),
-        }),
-    },
-  ],
-  [
-    'a plan with a thousand tests of a hundred roles',
-    {
-      name: 'planPolicy',
-      input: () =>
-        document({
-          ...groupsOfHundred,
-          roles: keyed(100, 'R', () => ({ groups: numbers(100).map((at) => `H${at}`) })),
-          tests: keyedTests(1000),
-        }),
-      status: 400,
-    },
-  ],
-  [
-    'a plan with a thousand roles of a hundred groups',
-    {
-      name: 'planPolicy',
-      input: () =>
-        document({
-          ...groupsOfHundred,
-          roles: keyed(1000, 'R', () => ({ groups: numbers(100).map((at) => `H${at}`) })),
-        }),
-      status: 400,
-    },
-  ],
-  [
-    'a plan with a thousand roles of twenty groups',
-    {
-      name: 'planPolicy',
-      input: () =>
-        document({
-          ...groupsOfHundred,
-          roles: keyed(1000, 'R', () => ({ groups: numbers(20).map((at) => `H${at}`) })),
-        }),
-    },
-  ],
-  [
-    'a plan with thousands of unknown names',
-    {
-      name: 'planPolicy',
-      input: () =>
-        document({
-          ...groupsOfHundred,
-          groups: keyed(1000, 'U', (of) => ({
-            permissions: numbers(19).map((at) => `unknown ${of} ${at}`),
-          })),
-        }),
-      status: 400,
-    },
-  ],
-];
-
-const keyedTests = (count: number) =>
-  numbers(count).map((at) => ({
-    name: `T${at}`,
-    permission: 'order:a1',
-    subject: { roles: numbers(100).map((role) => `R${role}`) },
-    expect: { authorized: true },
-  }));
 
 /** Sends the request, and fails if it keeps the process from others, or answers more than a request may. */
 async function measured(what: string, name: string, input: unknown) {
@@ -229,10 +73,10 @@ afterAll(() => {
 });
 
 describe('one request', () => {
-  it.each(cases)(
+  it.each(largestQuestions)(
     '%s',
     async (what, { name, input, status = 200 }) => {
-      const result = await measured(what, name, input());
+      const result = await measured(what, name, input({ scope, projectId, userId: worker }));
       expect(result.status, result.body.slice(0, 500)).toBe(status);
     },
     120_000,
@@ -246,7 +90,7 @@ it('many pages of who may, in one GraphQL request, share one budget', async () =
     method: 'POST',
     url: '/graphql',
     headers: { authorization: `Bearer ${owner.token}` },
-    payload: { query, variables: { input: { scope, permission, context } } },
+    payload: { query, variables: { input: { scope, permission: widePermission, context: largestContext } } },
   });
   expect(body).toContain('QUERY_TOO_COMPLEX');
 }, 120_000);
@@ -267,7 +111,7 @@ describe('the fullest input of each operation', () => {
       const place = op.scoped ? (inProject ? scope : owner.account) : undefined;
       const { properties = {} } = schemas.of(op).input;
       const existing = {
-        ...('permission' in properties && { permission }),
+        ...('permission' in properties && { permission: widePermission }),
         ...('id' in properties && { id: name === 'userPermissions' ? worker : projectId }),
       };
       let input = fullInput(op, place, existing, free);
