@@ -18808,12 +18808,16 @@ export interface operations {
           email: string;
           /** @description The token of the page; checked if sent. */
           form_token?: string;
+          /** @description Any text. For 30 seconds a request with the same `form_token`, address and text is a repetition, which mails nothing. */
+          attempt?: string;
         };
         'application/x-www-form-urlencoded': {
           /** @description The address of the person. */
           email: string;
           /** @description The token of the page; checked if sent. */
           form_token?: string;
+          /** @description Any text. For 30 seconds a request with the same `form_token`, address and text is a repetition, which mails nothing. */
+          attempt?: string;
         };
       };
     };
@@ -18843,12 +18847,16 @@ export interface operations {
           email: string;
           /** @description The token of the page; checked if sent. */
           form_token?: string;
+          /** @description Any text. For 30 seconds a request with the same `form_token`, address and text is a repetition, which mails nothing. */
+          attempt?: string;
         };
         'application/x-www-form-urlencoded': {
           /** @description The address of the person. */
           email: string;
           /** @description The token of the page; checked if sent. */
           form_token?: string;
+          /** @description Any text. For 30 seconds a request with the same `form_token`, address and text is a repetition, which mails nothing. */
+          attempt?: string;
         };
       };
     };
