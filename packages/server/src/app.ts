@@ -15,6 +15,7 @@ import { connectRedis } from './db/connection/redis.ts';
 import { transactionNumber, openChanges } from './db/cache/changes.ts';
 import { createCursors } from './db/query/cursor.ts';
 import { createIdempotency } from './db/idempotency/idempotency.ts';
+import { createRepeatedSteps } from './domain/sign-in-flow/repeated-steps.ts';
 import { prepareDatabase } from './db/preparation/migrate.ts';
 import type { Database } from './db/connection/open.ts';
 import { createPurge } from './db/purge/purge.ts';
@@ -167,6 +168,14 @@ export async function createApp(options: AppOptions): Promise<App> {
   const databaseSlots = embedded ? EMBEDDED_SLOTS : config.database.poolMax;
   const admission = createAdmission({ services, ...config.overload, databaseSlots, onEventLoop: embedded });
   const denials = createDenials({ transaction, record, clock, log: logError });
+  const idempotency = createIdempotency({
+    database,
+    clock,
+    hashKeys: kek.deriveAll('idempotency'),
+    revision: async (db) => revisions.seal(await transactionNumber(db)),
+    log: logError,
+  });
+  const repeatedSteps = createRepeatedSteps({ pool, transaction, clock, kek });
   const invoke = denials.watch(
     createInvoke({
       services,
@@ -186,13 +195,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       scopedDb: (tx, scope, op, notes, principal, related) =>
         bindScope({ tx, scope, notes, ...listing, list: `${op.name} ${principal?.credentialId}`, related }),
       transaction,
-      runOnce: createIdempotency({
-        database,
-        clock,
-        hashKeys: kek.deriveAll('idempotency'),
-        revision: async (db) => revisions.seal(await transactionNumber(db)),
-        log: logError,
-      }),
+      runOnce: (op, call) => idempotency(op, call) ?? repeatedSteps(op, call),
       commit,
       dryRun: createDryRun(database, rows.nouns),
     }),

@@ -18844,12 +18844,16 @@ export interface operations {
           email: string;
           /** @description The token of the page; checked if sent. */
           form_token?: string;
+          /** @description Any text. For 30 seconds a request with the same `form_token`, address and text is a repetition, which mails nothing. */
+          attempt?: string;
         };
         'application/x-www-form-urlencoded': {
           /** @description The address of the person. */
           email: string;
           /** @description The token of the page; checked if sent. */
           form_token?: string;
+          /** @description Any text. For 30 seconds a request with the same `form_token`, address and text is a repetition, which mails nothing. */
+          attempt?: string;
         };
       };
     };
@@ -18879,12 +18883,16 @@ export interface operations {
           email: string;
           /** @description The token of the page; checked if sent. */
           form_token?: string;
+          /** @description Any text. For 30 seconds a request with the same `form_token`, address and text is a repetition, which mails nothing. */
+          attempt?: string;
         };
         'application/x-www-form-urlencoded': {
           /** @description The address of the person. */
           email: string;
           /** @description The token of the page; checked if sent. */
           form_token?: string;
+          /** @description Any text. For 30 seconds a request with the same `form_token`, address and text is a repetition, which mails nothing. */
+          attempt?: string;
         };
       };
     };

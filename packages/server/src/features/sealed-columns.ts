@@ -5,7 +5,7 @@ import { organizationConnections } from './organization-connections/connection.t
 import { webhookSecrets } from './webhook-subscriptions/subscription.ts';
 import { mfaFactors } from './mfa/mfa-factor.ts';
 
-/** Columns to encrypt again before a former encryption key can be removed. Sign-in flows expire within ten minutes. */
+/** Columns to encrypt again before a former encryption key can be removed. Sign-in flows and outcomes of their steps expire within ten minutes. */
 export const sealedColumns: readonly SealedColumn[] = [
   { table: signingKeySecrets, key: signingKeySecrets.keyId, sealed: signingKeySecrets.sealed },
   { table: mfaFactors, key: mfaFactors.id, sealed: mfaFactors.sealedSecret },

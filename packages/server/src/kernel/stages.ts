@@ -59,7 +59,7 @@ export interface Stages {
     related: RelatedAccess,
   ): ScopedDb;
   readonly transaction: <T>(work: (tx: Executor) => Promise<T>) => Promise<T>;
-  /** Null when the call has no `Idempotency-Key` or the operation takes none. @throws VALIDATION_ERROR */
+  /** Null when a repetition of the call would run again. @throws VALIDATION_ERROR for a malformed `Idempotency-Key` */
   runOnce(op: NamedOperation, call: Call): RunOnce | null;
   /** Makes a change, rolls it back, and answers how it would affect rights. */
   dryRun(
@@ -118,11 +118,12 @@ export type Admit = (
   principal: Principal | null,
 ) => Promise<boolean> | boolean;
 
-/** Performs a mutation in the transaction that it passes, or replays its stored answer (conventions §9). */
+/** Performs a mutation in the transaction that it passes, or replays its stored answer (conventions §9, identity §12). */
 export type RunOnce = (
   input: Readonly<Record<string, unknown>>,
   by: MutationOrigin,
   perform: (transaction: Stages['transaction']) => Promise<unknown>,
+  notes: Pick<MutationNotes, 'cookies'>,
 ) => Promise<unknown>;
 
 interface Entrance {

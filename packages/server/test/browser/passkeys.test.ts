@@ -261,7 +261,7 @@ test('is added in the console, and signs in to an app without a name', async () 
   // Else the button could send its request to a device without a person.
   await device.attend(true);
   await press('Sign in with a passkey');
-  await page.waitForURL('**/consent');
+  await page.waitForURL(/\/consent\?flow=/);
   await press('Allow');
   await isBackWithCode();
 });
@@ -269,7 +269,7 @@ test('is added in the console, and signs in to an app without a name', async () 
 test('is offered in the field of the address, where the browser fills it in', async () => {
   await enrol();
   await startSignIn();
-  await view.page.waitForURL('**/consent');
+  await view.page.waitForURL(/\/consent\?flow=/);
   await press('Allow');
   await isBackWithCode();
 });
@@ -333,7 +333,7 @@ test('that its device does not verify says so, and the other ways are still ther
   await view.page.getByText('No passkey was used').waitFor();
   await inspect('unused');
   await givePassword();
-  await view.page.waitForURL('**/consent');
+  await view.page.waitForURL(/\/consent\?flow=/);
 });
 
 test('is the second factor after a password; and when it is lost, a recovery code is', async () => {
@@ -353,7 +353,7 @@ test('is the second factor after a password; and when it is lost, a recovery cod
   expect(pathNow()).toBe('second-factor');
   await inspect('second-factor');
   await press('Confirm with a passkey');
-  await page.waitForURL('**/consent');
+  await page.waitForURL(/\/consent\?flow=/);
   await press('Allow');
   await isBackWithCode();
 

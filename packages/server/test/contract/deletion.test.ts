@@ -74,6 +74,7 @@ describe('when a node is purged', () => {
       mails: 'a day, by the outbox',
       passkey_challenges: 'five minutes',
       prepared_operators: 'their own end',
+      step_outcomes: 'half a minute',
     };
     const reached = (name: string): boolean =>
       graph.order.some((table) => table.name === name && table.ofTenant) ||

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../../../test/support/app.ts';
 import { fail } from '../../errors.ts';
 import type { Call, Principal } from '../../kernel/context.ts';
-import type { RunOnce } from '../../kernel/stages.ts';
+import { createNotes, type RunOnce } from '../../kernel/stages.ts';
 import { takesIdempotencyKey, type NamedOperation } from '../../kernel/operation.ts';
 import { bare, refuse } from '../../kernel/output/reply.ts';
 import { createIdempotency, purgeIdempotencyKeys, type IdempotencyOptions } from './idempotency.ts';
@@ -49,7 +49,7 @@ async function ask(
     op,
     call,
   ) as RunOnce;
-  const answer = await once(input, { scope: undefined, principal, call }, perform).catch(
+  const answer = await once(input, { scope: undefined, principal, call }, perform, createNotes()).catch(
     (error: unknown) => error,
   );
   return { answer, replayed: 'Idempotency-Replayed' in call.effects.headers };

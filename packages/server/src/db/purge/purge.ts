@@ -156,6 +156,7 @@ export function createPurge<Position>(options: PurgeOptions<Position>): Purge {
     await purgeOlder('one_time_tokens', 'expires_at', clock.now());
     await purgeOlder('passkey_challenges', 'expires_at', clock.now());
     await purgeOlder('sign_in_flows', 'expires_at', clock.now());
+    await purgeOlder('step_outcomes', 'expires_at', clock.now());
     await purgeOlder('cli_codes', 'expires_at', clock.now());
     await purgeOlder('project_codes', 'expires_at', clock.now());
     await purgeOlder('device_authorizations', 'expires_at', clock.now());

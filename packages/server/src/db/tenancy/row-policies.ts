@@ -209,4 +209,5 @@ export const serviceOnlyTables: Readonly<Record<string, string>> = {
   project_codes: 'belongs to a user who signs in to an app',
   sessions: 'belongs to a user; sessions with an app are ended without row-level security',
   sign_in_flows: 'belongs to a browser that signs in',
+  step_outcomes: 'belongs to a browser that signs in',
 };

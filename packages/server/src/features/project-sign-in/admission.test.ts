@@ -311,6 +311,8 @@ describe('GitHub', () => {
       expect([answer.statusCode, answer.headers.location], address).toEqual([400, undefined]);
     }
     expect((await browser.get(back)).headers.location).toContain('/consent');
+    expect((await browser.get(back)).headers.location).toContain('/consent');
+    app.clock.advance(31_000);
     expect((await browser.get(back)).statusCode).toBe(400);
   });
 

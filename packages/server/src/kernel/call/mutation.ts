@@ -22,7 +22,7 @@ export function* mutate(state: CallState, caller: CallerCheck | undefined, runOn
   }
   const origin: MutationOrigin = { scope, principal, call, caller };
   const perform = (transaction: Stages['transaction']) => commitChange(state, origin, transaction);
-  return runOnce ? runOnce(input, origin, perform) : perform(stages.transaction);
+  return runOnce ? runOnce(input, origin, perform, notes) : perform(stages.transaction);
 }
 
 /** Runs without a transaction: work that takes long must not hold a connection. */

@@ -156,6 +156,7 @@ describe('a user without a second factor', () => {
     }
     const before = await browser.formToken();
     expect(redirectParameters(await confirm(browser))).toHaveProperty('code');
+    app.clock.advance(31_000);
     const twice = await browser.post('/api/auth/project/enrolment/confirm', {
       form_token: before,
       kept: 'yes',

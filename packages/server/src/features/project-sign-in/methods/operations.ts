@@ -39,13 +39,22 @@ const addressBucket = (operation: string, email: string, { network }: Call): str
 const flowBucket = (operation: string, { flowCookie, network }: Call): string =>
   `${operation} ${hashOneTimeToken(flowCookie ?? '')} ${network}`;
 
+/** A page that offers another mail has a new value each time it is shown; a form that is sent twice has the same. */
+const attempt = z
+  .string()
+  .max(64)
+  .optional()
+  .describe(
+    'Any text. For 30 seconds a request with the same `form_token`, address and text is a repetition, which mails nothing.',
+  );
+
 export const requestProjectEmail = mutation({
   ...inFlow,
   rest: 'POST /auth/project/email/request',
   summary: 'Request a mail with a code and a link to sign in to a project app',
   description: `${needsFlow} The answer is the same for every address.`,
   takesForm: { ...toSignInPage, refusal: redirectOnError('signIn', 'VALIDATION_ERROR') },
-  input: { email: typedAddress, form_token: formToken },
+  input: { email: typedAddress, form_token: formToken, attempt },
   output: Accepted,
   status: 202,
   codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED', 'PROVIDER_NOT_CONFIGURED'],
@@ -208,7 +217,7 @@ export const requestFlowReset = mutation({
   summary: 'Request a mail with a code for a new password, in a sign-in to a project app',
   description: `${needsFlow} The answer is the same for every address.`,
   takesForm: { ...toSignInPage, refusal: redirectOnError('reset', 'VALIDATION_ERROR') },
-  input: { email: typedAddress, form_token: formToken },
+  input: { email: typedAddress, form_token: formToken, attempt },
   output: Accepted,
   status: 202,
   codes: ['INVALID_TOKEN', 'ORIGIN_NOT_ALLOWED', 'PROVIDER_NOT_CONFIGURED'],

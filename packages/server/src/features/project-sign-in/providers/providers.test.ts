@@ -310,6 +310,7 @@ describe('an answer of a provider that is not to be believed', () => {
     const victim = visitor(app.server);
     expect((await victim.get(back)).statusCode).toBe(400);
     expect((await browser.get(back)).statusCode).toBe(303);
+    app.clock.advance(31_000);
     expect((await browser.get(back)).statusCode).toBe(400);
   });
 });

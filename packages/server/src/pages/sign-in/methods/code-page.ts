@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { fillSentence } from '../../../html/fill-sentence.ts';
 import { html, type Html } from '../../../html/html.ts';
 import type { Language } from '../../../i18n/translate.ts';
@@ -45,6 +46,9 @@ export function mailedCodePage(language: Language, state: PageState, address: st
   return appPage({ language, state, title, body, place: signInTexts[language].place, ...script });
 }
 
+/** Tells another mail that the person asks for from a form that was sent twice. */
+const newAttempt = (): string => randomBytes(32).toString('base64url');
+
 /** What was typed at a sign-up is not kept on the page, so another mail begins with its form. */
 function sendAgain(language: Language, { formToken, signIn, providers }: PageState, address: string): Html {
   const { code } = methodTexts[language];
@@ -54,7 +58,8 @@ function sendAgain(language: Language, { formToken, signIn, providers }: PageSta
   return html`${
       mayResend &&
       html`<form method="post" action="${action}">
-        ${hiddenField('form_token', formToken)} ${hiddenField('email', address)}
+        ${hiddenField('form_token', formToken)} ${hiddenField('attempt', newAttempt())}
+        ${hiddenField('email', address)}
         <button class="plain">${code.sendAgain}</button>
       </form>`
     }
