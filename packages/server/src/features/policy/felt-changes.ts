@@ -1,0 +1,34 @@
+import type { Change, Comparison } from './document/match.ts';
+
+/**
+ * The changes that existing users and keys can feel. A new role has no holders yet, so neither it nor the groups and
+ * permissions that it alone uses need to be written to find out who gains and loses: in a first document that is all of
+ * them, and writing them would keep the database busy only to be rolled back. Sign-up roles stay, because apps refer to them.
+ */
+export function feltChanges({ after, changes }: Comparison): Change[] {
+  const isNew = (kind: Change['kind']): ReadonlySet<string> =>
+    new Set(
+      changes.flatMap((change) => (change.kind === kind && change.action === 'create' ? [change.key] : [])),
+    );
+  const [roles, groups, permissions] = [isNew('roles'), isNew('groups'), isNew('permissions')];
+  const signUpRoles = new Set(Object.values(after.apps).map(({ signUpRole }) => signUpRole));
+  const keepsRole = (key: string) => !roles.has(key) || signUpRoles.has(key);
+  const usedGroups = usedBy(after.roles, keepsRole, 'groups');
+  const keepsGroup = (key: string) => !groups.has(key) || usedGroups.has(key);
+  const usedPermissions = usedBy(after.groups, keepsGroup, 'permissions');
+  const keeps: Partial<Record<Change['kind'], (key: string) => boolean>> = {
+    roles: keepsRole,
+    groups: keepsGroup,
+    permissions: (key) => !permissions.has(key) || usedPermissions.has(key),
+  };
+  return changes.filter(({ kind, key }) => keeps[kind]?.(key) ?? true);
+}
+
+/** What the kept rows refer to. */
+function usedBy<M extends 'groups' | 'permissions'>(
+  rows: Readonly<Record<string, { readonly [member in M]?: readonly string[] | undefined }>>,
+  keeps: (key: string) => boolean,
+  member: M,
+): ReadonlySet<string> {
+  return new Set(Object.entries(rows).flatMap(([key, row]) => (keeps(key) ? (row[member] ?? []) : [])));
+}
