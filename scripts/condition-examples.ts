@@ -16,8 +16,8 @@ export interface OperatorExamples {
 }
 
 const resource = (members: object): object => ({ resource: members });
-const noText = 'one of the two is no text';
-const noNumber = 'one of the two is no number; text with digits is none';
+const noText = 'one of the two is not text';
+const noNumber = 'one of the two is not a number; text with digits is not one either';
 const otherType = 'one of the two is a list or an object, or both have values of different types';
 
 export const examples: Readonly<Record<Operator, OperatorExamples>> = {
@@ -83,7 +83,7 @@ export const examples: Readonly<Record<Operator, OperatorExamples>> = {
   },
   StringIn: {
     meaning: 'the value is text and equals one item of the list',
-    unknown: 'the value is no text, or no item is equal and some item cannot be compared with it',
+    unknown: 'the value is not text, or no item is equal and some item cannot be compared with it',
     condition: { StringIn: { 'user.metadata.region': { $ref: 'resource.regions' } } },
     attributes: {
       true: { user: { metadata: { region: 'eu' } }, ...resource({ regions: ['eu', 'us'] }) },
@@ -93,7 +93,7 @@ export const examples: Readonly<Record<Operator, OperatorExamples>> = {
   },
   StringNotIn: {
     meaning: 'the value is text and equals no item of the list',
-    unknown: 'the value is no text, or no item is equal and some item cannot be compared with it',
+    unknown: 'the value is not text, or no item is equal and some item cannot be compared with it',
     condition: { StringNotIn: { 'resource.country': ['KP', 'IR'] } },
     attributes: {
       true: resource({ country: 'FR' }),

@@ -145,7 +145,7 @@ async function runDemo(base: string, mailDir: string): Promise<void> {
   );
   remark(`It runs against ${base}${own ? ', a temporary service' : ''}.`);
   remark(
-    'Lines that are no comments are for bash: paste them one by one, in this folder, while `npm start` runs.',
+    'Lines that are not comments are for bash: paste them one by one, in this folder, while `npm start` runs.',
   );
   print();
   assign('BASE', base, own ? 'http://localhost:4000' : base);

@@ -60,6 +60,6 @@ async function copy(root: string, path: string, folder: string): Promise<void> {
 
 function versionOf(library: string, dependencies: Readonly<Record<string, string>>): string {
   const version = dependencies[library];
-  if (version === undefined) throw new Error(`${library} is no dependency of the service`);
+  if (version === undefined) throw new Error(`${library} is not a dependency of the service`);
   return version;
 }

@@ -21,12 +21,29 @@ const guides = ['b2b-product', 'customers', 'nginx', 'machine-onboarding', 'supp
 /** Getting started without the parts that need PostgreSQL or another process. */
 const firstCheck = { page: start, until: '\n## Policy tests' };
 
-/** Guides that go on where another one was. */
-const earlier: Readonly<Record<string, EarlierPage>> = {
-  'docs/guides/customers.md': { page: 'docs/guides/b2b-product.md', until: '\n## 6. ' },
+const guide = (name: string): EarlierPage => ({ page: `docs/guides/${name}.md` });
+
+/** Guides that continue where another one ended. */
+const earlier: Readonly<Record<string, readonly EarlierPage[]>> = {
+  'docs/guides/customers.md': [{ ...guide('b2b-product'), until: '\n## 6. ' }],
 };
 
-describe.each([...concepts, ...guides])('%s', (page) => {
+/** A reader may follow all guides on one database. The last page is the one whose output is compared. */
+const inOneShell: readonly (readonly [string, readonly EarlierPage[]])[] = [
+  ['docs/guides/machine-onboarding.md', ['b2b-product', 'customers'].map(guide)],
+  ['docs/guides/support-runbook.md', ['machine-onboarding', 'b2b-product', 'nginx'].map(guide)],
+];
+
+const visits = [
+  ...[...concepts, ...guides].map((page) => [page, earlier[page] ?? []] as const),
+  ...inOneShell,
+].map(([page, after]) => ({
+  page,
+  after,
+  title: [page, ...after.map((other) => other.page)].join(', after '),
+}));
+
+describe.each(visits)('$title', ({ page, after }) => {
   it('prints what it shows', async () => {
     const service = await serveOwnApp();
     try {
@@ -35,7 +52,7 @@ describe.each([...concepts, ...guides])('%s', (page) => {
         before: [firstCheck, { page: helpers }],
         url: service.url,
         then: () => verifyAddress(service.app),
-        after: earlier[page],
+        after,
       });
       for (const { language, printed, actual } of samples)
         expect(comparable(language, actual)).toEqual(comparable(language, printed));

@@ -68,12 +68,12 @@ interface Visit {
   readonly url: string;
   /** What the reader does in a browser after those pages. */
   readonly then?: () => Promise<void>;
-  /** The page on which this one goes on, if it is not one of those. */
-  readonly after?: EarlierPage | undefined;
+  /** The pages that the reader followed after that, in the same shell. */
+  readonly after?: readonly EarlierPage[];
 }
 
 /** With RECORD=1 the outputs are written into the page. */
-export async function runPage({ page, before, url, then, after }: Visit): Promise<Sample[]> {
+export async function runPage({ page, before, url, then, after = [] }: Visit): Promise<Sample[]> {
   const text = await readFile(join(root, page), 'utf8');
   const blocks = blocksOf(text);
   // Below node_modules, so that a program finds our packages.
@@ -90,7 +90,11 @@ export async function runPage({ page, before, url, then, after }: Visit): Promis
   const keep = names.size === 0 ? '' : `declare -p ${[...names].join(' ')}\ndeclare -f`;
   const state = await bash(`set -euo pipefail\n${withoutOutput(start)}\n${keep}`, cwd, env);
   await then?.();
-  const script = ['set -euo pipefail', state, withoutOutput(after ? await commandsOf(after) : [])];
+  const script = [
+    'set -euo pipefail',
+    state,
+    withoutOutput((await Promise.all(after.map(commandsOf))).flat()),
+  ];
   const outputs: (Block | undefined)[] = [];
   blocks.forEach((block, index) => {
     if (block.language !== 'sh') return;

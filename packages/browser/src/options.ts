@@ -45,7 +45,8 @@ export function checkedOptions(options: BrowserClientOptions): Settings {
     throw configError('scopes: must be a list of names such as order:read');
   if (!isTexts(origins)) throw configError('origins: must be a list of origins');
   for (const origin of origins)
-    if (secureUrl('origins', origin).origin !== origin) throw configError(`origins: ${origin} is no origin`);
+    if (secureUrl('origins', origin).origin !== origin)
+      throw configError(`origins: ${origin} is not an origin`);
   return {
     issuer,
     clientId,

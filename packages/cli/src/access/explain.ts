@@ -87,7 +87,7 @@ async function commandsOf(
     const me = await api.me({}).catch(() => undefined);
     const other =
       me?.user.id === subject.id
-        ? ['            by another administrator: your own roles are not yours to change']
+        ? ['            by another administrator: you cannot change your own roles']
         : [];
     return [`change      doorward ${command} ${at}`, ...other];
   }

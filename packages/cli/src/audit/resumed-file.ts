@@ -30,7 +30,7 @@ export async function openExport(
     const end = await endOfLine(file, size);
     if (end < size) await file.truncate(end);
     if (end === 0) {
-      if (size > STEP) throw usageFault(`${path} is no export: it has no whole line.`);
+      if (size > STEP) throw usageFault(`${path} is not an export: it has no complete line.`);
       return { file, last: null };
     }
     const start = await endOfLine(file, end - 1);

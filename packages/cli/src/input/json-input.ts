@@ -20,7 +20,7 @@ export function parsedObject(flag: string, source: string): Record<string, unkno
   try {
     value = JSON.parse(source);
   } catch (error) {
-    throw usageFault(`${flag} is no JSON: ${(error as Error).message.slice(0, 100)}.`);
+    throw usageFault(`${flag} is not valid JSON: ${(error as Error).message.slice(0, 100)}.`);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw usageFault(`${flag} must be a JSON object.`);

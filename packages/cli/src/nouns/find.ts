@@ -19,7 +19,7 @@ export const idOfRow = ({ idOf }: Noun, row: Row): string => (idOf ? idOf(row) :
 /** @throws Fault for a text that is no id */
 export function assertId(text: string): string {
   if (isId(text)) return text.toLowerCase();
-  throw usageFault('This is no id.', 'lists show ids in their first column');
+  throw usageFault('This is not an id.', 'lists show ids in their first column');
 }
 
 /** The id that an argument means. @throws Fault if it means none, or several */
@@ -43,7 +43,7 @@ export async function findRow(run: Run, doorward: Client, noun: Noun, text: stri
 
 async function findNamed(run: Run, doorward: Client, noun: Noun, text: string): Promise<Row> {
   const { namedBy, list } = noun;
-  if (namedBy === undefined) throw usageFault(`${text} is no id.`, `doorward ${noun.word} list`);
+  if (namedBy === undefined) throw usageFault(`${text} is not an id.`, `doorward ${noun.word} list`);
   const named = (row: Row): unknown => (typeof namedBy === 'string' ? row[namedBy] : namedBy(row));
   const matches: Row[] = [];
   for await (const row of operationOf(doorward, list).each?.({ search: text }, run) ?? [])

@@ -1,7 +1,9 @@
 import type { Command, Options } from '../command.ts';
-import { usageFault } from '../fault.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { shownFault, usageFault } from '../fault.ts';
 import { visible } from '../output/text.ts';
-import type { Row } from '../output/table.ts';
+import type { Column, Row } from '../output/table.ts';
+import type { Run } from '../run.ts';
 import { assertCanConfirm } from '../input/confirm.ts';
 import { makeChange } from './change.ts';
 import { askOptions, fieldOptions, fieldsText, readFields, secretInput } from './fields.ts';
@@ -55,22 +57,41 @@ const listCommand = (noun: Noun): Command => ({
     const input = pageInput(options);
     const doorward = await run.connection.inScope();
     const operation = operationOf(doorward, noun.list);
-    if (options.flag('all')) {
+    const { items, nextCursor } = await withRelations(noun, async (relations): Promise<Page> => {
+      if (!options.flag('all')) return (await operation({ ...input, ...relations }, run)) as Page;
       const rows: Row[] = [];
-      for await (const row of operation.each?.(input, run) ?? []) rows.push(row);
-      return run.terminal.list(rows, noun.columns, null);
-    }
-    const { items, nextCursor } = (await operation(input, run)) as Page;
+      for await (const row of operation.each?.({ ...input, ...relations }, run) ?? []) rows.push(row);
+      return { items: rows, nextCursor: null };
+    });
     run.terminal.list(items, noun.columns, nextCursor);
   },
 });
+
+/** Reads without the related rows if the caller may not read those. */
+async function withRelations<T>({ relations }: Noun, read: (input: Row) => Promise<T>): Promise<T> {
+  if (!relations) return read({});
+  return read({ relations }).catch((error: unknown) => {
+    if (shownFault(error).exitCode !== exitCodes.forbidden) throw error;
+    return read({});
+  });
+}
+
+/** The columns of one row. */
+const columnsOf = ({ columns, shown = [] }: Noun): readonly Column[] => [...columns, ...shown];
+
+/** The row with what follows from its scope. */
+async function completed({ connection, settings }: Run, { derived }: Noun, row: Row): Promise<Row> {
+  const scope = derived && (await connection.scope());
+  return scope ? { ...row, ...derived(scope, await settings.url()) } : row;
+}
 
 const getCommand = (noun: Noun): Command => ({
   path: [noun.word, 'get'],
   summary: `Show one ${noun.singular}`,
   arguments: { [`<${noun.singular.replace(/^API /, '')}>`]: nameOf(noun) },
   async run(run, [name = '']) {
-    run.terminal.record(await findRow(run, await run.connection.inScope(), noun, name), noun.columns);
+    const row = await findRow(run, await run.connection.inScope(), noun, name);
+    run.terminal.record(await completed(run, noun, row), columnsOf(noun));
   },
 });
 
@@ -88,17 +109,18 @@ const createCommand = (noun: Noun): Command => ({
     const doorward = await run.connection.inScope({ changes: true });
     const input = { ...(await withIds(run, doorward, fields)), ...secret };
     const target = noun.secret && !run.flags.dryRun ? await openSecretTarget(run, options) : null;
-    const row = await makeChange(run, doorward, { change: noun.create, input }).catch(
+    const created = await makeChange(run, doorward, { change: noun.create, input }).catch(
       async (error: unknown) => {
         await target?.discard();
         throw error;
       },
     );
+    const row = created && (await completed(run, noun, created));
     if (row && target && noun.secret && typeof row[noun.secret] === 'string')
-      await target.deliver(row, noun.secret, noun.columns);
+      await target.deliver(row, noun.secret, columnsOf(noun));
     else if (row) {
       await target?.discard();
-      run.terminal.record(row, noun.columns);
+      run.terminal.record(row, columnsOf(noun));
     }
   },
 });

@@ -1,4 +1,4 @@
-import type { components } from '@doorward/node';
+import type { components, Scope } from '@doorward/node';
 import type { Column, Row } from '../output/table.ts';
 
 type Inputs = components['schemas']['OperationInputs'];
@@ -52,6 +52,12 @@ export interface NounParts<C extends OperationName, U extends OperationName> {
   /** What takes it away: `delete`, or another word such as `remove`. */
   readonly deleteWord?: string;
   readonly columns: readonly Column[];
+  /** Columns of one row that a list leaves out. */
+  readonly shown?: readonly Column[];
+  /** Members of one row that follow from its scope and the address of the service. */
+  readonly derived?: (scope: Scope, url: string) => Row;
+  /** Related rows that a list shows, if the caller may read them. */
+  readonly relations?: readonly string[];
   /** Fields that can be set: those of both operations, and no other. */
   readonly fields: Readonly<Record<FieldsOf<C> | FieldsOf<U>, FieldKind>>;
   /** Beside the id, what one can be named by. */

@@ -1,3 +1,4 @@
+import type { Scope } from '@doorward/node';
 import type { Row } from '../output/table.ts';
 import { foreseen, noun, plain, type Noun } from './noun.ts';
 
@@ -7,6 +8,13 @@ const id = { name: 'id', kind: 'id' } as const;
 const created = { name: 'created', of: 'createdAt', kind: 'time' } as const;
 const member = (part: string, name: string) => (row: Row) => (row[part] as Row | undefined)?.[name];
 const joined = (first: unknown, second: unknown): string => `${String(first)}:${String(second)}`;
+
+/** Libraries for OpenID Connect need it next. It is the address of the service with the path of the project. */
+function issuerOf({ tenant, id }: Scope, url: string): string | null {
+  const [owner = '', project = ''] = id.split(':');
+  if (tenant !== 'accountProject' && tenant !== 'organizationProject') return null;
+  return `${url}/${tenant === 'accountProject' ? 'acc' : 'org'}/${owner}/prj/${project}`;
+}
 
 export const keys = noun({
   word: 'keys',
@@ -22,9 +30,11 @@ export const keys = noun({
     { name: 'client id', of: 'clientId', kind: 'id' },
     { name: 'expires', of: 'expiresAt', kind: 'time' },
     { name: 'last used', of: 'lastUsedAt', kind: 'time' },
+    { name: 'role', of: (row) => member('role', 'name')(row) ?? row['roleId'] },
   ],
   fields: {},
   namedBy: 'name',
+  relations: ['role'],
 });
 
 export const users = noun({
@@ -267,6 +277,8 @@ const apps = noun({
     { name: 'confidential' },
     created,
   ],
+  shown: [{ name: 'issuer', kind: 'id' }],
+  derived: (scope, url) => ({ issuer: issuerOf(scope, url) }),
   fields: {
     ...{ name: 'text', logoUrl: 'text', homepageUrl: 'text', primaryColor: 'text', redirectUris: 'list' },
     ...{ scopes: 'list', enabledProviders: 'list', identityProviders: 'list' },

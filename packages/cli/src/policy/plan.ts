@@ -66,6 +66,6 @@ export async function readPlanFile({ cwd }: Pick<Run, 'cwd'>, path: string): Pro
   });
   const file = JSON.parse(text) as Partial<PlanFile>;
   if (!file.plan || !file.policy)
-    throw usageFault(`${path} is no plan.`, 'doorward policy plan -o writes one');
+    throw usageFault(`${path} is not a plan.`, 'doorward policy plan -o writes one');
   return { plan: file.plan, policy: file.policy, allowDelete: file.allowDelete === true };
 }

@@ -36,6 +36,6 @@ export const rollback: Command = {
 };
 
 function numberOf(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw usageFault(`${text} is no number of a version.`);
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw usageFault(`${text} is not a version number.`);
   return Number(text);
 }

@@ -32,7 +32,7 @@ export const diff: Command = {
   async run(run, [from = '', to = 'current']) {
     for (const side of [from, to])
       if (!/^([1-9]\d{0,8}|current)$/.test(side))
-        throw usageFault(`${side} is no version: give a number, or current.`);
+        throw usageFault(`${side} is not a version: give a number, or current.`);
     const { doorward, id } = await inProject(run);
     const answer = await run.terminal.waiting(
       doorward.api.policyDiff({ id, from, to }, { signal: run.signal }),

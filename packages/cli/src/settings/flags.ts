@@ -59,7 +59,7 @@ export function readFlags(options: Options): Flags {
 
 function colorOf(text: string): Flags['color'] {
   const color = colors.find((name) => name === text);
-  if (!color) throw usageFault('--color is no such choice.', suggestion(text, colors));
+  if (!color) throw usageFault('--color does not accept this value.', suggestion(text, colors));
   return color;
 }
 

@@ -23,7 +23,7 @@ export async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch {
-    throw usageFault(`${path} is no JSON.`, 'correct it, or delete it and sign in again');
+    throw usageFault(`${path} is not valid JSON.`, 'correct it, or delete it and sign in again');
   }
 }
 

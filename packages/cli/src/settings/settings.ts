@@ -117,7 +117,7 @@ export class Settings {
 /** Without a slash at the end; https, but for loopback. */
 export function serviceUrl(text: string): string {
   const wrong = (what: string, hint?: string) => usageFault(`The address of the service ${what}.`, hint);
-  if (!URL.canParse(text)) throw wrong('is no URL', 'for example https://access.example.com');
+  if (!URL.canParse(text)) throw wrong('is not a URL', 'for example https://access.example.com');
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') throw wrong('must not have a user name or password');
   if (url.search !== '' || url.hash !== '') throw wrong('must not have a query or a fragment');

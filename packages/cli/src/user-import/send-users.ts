@@ -27,6 +27,8 @@ interface Sending {
   readonly counts: Counts;
   /** The id of a role by its name; undefined for a name that the scope does not have. */
   readonly roleOf: (name: string) => string | undefined;
+  /** Hints that were shown: many lines often have one fault in common. */
+  readonly shownHints: Set<string>;
 }
 
 /** Sends the users in batches. Users that the service refuses are reported, and the others of their batch are sent. */
@@ -83,7 +85,7 @@ async function sendBatch(sending: Sending, batch: readonly Sent[]): Promise<void
 
 /** The rest of a batch whose answer names wrong users. @throws the error, if it is another */
 function withoutRefused(sending: Sending, batch: readonly Sent[], error: unknown): readonly Sent[] {
-  const { details } = shownFault(error);
+  const { details, hint } = shownFault(error);
   const wrong = new Map<number, string>();
   for (const { path, message } of details) {
     const [, at, member = ''] = /^users\.(\d+)\.?(.*)$/.exec(path) ?? [];
@@ -95,7 +97,16 @@ function withoutRefused(sending: Sending, batch: readonly Sent[], error: unknown
     const sent = batch[at];
     if (sent) refuse(sending, sent.place, message);
   }
+  if (hint !== undefined) showHint(sending, hint);
   return batch.filter((_, at) => !wrong.has(at));
+}
+
+/** Without the positions in the batch, which are not lines of the file. */
+function showHint({ run, shownHints }: Sending, hint: string): void {
+  const text = hint.replaceAll(/\busers\.\d+\./g, '');
+  if (shownHints.has(text)) return;
+  shownHints.add(text);
+  run.terminal.note(`hint: ${visible(text)}`);
 }
 
 function refuse({ run, counts }: Sending, place: Place, message: string): undefined {

@@ -20,7 +20,10 @@ export const usersImport: Command = {
     const doorward = await run.connection.inScope();
     const counts: Counts = { created: 0, existing: 0, claimed: 0, refused: [] };
     const roles = await roleIds(run, doorward);
-    const sending = { run, doorward, counts, roleOf: (name: string) => roles.get(name.toLowerCase()) };
+    const sending = {
+      ...{ run, doorward, counts, shownHints: new Set<string>() },
+      roleOf: (name: string) => roles.get(name.toLowerCase()),
+    };
     try {
       await sendUsers(sending, readUsers(run, path, format));
     } catch (error) {

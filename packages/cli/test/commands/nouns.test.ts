@@ -217,6 +217,15 @@ describe('users', () => {
   });
 });
 
+test('an app shows its issuer, which no list needs', async () => {
+  const fields = set('name=Issued', 'redirectUris=https://shop.example/callback');
+  const { id, issuer } = await world.json<Item>(['apps', 'create', ...fields]);
+  const shown = await world.run(['apps', 'get', id]);
+  expect(shown.stdout).toContain(`issuer\t${String(issuer)}\n`);
+  expect(shown.stdout).toMatch(/^issuer\thttp:\/\/\S+\/(acc|org)\/[\w-]{36}\/prj\/[\w-]{36}$/m);
+  expect((await world.run(['apps', 'list'])).stdout).not.toContain('/prj/');
+});
+
 describe('keys', () => {
   test('are created with their secret on stdout, or in a file of their own', async () => {
     const alone = await world.run([
@@ -248,6 +257,7 @@ describe('keys', () => {
     const again = await world.run(args);
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('is not overwritten')]);
     expect((await world.json<List>(['keys', 'list', '--search', 'filed'])).items).toHaveLength(1);
+    expect((await world.run(['keys', 'list', '--search', 'filed'])).stdout).toMatch(/\tProject Viewer\n$/);
     const wrongRole = await world.run([
       'keys',
       'create',

@@ -106,12 +106,12 @@ describe('a test that is misspelled is refused with its place', () => {
     [{ ...good, expect: { authorized: 'yes' } }, 'tests.0.expect', 'authorized: true'],
     [{ ...good, expect: { authorized: true, reason: 'ALOWED' } }, 'tests.0.expect.reason', 'mean ALLOWED?'],
     [{ ...good, subject: { user: 'x' } }, 'tests.0.subject', 'userId'],
-    [{ ...good, subject: { roles: ['Clerk'] } }, 'tests.0.subject.roles.0', 'no role of the document'],
+    [{ ...good, subject: { roles: ['Clerk'] } }, 'tests.0.subject.roles.0', 'not a role of the document'],
     [{ ...good, context: { user: {} } }, 'tests.0.context', 'resource'],
     [{ ...good, scope: 'x' }, 'tests.0.scope', 'tenant'],
     [{ ...good, tokenFrom: 'NO_SUCH' }, 'no NO_SUCH', ''],
     [{ ...good, name: '${NO_SUCH}' }, 'no NO_SUCH', ''],
-    ['x', 'tests.0', 'no object'],
+    ['x', 'tests.0', 'not an object'],
   ])('%j', async (wrong, path, text) => {
     const { code, stdout, stderr } = await tested(JSON.stringify({ cases: [wrong] }));
     expect([code, stdout]).toEqual([2, '']);

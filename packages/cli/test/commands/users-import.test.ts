@@ -93,6 +93,7 @@ describe('doorward users import', () => {
     expect(stdout).toBe('293 were imported, 0 existed already, 7 refused.\n');
     expect(code).toBe(1);
     expect(stderr.trim().split('\n').sort()).toEqual([
+      expect.stringMatching(/^hint: passwordHash: use a hash of bcrypt /),
       'line 11: email: This has the wrong format.',
       'line 12: passwordHash: This has the wrong format.',
       'line 13: roles: There is no role Nobody\\u{1b}[2J.',

@@ -70,7 +70,7 @@ describe('what is not understood ends with 2', () => {
     [['check', 'me', 'a:b', '-s', 'organization:acme'], 'organization:<id>'],
     [['check', 'me', 'a:b', '--org', 'x', '--account'], 'two scopes'],
     [['check', 'me', 'a:b', '--timeout', '0'], '0.1 to 120'],
-    [['check', 'me', 'a:b', '--context', '{'], 'no JSON'],
+    [['check', 'me', 'a:b', '--context', '{'], 'not valid JSON'],
     [['check', 'me', 'a:b', '--context', '{"owner":1}'], 'resource'],
     [['check', 'me', 'a:b', '--context', '@/nowhere.json'], 'ENOENT'],
     [['check', 'me', 'a:b', '--url', 'http://access.example.com'], 'must be https'],

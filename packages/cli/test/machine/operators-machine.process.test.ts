@@ -64,7 +64,7 @@ test('the first operator of an installation, and the others', { timeout: 480_000
   const early = await run(['list'], { env: { DATA_DIR: await emptyFolder() } });
   expect([early.code, early.stderr]).toEqual([6, expect.stringContaining('doorward migrate')]);
   for (const [args, text] of [
-    [['add', 'ada'], 'no e-mail address'],
+    [['add', 'ada'], 'not an e-mail address'],
     [['add', 'ada@example.test', '--role', 'king'], 'operator, support or auditor'],
     [['add', 'ada@example.test', '--reason', 'short'], '10 to 500'],
   ] as const)

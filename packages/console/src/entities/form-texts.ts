@@ -43,7 +43,7 @@ export const formTexts: Texts<FormTexts> = {
     newUser: 'The new user',
     newKey: 'The new API key',
     conditional: 'under a condition',
-    noJson: 'This is no JSON.',
+    noJson: 'Not valid JSON.',
     secret: 'Your secret',
     secretOnce:
       'It is shown only now. Copy or download it, and keep it where your other secrets are; then you can close this.',

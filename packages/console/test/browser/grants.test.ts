@@ -64,7 +64,7 @@ test('a customer gets a project, and loses it', async () => {
   const offer = there.page.getByRole('dialog');
   await offer.getByLabel('Link of the mail').fill('nothing');
   await offer.getByRole('button', { name: 'Accept an offer', exact: true }).click();
-  await offer.getByText('This is no link of an offer.').waitFor();
+  await offer.getByText('This link does not lead to an offer.').waitFor();
   await offer.getByLabel('Link of the mail').fill(linkTo(grace.email));
   await offer.getByRole('button', { name: 'Accept an offer', exact: true }).click();
   await there.page.getByRole('link', { name: 'Bookshop' }).click();

@@ -12,7 +12,7 @@ export function serviceUrl(value: unknown, allowHttp: boolean): string {
   try {
     url = new URL(value);
   } catch {
-    throw wrong('is no URL');
+    throw wrong('is not a URL');
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw wrong('must be http or https');
   if (url.username !== '' || url.password !== '') throw wrong('must not contain a user name or password');

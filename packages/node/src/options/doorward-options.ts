@@ -85,10 +85,10 @@ function keyOption(
     const missing = id === undefined ? 'clientId' : 'clientSecret';
     throw new ConfigError(`\`${missing}\` is missing.`, [missing]);
   }
-  if (!uuid.test(id)) throw new ConfigError('`clientId` is no client id of an API key.', ['clientId']);
+  if (!uuid.test(id)) throw new ConfigError('`clientId` is not the client id of an API key.', ['clientId']);
   if (!isClientSecret(secret))
     throw new ConfigError(
-      '`clientSecret` is no client secret: its checksum does not match.',
+      '`clientSecret` is not a client secret: its checksum does not match.',
       ['clientSecret'],
       'Copy all 56 characters, from `dwk_` on. A lost secret is replaced by rotateApiKey.',
     );

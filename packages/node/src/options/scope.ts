@@ -51,7 +51,7 @@ export function scopeOption(value: unknown, fromEnvironment: string | undefined)
   if (scope) return scope;
   if (value === undefined && !fromEnvironment) return null;
   throw new ConfigError(
-    '`scope` is no scope.',
+    '`scope` is not a scope.',
     ['scope'],
     "Give { tenant: 'organizationProject', id: '<organization id>:<project id>' }, or DOORWARD_SCOPE=<tenant>:<id>.",
   );

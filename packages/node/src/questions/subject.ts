@@ -14,7 +14,7 @@ export function subjectOf(who: Who): QuestionSubject {
   if (who === undefined) return { kind: 'own' };
   if (typeof who === 'string') {
     if (isTokenText(who)) return { kind: 'token', token: who, principal: null };
-    throw new TokenError('TOKEN_MALFORMED', 'This is no token.');
+    throw new TokenError('TOKEN_MALFORMED', 'This is not a token.');
   }
   const token = tokenOfPrincipal(who);
   if (token !== undefined) return { kind: 'token', token, principal: who as Principal };

@@ -117,7 +117,7 @@ const isOutage = (error: unknown): boolean =>
 async function importKeys(body: unknown): Promise<Map<string, CryptoKey>> {
   const keys = (body as { keys?: unknown } | undefined)?.keys;
   if (!Array.isArray(keys))
-    throw new ConnectionError('BAD_ANSWER', 'The answer is no set of keys.', { operation: 'jwks' });
+    throw new ConnectionError('BAD_ANSWER', 'The answer is not a key set.', { operation: 'jwks' });
   const byKid = new Map<string, CryptoKey>();
   for (const jwk of keys as JWK[]) {
     if (jwk?.kty !== 'RSA' || typeof jwk.kid !== 'string' || (jwk.use ?? 'sig') !== 'sig') continue;

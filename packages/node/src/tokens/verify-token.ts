@@ -18,7 +18,7 @@ export interface TokenChecks {
 }
 
 const messages: Record<TokenErrorCode, string> = {
-  TOKEN_MALFORMED: 'This is no token of the service.',
+  TOKEN_MALFORMED: 'This is not a token of the service.',
   TOKEN_EXPIRED: 'The token has expired.',
   TOKEN_SIGNATURE: 'The signature of the token is not valid.',
   TOKEN_ISSUER: 'The token is of another issuer.',

@@ -74,7 +74,7 @@ function headerOf(headers: WebhookHeaders, name: string): string | undefined {
 function eventOf(body: string): DoorwardEvent {
   const event = parsed(body) as { id?: unknown; type?: unknown } | undefined;
   if (typeof event?.id !== 'string' || typeof event.type !== 'string')
-    throw new WebhookError('BODY', 'The body is no event.');
+    throw new WebhookError('BODY', 'The body is not an event.');
   return event as DoorwardEvent;
 }
 

@@ -32,6 +32,7 @@ const variables = [
   'DOORWARD_CLIENT_ID',
   'DOORWARD_CLIENT_SECRET',
   'DOORWARD_SCOPE',
+  'PROJECT',
   'PORT',
   'WEBHOOK_SECRET',
 ];
@@ -43,7 +44,7 @@ beforeAll(async () => {
   shop = await openShop();
   const { url, credentials, scope } = shop;
   const { clientId, clientSecret } = credentials;
-  const values = [url, clientId, clientSecret, `${scope.tenant}:${scope.id}`, '0', webhookSecret];
+  const values = [url, clientId, clientSecret, `${scope.tenant}:${scope.id}`, scope.id, '0', webhookSecret];
   variables.forEach((name, index) => (process.env[name] = values[index]));
 });
 afterAll(async () => {
@@ -118,6 +119,24 @@ describe.each(Object.entries(guides))('docs/guides/%s.md', (guide, serverOf) => 
     expect(await statusOf('/orders/2', shop.tokens.clerk)).toBe(404);
     expect(await statusOf('/orders/1')).toBe(401);
     if (guide !== 'nextjs') expect(await statusOf('/me', shop.tokens.stranger)).toBe(200);
+    await new Promise<void>((closed) => {
+      server.close(() => closed());
+      server.closeAllConnections();
+    });
+  });
+});
+
+describe('docs/guides/guards.md', () => {
+  it('calls an application with a token of its key', async () => {
+    let received = '';
+    const server = await serve((request, response) => {
+      received = request.headers.authorization ?? '';
+      response.end();
+    });
+    process.env['ORDERS_URL'] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await run('guards');
+    expect(received).toMatch(/^Bearer [\w-]+\.[\w-]+\.[\w-]+$/);
+    delete process.env['ORDERS_URL'];
     await new Promise<void>((closed) => {
       server.close(() => closed());
       server.closeAllConnections();

@@ -102,7 +102,7 @@ export async function removeOperator(machine: OnMachine, sent: OperatorRemoval):
 
 function addressIn(typed: string): string {
   const { success, data } = emailSchema.safeParse(typed);
-  if (!success) throw new InvalidInput('This is no e-mail address.');
+  if (!success) throw new InvalidInput('This is not an e-mail address.');
   return data;
 }
 

@@ -14,7 +14,7 @@ class AddressUnusable extends Error {
  */
 export function listenFault(error: unknown, { host, port }: Config['http']): unknown {
   const { code = '' } = error as NodeJS.ErrnoException;
-  const unusableHost = `HOST: ${host} is no address of this machine (${code}). Set HOST to one that is, or to 0.0.0.0 for all.`;
+  const unusableHost = `HOST: ${host} is not an address of this machine (${code}). Set HOST to one that is, or to 0.0.0.0 for all.`;
   const messages: Readonly<Record<string, string>> = {
     EADDRINUSE: `PORT: ${port} is in use on ${host} (EADDRINUSE). Stop what listens there, or set PORT to another.`,
     EACCES: `PORT: this user may not listen on ${port} (EACCES). Set PORT to one above 1023.`,

@@ -35,10 +35,10 @@ interface ShapeFault {
 const scopeForm = 'is { tenant, id }';
 
 function faultOf(test: unknown, reasons: readonly string[]): ShapeFault | undefined {
-  if (!isObject(test)) return { member: '', message: 'is no object' };
+  if (!isObject(test)) return { member: '', message: 'is not an object' };
   const unknown = otherThan(test, members);
   if (unknown !== undefined)
-    return { member: unknown, message: 'is no member of a test', hint: suggestion(unknown, members) };
+    return { member: unknown, message: 'is not a member of a test', hint: suggestion(unknown, members) };
   const { name, subject, permission, context, expect, tokenFrom, scope } = test;
   const wrong = (member: string, message: string): ShapeFault => ({ member, message });
   if (typeof name !== 'string' || name === '') return wrong('name', 'is missing');
@@ -56,7 +56,7 @@ function faultOf(test: unknown, reasons: readonly string[]): ShapeFault | undefi
     return wrong('expect', 'has the members authorized and reason');
   if (reason !== undefined && !reasons.includes(reason as string))
     return {
-      ...wrong('expect.reason', 'is no reason'),
+      ...wrong('expect.reason', 'is not a reason'),
       hint: suggestion(typeof reason === 'string' ? reason : '', reasons),
     };
   return undefined;
@@ -68,7 +68,7 @@ function unknownRole({ subject }: Value, ownRoles: readonly string[]): ShapeFaul
   const at = roles.findIndex((role) => !ownRoles.includes(role));
   if (at < 0) return undefined;
   const hint = ownRoles.length === 0 ? {} : { hint: suggestion(roles[at] ?? '', ownRoles) };
-  return { member: `subject.roles.${at}`, message: 'is no role of the document', ...hint };
+  return { member: `subject.roles.${at}`, message: 'is not a role of the document', ...hint };
 }
 
 const isObject = (value: unknown): value is Value =>

@@ -42,7 +42,7 @@ export const grantedTexts: Texts<GrantedTexts> = {
     declineAbout: 'Its owner learns that it was declined, and not by whom.',
     link: 'Link of the mail',
     linkHint: 'Copy it from the mail with the offer.',
-    noLink: 'This is no link of an offer.',
+    noLink: 'This link does not lead to an offer.',
     leave: 'Give up',
     leaveAbout: 'All users and keys of this organization lose the project at once and for good.',
     reason: 'Reason',

@@ -17,7 +17,7 @@ const texts: Texts<{
   en: {
     title: 'Where do you want to go?',
     about:
-      'Everything that you belong to. Users, roles and keys live in projects; projects belong to an account or organization.',
+      'Everything you belong to. Users, roles and keys live in projects; projects belong to an account or organization.',
     projects: 'Projects',
     owners: 'Accounts and organizations',
     create: 'New organization',

@@ -4,12 +4,18 @@ import { Locale } from '../../features/users/user.ts';
 import { linkIds } from '../../kernel/entity.ts';
 import { email, metadata, refusal, text } from '../../kernel/input/values.ts';
 
+const acceptedHashes =
+  'use a hash of bcrypt ($2b$…, cost 4 to 13), argon2 ($argon2id$v=19$…), scrypt ($scrypt$ln=15,r=8,p=1$…) or PBKDF2 ($pbkdf2-sha256$i=…$…), within the bounds of docs/guides/import-users.md';
+
 const passwordHash = z
   .string()
   .check((payload) => {
     const { value } = payload;
     if (value.length > MAX_HASH_LENGTH) payload.issues.push(refusal('too_long', value));
-    else if (!readImportedHash(value)) payload.issues.push(refusal('format', value));
+    else if (!readImportedHash(value)) {
+      const issue = refusal('format', value);
+      payload.issues.push({ ...issue, params: { ...issue.params, hint: acceptedHashes } });
+    }
   })
   .meta({
     maxLength: MAX_HASH_LENGTH,

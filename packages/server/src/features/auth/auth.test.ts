@@ -327,6 +327,7 @@ describe.each(storyTransports(import.meta))('login over %s', (via) => {
     const [first] = answers;
     for (const answer of answers) {
       expect(answer.code).toBe('UNAUTHENTICATED');
+      expect(answer.body).toContain('The address or the password is wrong.');
       expect(withoutRequestId(answer.body)).toBe(withoutRequestId(first?.body ?? ''));
       expect(cookieOf(answer)).toBeUndefined();
     }

@@ -40,6 +40,10 @@ const emailProvider = Provider.refine((provider) => provider === 'email', {
 const accountBucket = (operation: string, account: string, { network }: Call): string =>
   `${operation} ${canonicalAddress(account) ?? account.trim().toLowerCase()} ${network}`;
 
+/** Equal for an unknown address, a wrong password and a locked user, so that it does not tell which addresses exist. */
+const wrongCredentials =
+  'The address or the password is wrong. After many wrong attempts, wait a while or reset the password.';
+
 export const login = mutation({
   rest: 'POST /auth/login',
   whileImpersonating: 'refused',
@@ -76,7 +80,7 @@ export const login = mutation({
     const { tx, services, prepared } = ctx;
     const { session, methodId } = prepared;
     const user = await acceptPassword(ctx, prepared);
-    if (!user || !session || !methodId) return refuse(fail('UNAUTHENTICATED'));
+    if (!user || !session || !methodId) return refuse(fail('UNAUTHENTICATED', { fix: wrongCredentials }));
     if (isOverdue(user, services)) {
       const target = { type: 'User', id: user.id };
       const node = await nodeOfUser(tx, user.id);

@@ -546,7 +546,7 @@ describe('the granted scope', () => {
       expect(await shownTo(browser), scope).toEqual(now);
       expect(await shownTo(browser, 'laterScopes'), scope).toEqual(later);
       const page = (await browser.page()).body;
-      expect(page.includes('as soon as you have them'), scope).toBe(later.length > 0);
+      expect(page.includes('have these permissions yet'), scope).toBe(later.length > 0);
       expect(await given(browser), scope).toEqual([...now, ...later]);
     }
     const manager = await appInProject(app, { scopes: ['Role:Query', 'board:read'] });

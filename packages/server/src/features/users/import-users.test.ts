@@ -154,6 +154,9 @@ describe.each(storyTransports(import.meta))('an import over %s', (via: Via) => {
     expect(await problemsOf({ email: address(), passwordHash: '$1$salt$hash' })).toMatchObject([
       { path: 'users.1.passwordHash', code: 'format' },
     ]);
+    expect((await importing([{ email: address(), passwordHash: '$P$Bsalt' }])).body).toContain(
+      'Use a hash of bcrypt',
+    );
     expect(await problemsOf({ email: address() })).toMatchObject([
       { path: 'users.1.passwordHash', code: 'required' },
     ]);

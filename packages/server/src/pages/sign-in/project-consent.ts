@@ -38,7 +38,7 @@ const texts: Record<Language, Texts> = {
     everything: 'If you allow it, {app} can do everything that you can do in this project.',
     nothing:
       '{app} will see your name, e-mail address and picture. It will not be able to do anything on your behalf.',
-    later: '{app} gets these permissions as soon as you have them:',
+    later: 'You don’t have these permissions yet. {app} gets each of them once you do:',
     learns: '{app} gets:',
     identity: {
       openid: 'a number by which it recognizes you',
@@ -65,7 +65,7 @@ const texts: Record<Language, Texts> = {
     everything: 'Wenn Sie es erlauben, kann {app} alles tun, was Sie in diesem Projekt tun dürfen.',
     nothing:
       '{app} erhält Ihren Namen, Ihre E-Mail-Adresse und Ihr Bild, kann aber nichts in Ihrem Namen tun.',
-    later: 'Diese Berechtigungen erhält {app}, sobald Sie sie haben:',
+    later: 'Diese Berechtigungen haben Sie noch nicht. {app} erhält sie, sobald Sie sie haben:',
     learns: '{app} erhält:',
     identity: {
       openid: 'eine Nummer, an der es Sie erkennt',
@@ -92,7 +92,7 @@ const texts: Record<Language, Texts> = {
     asks: 'Si lo permite, {app} tendrá estos permisos:',
     everything: 'Si lo permite, {app} podrá hacer todo lo que usted puede hacer en este proyecto.',
     nothing: '{app} verá su nombre, su dirección de correo y su imagen. No podrá hacer nada en su nombre.',
-    later: '{app} tendrá estos permisos en cuanto usted los tenga:',
+    later: 'Usted todavía no tiene estos permisos. {app} los tendrá en cuanto usted los tenga:',
     learns: '{app} recibe:',
     identity: {
       openid: 'un número con el que le reconoce',
@@ -120,7 +120,7 @@ const texts: Record<Language, Texts> = {
     everything: 'Si vous l’autorisez, {app} pourra faire tout ce que vous pouvez faire dans ce projet.',
     nothing:
       '{app} verra votre nom, votre adresse e-mail et votre photo, mais ne pourra rien faire en votre nom.',
-    later: '{app} obtiendra ces autorisations dès que vous les aurez :',
+    later: 'Vous n’avez pas encore ces autorisations. {app} les obtiendra dès que vous les aurez :',
     learns: '{app} reçoit :',
     identity: {
       openid: 'un numéro qui permet de vous reconnaître',

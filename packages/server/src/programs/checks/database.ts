@@ -54,7 +54,7 @@ export async function checkRoles(db: Executor): Promise<Check> {
   for (const name of [APP_ROLE, TENANT_ROLE]) {
     const row = rows.find(({ role }) => role === name);
     if (!row) return warn('roles', `${name} does not exist`, fix);
-    if (!row.member) return warn('roles', `the user of DATABASE_URL is no member of ${name}`, fix);
+    if (!row.member) return warn('roles', `the user of DATABASE_URL is not a member of ${name}`, fix);
     if (row.bypass)
       return fail(
         'roles',

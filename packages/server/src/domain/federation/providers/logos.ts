@@ -35,7 +35,7 @@ export function createProviderLogos(options: {
       });
       if (answer.status !== 200) return fault(`was answered with status ${answer.status}`);
       const image = detectImage(Buffer.from(await answer.arrayBuffer()));
-      if (!image) return fault('is no complete JPEG, PNG, WebP or GIF');
+      if (!image) return fault('is not a complete JPEG, PNG, WebP or GIF');
       const digest = createHash('sha256').update(image.bytes).digest('hex').slice(0, 16);
       logos.set(key, { file: `${key}-${digest}.${image.extension}`, image });
     } catch (error) {
