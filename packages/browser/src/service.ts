@@ -123,7 +123,7 @@ function parsed(text: string, { status }: Response): Answer['body'] {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null) return value as Answer['body'];
   } catch {
-    // Answered below, like any other body that is no object.
+    // Answered below, like any other body that is not an object.
   }
   throw new DoorwardError('BAD_ANSWER', 'The answer is not JSON.', { status });
 }

@@ -14,7 +14,7 @@ export interface User {
 
 /** The tokens of a session, as tabs share them. They are kept in memory only. */
 export interface Tokens {
-  /** Random name of the session, which is no secret. */
+  /** Random name of the session, which is not a secret. */
   readonly session: string;
   /** When it started, in ms: of two sessions the later one counts. */
   readonly startedAt: number;

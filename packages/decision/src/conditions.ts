@@ -36,7 +36,7 @@ export interface CompiledCondition {
 /** The values at the paths of a condition, in their order. */
 export type Values = readonly unknown[];
 
-/** A value that is no condition, with every problem in it (20 at most). Its texts contain no value of the condition. */
+/** A value that is not a condition, with every problem in it (20 at most). Its texts contain no value of the condition. */
 export class ConditionError extends TypeError {
   override readonly name = 'ConditionError';
   readonly problems: readonly ConditionProblem[];

@@ -10,7 +10,7 @@ type Subject = { readonly userId: string } | undefined;
 export const subjectArgument =
   '`me`, `user:<id>` or `user:<address>`; others than you need Authorization:Check';
 
-/** @throws Fault for what is no subject, or for an address without a user */
+/** @throws Fault for what is not a subject, or for an address without a user */
 export async function subjectOf(doorward: Client, text: string): Promise<Subject> {
   if (text === 'me') return undefined;
   const name = text.startsWith('user:') ? text.slice('user:'.length) : '';

@@ -16,7 +16,7 @@ const STEP = 64 * 1024;
 
 /**
  * Opens the file of an export. What is there is kept; a line that was cut is removed.
- * @throws Fault if the file is no export
+ * @throws Fault if the file is not an export
  */
 export async function openExport(
   { cwd }: Pick<Run, 'cwd'>,
@@ -63,7 +63,7 @@ function entryOf(path: string, line: string): LastEntry {
     if (Number.isSafeInteger(sequence) && typeof hash === 'string' && !Number.isNaN(Date.parse(occurredAt)))
       return { sequence, occurredAt, hash, scope: `${scope.tenant}:${scope.id}` };
   } catch {
-    // The same fault as JSON that is no entry.
+    // The same fault as JSON that is not an entry.
   }
   throw usageFault(`${path} exists, and does not end with an entry of an export.`);
 }

@@ -14,7 +14,7 @@ export async function jsonObject(
   return parsedObject(flag, text.startsWith('@') ? await fileText(run, flag, text.slice(1)) : text);
 }
 
-/** @throws Fault for what is no JSON object */
+/** @throws Fault for what is not a JSON object */
 export function parsedObject(flag: string, source: string): Record<string, unknown> {
   let value: unknown;
   try {

@@ -16,7 +16,7 @@ const wordOf = (member: string): string => (member === 'email' ? 'address' : mem
 
 export const idOfRow = ({ idOf }: Noun, row: Row): string => (idOf ? idOf(row) : String(row['id']));
 
-/** @throws Fault for a text that is no id */
+/** @throws Fault for a text that is not an id */
 export function assertId(text: string): string {
   if (isId(text)) return text.toLowerCase();
   throw usageFault('This is not an id.', 'lists show ids in their first column');

@@ -7,7 +7,7 @@ export type OperationName = keyof Inputs;
 /** How `--set name=value` reads a value. `list`: separated by commas. The value `null` is null for every kind. */
 export type FieldKind = 'text' | 'flag' | 'list' | 'json' | 'number';
 
-/** Members of an input that are no fields: where, and how. */
+/** Input members that are not fields: the target, the scope and the options. */
 type NoField = 'id' | 'scope' | 'dryRun';
 type FieldsOf<N extends OperationName> = N extends 'updateOrganizationMember'
   ? Exclude<keyof Inputs[N], NoField | 'userId'>

@@ -59,7 +59,7 @@ export async function planned(
   return { plan: await run.terminal.waiting(answer), policy, allowDelete, placeOf };
 }
 
-/** @throws Fault for a file that is no plan */
+/** @throws Fault for a file that is not a plan */
 export async function readPlanFile({ cwd }: Pick<Run, 'cwd'>, path: string): Promise<PlanFile> {
   const text = await readFile(resolve(cwd, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw usageFault(`${path} cannot be read (${error.code ?? error.name}).`);

@@ -70,7 +70,7 @@ async function ask({ io, typed, noun, current, limit }: Question): Promise<strin
   return namesOf(run, inScope, noun, current);
 }
 
-/** The scope of the line. The slug that is being typed is no part of it. */
+/** The scope of the line. The slug that is being typed is not part of it. */
 function flagsOf({ values, flags }: Typed): Flags {
   const value = (name: string) => (values[`--${name}`] === undefined ? {} : { [name]: values[`--${name}`] });
   const named = ['url', 'profile', 'scope', 'org', 'project'].map(value);

@@ -55,7 +55,7 @@ type Pair = Pick<Question, 'resource' | 'action'>;
 /** In place of a question that is null. */
 export const nothing: Partial<LocalQuestion> = {};
 
-/** The parts of a permission; undefined for a value that is no permission. */
+/** The parts of a permission; undefined for a value that is not a permission. */
 export function pairOf(permission: unknown): Pair | undefined {
   if (typeof permission === 'string') {
     const colon = permission.indexOf(':');

@@ -103,7 +103,7 @@ const scopesOf = ({ apps }: Policy, { clientId }: AppSubject): readonly string[]
   apps.get(clientId)?.scopes ?? null;
 
 /**
- * Null if the token has no scopes. A value that is no list counts as an empty list, because absent scopes allow
+ * Null if the token has no scopes. A value that is not a list counts as an empty list, because absent scopes allow
  * more.
  */
 function consentedBy({ scopes }: AppSubject): readonly string[] | null {

@@ -30,7 +30,7 @@ export function connectionError(
   return new ConnectionError(kind, message, { ...facts, fix: fixes[kind] });
 }
 
-/** The error of an answer that is no success. @returns undefined if the body is no error envelope of the service */
+/** The error of an answer that is not a success. @returns undefined if the body is not an error envelope of the service */
 export function apiError(
   status: number,
   body: unknown,

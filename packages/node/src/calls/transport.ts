@@ -56,7 +56,7 @@ export interface Sending {
   readonly retries?: number;
   /** False: the body of a success is not read. */
   readonly readsBody: boolean;
-  /** True: an answer that is no success is returned and not thrown. */
+  /** True: an answer that is not a success is returned and not thrown. */
   readonly returnsErrors?: boolean;
 }
 
@@ -252,7 +252,7 @@ class Call {
   }
 }
 
-/** A redirect is no success: operations of the service never redirect. */
+/** A redirect is not a success: operations of the service never redirect. */
 const isSuccess = ({ response }: Answer): boolean => response.ok || response.status === 304;
 
 const outcomeOf = (result: Answer | Failure, error: DoorwardError) => ({

@@ -5,7 +5,7 @@
 const MAX_CHARACTERS = 64 * 1024;
 const MAX_DEPTH = 10;
 
-/** @returns undefined for a resource that the service does not accept. @throws TypeError for what is no JSON */
+/** @returns undefined for a resource that the service does not accept. @throws TypeError for what is not JSON */
 export function resourceAsJson(resource: object): object | undefined {
   if (maxLengthOf(resource, MAX_DEPTH) <= MAX_CHARACTERS) return resource;
   const text = JSON.stringify(resource) as string | undefined;

@@ -73,7 +73,7 @@ function claimsOf(payload: Uint8Array): DocumentClaims {
     const claims: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
     if (typeof claims === 'object' && claims !== null) return claims as DocumentClaims;
   } catch {
-    // Falls through: the signature is right, and the content is no JSON.
+    // Falls through: the signature is right, and the content is not JSON.
   }
   throw new RefusedDocument('FORM');
 }

@@ -28,7 +28,7 @@ export function nodeCall<Request extends { principal?: Principal }>(
 }
 
 /**
- * Joins headers that were sent twice, as `fetch` does, so that two `Authorization` headers are no valid token. Node
+ * Joins headers that were sent twice, as `fetch` does, so that two `Authorization` headers are not a valid token. Node
  * would keep the first.
  */
 function headerOf(raw: IncomingMessage, name: string): string | undefined {

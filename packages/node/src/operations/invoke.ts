@@ -23,7 +23,7 @@ export interface InvokeOptions extends CallOptions {
 }
 
 interface Result {
-  /** `data` of the answer, or the `Response` of an answer that is no JSON. */
+  /** `data` of the answer, or the `Response` of an answer that is not JSON. */
   readonly data: unknown;
   readonly status: number;
   readonly headers: Headers;

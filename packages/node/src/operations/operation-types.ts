@@ -18,7 +18,7 @@ export type InputOf<N extends OperationName> = Loose<Inputs[N]>;
 /** What a dry run answers: whose permissions the change would affect. */
 type Impact = Schemas['Impact'];
 
-/** `data` of an operation; a `Response` whose body was not read, if it is no JSON. */
+/** `data` of an operation; a `Response` whose body was not read, if it is not JSON. */
 export type OutputOf<N extends OperationName> = N extends keyof Outputs ? Outputs[N] : Response;
 
 type AnswerTo<N extends OperationName, I> = I extends { dryRun: true }

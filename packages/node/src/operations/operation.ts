@@ -11,7 +11,7 @@ export interface RestOperation {
   readonly isRepeatable: boolean;
   /** The answer has no envelope. */
   readonly isBare: boolean;
-  /** The answer is no JSON. */
+  /** The answer is not JSON. */
   readonly isRaw: boolean;
   readonly isPaged: boolean;
   readonly isFeed: boolean;

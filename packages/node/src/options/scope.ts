@@ -21,7 +21,7 @@ function tenantOf(text: unknown): Tenant | undefined {
   return Object.hasOwn(forms, name) ? (name as Tenant) : undefined;
 }
 
-/** @returns undefined for what is no scope */
+/** @returns undefined for what is not a scope */
 export function scopeOf(value: unknown): Scope | undefined {
   const { tenant, id } = (value ?? {}) as Record<string, unknown>;
   const name = tenantOf(tenant);
@@ -45,7 +45,7 @@ export function parseScope(text: string): Scope | undefined {
   return scopeOf({ tenant: text.slice(0, colon), id: text.slice(colon + 1) });
 }
 
-/** The option `scope`, or the text of DOORWARD_SCOPE. @throws ConfigError if it is no scope */
+/** The option `scope`, or the text of DOORWARD_SCOPE. @throws ConfigError if it is not a scope */
 export function scopeOption(value: unknown, fromEnvironment: string | undefined): Scope | null {
   const scope = value === undefined && fromEnvironment ? parseScope(fromEnvironment) : scopeOf(value);
   if (scope) return scope;

@@ -6,7 +6,7 @@ export interface PreparedQuestion {
   readonly context?: { readonly resource: object | null };
 }
 
-/** @throws TypeError for a value that is no permission or no context */
+/** @throws TypeError for a value that is not a permission, or not a context */
 export function prepareQuestion({ permission, context }: Question): PreparedQuestion {
   const pair = permissionOf(permission);
   const resource = resourceOf(context);

@@ -9,7 +9,7 @@ export type QuestionSubject =
   | { readonly kind: 'user'; readonly userId: string }
   | { readonly kind: 'token'; readonly token: string; readonly principal: Principal | null };
 
-/** @throws TypeError for a value that is no `Who`, TokenError for a text that is no token */
+/** @throws TypeError for a value that is not a `Who`, TokenError for a text that is not a token */
 export function subjectOf(who: Who): QuestionSubject {
   if (who === undefined) return { kind: 'own' };
   if (typeof who === 'string') {

@@ -9,7 +9,7 @@ export interface Issuer {
 
 const jwks = '/.well-known/jwks.json';
 
-/** The issuer of the keys and apps of a project; undefined for a scope that is no project. */
+/** The issuer of the keys and apps of a project; undefined for a scope that is not a project. */
 export function projectIssuer(url: string, { tenant, id }: Scope): Issuer | undefined {
   const [owner = '', project = ''] = id.split(':');
   const prefix = { accountProject: 'acc', organizationProject: 'org' }[tenant as string];

@@ -115,7 +115,7 @@ export function registerCors(app: FastifyInstance, { origins, appOrigins, limite
     return appOrigins.has(origin);
   }
 
-  /** Answers OPTIONS that is no preflight (RFC 9110 §9.3.7). `*` means the server as a whole. */
+  /** Answers OPTIONS that is not a preflight (RFC 9110 §9.3.7). `*` means the server as a whole. */
   function answerOptions(path: string, reply: FastifyReply): FastifyReply {
     const served = path === '*' ? methods.split(', ') : app.routeTable.methodsAt(path);
     if (served.length === 0) {

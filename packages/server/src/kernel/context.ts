@@ -74,7 +74,7 @@ export interface Call {
   readonly ifNoneMatch: string | null;
   /** The best match for `Accept-Language`; mails prefer the locale of the user. */
   readonly language: 'en' | 'de' | 'es' | 'fr';
-  /** The text after `Bearer`, as sent: for credentials that are no token of a caller (RFC 7592). */
+  /** The text after `Bearer`, as sent: for credentials that are not the token of a caller (RFC 7592). */
   readonly bearer: string | null;
   readonly refreshCookie: string | null;
   /** Binds a sign-in to the browser that started it: of its sign-ins, the one that the request names, or else the newest. */

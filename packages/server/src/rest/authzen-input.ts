@@ -47,7 +47,7 @@ function scopeIn(params: Readonly<Record<string, string>>): Members | undefined 
   return { tenant, id: `${ownerId}:${projectId}` };
 }
 
-/** Clients may know the path of the resource search from the standard. It is no operation: its answer says what to do instead. */
+/** Clients may know the path of the resource search from the standard. It is not an operation: its answer says what to do instead. */
 export function refuseResourceSearch(app: FastifyInstance): void {
   const config = { authzen: true, rate: 'network' } as const;
   for (const url of authzenPaths({ path: '/access/v1/search/resource' })) {

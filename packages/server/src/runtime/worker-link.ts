@@ -15,7 +15,7 @@ export interface WorkerLink {
   readonly gather: <T>(own: () => Promise<T>) => () => Promise<readonly T[]>;
 }
 
-/** Answers the link of a worker; null in a process that is no worker. */
+/** Answers the link of a worker; null in a process that is not a worker. */
 export function workerLink(env: Readonly<Record<string, string | undefined>>): WorkerLink | null {
   const number = Number(env[WORKER_NUMBER_VARIABLE]);
   if (!Number.isInteger(number) || number < 1 || !process.send) return null;

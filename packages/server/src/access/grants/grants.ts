@@ -118,7 +118,7 @@ export async function loadSubjects(db: Executor, requested: readonly SubjectRef[
   return requested.map((_, index) => subjects.get(index) ?? unknownSubject);
 }
 
-/** `ofMembersOnly`: in a granted scope, who is no member of the customer has nothing, whatever rows are left. */
+/** `ofMembersOnly`: in a granted scope, who is not a member of the customer has nothing, whatever rows are left. */
 function subjectOf({ participant: stored, ...row }: SubjectRow, ofMembersOnly: boolean): SubjectStatus {
   const participant = ofMembersOnly && row.member === null ? null : stored;
   return {

@@ -58,7 +58,7 @@ export interface Keyring {
     claims: Claims,
     options?: { readonly kid?: string; readonly typ?: TokenTyp },
   ): Promise<string>;
-  /** Signs a document of this type, which is no credential, with the active key of the tenant. `iss` as in `sign`. */
+  /** Signs a document of this type, which is not a credential, with the active key of the tenant. `iss` as in `sign`. */
   signDocument(tenantId: string, typ: string, claims: object): Promise<string>;
   /** Signs inside a transaction, with the key that is active there. */
   signIn(tx: Executor, tenantId: string, claims: Claims, typ?: TokenTyp): Promise<string>;

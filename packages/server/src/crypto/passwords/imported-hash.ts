@@ -226,7 +226,7 @@ const readersOfDjango: Readonly<Record<string, Reader>> = {
 /** The longest text that is read. */
 export const MAX_HASH_LENGTH = 512;
 
-/** Undefined for a text that is no hash, or whose costs are out of bounds. */
+/** Undefined for a text that is not a hash, or whose costs are out of bounds. */
 export function readImportedHash(text: string): ImportedHash | undefined {
   if (text.length > MAX_HASH_LENGTH) return undefined;
   const parts = text.split('$');

@@ -9,7 +9,7 @@ const local = /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
 
 /**
  * The origin as browsers send it (RFC 6454 §6.2): lower case, without the default port of its scheme. Null for
- * anything that is no origin.
+ * anything that is not an origin.
  */
 export function originOf(typed: string): string | null {
   if (!secure.test(typed) && !local.test(typed)) return null;

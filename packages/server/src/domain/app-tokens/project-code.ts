@@ -21,7 +21,7 @@ export const projectCodes = pgTable(
     challenge: textColumn('challenge').notNull(),
     /** What the user consented to; null: the app was not restricted. */
     scopes: textColumn('scopes').array(),
-    /** The scopes of OpenID Connect that were granted; they are no permissions. */
+    /** The scopes of OpenID Connect that were granted; they are not permissions. */
     openidScopes: textColumn('openid_scopes', { enum: openidScopes }).array().notNull().default([]),
     /** Resource servers that the request named (RFC 8707); empty: none, so the exchange may name some. */
     resources: textColumn('resources').array().notNull().default([]),

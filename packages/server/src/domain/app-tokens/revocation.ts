@@ -12,7 +12,7 @@ import { users } from '../../features/users/user.ts';
 
 /**
  * Revocation by an app (RFC 7009): an access token or a refresh token ends its session, and with it both tokens.
- * Anything that is no token of the app is answered like an expired token.
+ * Anything that is not a token of the app is answered like an expired token.
  */
 
 /** The session of an access token that the project's key signed, expired or not. */

@@ -150,7 +150,7 @@ async function post({ services, guard, ports, log }: Options, notice: Notice) {
   }
 }
 
-/** It has no `nonce`, so it cannot pass as an id_token, and no `type`, so it is no access token. */
+/** It has no `nonce`, so it cannot pass as an id_token, and no `type`, so it is not an access token. */
 function signLogoutToken({ keyring, clock }: Options['services'], notice: Notice): Promise<string> {
   const iat = Math.floor(clock.now().getTime() / 1000);
   return keyring.signDocument(notice.projectId, 'logout+jwt', {

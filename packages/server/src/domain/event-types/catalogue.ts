@@ -227,7 +227,7 @@ const types: readonly EventType[] = [
   ),
 ];
 
-/** A message to test a receiver. It is no event and is never recorded. */
+/** A message to test a receiver. It is not an event and is never recorded. */
 export const PING = 'webhook.ping';
 
 /** All event types by name. */

@@ -48,7 +48,7 @@ export const organizationsOf = (db: Executor, app: AppPosition, userId: string):
     sql`o.id in (select m.tenant_id from organization_members m where m.user_id = ${userId}::uuid)`,
   );
 
-/** The organization, for a person who is a member of it, or becomes one by signing in (null: they are no user yet). */
+/** The organization, for a person who is a member of it, or becomes one by signing in (null: they are not a user yet). */
 export async function organizationOfMember(
   db: Executor,
   app: AppPosition,

@@ -50,7 +50,7 @@ export const password = z
     examples: ['three lanterns in the harbour'],
   });
 
-/** The canonical form of the address; null for a text that is no address. */
+/** The canonical form of the address; null for a text that is not an address. */
 export function canonicalAddress(typed: string): string | null {
   const parsed = email.safeParse(typed);
   return parsed.success ? parsed.data : null;

@@ -102,7 +102,7 @@ async function recipientsOf(
     );
 }
 
-/** The values as they may appear in a mail, with links removed from names; a network address is no name. */
+/** The values as they may appear in a mail, with links removed from names; a network address is not a name. */
 const withoutLinksIn = <W extends TextParams[keyof TextParams]>(words: W): W =>
   Object.fromEntries(
     Object.entries(words as Record<string, unknown>).map(([hole, word]) => [

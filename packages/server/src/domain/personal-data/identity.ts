@@ -56,5 +56,5 @@ export const factors = list(MfaFactor, ({ tx, userId }) =>
     .orderBy(asc(mfaFactors.createdAt), asc(mfaFactors.id)),
 );
 
-/** The hidden members of a passkey are no personal data of use to the user: keys and counters. */
+/** The hidden members of a passkey are not personal data of use to the user: keys and counters. */
 export const ownPasskeys = list(Passkey.schema, ({ tx, userId }) => passkeysOf(tx, userId));

@@ -55,7 +55,7 @@ const isClosedV6 = listOf(closedV6);
 
 /**
  * Creates the check of addresses, with the networks that the operator has opened (`WEBHOOKS_ALLOWED_PRIVATE_CIDRS`).
- * Text that is no address is refused.
+ * Text that is not an address is refused.
  */
 export function createAddressRule(allowed: readonly string[]): (address: string) => boolean {
   const allowedNetworks = listOf(allowed);

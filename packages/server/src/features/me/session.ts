@@ -39,7 +39,7 @@ export const sessions = pgTable(
     organizationId: uuidColumn('organization_id'),
     /** The scopes that the user consented to; null: the app was unrestricted at that time. */
     consentedScopes: textColumn('consented_scopes').array(),
-    /** The scopes of OpenID Connect that were granted; they are no permissions. */
+    /** The scopes of OpenID Connect that were granted; they are not permissions. */
     openidScopes: textColumn('openid_scopes', { enum: openidScopes }).array().notNull().default([]),
     /** Resource servers that the tokens of an app name as audience, besides this service (RFC 8707). */
     resources: textColumn('resources').array().notNull().default([]),

@@ -10,7 +10,7 @@ import { fieldsThatDiffer } from './document/difference.ts';
 import { entityOf } from './document/kinds.ts';
 import type { WrittenChange } from './write.ts';
 
-/** Changes of tags and webhooks are no events. */
+/** Changes of tags and webhooks are not events. */
 const eventNoun: Readonly<Partial<Record<DocumentKind, string>>> = {
   resources: 'resource',
   permissions: 'permission',

@@ -7,7 +7,7 @@ import type { Slot } from '../../kernel/context.ts';
  * tenant to the credential that has used the least, and within the credential to the oldest request. So a flood delays
  * only the tenant and the credential that send it.
  *
- * Waiting is no failure. A request behind a thousand others waits for at most `maxWaitMs` and is then refused. Refusing it
+ * Waiting is not a failure. A request behind a thousand others waits for at most `maxWaitMs` and is then refused. Refusing it
  * at once would only make the client repeat it sooner, and a flood of refusals costs more than a queue of connections.
  */
 export interface Share {
@@ -40,7 +40,7 @@ type OnGone = (listener: () => void) => () => void;
 const CHARACTERS_PER_UNIT = 8 * 1024;
 const weightOf = (bodyLength: number): number => 1 + Math.floor(bodyLength / CHARACTERS_PER_UNIT);
 
-/** Up to this weight requests wait without a time limit: a thousand calls at once come from a script and are no flood. */
+/** Up to this weight requests wait without a time limit: a thousand calls at once come from a script and are not a flood. */
 const BURST = 1000;
 /** Weight of the newest duration in the moving average. */
 const NEWEST_WEIGHT = 0.05;

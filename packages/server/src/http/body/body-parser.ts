@@ -26,7 +26,7 @@ declare module 'fastify' {
 
 /**
  * Parses JSON in UTF-8 (conventions §1), and forms for operations that accept them. Everything else is 415. An absent body
- * is no error here, and nothing is decompressed. An operation that takes files declares a larger limit. GraphQL selects
+ * is not an error here, and nothing is decompressed. An operation that takes files declares a larger limit. GraphQL selects
  * its operations in the body, so there the larger limit applies to every caller who may call such an operation, and
  * graphql.ts refuses a large body that selects none.
  */

@@ -23,7 +23,7 @@ export function readForm(
   const { oauth } = request.routeOptions.config;
   const credentials = oauth?.includes('client_secret') ? basicCredentials(request) : [];
   const sent = [...new URLSearchParams(body)];
-  // Some clients send the same `client_id` in the body and in `Basic`. That is no repetition.
+  // Some clients send the same `client_id` in the body and in `Basic`. That is not a repetition.
   const isRepeated = ([name, value]: [string, string]) =>
     name === 'client_id' && sent.some(([other, same]) => other === name && same === value);
   const all = [...sent, ...credentials.filter((field) => !isRepeated(field))];

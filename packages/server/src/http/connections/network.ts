@@ -51,8 +51,8 @@ const maxHops = 32;
 
 /**
  * The client behind a socket. X-Forwarded-For is read only if the socket belongs to a trusted proxy, from right to left:
- * the first hop that is no trusted proxy is the client, because the client may have written everything left of it. At a
- * hop that is no address, the proxy to the right of it counts as the client. Never throws.
+ * the first hop that is not a trusted proxy is the client, because the client may have written everything left of it. At a
+ * hop that is not an address, the proxy to the right of it counts as the client. Never throws.
  */
 export function clientNetwork(
   socketAddress: string | undefined,

@@ -47,7 +47,7 @@ export function* checkAccess(state: CallState): Steps<void> {
   const needsPermission = op.access.includes(':') && rights && !isSelfService;
   state.isDecided = needsPermission ? guard.permit(op, rights) : true;
   for (const selected of relationsOf(op, input, transport?.relations)) relatedAccess.filterOf(selected);
-  // To leave the organization is allowed without its provider, and is no bypass of which its owners get a mail.
+  // To leave the organization is allowed without its provider, and is not a bypass of which its owners get a mail.
   const isLeaving = isSelfService && input['dryRun'] !== true;
   const isBypass =
     principal && state.resolved && !isLeaving && guard.assertConnected(principal, state.resolved);

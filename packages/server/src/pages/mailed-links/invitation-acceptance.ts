@@ -122,7 +122,7 @@ async function offerOf(caller: AccountCaller, token: string): Promise<Offer | { 
   }
 }
 
-/** @throws the error itself when it is no refusal */
+/** @throws the error itself when it is not a refusal */
 function refusalOf(error: unknown): DoorwardError {
   if (!(error instanceof DoorwardError) || error.isFault) throw error;
   return error;

@@ -147,7 +147,7 @@ function readValues(
   tree: AttributeTree,
 ): Promise<AttributeRow[]> {
   const read = tree.get('metadata');
-  // Quoted, because a bare `null` in an array literal is no text.
+  // Quoted, because a bare `null` in an array literal is not text.
   const members = read === undefined || read === true ? [] : [...read.keys()].map((name) => `"${name}"`);
   const isRead = read === true ? sql`true` : sql`member.key = any(${`{${members.join()}}`}::text[])`;
   const objectOf = (alias: string) =>

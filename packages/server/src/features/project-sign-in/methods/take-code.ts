@@ -49,7 +49,7 @@ export async function takeCode(
   if (!isExpected || !purposes.includes(mail.purpose.name) || !isLive(mail, services.clock)) {
     return refuseCode(ctx, { flow, step }, 'mailedCodeEnded');
   }
-  // A text that cannot be a code is no guess.
+  // A text that cannot be a code is not a guess.
   if (code === null) return refuseCode(ctx, { flow, step }, 'wrongMailedCode');
   const owner = await findAddressOwner(tx, mail.address);
   const isLocked = owner !== undefined && (await isLockedOut(tx, services, owner.id, call.network));

@@ -20,7 +20,7 @@ const questions = {
   logout: '/hosted/sign-out',
 } as const;
 
-/** `hint` comes from a cookie: it chooses among registered apps and pages of this service, and is no address. */
+/** `hint` comes from a cookie: it chooses among registered apps and pages of this service, and is not an address. */
 export async function onwardOf(
   db: Executor,
   services: Services,
