@@ -68,7 +68,7 @@ interface World {
   readonly userId: string;
 }
 
-export interface LargestQuestion {
+interface LargestQuestion {
   /** The operation. */
   readonly name: string;
   readonly input: (world: World) => Record<string, unknown>;
