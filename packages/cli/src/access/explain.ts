@@ -87,7 +87,7 @@ async function commandsOf(
     const me = await api.me({}).catch(() => undefined);
     const other =
       me?.user.id === subject.id
-        ? ['            by another administrator: you cannot change your own roles']
+        ? ['            ask another administrator to run it: you cannot change your own roles']
         : [];
     return [`change      doorward ${command} ${at}`, ...other];
   }

@@ -8,7 +8,7 @@ import type { FieldKind, Noun } from './noun.ts';
 
 export const fieldOptions = {
   '--set <name=value...>':
-    'a field; lists are separated by commas, null empties, roles and groups by id or name',
+    'a field; separate list items with commas, use null to clear, name roles and groups by id or name',
   '--from <file>': 'fields from a JSON file, or - for stdin',
 };
 

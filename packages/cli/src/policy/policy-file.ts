@@ -68,7 +68,7 @@ async function readParts(reading: Reading): Promise<void> {
     if (/^[a-z]+:|^[/\\]/i.test(pattern))
       throw usageFault(`${at} include takes relative names of files, not ${pattern}.`);
     const paths = await matching(cwd, dirname(path), pattern);
-    if (paths.length === 0) throw usageFault(`${at} No file is called ${pattern}.`);
+    if (paths.length === 0) throw usageFault(`${at} No file matches ${pattern}.`);
     for (const included of paths)
       await readParts({ ...reading, path: included, depth: depth + 1, includedAt: at });
   }
@@ -79,8 +79,7 @@ async function readPart({ path, cwd, root, includedAt }: Reading): Promise<Part>
   const real = await realpath(resolve(cwd, path)).catch((error: NodeJS.ErrnoException) => {
     throw usageFault(`${from}${path} cannot be read (${error.code ?? error.name}).`);
   });
-  if (!real.startsWith(root + sep))
-    throw usageFault(`${from}${path} is outside of the folder of the policy.`);
+  if (!real.startsWith(root + sep)) throw usageFault(`${from}${path} is outside the policy folder.`);
   if ((await stat(real)).isDirectory()) throw usageFault(`${from}${path} is a folder.`);
   return readYaml(real, relative(cwd, real));
 }

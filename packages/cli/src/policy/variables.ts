@@ -23,7 +23,7 @@ const fill = (text: string, env: Env, place: () => string | undefined): string =
     const value = env[name];
     if (value === undefined)
       throw usageFault(
-        `${place() ?? ''} The environment has no ${name}, which the policy names.`.trimStart(),
+        `${place() ?? ''} The environment variable ${name} isn't set, but the policy uses it.`.trimStart(),
         `set ${name}, or write $\${${name}} for the text itself`,
       );
     // A variable is text: what looks like another one in it stays as it is.

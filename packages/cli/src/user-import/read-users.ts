@@ -82,7 +82,7 @@ async function* entriesOfJson(file: string): AsyncGenerator<UserEntry> {
   if (!Array.isArray(users))
     throw usageFault(
       `${basename(file)} has no list of users.`,
-      'a JSON file is a list of objects, or an object whose member users is such a list',
+      'a JSON file must contain a list of objects, or an object with that list in users',
     );
   for (const [at, value] of users.entries()) yield { place: { user: at + 1 }, ...userIn(value) };
 }

@@ -11,9 +11,9 @@ export const usersImport: Command = {
   path: ['users', 'import'],
   summary: 'Import users of another service with their passwords',
   description:
-    'From CSV, JSON lines or a JSON list, with the hashes of their passwords. Wrong users are named and left out, and the others are imported. Addresses that a user has are left alone, so after an interruption repeat the command. With --dry-run it only checks. You must be Installation Operator, and may create users in the project.',
+    'Reads CSV, JSON Lines or a JSON list, including password hashes. Invalid users are reported and skipped; the rest are imported. Addresses that already have a user are skipped, so after an interruption run the command again. --dry-run only validates. You need the role Installation Operator and permission to create users in the project.',
   arguments: { '<file>': 'file with the users' },
-  options: { '--format <format>': 'csv, jsonl or json; without it, by the ending of the file name' },
+  options: { '--format <format>': 'csv, jsonl or json; default: by the file extension' },
   examples: ['doorward users import users.csv --dry-run', 'doorward users import users.jsonl'],
   async run(run, [path = ''], options) {
     const format = formatOf(path, options.text('format'));
@@ -40,7 +40,7 @@ function formatOf(path: string, named: string | undefined): FileFormat {
   const given = named ?? /\.(\w+)$/.exec(path)?.[1]?.toLowerCase();
   const format = fileFormats.find((name) => name === (given === 'ndjson' ? 'jsonl' : given));
   if (format) return format;
-  throw usageFault('The format is not known.', 'add --format csv, --format jsonl or --format json');
+  throw usageFault('Unknown file format.', 'add --format csv, --format jsonl or --format json');
 }
 
 async function roleIds(run: Run, doorward: Client): Promise<ReadonlyMap<string, string>> {

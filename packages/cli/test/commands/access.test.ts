@@ -120,7 +120,7 @@ test('explain names what works for an owner of the organization, who is no user 
   const { stdout } = await world.run(['explain', 'me', 'board:read']);
   const lines = stdout.split('\n').filter((line) => /users create/.test(line));
   expect(lines[0]).toMatch(/^change +doorward users create --set userId=[0-9a-f-]{36} --set roleIds=/);
-  expect(stdout).toContain('by another administrator: you cannot change your own roles');
+  expect(stdout).toContain('ask another administrator to run it: you cannot change your own roles');
 });
 
 test('who-can lists users', async () => {

@@ -135,7 +135,7 @@ describe('ends with 2 and the place', () => {
     [
       'an unset variable',
       { 'doorward.yaml': 'roles:\n  A: { description: "x ${NO}" }\n' },
-      'doorward.yaml:2:21 The environment has no NO',
+      'doorward.yaml:2:21 The environment variable NO',
     ],
     [
       'an included file that is missing',
@@ -170,12 +170,12 @@ describe('ends with 2 and the place', () => {
     expect(stderr).toContain('doorward.yaml:2:11 A policy has at most 100 files');
   });
 
-  test('a file outside of the folder', async () => {
+  test('a file outside the policy folder', async () => {
     const cwd = await folderOf({ 'doorward.yaml': 'include: [out.yaml]\n' });
     await symlink('/etc/hostname', join(cwd, 'out.yaml'));
     const { code, stderr } = await doorward(['policy', 'test', '--offline'], { cwd });
     expect(code).toBe(2);
-    expect(stderr).toContain('doorward.yaml:1:11 out.yaml is outside of the folder');
+    expect(stderr).toContain('doorward.yaml:1:11 out.yaml is outside the policy folder');
   });
 });
 

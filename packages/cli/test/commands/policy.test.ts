@@ -265,7 +265,7 @@ describe('a document that is wrong', () => {
     const { flags } = await newProject();
     const outside = await world.run(['policy', 'plan', ...flags], how);
     expect(outside).toMatchObject({ code: 2 });
-    expect(outside.stderr).toContain('outside of the folder');
+    expect(outside.stderr).toContain('outside the policy folder');
     const unset = await world.run(['policy', 'plan', ...flags], { cwd: (await repository()).cwd });
     expect(unset).toMatchObject({ code: 2 });
     expect(unset.stderr).toContain('COMPANY');

@@ -128,7 +128,7 @@ describe('doorward users import', () => {
     };
     expect(await wrong(join(folder, 'missing.csv'))).toContain('2 error: ');
     expect(await wrong(join(folder, 'missing.jsonl'))).toMatch(/^2 .*cannot be read \(ENOENT\)/);
-    expect(await wrong(await file('users.xls', ''))).toContain('The format is not known.');
+    expect(await wrong(await file('users.xls', ''))).toContain('Unknown file format.');
     expect(await wrong(await file('phone.csv', 'email,phone\n'))).toContain('The column phone is not known.');
     expect(await wrong(await file('nameless.csv', 'name\nIda\n'))).toContain(
       'The first line names no column email.',

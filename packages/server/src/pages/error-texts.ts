@@ -19,7 +19,7 @@ export const errorTexts: Record<Language, Texts> = {
     title: 'Something went wrong',
     advice: {
       INVALID_TOKEN:
-        'This sign-in is over, or you started it in another browser. Go back to the app and start it again.',
+        'This sign-in has ended, or you started it in another browser. Go back to the app and sign in again.',
       INVALID_REDIRECT_URI:
         'For your security we did not redirect you: the app that sent you here gave an address that is not registered for it. Only the operator of the app can fix this.',
       NOT_FOUND:

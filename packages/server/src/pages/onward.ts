@@ -16,8 +16,8 @@ interface Texts {
 
 const texts: Record<Language, Texts> = {
   en: {
-    title: 'This sign-in is over',
-    text: 'It was completed or cancelled, or nothing happened for ten minutes. Continue where you came from: if you aren’t signed in there, you can sign in again.',
+    title: 'This sign-in has ended',
+    text: 'It was completed or cancelled, or it timed out after ten minutes. Go back to where you started: if you aren’t signed in there, you can sign in again.',
     again: 'Continue',
   },
   de: {

@@ -96,7 +96,7 @@ test('back after the end shows the way to the app', async () => {
   await button(page).click();
   await arrived(page, 'first');
   await page.goBack();
-  await page.getByText('This sign-in is over').first().waitFor();
+  await page.getByText('This sign-in has ended').first().waitFor();
   expect(await page.getByRole('link', { name: 'Back to boards.example' }).getAttribute('href')).toBe(
     'https://boards.example/',
   );

@@ -37,7 +37,9 @@ export async function answersOfService(
     if (tokenFrom !== undefined && !run.env[tokenFrom]) {
       const index = written.findIndex((test) => test.tokenFrom === tokenFrom);
       const place = placeOf(`policy.tests.${index}.tokenFrom`) ?? '';
-      throw usageFault(`${place} The environment has no ${tokenFrom}, which a test names.`.trimStart());
+      throw usageFault(
+        `${place} The environment variable ${tokenFrom} isn't set, but a test uses it.`.trimStart(),
+      );
     }
   const groups = new Map<string, ServiceTest[]>();
   for (const test of tests) {

@@ -39,7 +39,7 @@ export async function readYaml(path: string, name: string): Promise<YamlFile> {
   if (fault) throw refuse(fault.offset, fault.message);
   const value: unknown = document.toJS({ maxAliasCount: -1 }) ?? {};
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw refuse(0, 'A policy document has members, such as `version: 1`.');
+    throw refuse(0, 'A policy document must be a mapping, such as `version: 1`.');
   return { name, value: value as YamlFile['value'], document, lines };
 }
 

@@ -32,9 +32,9 @@ export function faultIn(document: Yaml.Document, yaml: typeof Yaml): YamlFault |
     Node(_, node, path) {
       if (yaml.isAlias(node)) {
         const anchored = anchors.get(node.source);
-        if (!anchored) return refuse(node, `No anchor above this is called ${node.source}.`);
+        if (!anchored) return refuse(node, `The anchor ${node.source} isn't defined above this alias.`);
         if (path.includes(anchored.node))
-          return refuse(node, `The anchor ${node.source} contains this alias of itself.`);
+          return refuse(node, `The anchor ${node.source} contains an alias to itself.`);
         aliases.set(node, anchored);
         anchored.uses += 1;
         anchored.inside ??= usesInside(anchored.node, aliases, yaml);
@@ -46,7 +46,7 @@ export function faultIn(document: Yaml.Document, yaml: typeof Yaml): YamlFault |
       if (yaml.isScalar(node) && isChangedByJson(node))
         return refuse(
           node,
-          `${pathOf(path, node, yaml)} JSON can't hold this number: put it into quotes, or choose another.`,
+          `${pathOf(path, node, yaml)} JSON can't represent this number: quote it, or use a different one.`,
         );
       return undefined;
     },

@@ -326,7 +326,7 @@ describe('A step that is sent later, from the history', () => {
     expect([303, 400]).toContain(late.statusCode);
     if (late.statusCode === 303) return;
     expect(late.body).not.toMatch(/expired/i);
-    expect(late.body).toContain('This sign-in is over');
+    expect(late.body).toContain('This sign-in has ended');
     expect(late.body).toContain(`href="${step.home ?? '/account'}"`);
   });
 });

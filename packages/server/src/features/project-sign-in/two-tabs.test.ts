@@ -173,7 +173,7 @@ describe('A form of a sign-in that has gone on', () => {
     const first = await tab(startOf(boards));
     await sendPassword(first.token);
     const body = await over(first.token);
-    expect(body).toContain('This sign-in is over');
+    expect(body).toContain('This sign-in has ended');
     expect(body).toContain('href="https://boards.example"');
     expect(body).not.toMatch(/expired/);
   });

@@ -35,7 +35,7 @@ export const noticeTexts: Record<Language, Texts> = {
     emailNotVerified:
       'Your {provider} account has no verified e-mail address. Verify one at {provider}, then try again.',
     methodLimit:
-      'Your account already has the maximum number of sign-in methods, so {provider} can’t be added. Sign in another way, and remove a method in your account first.',
+      'Your account already has the maximum number of sign-in methods, so {provider} can’t be added. Sign in another way, then remove a method from your account to make room.',
   },
   de: {
     addressInvalid: 'Das ist keine gültige E-Mail-Adresse. Bitte prüfen Sie sie.',
