@@ -10,7 +10,7 @@ import { canonicalJson } from '../../kernel/output/canonical-json.ts';
 import { bare, BareReply, Refusal } from '../../kernel/output/reply.ts';
 import type { Clock } from '../../kernel/ports.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import type { Stages } from '../../kernel/stages.ts';
+import type { RunOnce, Stages } from '../../kernel/stages.ts';
 import { projectCodes } from '../app-tokens/project-code.ts';
 import { cliCodes } from '../federation/cli-code.ts';
 import { startAgainError } from './flow.ts';
@@ -35,6 +35,13 @@ interface RepeatedStepsOptions {
 interface Step {
   readonly browserHash: string;
   readonly requestHash: string;
+}
+
+/** A request for a step, and how to do it. */
+interface Attempt {
+  readonly call: Call;
+  readonly perform: Parameters<RunOnce>[2];
+  readonly notes: Parameters<RunOnce>[3];
 }
 
 type Answer =
@@ -121,10 +128,28 @@ export function createRepeatedSteps(options: RepeatedStepsOptions): Stages['runO
       const token = tokens.map((name) => input[name]).find((value) => typeof value === 'string');
       if (token === undefined || flowIdOf(token) !== flowIdOf(secret)) return perform(transaction);
       const step = stepOf(secret, op.name, input);
-      await running.get(step.requestHash);
-      const done = await find(pool, step);
-      if (done) return repeat(done, call);
-      const first = perform((work) =>
+      const earlier = running.get(step.requestHash);
+      const own = runAfter(earlier, step, { call, perform, notes });
+      // Before anything is awaited, so that requests at the same moment see each other.
+      running.set(step.requestHash, own);
+      try {
+        return await own;
+      } finally {
+        if (running.get(step.requestHash) === own) running.delete(step.requestHash);
+      }
+    };
+  };
+
+  async function runAfter(
+    earlier: Promise<unknown> | undefined,
+    step: Step,
+    { call, perform, notes }: Attempt,
+  ): Promise<unknown> {
+    await earlier;
+    const done = await find(pool, step);
+    if (done) return repeat(done, call);
+    try {
+      return await perform((work) =>
         transaction(async (tx) => {
           await lock(tx, step);
           const out = await work(tx);
@@ -133,18 +158,12 @@ export function createRepeatedSteps(options: RepeatedStepsOptions): Stages['runO
           return out;
         }),
       );
-      running.set(step.requestHash, first);
-      try {
-        return await first;
-      } catch (error) {
-        const outcome = await outcomeAfter(error, step);
-        if (outcome) return await repeat(outcome, call);
-        throw error;
-      } finally {
-        if (running.get(step.requestHash) === first) running.delete(step.requestHash);
-      }
-    };
-  };
+    } catch (error) {
+      const outcome = await outcomeAfter(error, step);
+      if (outcome) return repeat(outcome, call);
+      throw error;
+    }
+  }
 
   /** A token that was used meanwhile: by the request that this one repeats, if its outcome is there. */
   async function outcomeAfter(error: unknown, step: Step): Promise<Outcome | undefined> {

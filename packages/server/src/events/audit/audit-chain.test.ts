@@ -46,7 +46,7 @@ it('is a gapless chain that can be recomputed from the stored rows', async () =>
   const person = await app.person();
   const as = { token: person.token };
   const { id, scope } = await app.must('createProject', { scope: person.account, name: 'Chain' }, as);
-  const metadata = { n: 1.5, text: 'ü "quoted"', nested: { b: [true, null], a: 1e21 } };
+  const metadata = { n: 1.5, text: 'ü "quoted"', nested: { b: [true, null], a: 1e-7 } };
   const tag = await app.must('createTag', { scope, name: 'x', metadata }, as);
   await app.must('updateTag', { scope, id: tag.id, name: 'y', metadata: { z: 0.1 } }, as);
   const expiresAt = '2030-01-02T03:04:05.678Z';
