@@ -97,7 +97,11 @@ describe('ends with 2 and the place', () => {
       { 'doorward.yaml': 'version: 1\nroles: &r { A: *r }\n' },
       'doorward.yaml:2:16 The anchor r',
     ],
-    ['an unknown anchor', { 'doorward.yaml': 'version: 1\nroles: *no\n' }, 'doorward.yaml:2:8 No anchor'],
+    [
+      'an unknown anchor',
+      { 'doorward.yaml': 'version: 1\nroles: *no\n' },
+      'doorward.yaml:2:8 The anchor no ',
+    ],
     ['101 aliases', { 'doorward.yaml': manyAliases }, 'doorward.yaml:103:5 Aliases'],
     ['aliases of aliases', { 'doorward.yaml': bomb }, 'doorward.yaml:3:40 Aliases'],
     [
@@ -116,7 +120,7 @@ describe('ends with 2 and the place', () => {
       'doorward.yaml:2:1 A second document',
     ],
     ['a list as a key', { 'doorward.yaml': 'version: 1\n? [a]\n: 1\n' }, 'doorward.yaml:2:3 A key has to be'],
-    ['no members', { 'doorward.yaml': '- a\n' }, 'doorward.yaml:1:1 A policy document has members'],
+    ['no members', { 'doorward.yaml': '- a\n' }, 'doorward.yaml:1:1 A policy document must be a mapping'],
     [
       'a whole number beyond those of JSON',
       { 'doorward.yaml': 'roles:\n  A: { metadata: { ids: [1, 12345678901234567890] } }\n' },
