@@ -129,7 +129,7 @@ test('people sign in through it, work in the organization, and others are led th
     provider.person = provider.newPerson({ email: address, name: 'Bob' });
     await page.locator('input[type=email]').fill(address);
     await page.locator('form[action="/api/auth/flow/identifier"] button').click();
-    await page.locator(`a[href$="/connections/${connection.id}"]`).click();
+    await page.locator(`a[href*="/connections/${connection.id}?"]`).click();
   };
 
   await page.goto(`${service.base}/console/organization/${organization}/members`);

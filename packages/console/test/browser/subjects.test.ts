@@ -142,7 +142,7 @@ test('who may do nothing, and who is not here, is said', async () => {
 
 test('who can: all people after the second page, and the attributes decide', async () => {
   const { page, context, offences } = await signedIn(setup, `${setup.project}/who-can`);
-  await page.getByLabel('Resource').selectOption('report');
+  await page.getByLabel('Resource', { exact: true }).selectOption('report');
   await page.getByLabel('Action').selectOption('read');
   await page.getByRole('button', { name: 'Ask' }).click();
   await page.getByText('Not complete: 50 people so far. Others may follow.').waitFor();
@@ -177,7 +177,7 @@ test('who can: goes on by itself while the service has not looked at everyone', 
 
 test('who can: says what is missing before it sends anything', async () => {
   const { page, context, requests } = await signedIn(setup, `${setup.project}/who-can`);
-  await page.getByLabel('Resource').selectOption('report');
+  await page.getByLabel('Resource', { exact: true }).selectOption('report');
   await page.getByLabel(/^Attributes/).fill('[1]');
   await page.getByRole('button', { name: 'Ask' }).click();
   await page.getByText('This needs to be a JSON object in braces.').waitFor();
