@@ -80,7 +80,7 @@ describe('a page', () => {
       await pages.server.inject('/api/auth/project/consent'),
     ];
     expect(answers.map(({ statusCode }) => statusCode)).toEqual([400, 400, 400]);
-    expect(answers[0]?.body).toContain('start it again');
+    expect(answers[0]?.body).toContain('sign in again');
     expect(answers[0]?.headers['content-security-policy']).toContain("form-action 'none'");
     expect(answers[2]?.json()).toMatchObject({ code: 'INVALID_TOKEN' });
   });
