@@ -109,8 +109,8 @@ describe('a test that is misspelled is refused with its place', () => {
     [{ ...good, subject: { roles: ['Clerk'] } }, 'tests.0.subject.roles.0', 'not a role of the document'],
     [{ ...good, context: { user: {} } }, 'tests.0.context', 'resource'],
     [{ ...good, scope: 'x' }, 'tests.0.scope', 'tenant'],
-    [{ ...good, tokenFrom: 'NO_SUCH' }, 'no NO_SUCH', ''],
-    [{ ...good, name: '${NO_SUCH}' }, 'no NO_SUCH', ''],
+    [{ ...good, tokenFrom: 'NO_SUCH' }, 'The environment variable NO_SUCH', ''],
+    [{ ...good, name: '${NO_SUCH}' }, 'The environment variable NO_SUCH', ''],
     ['x', 'tests.0', 'not an object'],
   ])('%j', async (wrong, path, text) => {
     const { code, stdout, stderr } = await tested(JSON.stringify({ cases: [wrong] }));
