@@ -47,7 +47,11 @@ export async function explanationLines(
     lines.push(
       `unknown     ${unknown.part}${unknown.nearest ? `, the nearest is ${visible(unknown.nearest)}` : ''}`,
     );
-  for (const change of nearest) lines.push(...(await commandsOf(doorward, explanation, change)));
+  const assignee =
+    subject.type === 'user' && nearest.some(({ kind }) => kind === 'assignRole')
+      ? await assigneeOf(doorward, explanation)
+      : undefined;
+  for (const change of nearest) lines.push(...(await commandsOf(doorward, explanation, change, assignee)));
   return lines;
 }
 
@@ -69,27 +73,44 @@ type Change = {
   readonly expected?: unknown;
 };
 
-/** A change as a command that can be pasted; it keeps what the role or group already has. */
+/** The user who would get a role. */
+interface Assignee {
+  /** Their roles here; null: they are not a user of the project yet, their rights come from the organization. */
+  readonly roleIds: readonly string[] | null;
+  /** They run this command, and may not change their own roles. */
+  readonly isCaller: boolean;
+}
+
+async function assigneeOf({ api }: Client, { subject, roles }: Explanation): Promise<Assignee> {
+  const me = await api.me({}).catch(() => undefined);
+  const isCaller = me?.user.id === subject.id;
+  try {
+    const user = await api.user({ id: subject.id, relations: ['roles'] });
+    return { roleIds: (user.roles ?? []).map(({ id }) => id), isCaller };
+  } catch (error) {
+    const isMissing = (error as { status?: number }).status === 404;
+    // A caller who may not read users is shown what the explanation says.
+    return { roleIds: isMissing ? null : roles.map(({ id }) => id), isCaller };
+  }
+}
+
+/** A change as a command that can be pasted; it keeps what the user, role or group already has. */
 async function commandsOf(
   { api }: Client,
   { subject, scope }: Explanation,
   change: Change,
+  assignee: Assignee | undefined,
 ): Promise<string[]> {
   const at = `-s ${scopeText(scope as Parameters<typeof scopeText>[0])}`;
   const id = (value: unknown): string => visible(String(value)).replace(/[^\w-]/g, '');
-  if (change.kind === 'assignRole' && subject.type === 'user') {
-    const user = await api.user({ id: subject.id, relations: ['roles'] }).catch(() => undefined);
-    const own = user?.roles?.map((role) => role.id) ?? [];
-    const command = user
-      ? `users set-roles ${id(subject.id)} ${[...own, change.roleId].map(id).join(' ')}`
-      : // Their rights come from the organization: in the project they are no user yet.
-        `users create --set userId=${id(subject.id)} --set roleIds=${id(change.roleId)}`;
-    const me = await api.me({}).catch(() => undefined);
-    const other =
-      me?.user.id === subject.id
-        ? ['            ask another administrator to run it: you cannot change your own roles']
-        : [];
-    return [`change      doorward ${command} ${at}`, ...other];
+  if (change.kind === 'assignRole' && assignee) {
+    const { roleIds, isCaller } = assignee;
+    const command =
+      roleIds === null
+        ? `users create --set userId=${id(subject.id)} --set roleIds=${id(change.roleId)}`
+        : `users set-roles ${id(subject.id)} ${[...roleIds, change.roleId].map(id).join(' ')}`;
+    const other = '            ask another administrator to run it: you cannot change your own roles';
+    return [`change      doorward ${command} ${at}`, ...(isCaller ? [other] : [])];
   }
   if (change.kind === 'addPermissionToGroup') {
     const group = await api

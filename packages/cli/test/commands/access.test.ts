@@ -116,7 +116,7 @@ test('explain names changes that can be pasted', async () => {
   expect(json.explanation.subject).toEqual({ type: 'user', id: userId });
 });
 
-test('explain names what works for an owner of the organization, who is no user of the project', async () => {
+test('explain names what works for an owner of the organization, who is not a user of the project', async () => {
   const { stdout } = await world.run(['explain', 'me', 'board:read']);
   const lines = stdout.split('\n').filter((line) => /users create/.test(line));
   expect(lines[0]).toMatch(/^change +doorward users create --set userId=[0-9a-f-]{36} --set roleIds=/);

@@ -7,7 +7,7 @@ const PROBES: ReadonlySet<string | undefined> = new Set(['/health', '/health/liv
 /** Refuses requests for other hosts than those of SECURITY_ALLOWED_HOSTS. */
 export function createHostCheck(allowed: readonly string[] | undefined): (request: FastifyRequest) => void {
   if (!allowed) return () => undefined;
-  const hosts = new Set(allowed.map(canonical));
+  const hosts = new Set<string | null>(allowed.flatMap((host) => canonical(host) ?? []));
   return (request) => {
     if (PROBES.has(request.routeOptions.url)) return;
     // With two Host headers, a proxy may have checked the other one (RFC 9112 §3.2).
@@ -19,11 +19,11 @@ export function createHostCheck(allowed: readonly string[] | undefined): (reques
 
 /**
  * The spelling of a host that all equal ones share: lower case, no final dot, no default port, the short form of an IPv6
- * address (RFC 9110 §4.2.3, RFC 5952). `''` for what is not a host.
+ * address (RFC 9110 §4.2.3, RFC 5952). Null for a text that is not a host.
  */
-function canonical(host: string): string {
+function canonical(host: string): string | null {
   // Characters that end the host of a URL, or separate it from what is before it.
-  if (!/^[^\s/?#@\\]+$/.test(host) || !URL.canParse(`http://${host}`)) return '';
+  if (!/^[^\s/?#@\\]+$/.test(host) || !URL.canParse(`http://${host}`)) return null;
   const { hostname, port } = new URL(`http://${host}`);
   const name = hostname.replace(/\.$/, '');
   return port === '' || port === '443' ? name : `${name}:${port}`;

@@ -56,6 +56,7 @@ describe('metadata with an integer that JSON readers round', () => {
   it.each(['rest', 'graphql'] as const)('is refused as a value over %s', async (via) => {
     const input = { scope: organization, name: unique(), metadata: { a: [{ id: Number(digits) }] } };
     const answer = await app.call('createRole', input, { token: owner.token, via });
+    expect(answer.body).toContain('Send a number of so many digits as text.');
     expect(answer).toMatchObject(at('metadata.a.0.id'));
   });
 

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { DataDirectoryInUse, lockDataDirectory } from './data-lock.ts';
+import { lockDataDirectory } from './data-lock.ts';
 
 let directory: string;
 beforeEach(async () => void (directory = await mkdtemp(join(tmpdir(), 'doorward-lock-'))));
@@ -32,10 +32,4 @@ test('so does one that was killed, but not collected by its parent', async () =>
   const release = await lockDataDirectory(directory);
   await release();
   parent.kill('SIGKILL');
-});
-
-test('one that runs keeps it', async () => {
-  await holdAs(process.pid);
-  await expect(lockDataDirectory(directory)).rejects.toThrow(DataDirectoryInUse);
-  expect(await lockOf()).toBe(`${process.pid} -\n`);
 });

@@ -92,7 +92,8 @@ export async function issueTokens(
   const { typ, claims } = inProfile(app.accessTokenProfile, own, facts);
   const accessToken = await services.keyring.sign(app.tenantId, claims, { typ });
   const { acr, amr, nonce } = session;
-  const claimed = app.idTokenClaims ? await claimsOfUser(db, userId, openid) : {};
+  const claimed =
+    app.idTokenClaims && openid.includes('openid') ? await claimsOfUser(db, userId, openid) : {};
   const identity = { sessionId: id, userId, acr, amr, authTime, iat, exp, accessToken, nonce, claimed };
   return {
     accessToken,

@@ -70,7 +70,7 @@ const tokens = ['form_token', 'formToken', 'consent_token', 'token', 'state'] as
 const mayBeStep = ({ kind, forBrowsers, takesForm, method }: NamedOperation): boolean =>
   kind === 'mutation' && forBrowsers === true && (takesForm !== undefined || method === 'GET');
 
-/** The stage that runs a step once. Null for operations that are no step, and without the cookie of a flow. */
+/** The stage that runs a step once. Null for operations that aren't steps, and without the cookie of a flow. */
 export function createRepeatedSteps(options: RepeatedStepsOptions): Stages['runOnce'] {
   const { pool, transaction, clock, kek } = options;
   /** The steps that run in this process, so that a repetition does not ask a provider or hash a password meanwhile. */

@@ -12,10 +12,7 @@ const passwordHash = z
   .check((payload) => {
     const { value } = payload;
     if (value.length > MAX_HASH_LENGTH) payload.issues.push(refusal('too_long', value));
-    else if (!readImportedHash(value)) {
-      const issue = refusal('format', value);
-      payload.issues.push({ ...issue, params: { ...issue.params, hint: acceptedHashes } });
-    }
+    else if (!readImportedHash(value)) payload.issues.push(refusal('format', value, [], acceptedHashes));
   })
   .meta({
     maxLength: MAX_HASH_LENGTH,

@@ -18,7 +18,7 @@ import { affectedRoles, planOf, type Proposal } from './plan.ts';
 import { keptDocument, lastVersion, Source, storedDocument } from './policy-version.ts';
 import { exportDocument } from './document/export.ts';
 import { loadState } from './document/state.ts';
-import { feltChanges } from './felt-changes.ts';
+import { changesWithImpact } from './changes-with-impact.ts';
 import { write } from './write.ts';
 
 /** What a project defines of rights, as one document: read, planned, applied and rolled back (policy-as-code §2). */
@@ -105,8 +105,8 @@ export const planPolicy = mutation({
         ? // Roles of a project may be granted to customers, whose users are in other tenants.
           await withoutRls(tx, () =>
             impactOf(tx, { principal, rights, scope }, services.builtIns.nouns, async (inner) => {
-              const felt = { ...comparison, changes: feltChanges(comparison) };
-              const written = await write(inner, scope.nodeId, felt, writerOf(ctx));
+              const foreseen = { ...comparison, changes: changesWithImpact(comparison) };
+              const written = await write(inner, scope.nodeId, foreseen, writerOf(ctx));
               const roleIds = affectedRoles(comparison);
               return {
                 answer: written,

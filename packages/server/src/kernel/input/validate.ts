@@ -67,12 +67,9 @@ const isTypeMismatch = (issue: z.core.$ZodIssue): issue is z.core.$ZodIssueInval
 
 function hintOf(issue: PlainIssue, code: DetailCode): string | undefined {
   if (code === 'type') return issue.code === 'invalid_type' ? sendOneOf([issue.expected]) : undefined;
+  if (issue.code === 'custom' && typeof issue.params?.['hint'] === 'string') return issue.params['hint'];
   if (code === 'too_big' && issue.code === 'custom') return atMost(issue.params?.['max']);
   if (issue.code === 'too_big' && issue.origin === 'array') return atMost(issue.maximum);
-  if (code === 'format' && issue.code === 'custom') {
-    const hint: unknown = issue.params?.['hint'];
-    return typeof hint === 'string' ? hint : undefined;
-  }
   if (code !== 'enum') return undefined;
   const allowed: unknown =
     issue.code === 'invalid_value'

@@ -11,9 +11,12 @@ import type { DetailCode } from '../../errors.ts';
  * @example z.strictObject({ name: text(1, 255), email, metadata: metadata.optional() })
  */
 
-/** An issue that `parseInput` reports with exactly this detail code; `path` is relative to the checked value. */
-export function refusal(code: DetailCode, input: unknown, path: PropertyKey[] = []) {
-  return { code: 'custom' as const, params: { code }, message: code, input, path };
+/**
+ * An issue that `parseInput` reports with exactly this detail code; `path` is relative to the checked value. `hint`: what to send
+ * in its place.
+ */
+export function refusal(code: DetailCode, input: unknown, path: PropertyKey[] = [], hint?: string) {
+  return { code: 'custom' as const, params: { code, hint }, message: code, input, path };
 }
 
 /** A UUID in the text form of RFC 9562, any version including nil; converted to lower case. */
@@ -223,6 +226,7 @@ export interface JsonObject {
 
 const metadataLimits = { bytes: 8192, depth: 5, keys: 64 };
 const metadataKey = /^[A-Za-z0-9_.-]{1,64}$/;
+const numberHints: ReadonlySet<DetailCode> = new Set(['too_big', 'too_small']);
 const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype']);
 
 function isPlainObject(value: object): boolean {
@@ -276,7 +280,8 @@ export const metadata = z
       return;
     }
     const fault = metadataFault(value, 1, { keys: 0 });
-    if (fault) payload.issues.push(refusal(fault.code, value, fault.path));
+    const hint = fault && numberHints.has(fault.code) ? 'send a number of so many digits as text' : undefined;
+    if (fault) payload.issues.push(refusal(fault.code, value, fault.path, hint));
     else if (Buffer.byteLength(JSON.stringify(value)) > metadataLimits.bytes) {
       payload.issues.push(refusal('too_long', value));
     }

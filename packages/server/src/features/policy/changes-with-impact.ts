@@ -1,11 +1,11 @@
 import type { Change, Comparison } from './document/match.ts';
 
 /**
- * The changes that existing users and keys can feel. A new role has no holders yet, so neither it nor the groups and
+ * The changes that may affect existing users and keys. A new role has no holders yet, so neither it nor the groups and
  * permissions that it alone uses need to be written to find out who gains and loses: in a first document that is all of
  * them, and writing them would keep the database busy only to be rolled back. Sign-up roles stay, because apps refer to them.
  */
-export function feltChanges({ after, changes }: Comparison): Change[] {
+export function changesWithImpact({ after, changes }: Comparison): Change[] {
   const isNew = (kind: Change['kind']): ReadonlySet<string> =>
     new Set(
       changes.flatMap((change) => (change.kind === kind && change.action === 'create' ? [change.key] : [])),
