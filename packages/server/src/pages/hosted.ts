@@ -22,10 +22,13 @@ import { registerVerifyEmailPage } from './mailed-links/verify-email.ts';
 /** Registers every page: the start page, the pages below `/hosted`, those of a project sign-in and those of errors. */
 export function registerHostedPages(
   app: FastifyInstance,
-  options: Parameters<typeof registerCliSignInPage>[1] &
-    Parameters<typeof registerConnectProviderPage>[1] &
-    Parameters<typeof registerProjectSignInPages>[1] &
-    Parameters<typeof registerSignOutPages>[1] &
+  options: Omit<
+    Parameters<typeof registerCliSignInPage>[1] &
+      Parameters<typeof registerConnectProviderPage>[1] &
+      Parameters<typeof registerProjectSignInPages>[1] &
+      Parameters<typeof registerSignOutPages>[1],
+    'onwardLink'
+  > &
     Parameters<typeof registerOnward>[1] &
     Parameters<typeof registerAccountPages>[1] &
     Parameters<typeof serveLogos>[1] &
@@ -33,7 +36,8 @@ export function registerHostedPages(
 ): void {
   app.decorate('errorPage', errorPage);
   app.decorate('notFoundPage', notFoundPage);
-  registerOnward(app, options);
+  const onwardLink = registerOnward(app, options);
+  const questions = { ...options, onwardLink };
   serveStylesheet(app);
   serveColours(app);
   serveLogos(app, options);
@@ -44,10 +48,10 @@ export function registerHostedPages(
   registerProjectGrantPage(app);
   registerResetPasswordPage(app, options);
   registerSignedInPage(app, options);
-  registerCliSignInPage(app, options);
-  registerConnectProviderPage(app, options);
-  registerProjectSignInPages(app, options);
-  registerSignOutPages(app, options);
+  registerCliSignInPage(app, questions);
+  registerConnectProviderPage(app, questions);
+  registerProjectSignInPages(app, questions);
+  registerSignOutPages(app, questions);
   registerDevicePage(app, options);
   registerAccountPages(app, options);
 }

@@ -43,14 +43,23 @@ type Onward =
   | { readonly kind: 'service' }
   | { readonly kind: 'device' };
 
-const overPage = (language: Language, address: string, label: Html | string) =>
-  respond(
-    language,
-    texts[language].title,
-    html`<h1>${texts[language].title}</h1>
-      <p role="status">${texts[language].text}</p>
-      <a class="button plain" rel="noreferrer" href="${address}">${label}</a>`,
-  );
+/** The link on a page that cannot be used any more; null: it is not known where the browser can go on. */
+export type OnwardLink = (request: FastifyRequest, language: Language) => Promise<Html | null>;
+
+function linkTo(language: Language, next: Onward, home: string): Html {
+  const link = (address: string, label: Html | string = texts[language].again) =>
+    html`<a class="button plain" rel="noreferrer" href="${address}">${label}</a>`;
+  switch (next.kind) {
+    case 'page':
+      return link(inFlow(next.path, next.token));
+    case 'device':
+      return link('/device');
+    case 'service':
+      return link(home);
+    case 'app':
+      return link(next.address, fillSentence(errorTexts[language].goOn, { place: placeOf(next.address) }));
+  }
+}
 
 /**
  * Leads a browser on whose step was refused because the sign-in is at another step or over: a second submit, a page from the
@@ -63,10 +72,13 @@ export function registerOnward(
     readonly home: string;
     readonly onwardOf: (flow: { readonly secret: string; readonly hint: string }) => Promise<Onward | null>;
   },
-): void {
-  app.decorate('onward', async (request: FastifyRequest) => {
+): OnwardLink {
+  const nextOf = async (request: FastifyRequest) => {
     const flow = namedFlowCookie(request, options.https);
-    const next = flow && (await options.onwardOf(flow));
+    return flow && (await options.onwardOf(flow));
+  };
+  app.decorate('onward', async (request: FastifyRequest) => {
+    const next = await nextOf(request);
     if (!next) return null;
     if (next.kind === 'page') {
       // A page that refused to appear must not lead to itself.
@@ -75,12 +87,16 @@ export function registerOnward(
     }
     return {
       page: (language: Language) => {
-        if (next.kind === 'app') {
-          const goOn = fillSentence(errorTexts[language].goOn, { place: placeOf(next.address) });
-          return overPage(language, next.address, goOn);
-        }
-        return overPage(language, next.kind === 'device' ? '/device' : options.home, texts[language].again);
+        const { title, text } = texts[language];
+        const body = html`<h1>${title}</h1>
+          <p role="status">${text}</p>
+          ${linkTo(language, next, options.home)}`;
+        return respond(language, title, body);
       },
     };
   });
+  return async (request, language) => {
+    const next = await nextOf(request);
+    return next && linkTo(language, next, options.home);
+  };
 }

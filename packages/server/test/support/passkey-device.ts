@@ -158,6 +158,20 @@ export class PasskeyDevice {
     };
   }
 
+  /** The newest key in the form in which a virtual authenticator of Chromium takes it. */
+  exported() {
+    const key = this.keys.at(-1);
+    if (!key) throw new Error('the device has no passkey');
+    return {
+      credentialId: key.id.toString('base64'),
+      privateKey: key.privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64'),
+      userHandle: Buffer.from(key.userHandle, 'base64url').toString('base64'),
+      rpId: this.rpId,
+      signCount: key.counter,
+      isResidentCredential: true,
+    };
+  }
+
   private clientData(type: string, options: Options, lies: Lies): string {
     const { origin = this.origin, challenge = options.challenge, crossOrigin = false } = lies;
     const data = { type: lies.type ?? type, challenge, origin, crossOrigin };

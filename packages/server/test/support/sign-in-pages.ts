@@ -1,5 +1,6 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import { registerDevicePage } from '../../src/pages/device/device-page.ts';
+import { html } from '../../src/html/html.ts';
 import { errorPage } from '../../src/pages/error.ts';
 import { serveColours } from '../../src/pages/colour.ts';
 import { serveStylesheet } from '../../src/pages/page.ts';
@@ -82,11 +83,14 @@ export async function startSignInPages(): Promise<SignInPages> {
   serveStylesheet(server);
   serveColours(server);
   server.get('/api/pictures/acme.gif', (_, reply) => reply.type('image/gif').send(picture));
+  const onwardLink = async () =>
+    html`<a class="button plain" href="https://boards.example/">Back to boards.example</a>`;
   registerDevicePage(server, { https: false });
   registerProjectSignInPages(server, {
     https: false,
     pageStateOf: async (cookie) => (cookie === flowCookie.value ? pages.state : null),
     linkOf: async () => pages.link,
+    onwardLink,
   });
   registerSignOutPages(server, {
     https: false,
@@ -99,6 +103,7 @@ export async function startSignInPages(): Promise<SignInPages> {
       return cookie === flowCookie.value && homepageUrl !== null ? { app: name, homepageUrl } : null;
     },
     home: '/account',
+    onwardLink,
   });
   return pages;
 }

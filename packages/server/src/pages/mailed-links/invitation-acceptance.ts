@@ -60,7 +60,7 @@ export function registerInvitationAcceptance(
     const form = (request.body ?? {}) as Readonly<Record<string, unknown>>;
     const token = textOf(form['token']);
     const caller = await account.open(request, reply);
-    if (!caller) return reply.redirect(acceptancePath, 303);
+    if (!caller) return reply.redirect(`${acceptancePath}?${new URLSearchParams({ token }).toString()}`, 303);
     account.assertOwnForm(request, caller, form['form_token']);
     const language = languageOf(request);
     const offer = await offerOf(caller, token);

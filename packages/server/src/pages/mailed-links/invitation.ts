@@ -82,7 +82,7 @@ const finish = (name, tone) => {
   showForm(null);
   offer.hidden = true;
   showOutcome(name, tone);
-  byId('onward').hidden = tone !== 'good';
+  byId('onward').hidden = false;
 };
 
 async function callApi(method, path, body, accessToken) {
@@ -119,8 +119,8 @@ async function accept(input, accessToken) {
   const answer = await callApi('POST', '/organization-invitations/accept', { token, ...input }, accessToken);
   if (!answer.ok) return showFailure(answer);
   finish('done', 'good');
-  // The token is used up; it must not stay in the history all the same.
-  history.replaceState(null, '', location.pathname);
+  // The token is used up; it must not stay in the history all the same. For people who come back, the outcome does.
+  history.replaceState({ accepted: invitation }, '', location.pathname);
   return answer.data.signIn?.accessToken;
 }
 
@@ -171,6 +171,10 @@ byId('has-account').addEventListener('click', () => {
 });
 
 async function open() {
+  if (history.state?.accepted) {
+    invitation = history.state.accepted;
+    return finish('done', 'good');
+  }
   if (!token) return finish('invalid', 'bad');
   const answer = await callApi('GET', '/organization-invitations/' + encodeURIComponent(token));
   if (!answer.ok) return finish(answer.code === 'NOT_FOUND' ? 'invalid' : 'failed', 'bad');

@@ -130,6 +130,7 @@ const showProblem = (text) => {
 const finish = (name, tone) => {
   form.hidden = true;
   showOutcome(name, tone);
+  byId('onward')?.removeAttribute('hidden');
 };
 
 async function reset(newPassword) {
@@ -143,9 +144,8 @@ async function reset(newPassword) {
   if (response.ok) {
     form.reset();
     finish('done', 'good');
-    byId('onward')?.removeAttribute('hidden');
-    // The token is used up; it must not stay in the history all the same.
-    history.replaceState(null, '', location.pathname);
+    // The token is used up; it must not stay in the history all the same. For people who come back, the outcome does.
+    history.replaceState({ isDone: true }, '', location.pathname);
     return;
   }
   const passwordProblems = details.filter(({ path }) => path === 'newPassword');
@@ -171,7 +171,8 @@ form.addEventListener('submit', async (event) => {
   if (!form.hidden) password.focus();
 });
 
-if (token) form.hidden = false;
+if (history.state?.isDone) finish('done', 'good');
+else if (token) form.hidden = false;
 else finish('invalid', 'bad');
 `;
 

@@ -127,7 +127,9 @@ const showOutcome = (name, tone) => {
 const finish = (name, tone) => {
   button.hidden = true;
   document.getElementById('ask').hidden = true;
+  document.getElementById('onward')?.removeAttribute('hidden');
   showOutcome(name, tone);
+  if (tone === 'good') document.getElementById('title').textContent = outcome.dataset.verified;
 };
 
 button.addEventListener('click', async () => {
@@ -142,10 +144,8 @@ button.addEventListener('click', async () => {
     });
     if (response.ok) {
       finish('done', 'good');
-      document.getElementById('title').textContent = outcome.dataset.verified;
-      document.getElementById('onward')?.removeAttribute('hidden');
-      // The token is used up; it must not stay in the history all the same.
-      history.replaceState(null, '', location.pathname);
+      // The token is used up; it must not stay in the history all the same. For people who come back, the outcome does.
+      history.replaceState({ isDone: true }, '', location.pathname);
     } else if (response.status === 400) finish('invalid', 'bad');
     else showOutcome('failed', 'bad');
   } catch {
@@ -154,7 +154,8 @@ button.addEventListener('click', async () => {
   button.disabled = false;
 });
 
-if (!token) finish('invalid', 'bad');
+if (history.state?.isDone) finish('done', 'good');
+else if (!token) finish('invalid', 'bad');
 `;
 
 /** Serves `/hosted/verify-email`. */

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Language } from '../../i18n/translate.ts';
 import { deviceCliTexts } from '../device/device-cli-texts.ts';
 import { deviceQuestion, type ShownDevice } from '../device/device-page.ts';
+import type { OnwardLink } from '../onward.ts';
 import { registerConfirmationPage, type ConfirmationTexts, type Question } from './confirmation.ts';
 
 const texts: Record<Language, ConfirmationTexts> = {
@@ -59,6 +60,7 @@ export const registerCliSignInPage = (
   options: {
     readonly https: boolean;
     readonly questionFor: (flowCookie: string) => Promise<CliQuestion | null>;
+    readonly onwardLink: OnwardLink;
   },
 ): void =>
   registerConfirmationPage(app, {

@@ -3,6 +3,7 @@ import { html, type Html } from '../../html/html.ts';
 import { flowSecretIn } from '../../http/cookies/flow-cookies.ts';
 import type { Language } from '../../i18n/translate.ts';
 import { fillSentence } from '../../html/fill-sentence.ts';
+import type { OnwardLink } from '../onward.ts';
 import { hostedPage, servePage, type Page } from '../page.ts';
 import { hiddenField } from './app-page.ts';
 
@@ -31,6 +32,8 @@ interface Confirmation<Q extends Question> {
   /** The address to which the form posts the decision. */
   readonly action: string;
   readonly questionFor: (flowCookie: string) => Promise<Q | null>;
+  /** For people who come back to a question that has been answered. */
+  readonly onwardLink: OnwardLink;
   /** What the user compares, below the sentence that asks. */
   readonly details?: (language: Language, question: Q) => Html | null;
   /** The names for the placeholders of `asks`. */
@@ -42,12 +45,14 @@ interface Confirmation<Q extends Question> {
 function page<Q extends Question>(
   language: Language,
   question: Q | null,
+  onward: Html | null,
   { texts, action, details, namesIn, formTarget }: Confirmation<Q>,
 ): Page {
   const { title, asks, warning, approve, deny, over } = texts(question)[language];
   if (!question) {
     const body = html`<h1>${title}</h1>
-      <p role="status" class="bad">${over}</p>`;
+      <p role="status" class="bad">${over}</p>
+      ${onward}`;
     return hostedPage({ language, title, body });
   }
   const body = html`<h1>${title}</h1>
@@ -78,6 +83,7 @@ export const registerConfirmationPage = <Q extends Question>(
     page: async (language, request) => {
       const cookie = flowSecretIn(request, confirmation.https);
       const question = cookie === null ? null : await confirmation.questionFor(cookie);
-      return page(language, question, confirmation);
+      const onward = question ? null : await confirmation.onwardLink(request, language);
+      return page(language, question, onward, confirmation);
     },
   });

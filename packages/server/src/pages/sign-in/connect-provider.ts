@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Language } from '../../i18n/translate.ts';
+import type { OnwardLink } from '../onward.ts';
 import { registerConfirmationPage, type ConfirmationTexts, type Question } from './confirmation.ts';
 
 const texts: Record<Language, ConfirmationTexts> = {
@@ -58,11 +59,13 @@ export const registerConnectProviderPage = (
   options: {
     readonly https: boolean;
     readonly connectQuestionFor: (flowCookie: string) => Promise<ConnectQuestion | null>;
+    readonly onwardLink: OnwardLink;
   },
 ): void =>
   registerConfirmationPage(app, {
     path: '/hosted/connect-provider',
     https: options.https,
+    onwardLink: options.onwardLink,
     texts: () => texts,
     action: '/api/auth/providers/connect',
     questionFor: options.connectQuestionFor,

@@ -6,6 +6,7 @@ import type { Language } from '../../i18n/translate.ts';
 import { servePage, type PageWithForm } from '../page.ts';
 import { appPage, hiddenField, type PageState } from './app-page.ts';
 import { enrolmentPage } from './enrolment/enrolment-page.ts';
+import type { OnwardLink } from '../onward.ts';
 import { linkPage, type Link } from './methods/code-page.ts';
 import { firstPage } from './methods/first-page.ts';
 import { formOf } from './methods/form-address.ts';
@@ -115,6 +116,7 @@ export function registerProjectSignInPages(
     readonly https: boolean;
     readonly pageStateOf: (flowCookie: string) => Promise<PageState | null>;
     readonly linkOf: (flowCookie: string | null, token: string) => Promise<Link>;
+    readonly onwardLink: OnwardLink;
   },
 ): void {
   const flowOf = (request: FastifyRequest) => flowSecretIn(request, options.https);
@@ -135,7 +137,8 @@ export function registerProjectSignInPages(
     path: '/api/auth/project/email',
     page: async (language, request) => {
       const link = await options.linkOf(flowOf(request), tokenOf(request));
-      return linkPage((link.state === 'ready' && link.language) || language, link);
+      const onward = link.state === 'invalid' ? await options.onwardLink(request, language) : null;
+      return linkPage((link.state === 'ready' && link.language) || language, link, onward);
     },
   });
 }

@@ -5,6 +5,7 @@ import type { Language } from '../../i18n/translate.ts';
 import { flowSecretIn } from '../../http/cookies/flow-cookies.ts';
 import type { PageSettings } from '../page-settings.ts';
 import { hostedPage, servePage } from '../page.ts';
+import type { OnwardLink } from '../onward.ts';
 import { registerConfirmationPage, type ConfirmationTexts, type Question } from './confirmation.ts';
 
 interface Texts extends ConfirmationTexts {
@@ -115,10 +116,12 @@ export function registerSignOutPages(
   options: Pick<PageSettings, 'https' | 'home'> & {
     readonly logoutQuestionFor: (flowCookie: string) => Promise<LogoutQuestion | null>;
     readonly wayBackFor: (flowCookie: string) => Promise<WayBack | null>;
+    readonly onwardLink: OnwardLink;
   },
 ): void {
   registerConfirmationPage(app, {
     https: options.https,
+    onwardLink: options.onwardLink,
     questionFor: options.logoutQuestionFor,
     path: '/hosted/sign-out',
     texts: () => texts,

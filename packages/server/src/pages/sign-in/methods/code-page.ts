@@ -99,8 +99,11 @@ export type Link =
   | { readonly state: 'otherBrowser'; readonly code: string }
   | { readonly state: 'invalid' };
 
-/** Opening the link changes nothing, because mail scanners open every link; the button continues. */
-export function linkPage(language: Language, link: Link): Page {
+/**
+ * Opening the link changes nothing, because mail scanners open every link; the button continues. `onward`: the way on from a
+ * link that is no longer valid.
+ */
+export function linkPage(language: Language, link: Link, onward: Html | null): Page {
   const { link: texts, title, reset } = methodTexts[language];
   const { place } = signInTexts[language];
   if (link.state === 'ready' && link.reset) {
@@ -129,6 +132,7 @@ export function linkPage(language: Language, link: Link): Page {
     return hostedPage({ language, title: other.title, body });
   }
   const body = html`<h1>${texts.invalid.title}</h1>
-    <p role="status" class="bad">${texts.invalid.text}</p>`;
+    <p role="status" class="bad">${texts.invalid.text}</p>
+    ${onward}`;
   return hostedPage({ language, title: texts.invalid.title, body });
 }

@@ -87,6 +87,8 @@ export const passkeyScript = `(() => {
       body: JSON.stringify({ form_token: fields.form_token.value }),
       signal,
     });
+    // The sign-in has ended, or went on in another tab: the page then leads on.
+    if (answer.status === 400 && mediation === 'optional') location.reload();
     if (!answer.ok) throw new Error('no options: ' + answer.status);
     const { challengeId, publicKey } = (await answer.json()).data;
     const credential = await usePasskey(publicKey, { signal, mediation });
