@@ -40,6 +40,7 @@ button.site, a.site { display: flex; align-items: center; justify-content: cente
 .site > img { border-radius: 4px; background: #fff; object-fit: contain; }
 .site > span { min-width: 0; }
 form + .button, .button + .button, button + button, form + form > button { margin-top: .75rem; }
+p + .button { margin-top: 1.25rem; }
 :is(button, input, select, a, summary):focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
 button:disabled { opacity: .6; cursor: default; }
 a:not(.button) { color: inherit; text-underline-offset: .2em; }
