@@ -48,7 +48,7 @@ async function send(page: Page, step: Step): Promise<void> {
 }
 
 /** Where a person stands who went back or came late: after the step, at it, or before a link that leads on; else what they read. */
-async function standing(page: Page, step: Step): Promise<string> {
+async function placeOf(page: Page, step: Step): Promise<string> {
   const text = await shown(page);
   if (step.after.test(text)) return 'after the step';
   if (await press(page, step.button).isVisible()) return 'at the step';
@@ -60,7 +60,7 @@ async function standing(page: Page, step: Step): Promise<string> {
 }
 
 async function getsOn(page: Page, step: Step): Promise<void> {
-  const place = () => standing(page, step).catch((error: Error) => error.message);
+  const place = () => placeOf(page, step).catch((error: Error) => error.message);
   await expect.poll(place, { timeout: 10_000 }).toMatch(/^(after the step|at the step|led on)$/);
   if ((await place()) !== 'at the step') return;
   await send(page, step);
