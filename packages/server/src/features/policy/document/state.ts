@@ -102,8 +102,12 @@ export async function loadState(tx: Executor, projectId: string, builtIns: Built
         sql`select ${sql.raw(from)} as "from", ${sql.raw(to)} as "to" from ${sql.raw(table)} where ${ofProject}`,
       );
       const targets = new Map<string, string[]>();
-      for (const link of links)
-        if (live.has(link.to)) targets.set(link.from, [...(targets.get(link.from) ?? []), link.to]);
+      for (const link of links) {
+        if (!live.has(link.to)) continue;
+        const existing = targets.get(link.from);
+        if (existing) existing.push(link.to);
+        else targets.set(link.from, [link.to]);
+      }
       rows[kind] = rows[kind].map((row) => ({
         ...row,
         fields: { ...row.fields, [member]: (targets.get(row.id) ?? []).sort() },
