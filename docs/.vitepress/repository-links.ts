@@ -5,7 +5,7 @@ import { root } from './folders.ts';
 
 /**
  * Links of the repository in the site. In the files they are relative paths, as a code host reads them; in the site they are
- * addresses of pages. A link to a file that is no page, such as an example, becomes plain text.
+ * addresses of pages. A link to a file that is not a page, such as an example, becomes plain text.
  */
 type Markdown = Parameters<NonNullable<MarkdownOptions['config']>>[0];
 

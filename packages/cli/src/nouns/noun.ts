@@ -69,7 +69,7 @@ export interface NounParts<C extends OperationName, U extends OperationName> {
   readonly ownScope?: 'organization';
   /** Its slug must be typed before it goes. */
   readonly isLarge?: boolean;
-  /** A secret of another service that is sent, with its name in a question. Command lines are logged, so it is no field. */
+  /** A secret of another service that is sent, with its name in a question. Command lines are logged, so it is not a field. */
   readonly asks?: { readonly member: string; readonly label: string };
   /** Members of an answer that are shown once. */
   readonly secret?: string;

@@ -16,7 +16,7 @@ export type UserEntry = {
 export const fileFormats = ['csv', 'jsonl', 'json'] as const;
 export type FileFormat = (typeof fileFormats)[number];
 
-/** The users of a file, one after the other, so that its size does not matter. @throws Fault for what is no such file */
+/** The users of a file, one after the other, so that its size does not matter. @throws Fault for a file that holds none */
 export async function* readUsers(
   { cwd }: Pick<Run, 'cwd'>,
   path: string,

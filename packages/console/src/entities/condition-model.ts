@@ -180,7 +180,7 @@ function operandOf({ type, text, operator }: Comparison): unknown {
     case 'null':
       return null;
     case 'number':
-      // An object is no operand: the service refuses it and names this place.
+      // An object is not an operand: the service refuses it and names this place.
       return text.trim() === '' || !Number.isFinite(Number(text)) ? {} : Number(text);
     case 'list':
       return text

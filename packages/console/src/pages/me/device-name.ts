@@ -16,7 +16,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** `Firefox, Windows`. What is no known browser stays as it is. */
+/** `Firefox, Windows`. A browser that is not known stays as it is. */
 export function deviceName(userAgent: string): string {
   const find = (names: typeof browsers): string | undefined =>
     names.find(([form]) => form.test(userAgent))?.[1];

@@ -118,7 +118,7 @@ describe('a snapshot', () => {
     }
   });
 
-  it('is no credential', async () => {
+  it('is not a credential', async () => {
     const { text } = await reader.snapshot();
     const changes = await reader.changes('v0', { timeoutSeconds: 0 });
     for (const token of [text, changes.text]) {

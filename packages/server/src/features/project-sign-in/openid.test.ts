@@ -178,7 +178,7 @@ describe('an id_token', () => {
     });
   });
 
-  it('is no credential of this API, and an access token is no id_token', async () => {
+  it('is not a credential of this API, and an access token is not an id_token', async () => {
     const { tokens, idToken } = await tokensFor(mine, 'openid profile email');
     for (const name of ['me', 'projectUserInfo', 'myPermissions'] as const) {
       const answer = await app.raw(name, name === 'myPermissions' ? { scope: mine.scope } : {}, {
