@@ -94,13 +94,27 @@ export async function parse(argv: readonly string[], parts: ProgramParts): Promi
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return null;
-    if (error.code === 'commander.help') throw usageFault('Which command?', 'doorward --help lists them');
+    const help = `${deepestOf(program, argv)} --help`;
+    if (error.code === 'commander.help') throw usageFault('Which command?', `${help} lists them`);
     const [message = '', ...hints] = error.message.replace(/^error: /, '').split('\n');
     const hint = /\(Did you mean (.+)\?\)/s.exec(hints.join(' '))?.[1];
     throw usageFault(
       `${message.charAt(0).toUpperCase()}${message.slice(1)}.`,
-      hint === undefined ? 'doorward --help lists what there is' : `did you mean ${hint}?`,
+      hint === undefined ? `${help} lists what there is` : `did you mean ${hint}?`,
     );
   }
   return invocation;
+}
+
+/** The words of the deepest command that the line names, such as `doorward users`. */
+function deepestOf(program: Program, argv: readonly string[]): string {
+  const words = [program.name()];
+  let deepest = program;
+  for (const word of argv) {
+    const child = deepest.commands.find((command) => command.name() === word);
+    if (!child) continue;
+    deepest = child;
+    words.push(word);
+  }
+  return words.join(' ');
 }

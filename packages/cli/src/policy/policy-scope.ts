@@ -14,7 +14,7 @@ export async function inProject(
   if (!scope || id === undefined || !scope.tenant.endsWith('Project'))
     throw usageFault(
       'A policy belongs to a project.',
-      '-s organizationProject:<id>:<project>, or --org and --project',
+      '-s organizationProject:<id>:<project> or accountProject:<id>:<project>, or --org or --account with --project',
     );
   return { doorward, id };
 }
