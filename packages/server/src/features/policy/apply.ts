@@ -130,7 +130,7 @@ const refusals = {
   STEP_UP_REQUIRED: { detail: 'not_allowed', fix: undefined },
   DELETION_NOT_ALLOWED: {
     detail: 'not_allowed',
-    fix: 'Pass allowDelete to delete what the document lacks. Of a protected row first apply a document without `protect`.',
+    fix: 'To delete what the document lacks, pass `allowDelete` (`--allow-delete` on the command line). For a protected row, first apply a document without `protect`.',
   },
   IN_USE: { detail: 'in_use', fix: undefined },
 } as const;
