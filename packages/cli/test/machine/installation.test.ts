@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -63,6 +64,14 @@ test('doctor names faults and doubts of the configuration, with the environment 
   expect(invalid.checks.some(({ status, message }) => status === 'fail' && message.startsWith('PORT'))).toBe(
     true,
   );
+});
+
+test('doctor measures the disk before the first start has made the folder of the data', async () => {
+  const data = join(await emptyFolder(), 'not', 'yet');
+  const { checks } = await checksOf([], { env: { DATA_DIR: data, APP_URL: 'http://127.0.0.1:9' } });
+  expect(named(checks, 'database')).toMatchObject({ status: 'skip' });
+  expect(named(checks, 'disk')?.status).toMatch(/^(ok|warn)$/);
+  expect(existsSync(data)).toBe(false);
 });
 
 test('doctor says when the address is something else, or nothing', async () => {

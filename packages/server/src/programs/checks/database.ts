@@ -1,4 +1,6 @@
+import type { StatsFs } from 'node:fs';
 import { statfs } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { sql } from 'drizzle-orm';
 import type pg from 'pg';
 import type { Config } from '../../config/config.ts';
@@ -81,12 +83,20 @@ export const checkPooling = (client: pg.Client, { database }: Config): Promise<C
 
 export async function checkDisk(directory: string): Promise<Check[]> {
   return attempt('disk', 'create the directory, or correct DATA_DIR', async () => {
-    const { bavail, bsize } = await statfs(directory);
+    const { bavail, bsize } = await diskOf(resolve(directory));
     const bytes = bavail * bsize;
     const text = `${(bytes / 1024 ** 3).toFixed(1)} GiB are free at DATA_DIR`;
     return bytes < LEAST_BYTES
       ? warn('disk', text, 'make room: a full disk stops every change')
       : ok('disk', text);
+  });
+}
+
+/** The disk of a directory, which the first start creates with its parents. */
+async function diskOf(directory: string): Promise<StatsFs> {
+  return statfs(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT' || dirname(directory) === directory) throw error;
+    return diskOf(dirname(directory));
   });
 }
 
