@@ -1,4 +1,3 @@
-import type { DecisionReason } from '@doorward/decision/reasons';
 import { fail, type DoorwardError } from '../errors.ts';
 import { isBound, type CallerRights, type Principal } from '../kernel/context.ts';
 import type { NamedOperation } from '../kernel/operation.ts';
@@ -6,6 +5,7 @@ import type { Guard } from '../kernel/stages.ts';
 import type { Clock } from '../kernel/ports.ts';
 import { permissionOf } from '../kernel/related.ts';
 import { unknownScope } from '../kernel/scope.ts';
+import { forbidden } from './caller-may.ts';
 import { assertOperatorFactor, isOperatorNetwork, type OperatorRules } from './operators.ts';
 import { ORGANIZATION_OWNER } from './built-in.ts';
 import { mayBypassProvider } from './credentials/company-address.ts';
@@ -13,15 +13,6 @@ import { createCallerWatch, type WatchedChanges } from './caller-watch.ts';
 import { evaluateWithoutConditions, evaluate, type Grants, type Question } from '@doorward/decision/evaluate';
 
 /** The guard turns decisions into refusals. It decides with `evaluate`, like every other decision. */
-
-/** The permissions of operations are public, so a refusal may name the one that is missing. */
-const forbidden = (reason: DecisionReason, permission: string): DoorwardError =>
-  fail('FORBIDDEN', {
-    reason,
-    ...(reason === 'NO_PERMISSION' && {
-      fix: `Ask an administrator of this scope for a role that holds ${permission}.`,
-    }),
-  });
 
 const questionOf = (permission: string): Question => {
   const [resource = '', action = ''] = permission.split(':');

@@ -109,6 +109,7 @@ describe.each(storyTransports(import.meta))('over %s', (via) => {
     expect(await ask({ subject }, { token: viewer })).toMatchObject({
       code: 'FORBIDDEN',
       reason: 'NO_PERMISSION',
+      body: expect.stringContaining('a role that holds Authorization:Check') as unknown,
     });
     expect(await reasonOf({ scope, subject }, owner.token)).toMatchObject({ reason: 'ALLOWED' });
     for (const userId of [stranger.userId, '5f0c7b0e-8a0b-4f43-9d55-2f1f6a1f0a11']) {

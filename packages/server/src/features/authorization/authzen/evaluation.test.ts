@@ -219,8 +219,13 @@ describe('the subject', () => {
       expect(requestId).toBeTypeOf('string');
       bodies.add(JSON.stringify(rest));
     }
-    expect([...bodies]).toEqual([
-      JSON.stringify({ error: 'You may not do this.', code: 'FORBIDDEN', reason: 'NO_PERMISSION' }),
+    expect([...bodies].map((body) => JSON.parse(body) as unknown)).toEqual([
+      {
+        error: 'You may not do this.',
+        code: 'FORBIDDEN',
+        reason: 'NO_PERMISSION',
+        fix: 'Ask an administrator of this scope for a role that holds Authorization:Check.',
+      },
     ]);
     for (const id of ['clara-7', viewer.email, 'nobody']) {
       const statements = await app.spent(() => ask(about(user(id)), reader));

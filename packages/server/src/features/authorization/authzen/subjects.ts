@@ -1,8 +1,7 @@
-import { evaluate, type Grants } from '@doorward/decision/evaluate';
-import type { DecisionReason } from '@doorward/decision/reasons';
+import type { Grants } from '@doorward/decision/evaluate';
+import { refusalOf } from '../../../access/caller-may.ts';
 import { usersByName } from '../../../access/user-names.ts';
-import { fail } from '../../../errors.ts';
-import { callerOf, type CallerRights, type Context, type Principal } from '../../../kernel/context.ts';
+import { callerOf, type Context, type Principal } from '../../../kernel/context.ts';
 import type { Scope } from '../../../kernel/scope.ts';
 import type { Evaluation } from './request.ts';
 
@@ -36,20 +35,14 @@ type SubjectContext = Pick<
 export async function loadSubjects(ctx: SubjectContext, subjects: readonly Subject[]): Promise<GrantsOf> {
   const { scope, rights, services } = ctx;
   const principal = callerOf(ctx);
-  const refusal = refusalToCheck(rights);
+  const refusal = refusalOf(rights, 'Authorization:Check');
   const names = subjects.filter((subject) => isOtherUser(subject, principal)).map(({ id }) => id);
   const userIds = refusal || names.length === 0 ? new Map<string, string>() : await usersByName(ctx, names);
   return async (subject) => {
     if (isOwnSubject(subject, principal)) return rights.grants;
     if (subject.type !== USER) return null;
-    if (refusal) throw fail('FORBIDDEN', { reason: refusal });
+    if (refusal) throw refusal;
     const userId = userIds.get(subject.id);
     return userId === undefined ? null : (await services.resolver.rightsOfUser(scope, userId)).grants;
   };
-}
-
-/** Why the caller may not check other users; undefined if they may. */
-function refusalToCheck({ grants }: CallerRights): DecisionReason | undefined {
-  const { authorized, reason } = evaluate(grants, { resource: 'Authorization', action: 'Check' });
-  return authorized ? undefined : reason;
 }
