@@ -45,7 +45,7 @@ describe.skipIf(!adminUrl)('on a PostgreSQL server', () => {
     { default_transaction_isolation: `'serializable'`, default_transaction_deferrable: `'on'` },
     { default_transaction_isolation: `'repeatable read'`, search_path: 'pg_catalog' },
     { lock_timeout: `'1'`, deadlock_timeout: `'1'`, statement_timeout: `'1'` },
-    { idle_session_timeout: `'50'`, idle_in_transaction_session_timeout: `'50'`, row_security: `'off'` },
+    { idle_session_timeout: `'200'`, idle_in_transaction_session_timeout: `'200'`, row_security: `'off'` },
   ])('works with %j', async (settings) => {
     try {
       for (const [setting, value] of Object.entries(settings))

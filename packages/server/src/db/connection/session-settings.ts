@@ -34,6 +34,9 @@ const settingsFor = (isLocal: boolean): string =>
   `select set_config(s.name, v.value, ${isLocal}) from (values ${rows.join(', ')}) as v (name, value)
    join pg_catalog.pg_settings s on lower(s.name) = v.name`;
 
+/** First of all, for a connection that waits for another one: the database may have a timeout for it. */
+export const MAY_BE_IDLE = `select set_config(name, '0', false) from pg_catalog.pg_settings where name = 'idle_session_timeout'`;
+
 /** For a connection that no other client uses. */
 export const SESSION_SETTINGS = settingsFor(false);
 

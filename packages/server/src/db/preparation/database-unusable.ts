@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { pgCode } from '../connection/pg-error.ts';
+import { MAY_BE_IDLE } from '../connection/session-settings.ts';
 
 /** The database of DATABASE_URL cannot be used. The message is one line: the problem and its remedy. */
 export class DatabaseUnusable extends Error {
@@ -8,8 +9,11 @@ export class DatabaseUnusable extends Error {
 
 /** Connects. @throws DatabaseUnusable, with host and port but never the user or password of the URL */
 export async function connectTo(client: pg.Client): Promise<void> {
+  // What the server ends fails with its next query; without a listener it would end this process.
+  client.on('error', () => undefined);
   try {
     await client.connect();
+    await client.query(MAY_BE_IDLE);
   } catch (error) {
     const where = `${client.host}:${client.port}`;
     throw new DatabaseUnusable(`DATABASE_URL: ${describeFailure(error, where, client.database ?? '')}`, {
