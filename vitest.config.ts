@@ -20,7 +20,7 @@ const sameOnPostgres = [
   'packages/node/test/{examples,middleware}/**',
   'packages/node/test/*.test.ts',
   'packages/server/test/contract/openapi*.test.ts',
-  'packages/server/test/security/wide-roles.test.ts',
+  'packages/server/test/security/{wide-roles,worst-values}.test.ts',
   'test/**',
 ];
 

@@ -41,7 +41,9 @@ const planning = ['hashjoin', 'mergejoin', 'material', 'memoize', 'hashagg', 'bi
 
 /** A copy is made for every app, so this removes unused databases and frees little memory. */
 const slimming = [
-  `alter system set shared_buffers = '16MB'`,
+  `alter system set shared_buffers = '4MB'`,
+  `alter system set min_wal_size = '2MB'`,
+  `alter system set max_wal_size = '8MB'`,
   'update pg_database set datistemplate = false',
   'drop database template0',
   'drop database template1',
@@ -131,6 +133,7 @@ async function fingerprint(migrations: string): Promise<string> {
     import.meta.filename,
     join(import.meta.dirname, '../../src/db/seed.ts'),
     join(import.meta.dirname, '../../src/db/preparation/migrate.ts'),
+    join(import.meta.dirname, '../../src/db/connection/open.ts'),
     join(root, 'node_modules/@electric-sql/pglite/package.json'),
   ];
   for (const path of [...paths.sort(), ...code]) hash.update(path).update(await readFile(path));

@@ -17,8 +17,11 @@ type Options = Parameters<EmscriptenBuiltinFilesystem['init']>[1];
 interface Node {
   contents: unknown;
   usedBytes: number;
+  stream_ops: Readonly<Record<string, unknown>> & { readonly write: Write };
   readonly node_ops: { mknod(parent: Node, name: string, mode: number, device: number): Node };
 }
+
+type Write = (stream: { readonly node: Node }, ...rest: unknown[]) => number;
 
 const DATA = '/pglite/data';
 const BLOCK = 512;
@@ -51,11 +54,21 @@ export class PreparedFiles extends EmscriptenBuiltinFilesystem {
       const parent = folders.get(folder);
       if (!parent) throw new Error(`the archive has ${name} before its folder ${folder}`);
       const node = parent.node_ops.mknod(parent, name, mode | (content ? FILE : FOLDER), 0);
-      // A copy, which `slice` of a Buffer would not be: databases write into these bytes.
-      if (content) Object.assign(node, { contents: new Uint8Array(content), usedBytes: content.length });
+      if (content) Object.assign(node, sharing(node, content));
       else folders.set(folder ? `${folder}/${name}` : name, node);
     }
   }
+}
+
+/** A file whose content all databases of the worker share, until one of them writes into it: then that one copies it. */
+function sharing({ stream_ops: own }: Node, content: Uint8Array): Partial<Node> {
+  const write: Write = (stream, ...rest) => {
+    const { node } = stream;
+    // `slice` of a Buffer would be the same memory.
+    if (node.contents === content) node.contents = new Uint8Array(content);
+    return own.write(stream, ...rest);
+  };
+  return { contents: content, usedBytes: content.length, stream_ops: { ...own, write } };
 }
 
 let read: { readonly archive: string; readonly entries: readonly Entry[] } | undefined;

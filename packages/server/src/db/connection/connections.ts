@@ -7,7 +7,11 @@ import { nameStatements } from './prepared.ts';
 
 interface ConnectionOptions {
   readonly config: pg.ClientConfig;
+  /** The class of its connections. */
+  readonly Client?: typeof pg.Client;
   readonly poolMax: number;
+  /** After how long an unused connection is closed; 0: never. */
+  readonly idleTimeoutMs?: number;
   /** Time to open one connection to the server. */
   readonly connectTimeoutMs: number;
   /** Time to wait for a free connection of the pool. */
@@ -36,7 +40,7 @@ export function openConnections(
 ): Connections {
   const { config, connectTimeoutMs, maxWaitMs, onStatement } = options;
   // The pool has only one timeout, for waiting for a free connection and for opening one.
-  class Client extends pg.Client {
+  class Client extends (options.Client ?? pg.Client) {
     constructor(inherited?: pg.ClientConfig) {
       super({ ...inherited, connectionTimeoutMillis: connectTimeoutMs });
     }
@@ -47,7 +51,7 @@ export function openConnections(
     max: options.poolMax,
     connectionTimeoutMillis: maxWaitMs,
     pipeline: true,
-    idleTimeoutMillis: 30_000,
+    idleTimeoutMillis: options.idleTimeoutMs ?? 30_000,
     verify: (client, done) => void prepareConnection(client).then(() => done(), done),
   });
   // Without a listener a restart of the database would crash this process.

@@ -4,8 +4,8 @@ import type { Executor } from '../../kernel/scoped-db.ts';
 export type Transaction = <T>(work: (tx: Executor) => Promise<T>) => Promise<T>;
 
 /**
- * Deferred results: statements whose answer is not needed before the commit. On PostgreSQL the driver sends them without
- * waiting for the previous answer (`pipeline`), and the transaction awaits all of them together with its commit. The
+ * Deferred results: statements whose answer is not needed before the commit. The driver sends them without waiting
+ * for the previous answer (`pipeline`), and the transaction awaits all of them together with its commit. The
  * last statement of a change and its commit are sent at once, which shortens the lock on a tenant's node by one round
  * trip.
  */
@@ -14,7 +14,7 @@ const deferred = new WeakMap<Executor, Promise<unknown>[]>();
 /**
  * Defers an answer to the end of the transaction. After a failed statement PostgreSQL rejects every later one, so
  * nothing is committed, and the transaction throws the first failure. Awaits the answer at once in a savepoint, which
- * can fail without its transaction, and on the embedded database.
+ * can fail without its transaction.
  */
 export async function deferToCommit(tx: Executor, answer: Promise<unknown>): Promise<void> {
   const results = deferred.get(tx);

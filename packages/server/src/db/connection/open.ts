@@ -1,10 +1,10 @@
 import type { Filesystem } from '@electric-sql/pglite/basefs';
-import type { PGlite } from '@electric-sql/pglite';
 import { join, resolve } from 'node:path';
-import { setImmediate as nextTick } from 'node:timers/promises';
 import pg from 'pg';
 import { fail } from '../../errors.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
+import { createPauses, EmbeddedServer } from '../embedded/embedded-server.ts';
+import { NamingClient } from '../embedded/named-statements.ts';
 import { openConnections } from './connections.ts';
 import { fileFault, lockDataDirectory, makeDirectory } from './data-lock.ts';
 import { withDeferredResults, type Transaction } from './deferred-results.ts';
@@ -107,54 +107,51 @@ export async function openEmbedded(
   }
   // Loaded here, because a process with a PostgreSQL server never needs this half megabyte of code.
   const { PGlite } = await import('@electric-sql/pglite');
-  const { drizzle: drizzlePglite } = await import('drizzle-orm/pglite');
-  const client = await PGlite.create({
-    ...(directory === null ? {} : { dataDir: join(directory, 'database') }),
+  const server = await PGlite.create({
+    // Segments of 1 MB instead of 16 spare tests most of the memory of each database.
+    ...(directory === null
+      ? { initDbStartParams: ['--wal-segsize=1'] }
+      : { dataDir: join(directory, 'database') }),
     ...(prepared instanceof Blob ? { loadDataDir: prepared } : prepared ? { fs: prepared } : {}),
   });
-  const logger = onStatement ? { logQuery: onStatement } : false;
-  const leaveRoom = createPauses();
-  const db = drizzlePglite({ client: paced(client, leaveRoom), logger }) as unknown as Executor;
+  const pause = createPauses();
+  const { pool, executor, transaction } = openConnections(
+    {
+      // Variables like PGSSLMODE are meant for a server.
+      config: {
+        user: 'postgres',
+        database: 'postgres',
+        ssl: false,
+        stream: () => new EmbeddedServer(server, pause),
+      },
+      Client: NamingClient,
+      // All connections would be the same session. It stays open, and the next caller waits for it.
+      poolMax: 1,
+      idleTimeoutMs: 0,
+      connectTimeoutMs: 0,
+      maxWaitMs: 0,
+      onIdleError: () => undefined,
+      onStatement: onStatement ?? (() => undefined),
+    },
+    // What a failed connection may have left behind.
+    async (client) => {
+      await client.query('rollback');
+      await client.query('discard all');
+    },
+  );
+  const transactionWithResults = withDeferredResults(transaction);
   return {
     mode: 'embedded',
-    pool: db,
-    rls: noRls(db),
+    pool: executor,
+    rls: noRls(executor),
     connection: null,
-    transaction: (work) => withRetries(() => db.transaction((tx) => work(tx as unknown as Executor))),
-    dump: () => client.dumpDataDir('gzip'),
+    transaction: (work) => withRetries(() => transactionWithResults(work)),
+    dump: () => server.dumpDataDir('gzip'),
     async close() {
-      await client.close();
+      await pool.end();
+      await server.close();
       await release();
     },
-  };
-}
-
-const LONGEST_BUSY_MS = 50;
-
-/** The client with a pause before a statement where one is due, also inside of a transaction. */
-function paced(client: PGlite, leaveRoom: () => Promise<void> | undefined): PGlite {
-  const pace =
-    (on: Pick<PGlite, 'query'>): PGlite['query'] =>
-    async (...statement) => {
-      await leaveRoom();
-      return on.query(...statement);
-    };
-  const transaction: PGlite['transaction'] = (work) =>
-    client.transaction((tx) => work({ ...tx, query: pace(tx) }));
-  return Object.assign(Object.create(client) as PGlite, { query: pace(client), transaction });
-}
-
-/**
- * The embedded database works on this thread, and its answers come without a turn of the event loop: a backlog of many
- * statements would hold up every request. Returns a pause if the event loop has not turned for a while.
- */
-function createPauses(): () => Promise<void> | undefined {
-  let busySince: number | null = null;
-  return () => {
-    if (busySince !== null) return performance.now() - busySince > LONGEST_BUSY_MS ? nextTick() : undefined;
-    busySince = performance.now();
-    setImmediate(() => (busySince = null));
-    return undefined;
   };
 }
 

@@ -1,6 +1,5 @@
 import { drizzle as drizzlePg } from 'drizzle-orm/node-postgres';
 import { migrate as migratePg } from 'drizzle-orm/node-postgres/migrator';
-import { migrate as migratePglite } from 'drizzle-orm/pglite/migrator';
 import pg from 'pg';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { privilegeErrorOf, prepareAppRole } from '../tenancy/app-role.ts';
@@ -32,7 +31,7 @@ export async function prepareDatabase(
 ): Promise<readonly string[]> {
   if (database.connection === null) {
     const db = database.pool;
-    if (migrationsFolder) await migratePglite(db as never, { migrationsFolder });
+    if (migrationsFolder) await migratePg(db as never, { migrationsFolder });
     await seed(db);
     return [];
   }
