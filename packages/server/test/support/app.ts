@@ -16,7 +16,7 @@ import { createClient, type TestClient } from './client.ts';
 import { keepIdle, takeIdle } from './idle-apps.ts';
 import { keyPairsFrom } from './key-pairs.ts';
 import { postgresDatabase, type TestDatabase } from './postgres.ts';
-import { preparedFiles, type PreparedFiles } from './prepared-files.ts';
+import { filesOf, preparedFiles, type PreparedFiles } from './prepared-files.ts';
 
 /** A clock that only tests can move. It runs with the real one, and `advance` adds to it. */
 interface TestClock extends Clock {
@@ -229,8 +229,10 @@ const defaultPorts: Required<Ports> = {
   delay: { wait: async () => undefined },
 };
 
-const preparedFor = async (beside?: TestApp): Promise<Blob | PreparedFiles> =>
-  (await beside?.database.dump?.()) ?? preparedFiles();
+async function preparedFor(beside?: TestApp): Promise<PreparedFiles> {
+  const dump = await beside?.database.dump?.();
+  return dump ? filesOf(dump) : preparedFiles();
+}
 
 function movableClock(): TestClock & { readonly reset: () => void } {
   let ahead = 0;

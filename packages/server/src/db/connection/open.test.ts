@@ -1,10 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { expect, it } from 'vitest';
+import { preparedFiles } from '../../../test/support/prepared-files.ts';
 import { openEmbedded } from './open.ts';
 
 /** The embedded database works on the thread of the service, and its answers come without a turn of the event loop. */
 it('many transactions in a row of the embedded database leave room for other work', async () => {
-  const database = await openEmbedded(null);
+  const database = await openEmbedded(null, preparedFiles());
   let turns = 0;
   const timer = setInterval(() => turns++, 1);
   for (let round = 0; round < 20; round++) {

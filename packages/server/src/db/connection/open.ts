@@ -32,8 +32,8 @@ export interface Database {
   useRole?(role: string | null, withRls: boolean): void;
   /** PostgreSQL only: the current connections of the pool. */
   connections?(): { readonly open: number; readonly idle: number; readonly waiting: number };
-  /** Embedded only: the database as an archive; tests start from it. */
-  dump?(): Promise<Blob>;
+  /** Embedded only: the files of the database as an archive (tar); tests start from it. */
+  dump?(): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 
@@ -90,10 +90,10 @@ export function openPostgres(options: PostgresOptions): Database {
   };
 }
 
-/** Opens the embedded database. `directory` null: in memory, for tests. `archive`: a dump to start from. */
+/** Opens the embedded database. `directory` null: in memory, for tests. `prepared`: the files to start from. */
 export async function openEmbedded(
   directory: string | null,
-  prepared?: Blob | Filesystem,
+  prepared?: Filesystem,
   onStatement?: OnStatement,
 ): Promise<Database> {
   let release = async (): Promise<void> => undefined;
@@ -112,7 +112,7 @@ export async function openEmbedded(
     ...(directory === null
       ? { initDbStartParams: ['--wal-segsize=1'] }
       : { dataDir: join(directory, 'database') }),
-    ...(prepared instanceof Blob ? { loadDataDir: prepared } : prepared ? { fs: prepared } : {}),
+    ...(prepared ? { fs: prepared } : {}),
   });
   const pause = createPauses();
   const { pool, executor, transaction } = openConnections(
@@ -146,7 +146,7 @@ export async function openEmbedded(
     rls: noRls(executor),
     connection: null,
     transaction: (work) => withRetries(() => transactionWithResults(work)),
-    dump: () => server.dumpDataDir('gzip'),
+    dump: async () => new Uint8Array(await (await server.dumpDataDir('none')).arrayBuffer()),
     async close() {
       await pool.end();
       await server.close();
