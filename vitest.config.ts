@@ -8,7 +8,7 @@ import { LongestFirst } from './test/support/longest-first.ts';
  *
  * - `fast`: every other `*.test.ts`. Combines independent factors pairwise, and runs each scenario over one transport.
  * - `exhaustive`: `*.exhaustive.test.ts`, and the files that import `breadth.ts`, with every combination. With
- *   TEST_DATABASE_URL, also the other fast tests that may depend on the database.
+ *   TEST_DATABASE_URL, these and other fast tests, as far as they may depend on the database.
  * - `processes`: `*.process.test.ts`, which start, stop and kill real processes.
  */
 const onPostgres = Boolean(process.env['TEST_DATABASE_URL']);
@@ -18,11 +18,27 @@ const sameOnPostgres = [
   'packages/{browser,cli,console,decision,react}/**/!(*.exhaustive).test.{ts,tsx}',
   'packages/node/src/**',
   'packages/node/test/{examples,middleware}/**',
-  'packages/node/test/*.test.ts',
-  'packages/server/test/contract/openapi*.test.ts',
+  'packages/node/test/{*,local/customers,local/local-service}.test.ts',
+  'packages/server/test/contract/{conventions,openapi*,spec,spellings}.test.ts',
+  'packages/server/test/decisions/local-decisions.test.ts',
   'packages/server/test/security/{wide-roles,worst-values}.test.ts',
   'test/**',
 ];
+
+/** Folders of `packages/server/src` with SQL or transactions of their own; the others use them. */
+const aboutTheDatabase = /^packages\/server\/src\/(access|db|events)\//;
+
+/**
+ * Scenarios that send one request at a time. The CI leaves them out on PostgreSQL, where `contract/transports` runs every
+ * operation. Concurrent requests are different: there, each may have its own connection.
+ */
+const oneAtATime = (): string[] =>
+  testFilesIn(['packages/server/src']).filter(
+    (path) =>
+      !aboutTheDatabase.test(path) &&
+      !path.endsWith('.exhaustive.test.ts') &&
+      !/Promise\.all\(|postgresUrl|isWhole/.test(readFileSync(path, 'utf8')),
+  );
 
 /** Tests with their own configuration files. */
 const elsewhere = [
@@ -39,11 +55,16 @@ const tests = filesNamed('.test.ts');
 const exhaustiveTests = filesNamed('.exhaustive.test.ts');
 const processTests = filesNamed('.process.test.ts');
 
+const testFilesIn = (folders: readonly string[]): string[] =>
+  folders
+    .flatMap((folder) => readdirSync(folder, { recursive: true }).map((path) => `${folder}/${String(path)}`))
+    .filter((path) => path.endsWith('.test.ts'));
+
 /** Files that test more combinations in the exhaustive suite. */
 const broad = (): string[] =>
-  ['packages/server/src', 'packages/server/test', 'packages/node/test']
-    .flatMap((folder) => readdirSync(folder, { recursive: true }).map((path) => `${folder}/${String(path)}`))
-    .filter((path) => path.endsWith('.test.ts') && /\/breadth\.ts'/.test(readFileSync(path, 'utf8')));
+  testFilesIn(['packages/server/src', 'packages/server/test', 'packages/node/test']).filter((path) =>
+    /\/breadth\.ts'/.test(readFileSync(path, 'utf8')),
+  );
 
 export default defineConfig({
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
@@ -76,7 +97,12 @@ export default defineConfig({
         test: {
           name: 'exhaustive',
           include: onPostgres ? tests : [...exhaustiveTests, ...broad()],
-          exclude: [...elsewhere, ...processTests, ...(onPostgres ? sameOnPostgres : [])],
+          exclude: [
+            ...elsewhere,
+            ...processTests,
+            ...(onPostgres ? sameOnPostgres : []),
+            ...(onPostgres && process.env['CI'] ? oneAtATime() : []),
+          ],
           globalSetup: './packages/server/test/support/global-setup.ts',
           provide: { breadth: 'whole' },
         },

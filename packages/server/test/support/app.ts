@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import type { App } from '../../src/running-app.ts';
-import { loadConfig } from '../../src/config/config.ts';
-import { openEmbedded, openPostgres, type Database } from '../../src/db/connection/open.ts';
+import { loadConfig, type Config } from '../../src/config/config.ts';
+import { openPostgres, type Database } from '../../src/db/connection/open.ts';
 import type { PasswordCost } from '../../src/crypto/passwords/passwords.ts';
 import { PostFault } from '../../src/domain/webhook-delivery/outgoing.ts';
 import type { WebhookPorts } from '../../src/domain/webhook-delivery/delivery.ts';
@@ -13,10 +13,10 @@ import { createLog } from '../../src/runtime/log.ts';
 import type { Clock, Delay, Mail, Mailer } from '../../src/kernel/ports.ts';
 import type { Executor } from '../../src/kernel/scoped-db.ts';
 import { createClient, type TestClient } from './client.ts';
+import { embeddedDatabase, rowsByTable } from './embedded-databases.ts';
 import { keepIdle, takeIdle } from './idle-apps.ts';
 import { keyPairsFrom } from './key-pairs.ts';
 import { postgresDatabase, type TestDatabase } from './postgres.ts';
-import { filesOf, preparedFiles, type PreparedFiles } from './prepared-files.ts';
 
 /** A clock that only tests can move. It runs with the real one, and `advance` adds to it. */
 interface TestClock extends Clock {
@@ -126,21 +126,12 @@ async function openApp(
   let ports: Required<Ports> = { ...defaultPorts, ...ownPorts };
   const dataDir = await mkdtemp(join(tmpdir(), 'doorward-test-'));
   const config = loadConfig({ ...env, DATA_DIR: dataDir });
-  const statements: string[] = [];
   const onPostgres = inject('postgresUrl');
   const server = !onPostgres ? null : (beside?.postgres ?? (await postgresDatabase(onPostgres)));
   if (beside) shared.add(beside.database);
-  const database = server
-    ? openPostgres({
-        url: server.url,
-        poolMax: config.database.poolMax,
-        acquireTimeoutMs: config.database.acquireTimeoutMs,
-        maxWaitMs: 5000,
-        statementTimeoutMs: config.database.statementTimeoutMs,
-        onIdleError: () => undefined,
-        onStatement: (text) => statements.push(text),
-      })
-    : await openEmbedded(null, await preparedFor(beside), (text) => statements.push(text));
+  const { database, statements } = server
+    ? databaseOf(server, config)
+    : await embeddedDatabase(beside && (await rowsByTable(beside.database.pool)));
   const owning = server
     ? openPostgres({
         url: server.url,
@@ -229,9 +220,16 @@ const defaultPorts: Required<Ports> = {
   delay: { wait: async () => undefined },
 };
 
-async function preparedFor(beside?: TestApp): Promise<PreparedFiles> {
-  const dump = await beside?.database.dump?.();
-  return dump ? filesOf(dump) : preparedFiles();
+function databaseOf({ url }: TestDatabase, config: Config) {
+  const { poolMax, acquireTimeoutMs, statementTimeoutMs } = config.database;
+  const statements: string[] = [];
+  const database = openPostgres({
+    ...{ url, poolMax, acquireTimeoutMs, statementTimeoutMs },
+    maxWaitMs: 5000,
+    onIdleError: () => undefined,
+    onStatement: (text) => statements.push(text),
+  });
+  return { database, statements };
 }
 
 function movableClock(): TestClock & { readonly reset: () => void } {

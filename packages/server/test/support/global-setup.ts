@@ -10,6 +10,7 @@ import { openEmbedded, openPostgres } from '../../src/db/connection/open.ts';
 import { seedBuiltIns } from '../../src/db/seed.ts';
 import type { Executor } from '../../src/kernel/scoped-db.ts';
 import { declaredPermissions, operations } from '../../src/operations.ts';
+import { rowsByTable } from './embedded-databases.ts';
 import { dropDatabases, freshTemplate } from './postgres-template.ts';
 
 declare module 'vitest' {
@@ -18,6 +19,8 @@ declare module 'vitest' {
     postgresUrl: string;
     /** Dump of a migrated and seeded embedded database. */
     archive: string;
+    /** The rows of that database as JSON, by table. */
+    preparedRows: string;
     keyPairs: string;
     /** Names the databases of this run. */
     run: string;
@@ -73,6 +76,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const prepared = await preparedOnce(migrations, seed);
   project.provide('postgresUrl', adminUrl);
   project.provide('archive', prepared.archive);
+  project.provide('preparedRows', prepared.rows);
   project.provide('keyPairs', prepared.keyPairs);
   const run = randomBytes(4).toString('hex');
   project.provide('run', run);
@@ -86,10 +90,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
 async function preparedOnce(
   migrations: string,
   seed: (db: Executor) => Promise<void>,
-): Promise<{ readonly archive: string; readonly keyPairs: string }> {
+): Promise<{ readonly archive: string; readonly rows: string; readonly keyPairs: string }> {
   const home = join(import.meta.dirname, '../../../../node_modules/.cache/doorward-tests');
   const directory = join(home, await fingerprint(migrations));
-  const prepared = { archive: join(directory, 'archive.tar'), keyPairs: join(directory, 'key-pairs.json') };
+  const prepared = {
+    archive: join(directory, 'archive.tar'),
+    rows: join(directory, 'rows.json'),
+    keyPairs: join(directory, 'key-pairs.json'),
+  };
   if (existsSync(directory)) return prepared;
   await mkdir(home, { recursive: true });
   for (const former of await readdir(home)) {
@@ -103,9 +111,11 @@ async function preparedOnce(
   const embedded = await openEmbedded(null);
   await prepareDatabase(embedded, migrations, seed);
   for (const statement of [...slimming, ...planning]) await embedded.pool.execute(statement);
+  const rows = await rowsByTable(embedded.pool);
   const archive = (await embedded.dump?.()) as Uint8Array;
   await embedded.close();
   await writeFile(join(making, 'archive.tar'), archive);
+  await writeFile(join(making, 'rows.json'), JSON.stringify(rows));
   await writeFile(join(making, 'key-pairs.json'), JSON.stringify((await primes).flat()), { mode: 0o600 });
   try {
     await rename(making, directory);
@@ -137,6 +147,7 @@ async function fingerprint(migrations: string): Promise<string> {
     join(import.meta.dirname, '../../src/db/seed.ts'),
     join(import.meta.dirname, '../../src/db/preparation/migrate.ts'),
     join(import.meta.dirname, '../../src/db/connection/open.ts'),
+    join(import.meta.dirname, 'embedded-databases.ts'),
     join(root, 'node_modules/@electric-sql/pglite/package.json'),
   ];
   for (const path of [...paths.sort(), ...code]) hash.update(path).update(await readFile(path));

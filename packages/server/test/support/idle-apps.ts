@@ -9,7 +9,7 @@ interface Idle<T> {
 }
 
 /** Each embedded database takes about 100 MB of memory. */
-const MOST = 4;
+const MOST = 2;
 
 const idle: Idle<unknown>[] = [];
 

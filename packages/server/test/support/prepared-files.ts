@@ -82,9 +82,6 @@ export function preparedFiles(): PreparedFiles {
   return new PreparedFiles(read.entries);
 }
 
-/** The files of an archive (`Database.dump`). */
-export const filesOf = (archive: Uint8Array): PreparedFiles => new PreparedFiles(entriesOf(archive));
-
 /** The files and folders of an archive; contents are views of its memory. */
 function entriesOf(archive: Uint8Array): Entry[] {
   const entries: Entry[] = [];
