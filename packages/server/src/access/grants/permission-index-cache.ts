@@ -5,7 +5,7 @@ import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { BuiltIns } from '../built-in.ts';
 import { indexPermissions, type HeldPermission, type PermissionIndex } from '@doorward/decision/evaluate';
-import { loadHeldPermissions } from './grants.ts';
+import { effectKey, loadHeldPermissions } from './grants.ts';
 
 /**
  * Caches the permission index of each set of roles in a scope; all subjects with the same roles share it. Built-in roles
@@ -50,11 +50,9 @@ export function createPermissionIndexCache(
   return {
     async forRoles(scope, roleIds, ofOwner = false) {
       if (roleIds.length === 0) return nothing;
-      const { level, grant } = scope;
-      const effect = grant ? `granted:${grant.features.join()}` : level;
       const nodes = roleIds.every((id) => builtInRoles.has(id)) ? [SYSTEM_NODE] : nodesOf(scope, ofOwner);
       const permissionIndex = await cache.get(
-        [effect, ...nodes, ...roleIds.toSorted()].join(' '),
+        [effectKey(scope), ...nodes, ...roleIds.toSorted()].join(' '),
         async () => ({
           value: await load(pool, scope, roleIds),
           topics: nodes.map((id) => `node:${id}`),
