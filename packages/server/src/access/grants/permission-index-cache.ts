@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Changes } from '../../db/cache/changes.ts';
 import { createFreshCache } from '../../db/cache/fresh-cache.ts';
 import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
@@ -24,6 +25,8 @@ interface PermissionIndexCache {
 const CACHE_BYTES = 32 * 1024 * 1024;
 /** The size of one compiled path, without its condition and the metadata of its role and group. */
 const PATH_BYTES = 600;
+/** Paths that are indexed within some milliseconds. */
+const LARGE = 1000;
 
 export function createPermissionIndexCache(
   pool: Executor,
@@ -42,8 +45,12 @@ export function createPermissionIndexCache(
 
   async function load(db: Executor, scope: ResolvedScope, roleIds: readonly string[]) {
     const held = await loadHeldPermissions(db, roleIds, scope);
+    // To read, to index and to decide about very many paths each takes long, and other requests can run in between.
+    const isLarge = held.length > LARGE;
+    if (isLarge) await nextTurn();
     const index = indexPermissions(held, nouns);
     sizes.set(index, estimated(held));
+    if (isLarge) await nextTurn();
     return index;
   }
 
