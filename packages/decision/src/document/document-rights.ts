@@ -39,7 +39,8 @@ export class DocumentRights {
         role ??= sourceOf(name, this.#document.roles[name]?.metadata);
         const group = sourceOf(key, this.#document.groups[key]?.metadata);
         this.#work.charge('paths', PATH_STEPS * held.length);
-        for (const permission of held) paths.push({ ...permission, role, group });
+        // A literal, because a spread takes several times as long, and a question may have ten thousand paths.
+        for (const { permission, condition } of held) paths.push({ permission, condition, role, group });
       }
     }
     return paths;

@@ -115,6 +115,8 @@ export interface QueueState {
 /** The slot of one request: its first operation that needs one takes it, and the answer releases it. */
 export interface RequestSlot {
   taken: Slot | Promise<Slot> | null;
+  /** The last read of the request, for which the next one waits (src/kernel/call/turns.ts). */
+  reading: Promise<unknown> | null;
   /** Characters of the body, which stays in memory while the request waits. */
   readonly bodyLength: number;
   /** Calls the listener when the client disconnects; returns a function that removes the listener. */

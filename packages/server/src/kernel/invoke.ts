@@ -2,6 +2,7 @@ import { checkAccess, createCallerCheck, assertRowPermitted } from './call/acces
 import { authenticatedPrincipal } from './call/authenticated.ts';
 import { follow, type Steps } from './call/follow.ts';
 import { mutate } from './call/mutation.ts';
+import { inTurn } from './call/turns.ts';
 import {
   contextOf,
   createCallState,
@@ -76,14 +77,17 @@ function authenticate(
 
 /** The last stages of a query: target → condition → run. */
 function runQuery(state: CallState): unknown {
-  const { stages, op, scope } = state;
+  const { stages, op, scope, call } = state;
   if (op.fromMemory) {
     assertRowPermitted(state);
     return op.run(contextOf(state, undefined, undefined));
   }
-  return stages.read(scope, async (tx) => {
-    await loadTarget(state, tx);
-    assertRowPermitted(state);
-    return op.run(contextOf(state, undefined, tx));
+  return inTurn(call.slot, async () => {
+    call.work.assertNotExceeded();
+    return stages.read(scope, async (tx) => {
+      await loadTarget(state, tx);
+      assertRowPermitted(state);
+      return op.run(contextOf(state, undefined, tx));
+    });
   });
 }

@@ -9,6 +9,8 @@ import { fail } from '../errors.ts';
 export interface RequestWork extends Charged {
   /** Steps so far. */
   readonly spent: number;
+  /** Before an operation begins to read: another one of the request may have used the budget. @throws QUERY_TOO_COMPLEX */
+  assertNotExceeded(): void;
   /** Lets other requests run, if this one has kept them waiting for about 50 ms. */
   pause(): Promise<void> | undefined;
 }
@@ -28,21 +30,24 @@ const names: Readonly<Record<WorkKind, string>> = {
 export function createRequestWork(): RequestWork {
   const work = new Work(MAX_STEPS);
   let atTick = 0;
+  const charge: RequestWork['charge'] = (kind, steps) => {
+    try {
+      work.charge(kind, steps);
+    } catch (error) {
+      if (!(error instanceof WorkExceeded)) throw error;
+      throw fail('QUERY_TOO_COMPLEX', {
+        params: { limit: `more than ${MAX_STEPS} steps, mostly ${names[error.kind]}` },
+        fix: 'Send fewer checks or tests per request, use fewer conditional permissions, or shorten the lists in the attributes.',
+      });
+    }
+  };
   return {
     get spent() {
       return work.spent;
     },
-    charge(kind, steps) {
-      try {
-        work.charge(kind, steps);
-      } catch (error) {
-        if (!(error instanceof WorkExceeded)) throw error;
-        throw fail('QUERY_TOO_COMPLEX', {
-          params: { limit: `more than ${MAX_STEPS} steps, mostly ${names[error.kind]}` },
-          fix: 'Send fewer checks or tests per request, use fewer conditional permissions, or shorten the lists in the attributes.',
-        });
-      }
-    },
+    charge,
+    // A budget that was exceeded stays exceeded.
+    assertNotExceeded: () => charge('comparisons', 0),
     pause() {
       if (work.spent - atTick < STEPS_PER_TICK) return undefined;
       atTick = work.spent;

@@ -1,14 +1,15 @@
 import { sql, TransactionRollbackError } from 'drizzle-orm';
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Database } from '../../db/connection/open.ts';
 import { rowsOf } from '../../db/query/rows.ts';
 import type { CallerRights, Principal } from '../../kernel/context.ts';
+import { createPauses } from '../../kernel/call/pauses.ts';
 import type { Stages } from '../../kernel/stages.ts';
 import { Refusal, DryRunResult } from '../../kernel/output/reply.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import { evaluateWithoutConditions } from '@doorward/decision/evaluate';
-import { effectivePermissions, type Effective } from '../grants/effective.ts';
+import type { Effective } from '../grants/effective.ts';
 import { loadSubjects, unknownSubject } from '../grants/grants.ts';
+import { comparablePermissions } from './comparable-permissions.ts';
 import { activeRolesOf, grantsOfEach } from './grants-of-many.ts';
 import { difference, MAX_AFFECTED, type Affected, type Impact } from './impact.ts';
 import {
@@ -65,9 +66,12 @@ export async function impactOf<T>(
   });
   const before = await permissionsOfEach(tx, subjects.slice(0, after.length), nouns);
   const compared = subjects.slice(0, before.length);
-  const affected = compared.flatMap((subject, index) =>
-    affectedBy(subject, before[index] ?? [], after[index] ?? []),
-  );
+  const affected: Affected[] = [];
+  const pause = createPauses();
+  for (const [index, subject] of compared.entries()) {
+    affected.push(...affectedBy(subject, before[index] ?? [], after[index] ?? []));
+    await pause();
+  }
   return { answer, impact: { dryRun: true, affected, truncated: subjects.length > compared.length } };
 }
 
@@ -106,7 +110,7 @@ async function permissionsOfEach(
   tx: Executor,
   affected: readonly AffectedSubject[],
   nouns: ReadonlySet<string>,
-): Promise<Effective[][]> {
+): Promise<(readonly Effective[])[]> {
   const subjects = await loadSubjects(tx, affected);
   const keys = await liveKeys(
     tx,
@@ -118,15 +122,17 @@ async function permissionsOfEach(
     const asUser = type === 'user' || key?.asUser === true;
     return { scope, subject, roleIds: asUser ? activeRolesOf(subject) : key?.roleId ? [key.roleId] : [] };
   });
-  const permissions: Effective[][] = [];
+  const permissions: (readonly Effective[])[] = [];
+  const listOf = comparablePermissions();
+  const pause = createPauses();
   let compared = 0;
   for await (const { grants, paths } of grantsOfEach(tx, holders, nouns)) {
     compared += paths;
     if (permissions.length > 0 && compared > MAX_COMPARED_PATHS) break;
     // Between the indexing, the digests, and the next subject.
-    await yieldToEventLoop();
-    permissions.push(effectivePermissions(grants));
-    await yieldToEventLoop();
+    await pause();
+    permissions.push(listOf(grants));
+    await pause();
   }
   return permissions;
 }

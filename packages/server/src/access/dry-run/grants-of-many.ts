@@ -1,7 +1,13 @@
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { indexPermissions, type Grants, type HeldPermission } from '@doorward/decision/evaluate';
 import {
+  indexPermissions,
+  type Grants,
+  type HeldPermission,
+  type PermissionIndex,
+} from '@doorward/decision/evaluate';
+import {
+  effectKey,
   hasEffect,
   loadSubjects,
   organizationAttributes,
@@ -10,7 +16,7 @@ import {
   type SubjectRef,
   type SubjectStatus,
 } from '../grants/grants.ts';
-import { rolePathBatches } from '../grants/role-path-batches.ts';
+import { rolePathBatches, roleSetKey } from '../grants/role-path-batches.ts';
 import { MAX_PATHS } from '../grants/role-paths.ts';
 
 /**
@@ -39,7 +45,8 @@ interface Held {
 }
 
 /**
- * Processes one holder after the other; their paths are read together as far as the limits of `loadRolePaths` allow.
+ * Processes one holder after the other; their paths are read together as far as the limits of `loadRolePaths` allow. Holders
+ * with the same roles share one index, unless others with very many permissions come between them.
  */
 export async function* grantsOfEach(
   tx: Executor,
@@ -48,26 +55,49 @@ export async function* grantsOfEach(
 ): AsyncGenerator<Held> {
   const rolesOfEach = holders.map(({ roleIds }) => roleIds);
   for await (const { from, to, paths, complete } of rolePathBatches(tx, rolesOfEach)) {
-    const byRole = new Map<string, HeldPermission[]>();
-    for (const path of paths) {
-      const existing = byRole.get(path.role.id);
-      if (existing) existing.push(path);
-      else byRole.set(path.role.id, [path]);
-    }
+    const indexOf = sharedIndexes(paths, nouns);
     for (const { scope, subject, roleIds } of holders.slice(from, to)) {
-      const held = [...new Set(roleIds)]
-        .flatMap((roleId) => byRole.get(roleId) ?? [])
-        .filter(({ permission }) => hasEffect(permission, scope));
+      const { index, size } = indexOf(roleIds, scope);
       const grants: Grants = {
         membership: 'active',
         user: subject.user,
         organization: organizationAttributes(scope),
         scope: scopeAttributes(scope),
-        held: indexPermissions(held, nouns),
+        held: index,
       };
-      yield { grants, paths: complete ? held.length : MAX_PATHS };
+      yield { grants, paths: complete ? size : MAX_PATHS };
     }
   }
+}
+
+interface SharedIndex {
+  readonly index: PermissionIndex;
+  /** The number of paths in it. */
+  readonly size: number;
+}
+
+/** The most paths of indexes that are kept for further holders: some tens of megabytes. */
+const MAX_KEPT_PATHS = 4 * MAX_PATHS;
+
+/** The index of each set of roles, which keeps the order of the paths, as decisions do. */
+function sharedIndexes(paths: readonly HeldPermission[], nouns: ReadonlySet<string>) {
+  const indexes = new Map<string, SharedIndex>();
+  let keptPaths = 0;
+  return (roleIds: readonly string[], scope: Holder['scope']): SharedIndex => {
+    const key = `${effectKey(scope)} ${roleSetKey(roleIds)}`;
+    const existing = indexes.get(key);
+    if (existing) return existing;
+    const roles = new Set(roleIds);
+    const held = paths.filter(({ role, permission }) => roles.has(role.id) && hasEffect(permission, scope));
+    const made = { index: indexPermissions(held, nouns), size: held.length };
+    if (keptPaths + made.size > MAX_KEPT_PATHS) {
+      indexes.clear();
+      keptPaths = 0;
+    }
+    indexes.set(key, made);
+    keptPaths += made.size;
+    return made;
+  };
 }
 
 /** The grants of users, with all of their roles. */

@@ -148,6 +148,16 @@ describe('in a project', () => {
     });
   });
 
+  it('reads a role once, however many groups it has', async () => {
+    const scope = scopes['shop'] as ResolvedScope;
+    const status = await loadSubject(app.database.pool, scope, id['pete'] ?? '');
+    const subject = { kind: 'user', userId: id['pete'] ?? '', status, roleIds: rolesOf(status) } as const;
+    const target = { management: false, resource: 'file', action: 'write' };
+    const { context } = await loadExplainContext(app.database.pool, scope, subject, target);
+    const roles = context.links.flatMap(({ paths }) => paths.map((path) => path.role));
+    expect([roles.length, new Set(roles.map(({ metadata }) => metadata)).size]).toEqual([4, 1]);
+  });
+
   it('offers no existing link', async () => {
     const { held, links, offered } = await around('shop', 'pete', 'file:read');
     expect([...held].sort()).toEqual(['reader large read', 'reader small read']);

@@ -36,14 +36,33 @@ export function versionOf(permissions: readonly Effective[]): string {
   return digest(canonicalJson(permissions));
 }
 
-const digest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 27);
+export const digest = (text: string): string =>
+  createHash('sha256').update(text).digest('base64url').slice(0, 27);
 
 function termsOf({ allowed, conditional }: Candidates, { user, organization, scope }: Grants): string {
   if (allowed) return '';
-  // A hundred groups may lead to the same condition of several kilobytes, which is digested once, and ten thousand paths
-  // read the same list of the user.
+  const { digestOnce, textOf } = digester();
+  // Groups without the attribute that a condition reads have the same line.
+  const lines = conditional.map(({ condition, compiled, role, group }) => {
+    const context = compiled.context({ user, role, group, organization, scope });
+    return `${digestOnce(condition, canonicalCondition)} ${textOf(Object.entries(context))}`;
+  });
+  return [...new Set(lines)].map(digest).sort().join('\n');
+}
+
+interface Digester {
+  readonly digestOnce: (value: unknown, textOf: (value: unknown) => string) => string;
+  /** The text of attributes by path, with digests in place of lists and objects. */
+  readonly textOf: (attributes: readonly (readonly [path: string, value: unknown])[]) => string;
+}
+
+/**
+ * Digests each object once: a hundred groups may lead to the same condition of several kilobytes, and ten thousand paths read
+ * the same list of the user.
+ */
+export function digester(): Digester {
   const digests = new Map<unknown, string>();
-  const digestOnce = (value: unknown, textOf: (value: unknown) => string): string => {
+  const digestOnce: Digester['digestOnce'] = (value, textOf) => {
     const existing = digests.get(value);
     if (existing !== undefined) return existing;
     const made = digest(textOf(value));
@@ -52,10 +71,8 @@ function termsOf({ allowed, conditional }: Candidates, { user, organization, sco
   };
   const shortened = (value: unknown): unknown =>
     typeof value === 'object' && value !== null ? [digestOnce(value, canonicalJson)] : value;
-  const terms = conditional.map(({ condition, compiled, role, group }) => {
-    const context = Object.entries(compiled.context({ user, role, group, organization, scope }));
-    const values = context.map(([path, value]) => [path, shortened(value)]);
-    return digest(`${digestOnce(condition, canonicalCondition)} ${JSON.stringify(values)}`);
-  });
-  return [...new Set(terms)].sort().join('\n');
+  return {
+    digestOnce,
+    textOf: (attributes) => JSON.stringify(attributes.map(([path, value]) => [path, shortened(value)])),
+  };
 }

@@ -156,6 +156,10 @@ export const hasEffect = (
   level !== 'project' ||
   (hasEffectInProject(permission) && (!grant || !permission.managementPlane || isInSlice(permission, grant)));
 
+/** Equal for scopes in which the same permissions have effect. */
+export const effectKey = ({ level, grant }: EffectScope): string =>
+  grant ? `granted:${grant.features.join()}` : level;
+
 /** Every path from the roles to a permission that has effect in the scope. */
 export async function loadHeldPermissions(
   db: Executor,

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Changes } from '../../db/cache/changes.ts';
 import { createFreshCache } from '../../db/cache/fresh-cache.ts';
 import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
@@ -5,7 +6,7 @@ import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { BuiltIns } from '../built-in.ts';
 import { indexPermissions, type HeldPermission, type PermissionIndex } from '@doorward/decision/evaluate';
-import { loadHeldPermissions } from './grants.ts';
+import { effectKey, loadHeldPermissions } from './grants.ts';
 
 /**
  * Caches the permission index of each set of roles in a scope; all subjects with the same roles share it. Built-in roles
@@ -24,6 +25,8 @@ interface PermissionIndexCache {
 const CACHE_BYTES = 32 * 1024 * 1024;
 /** The size of one compiled path, without its condition and the metadata of its role and group. */
 const PATH_BYTES = 600;
+/** Paths that are indexed within some milliseconds. */
+const LARGE = 1000;
 
 export function createPermissionIndexCache(
   pool: Executor,
@@ -42,19 +45,21 @@ export function createPermissionIndexCache(
 
   async function load(db: Executor, scope: ResolvedScope, roleIds: readonly string[]) {
     const held = await loadHeldPermissions(db, roleIds, scope);
+    // To read, to index and to decide about very many paths each takes long, and other requests can run in between.
+    const isLarge = held.length > LARGE;
+    if (isLarge) await nextTurn();
     const index = indexPermissions(held, nouns);
     sizes.set(index, estimated(held));
+    if (isLarge) await nextTurn();
     return index;
   }
 
   return {
     async forRoles(scope, roleIds, ofOwner = false) {
       if (roleIds.length === 0) return nothing;
-      const { level, grant } = scope;
-      const effect = grant ? `granted:${grant.features.join()}` : level;
       const nodes = roleIds.every((id) => builtInRoles.has(id)) ? [SYSTEM_NODE] : nodesOf(scope, ofOwner);
       const permissionIndex = await cache.get(
-        [effect, ...nodes, ...roleIds.toSorted()].join(' '),
+        [effectKey(scope), ...nodes, ...roleIds.toSorted()].join(' '),
         async () => ({
           value: await load(pool, scope, roleIds),
           topics: nodes.map((id) => `node:${id}`),

@@ -82,8 +82,11 @@ function createRowStore() {
     pathOf([roleId, groupId, permissionId]: Ids): HeldPermission | undefined {
       const role = stored.role.get(roleId) as GrantSource | undefined;
       const group = stored.group.get(groupId) as GrantSource | undefined;
-      const held = stored.permission.get(permissionId) as Pick<HeldPermission, 'permission' | 'condition'>;
-      return role && group && held && { ...held, role, group };
+      const held = stored.permission.get(permissionId) as
+        Pick<HeldPermission, 'permission' | 'condition'> | undefined;
+      if (!role || !group || !held) return undefined;
+      // A literal, because a spread takes several times as long.
+      return { permission: held.permission, condition: held.condition, role, group };
     },
   };
 }

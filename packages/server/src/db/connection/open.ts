@@ -2,8 +2,9 @@ import type { Filesystem } from '@electric-sql/pglite/basefs';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { fail } from '../../errors.ts';
+import { createPauses } from '../../kernel/call/pauses.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
-import { createPauses, EmbeddedServer } from '../embedded/embedded-server.ts';
+import { EmbeddedServer } from '../embedded/embedded-server.ts';
 import { NamingClient } from '../embedded/named-statements.ts';
 import { openConnections } from './connections.ts';
 import { fileFault, lockDataDirectory, makeDirectory } from './data-lock.ts';
@@ -90,6 +91,9 @@ export function openPostgres(options: PostgresOptions): Database {
   };
 }
 
+/** How long statements may follow each other without a turn of the event loop. */
+const LONGEST_STATEMENTS_MS = 50;
+
 /** Opens the embedded database. `directory` null: in memory, for tests. `prepared`: the files to start from. */
 export async function openEmbedded(
   directory: string | null,
@@ -114,7 +118,7 @@ export async function openEmbedded(
       : { dataDir: join(directory, 'database') }),
     ...(prepared ? { fs: prepared } : {}),
   });
-  const pause = createPauses();
+  const pause = createPauses(LONGEST_STATEMENTS_MS);
   const { pool, executor, transaction } = openConnections(
     {
       // Variables like PGSSLMODE are meant for a server.

@@ -1,8 +1,5 @@
 import type { PGlite } from '@electric-sql/pglite';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Duplex } from 'node:stream';
-
-const LONGEST_BUSY_MS = 50;
 
 /**
  * The embedded database as the other end of a connection: the driver of PostgreSQL writes the messages of the protocol,
@@ -55,22 +52,10 @@ export class EmbeddedServer extends Duplex {
   }
 
   async #answer(messages: Buffer): Promise<void> {
+    // The database works on this thread, and its answers come without a turn of the event loop: a backlog of many statements
+    // would hold up every request.
     await this.#pause();
     const { buffer, byteOffset, length } = await this.#database.execProtocolRaw(messages);
     if (length > 0) this.push(Buffer.from(buffer, byteOffset, length));
   }
-}
-
-/**
- * The embedded database works on this thread, and its answers come without a turn of the event loop: a backlog of many
- * statements would hold up every request. Returns a pause if the event loop has not turned for a while.
- */
-export function createPauses(): () => Promise<void> | undefined {
-  let busySince: number | null = null;
-  return () => {
-    if (busySince !== null) return performance.now() - busySince > LONGEST_BUSY_MS ? nextTurn() : undefined;
-    busySince = performance.now();
-    setImmediate(() => (busySince = null));
-    return undefined;
-  };
 }

@@ -1,6 +1,7 @@
 import { and, getTableColumns, inArray, sql, type SQL } from 'drizzle-orm';
-import { effectivePermissions, type Effective } from '../../access/grants/effective.ts';
+import type { Effective } from '../../access/grants/effective.ts';
 import { candidatesFor, type Grants } from '@doorward/decision/evaluate';
+import { heldPairs } from '@doorward/decision/questions/held-pairs';
 import { grantsOfUsers } from '../../access/dry-run/grants-of-many.ts';
 import { difference } from '../../access/dry-run/impact.ts';
 import { missingPermissions, type WantedPermission } from '../../access/delegation/escalation.ts';
@@ -36,7 +37,7 @@ export async function watchForExcessKeys(
   const keys = await keysOfOthers(tx, nodeId);
   if (keys.length === 0) return () => Promise.resolve([]);
   const loadGrants = () => grantsOfUsers(tx, keys, nouns);
-  const before = (await loadGrants()).map(effectivePermissions);
+  const before = (await loadGrants()).map(withoutTerms);
   return async (invalidate) => {
     const after = await loadGrants();
     const makers = await grantsOfUsers(
@@ -53,9 +54,18 @@ export async function watchForExcessKeys(
   };
 }
 
+/** What is gained does not depend on the terms, which take long to digest. */
+const withoutTerms = (grants: Grants): Effective[] =>
+  heldPairs(grants).map(({ resource, action, conditional }) => ({
+    resource,
+    action,
+    conditional,
+    terms: '',
+  }));
+
 /** The permissions that a dry run reports as gained, each with every condition under which it is held. */
 function gainsOf(before: readonly Effective[], after: Grants): WantedPermission[] {
-  const { gains } = difference(before, effectivePermissions(after));
+  const { gains } = difference(before, withoutTerms(after));
   return gains.flatMap(({ resource, action, conditional }) =>
     [true, false].flatMap((management) => {
       const candidates = candidatesFor(after, { management, resource, action: action.toLowerCase() });

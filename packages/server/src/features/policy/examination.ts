@@ -4,6 +4,7 @@ import { DocumentRights } from '@doorward/decision/document/document-rights';
 import type { PolicyDocument } from '@doorward/decision/document/document';
 import { Work } from '@doorward/decision/work';
 import { scopeAttributes } from '../../access/grants/grants.ts';
+import { createPauses } from '../../kernel/call/pauses.ts';
 import type { RequestWork } from '../../kernel/request-work.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 
@@ -25,21 +26,24 @@ export async function examine(
   scope: ResolvedScope,
   work: RequestWork,
 ): Promise<Examination> {
+  const pause = createPauses();
   const tests: TestResult[] = [];
   for (const result of runTests(document, scopeAttributes(scope), work)) {
     tests.push(result);
-    await work.pause();
+    await pause();
   }
   const rights = new DocumentRights(document, work);
   const emptyRoles: string[] = [];
   for (const role of Object.keys(document.roles)) {
     if (rights.isEmpty(role)) emptyRoles.push(role);
-    await work.pause();
+    await pause();
   }
   // With its own budget: beyond it, only a warning is missing.
   const cases = new Work(CONTRADICTION_STEPS);
-  const neverMet = Object.entries(document.permissions).flatMap(([key, { condition }]) =>
-    isNeverMet(condition, cases) ? key : [],
-  );
+  const neverMet: string[] = [];
+  for (const [key, { condition }] of Object.entries(document.permissions)) {
+    if (isNeverMet(condition, cases)) neverMet.push(key);
+    await pause();
+  }
   return { tests, emptyRoles, neverMet };
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { escaped } from '@doorward/decision/document/escape';
 import { evaluateWithoutConditions } from '@doorward/decision/evaluate';
@@ -7,6 +8,7 @@ import { fail } from '../../errors.ts';
 import type { Context } from '../../kernel/context.ts';
 import { jsonObject, text } from '../../kernel/input/values.ts';
 import { mutation, query } from '../../kernel/operation.ts';
+import { createPauses } from '../../kernel/call/pauses.ts';
 import { apply, writerOf } from './apply.ts';
 import { common, inProject } from './in-project.ts';
 import { parseDocument } from './document/document.ts';
@@ -213,6 +215,10 @@ async function proposalOf(
 ): Promise<Proposal> {
   if (raw !== undefined && number !== undefined)
     throw fail('VALIDATION_ERROR', { details: [{ path: 'number', code: 'excluded' }] });
+  // The body, which may have a megabyte, was parsed and validated in this turn.
+  await nextTurn();
+  const pause = createPauses();
+  await pause();
   const { document, formerKeys } =
     number === undefined
       ? parseDocument(raw)
@@ -220,7 +226,9 @@ async function proposalOf(
           document: keptDocument(await read((tx) => storedDocument(tx, scope.nodeId, number))),
           formerKeys: new Map(),
         };
+  await pause();
   assertConsistent(document, services.builtIns);
+  await pause();
   return {
     document,
     formerKeys,

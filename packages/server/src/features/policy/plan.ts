@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { assignmentsOf, countsText } from '../../domain/assigned-roles/assigned-roles.ts';
 import { canonicalJson } from '../../kernel/output/canonical-json.ts';
 import type { Call, CallerRights, Principal, Services } from '../../kernel/context.ts';
+import { createPauses } from '../../kernel/call/pauses.ts';
 import type { ResolvedScope } from '../../kernel/scope.ts';
 import type { Executor } from '../../kernel/scoped-db.ts';
 import type { FormerKeys } from './document/document.ts';
@@ -11,7 +12,7 @@ import { compare, type Comparison } from './document/match.ts';
 import { appObstacles } from './kinds/app-rights.ts';
 import { assertAppsConsistent } from './kinds/apps.ts';
 import { lastVersion } from './policy-version.ts';
-import { blockedBy, locksItselfOut } from './rights.ts';
+import { blockedBy, locksItselfOut, memoized } from './rights.ts';
 import type { Examination } from './examination.ts';
 import { loadState } from './document/state.ts';
 
@@ -82,11 +83,16 @@ export async function planOf(ctx: PlanContext, proposal: Proposal): Promise<Plan
   const { builtIns } = services;
   const state = await loadState(tx, scope.nodeId, services.builtIns);
   const last = await lastVersion(tx, scope.nodeId);
+  const pause = createPauses();
+  await pause();
   const comparison = compare(state, builtIns, document, formerKeys);
+  await pause();
   assertAppsConsistent(document, comparison, services);
   const documentHash = hashOf(document);
   const changes = comparison.changes.map(({ kind, key, action, fields }) => ({ kind, key, action, fields }));
   const { before, after } = comparison.all;
+  const planHash = hashOf({ documentHash, version: state.version, changes });
+  await pause();
   const rightsBefore = new DocumentRights(before, call.work);
   const rightsAfter = new DocumentRights(after, call.work);
   return {
@@ -94,7 +100,7 @@ export async function planOf(ctx: PlanContext, proposal: Proposal): Promise<Plan
     comparison,
     version: state.version,
     documentHash,
-    planHash: hashOf({ documentHash, version: state.version, changes }),
+    planHash,
     number: last?.number ?? null,
     documentDiffers: withoutRows(document) !== withoutRows(last?.document ?? { mode: 'warn', tests: [] }),
     blocked: [
@@ -163,21 +169,21 @@ export function affectedRoles({ changes, all: { before, after }, rowOf }: Compar
     .flatMap((role) => rowOf('roles', role)?.id ?? []);
 }
 
-/** A text that differs if the paths of a role do. A thousand roles may have the same groups, so each group has a hash. */
+/**
+ * A text that differs if the paths of a role do. A thousand roles may have the same groups, and their groups the same
+ * conditions of several kilobytes, so each group and each condition has a hash.
+ */
 function rightsText(document: PolicyDocument): (role: string) => string {
   const rights = new DocumentRights(document);
-  const hashes = new Map<string, string>();
-  const hashOfGroup = (group: string): string => {
+  const hashOfCondition = memoized(hashOf);
+  const hashOfGroup = memoized((group: string) => {
     const { all } = rights.groupRights(group);
-    return all.length === 0 ? '' : hashOf([group, document.groups[group]?.metadata ?? {}, all]);
-  };
+    const held = all.map(({ permission, condition }) => [permission, hashOfCondition(condition)]);
+    return all.length === 0 ? '' : hashOf([group, document.groups[group]?.metadata ?? {}, held]);
+  });
   return (role) => {
     const { groups = [], metadata = {} } = document.roles[role] ?? {};
-    const texts = groups.flatMap((group) => {
-      const hash = hashes.get(group) ?? hashOfGroup(group);
-      hashes.set(group, hash);
-      return hash === '' ? [] : [hash];
-    });
+    const texts = groups.map(hashOfGroup).filter((hash) => hash !== '');
     return texts.length === 0 ? '' : [canonicalJson(metadata), ...texts].join(' ');
   };
 }

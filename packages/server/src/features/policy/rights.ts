@@ -101,13 +101,14 @@ function missingOfRows(
   };
 }
 
-function memoized<V extends object>(make: (name: string) => V): (name: string) => V {
-  const results = new Map<string, V>();
-  return (name) => {
-    const existing = results.get(name);
+/** The function, called once for each key. */
+export function memoized<K, V extends object | string>(make: (key: K) => V): (key: K) => V {
+  const results = new Map<K, V>();
+  return (key) => {
+    const existing = results.get(key);
     if (existing !== undefined) return existing;
-    const value = make(name);
-    results.set(name, value);
+    const value = make(key);
+    results.set(key, value);
     return value;
   };
 }

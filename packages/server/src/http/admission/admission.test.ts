@@ -20,7 +20,7 @@ const write = { access: 'Tag:Create' } as unknown as NamedOperation;
 const [org, other] = ['0192-org', '0192-other'];
 
 function arrive(name: string, principal: Principal | null, scopeId?: string): void {
-  const slot: Call['slot'] = { taken: null, bodyLength: 0, onGone: () => () => undefined };
+  const slot: Call['slot'] = { taken: null, reading: null, bodyLength: 0, onGone: () => () => undefined };
   const call = { network: '192.0.2.1', slot } as Call;
   const input = scopeId === undefined ? {} : { scope: { tenant: 'organization', id: scopeId } };
   const waited = admission.admit(write, input, call, principal);
@@ -77,7 +77,7 @@ test('who names the scope of a tenant waits on their own account until they are 
 });
 
 test('a request waits once, whatever it consists of', async () => {
-  const slot: Call['slot'] = { taken: null, bodyLength: 0, onGone: () => () => undefined };
+  const slot: Call['slot'] = { taken: null, reading: null, bodyLength: 0, onGone: () => () => undefined };
   const call = { network: '192.0.2.2', slot } as Call;
   const all = [1, 2].map(async () => admission.admit(write, {}, call, session('ada')));
   expect(admission.queues[0]?.waiting).toBe(1);

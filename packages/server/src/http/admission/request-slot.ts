@@ -5,6 +5,7 @@ import type { Call, RequestSlot } from '../../kernel/context.ts';
 /** The slot of a request: not taken yet, and aware of a client that goes away. */
 export const requestSlot = ({ socket }: IncomingMessage, bodyLength: number): RequestSlot => ({
   taken: null,
+  reading: null,
   bodyLength,
   onGone: (listener) => onClose(socket, listener),
 });

@@ -52,7 +52,15 @@ export function fieldsThatDiffer(before: Row, after: Row): FieldChanges {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return Object.fromEntries(
     names
-      .filter((name) => canonicalJson(before[name]) !== canonicalJson(after[name]))
+      .filter((name) => differs(before[name], after[name]))
       .map((name) => [name, { from: before[name] ?? null, to: after[name] ?? null }]),
   );
+}
+
+/** A member that is null is like one that is missing. */
+function differs(before: unknown, after: unknown): boolean {
+  const [was, is] = [before ?? null, after ?? null];
+  if (was === is) return false;
+  // Of a row that is created or deleted, one side has nothing to write out.
+  return was === null || is === null || canonicalJson(was) !== canonicalJson(is);
 }

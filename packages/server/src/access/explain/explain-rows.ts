@@ -1,0 +1,38 @@
+import type { GrantSource, Target } from '@doorward/decision/evaluate';
+import { sql, type SQL } from 'drizzle-orm';
+import { SYSTEM_NODE } from '../../db/tenancy/nodes.ts';
+import { definingNodeOf, type ResolvedScope } from '../../kernel/scope.ts';
+import { isGranting } from '../grants/role-permissions.ts';
+
+/** Roles, groups and permissions as the statements of an explanation read them. */
+export interface Row extends GrantSource {
+  readonly tenantId: string;
+  readonly isSystem: boolean;
+}
+
+export interface PermissionRow {
+  readonly id: string;
+  readonly name: string;
+  readonly action: string;
+  readonly tenantId: string;
+  readonly slug: string;
+  readonly builtIn: boolean;
+}
+
+/** The permissions for the question in the tenant, its owner, and among built-in rows. */
+export const matching = (scope: ResolvedScope, { management, resource, action }: Target): SQL => sql`
+  select p.id, p.created_at, p.condition, json_build_object('id', p.id, 'name', p.name, 'action', p.action,
+      'tenantId', p.tenant_id, 'slug', s.slug, 'builtIn', s.is_system) as permission
+  from resources s join permissions p on p.resource_id = s.id and ${isGranting.permission}
+  where s.slug = ${resource} and s.is_system = ${management} and ${isGranting.resource}
+    and lower(p.action) = ${action}
+    and p.tenant_id in (${definingNodeOf(scope)}::uuid, ${scope.grant ? scope.organizationId : scope.parentId}::uuid, ${SYSTEM_NODE}::uuid)`;
+
+/** Open at its end, for further members. */
+export const row = (table: SQL): SQL => sql`json_build_object('id', ${table}.id, 'name', ${table}.name,
+  'metadata', ${table}.metadata, 'tenantId', ${table}.tenant_id, 'isSystem', ${table}.is_system`;
+export const [r, g] = [sql.raw('r'), sql.raw('g')];
+
+/** The rows of a list that may be missing. */
+export const byId = <T extends { readonly id: string }>(rows: readonly T[] | null | undefined) =>
+  new Map((rows ?? []).map((item) => [item.id, item]));

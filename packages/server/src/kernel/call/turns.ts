@@ -1,0 +1,12 @@
+import type { RequestSlot } from '../context.ts';
+
+/**
+ * Reads after the earlier reads of the request, whether they succeed or fail. A request has one slot, which stands for one
+ * connection, but the fields of a GraphQL document run at the same time. If each took a connection, a few requests would hold
+ * them all, and their own fields would time out while they wait for one.
+ */
+export function inTurn<T>(slot: RequestSlot, read: () => Promise<T>): Promise<T> {
+  const reading = slot.reading ? slot.reading.then(read, read) : read();
+  slot.reading = reading;
+  return reading;
+}
