@@ -8,7 +8,7 @@ import { LongestFirst } from './test/support/longest-first.ts';
  *
  * - `fast`: every other `*.test.ts`. Combines independent factors pairwise, and runs each scenario over one transport.
  * - `exhaustive`: `*.exhaustive.test.ts`, and the files that import `breadth.ts`, with every combination. With
- *   TEST_DATABASE_URL, these and other fast tests, as far as they may depend on the database.
+ *   TEST_DATABASE_URL, also the other fast tests, as far as they may depend on the database.
  * - `processes`: `*.process.test.ts`, which start, stop and kill real processes.
  */
 const onPostgres = Boolean(process.env['TEST_DATABASE_URL']);
@@ -25,12 +25,12 @@ const sameOnPostgres = [
   'test/**',
 ];
 
-/** Folders of `packages/server/src` with SQL or transactions of their own; the others use them. */
+/** Folders that contain SQL or manage transactions; the other folders call these. */
 const aboutTheDatabase = /^packages\/server\/src\/(access|db|events)\//;
 
 /**
- * Scenarios that send one request at a time. The CI leaves them out on PostgreSQL, where `contract/transports` runs every
- * operation. Concurrent requests are different: there, each may have its own connection.
+ * Scenarios that send one request at a time. CI leaves them out on PostgreSQL, because `contract/transports` runs every
+ * operation there. Those with concurrent requests stay: on PostgreSQL, each request may have its own connection.
  */
 const oneAtATime = (): string[] =>
   testFilesIn(['packages/server/src']).filter(

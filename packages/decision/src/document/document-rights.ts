@@ -39,7 +39,7 @@ export class DocumentRights {
         role ??= sourceOf(name, this.#document.roles[name]?.metadata);
         const group = sourceOf(key, this.#document.groups[key]?.metadata);
         this.#work.charge('paths', PATH_STEPS * held.length);
-        // A literal, because a spread takes several times as long, and a question may have ten thousand paths.
+        // A literal: a spread takes several times as long, and one question may have ten thousand paths.
         for (const { permission, condition } of held) paths.push({ permission, condition, role, group });
       }
     }

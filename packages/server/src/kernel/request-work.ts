@@ -9,7 +9,7 @@ import { fail } from '../errors.ts';
 export interface RequestWork extends Charged {
   /** Steps so far. */
   readonly spent: number;
-  /** Before an operation begins to read: another one of the request may have used the budget. @throws QUERY_TOO_COMPLEX */
+  /** To call before an operation reads: another one of the request may have used up the budget. @throws QUERY_TOO_COMPLEX */
   assertNotExceeded(): void;
   /** Lets other requests run, if this one has kept them waiting for about 50 ms. */
   pause(): Promise<void> | undefined;
@@ -46,7 +46,7 @@ export function createRequestWork(): RequestWork {
       return work.spent;
     },
     charge,
-    // A budget that was exceeded stays exceeded.
+    // Once exceeded, a budget stays exceeded.
     assertNotExceeded: () => charge('comparisons', 0),
     pause() {
       if (work.spent - atTick < STEPS_PER_TICK) return undefined;

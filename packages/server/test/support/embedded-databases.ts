@@ -6,7 +6,7 @@ import { rowsOf } from '../../src/db/query/rows.ts';
 import type { Executor } from '../../src/kernel/scoped-db.ts';
 import { preparedFiles } from './prepared-files.ts';
 
-/** An embedded database that services of a worker use one after the other. */
+/** An embedded database that the services of a worker use in turn. */
 interface Reusable {
   readonly database: Database;
   readonly statements: string[];
@@ -14,9 +14,9 @@ interface Reusable {
   isAltered: boolean;
 }
 
-/** Each takes about 100 MB of memory. */
+/** Idle databases to keep, at about 100 MB each. */
 const MOST_IDLE = 2;
-/** Deleted rows keep their space until a table is vacuumed. Small tables don't pay for that. */
+/** Only larger tables are vacuumed: until then, deleted rows keep their space, which is harmless in small tables. */
 const LARGE_TABLE_BYTES = 256 * 1024;
 
 const altering = /^\s*(alter|create|drop|grant|revoke)\b/i;
@@ -25,8 +25,8 @@ const idle: Reusable[] = [];
 
 /**
  * An embedded database with the rows of the prepared one, or with those of another database. A new instance takes a
- * second of CPU time, mostly for garbage collection, because it reserves 128 MB. So closing one keeps it for the worker's
- * next service, and only its rows are replaced, which takes a twentieth of that.
+ * second of CPU time, mostly for garbage collection, because it reserves 128 MB. So a closed one is kept
+ * for the worker's next service, and only its rows are replaced, which takes a twentieth of that.
  */
 export async function embeddedDatabase(
   rowsOfOther?: Rows,
@@ -45,7 +45,7 @@ async function takeIdle(): Promise<Reusable | undefined> {
     await replaceRows(reusable.database.pool, preparedRows());
     return reusable;
   } catch {
-    // A test broke it.
+    // A test left it unusable.
     await reusable.database.close().catch(() => undefined);
     return takeIdle();
   }
@@ -66,10 +66,10 @@ async function keep(reusable: Reusable): Promise<void> {
   else await reusable.database.close();
 }
 
-/** Without triggers and foreign keys, so that the order of the tables doesn't matter. */
+/** Disables triggers and foreign keys, so that the order of the tables doesn't matter. */
 async function replaceRows(db: Executor, rows: Rows): Promise<void> {
   await db.execute(sql`reset all`);
-  // Plans for the many rows of the former service, or for the few rows at its start.
+  // Cached plans suit the number of rows that the former service had.
   await db.execute(sql`discard plans`);
   const large: string[] = [];
   await db.transaction(async (tx) => {

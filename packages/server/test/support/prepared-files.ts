@@ -32,7 +32,7 @@ const FILE = 0o100000;
  * A file system in memory that contains the files of a prepared database from its start. An embedded database opens on
  * it in a third of the time that it takes to unpack the same archive through `loadDataDir`.
  */
-export class PreparedFiles extends EmscriptenBuiltinFilesystem {
+class PreparedFiles extends EmscriptenBuiltinFilesystem {
   readonly #entries: readonly Entry[];
 
   constructor(entries: readonly Entry[]) {

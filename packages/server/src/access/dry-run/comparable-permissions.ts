@@ -23,16 +23,16 @@ export function comparablePermissions(): (grants: Grants) => readonly Effective[
 }
 
 interface SharedPair {
-  /** Its terms are those that do not depend on the subject. */
+  /** Has only the terms that don't depend on the subject. */
   readonly pair: Effective;
   readonly readers: Readers;
 }
 
-/** Conditions that together read every attribute of the subject and the scope that the conditions of a pair read. */
+/** A subset of a pair's conditions that reads every attribute of the subject and the scope that the pair needs. */
 type Readers = readonly CompiledCondition[];
 
 function sharedPairs(grants: Grants): SharedPair[] {
-  // Pairs with the same conditions share one list, so that a subject's attributes are read for it once.
+  // Pairs whose conditions read the same attributes share one list, so that those are read once for each subject.
   const lists = new Map<string, Readers>();
   return heldPairs(grants).map(({ candidates, ...pair }) => {
     const readers = readersOf(candidates);
@@ -55,7 +55,7 @@ function readersOf({ allowed, conditional }: Candidates): Readers {
   });
 }
 
-/** A digest of the conditions, and of what they read of the roles and groups; empty without conditions. */
+/** Digests the conditions and the attributes of roles and groups that they read; empty without conditions. */
 function sharedTerms({ allowed, conditional }: Candidates): string {
   if (allowed) return '';
   const { digestOnce, textOf } = digester();
@@ -66,7 +66,7 @@ function sharedTerms({ allowed, conditional }: Candidates): string {
   return digest([...new Set(lines)].sort().join('\n'));
 }
 
-/** Digests what conditions read of a subject and its scope: by path, because the order of the conditions may differ. */
+/** Digests the attributes of a subject and its scope that conditions read: by path, because their order may differ. */
 function subjectReader({ user, organization, scope }: Grants): (readers: Readers) => string {
   const { textOf } = digester();
   const digests = new Map<Readers, string>();

@@ -76,10 +76,10 @@ interface SharedIndex {
   readonly size: number;
 }
 
-/** The most paths of indexes that are kept for further holders: some tens of megabytes. */
+/** Limit on the paths of the indexes kept for later holders: some tens of megabytes. */
 const MAX_KEPT_PATHS = 4 * MAX_PATHS;
 
-/** The index of each set of roles, which keeps the order of the paths, as decisions do. */
+/** Returns one index per set of roles. It keeps the order of the paths, as decisions do. */
 function sharedIndexes(paths: readonly HeldPermission[], nouns: ReadonlySet<string>) {
   const indexes = new Map<string, SharedIndex>();
   let keptPaths = 0;

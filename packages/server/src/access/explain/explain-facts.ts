@@ -28,7 +28,7 @@ interface FactRows extends Omit<Facts, 'assigned'> {
   readonly groups: readonly SizedGroup[] | null;
 }
 
-/** In a tenant with more permissions for the question, the explanation uses the first of them. */
+/** Of more matching permissions, the explanation uses the first ones. */
 const MAX_PERMISSIONS = 50;
 
 /** Each role and group is read once: twenty roles may have the same hundred groups, with metadata of 16 KB each. */

@@ -8,7 +8,7 @@ import { ACCOUNT_OWNER, ORGANIZATION_OWNER } from '../built-in.ts';
 import { groupPermissions, roleGroups } from '../grants/role-permissions.ts';
 import { byId, g, matching, r, row, type PermissionRow, type Row } from './explain-rows.ts';
 
-/** A path from a role to a permission for the question. */
+/** A path from a role to a matching permission. */
 export interface PathRow {
   readonly role: Row & { readonly size: number };
   readonly group: Row;
@@ -16,7 +16,7 @@ export interface PathRow {
   readonly condition: unknown;
 }
 
-/** In a tenant with more, the explanation uses the first of them. */
+/** Of more paths, the explanation uses the first ones. */
 const MAX_PATHS = 1000;
 
 /** Whether role `r` can be assigned in the scope. */

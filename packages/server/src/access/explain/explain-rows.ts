@@ -19,7 +19,7 @@ export interface PermissionRow {
   readonly builtIn: boolean;
 }
 
-/** The permissions for the question in the tenant, its owner, and among built-in rows. */
+/** The matching permissions of the tenant, of its owner and of the system. */
 export const matching = (scope: ResolvedScope, { management, resource, action }: Target): SQL => sql`
   select p.id, p.created_at, p.condition, json_build_object('id', p.id, 'name', p.name, 'action', p.action,
       'tenantId', p.tenant_id, 'slug', s.slug, 'builtIn', s.is_system) as permission
@@ -28,7 +28,7 @@ export const matching = (scope: ResolvedScope, { management, resource, action }:
     and lower(p.action) = ${action}
     and p.tenant_id in (${definingNodeOf(scope)}::uuid, ${scope.grant ? scope.organizationId : scope.parentId}::uuid, ${SYSTEM_NODE}::uuid)`;
 
-/** Open at its end, for further members. */
+/** Left unclosed, so that callers can append members. */
 export const row = (table: SQL): SQL => sql`json_build_object('id', ${table}.id, 'name', ${table}.name,
   'metadata', ${table}.metadata, 'tenantId', ${table}.tenant_id, 'isSystem', ${table}.is_system`;
 export const [r, g] = [sql.raw('r'), sql.raw('g')];

@@ -42,7 +42,7 @@ export const digest = (text: string): string =>
 function termsOf({ allowed, conditional }: Candidates, { user, organization, scope }: Grants): string {
   if (allowed) return '';
   const { digestOnce, textOf } = digester();
-  // Groups without the attribute that a condition reads have the same line.
+  // Groups that lack the attribute that a condition reads produce the same line.
   const lines = conditional.map(({ condition, compiled, role, group }) => {
     const context = compiled.context({ user, role, group, organization, scope });
     return `${digestOnce(condition, canonicalCondition)} ${textOf(Object.entries(context))}`;
@@ -52,7 +52,7 @@ function termsOf({ allowed, conditional }: Candidates, { user, organization, sco
 
 interface Digester {
   readonly digestOnce: (value: unknown, textOf: (value: unknown) => string) => string;
-  /** The text of attributes by path, with digests in place of lists and objects. */
+  /** Writes attributes by path, with digests in place of lists and objects. */
   readonly textOf: (attributes: readonly (readonly [path: string, value: unknown])[]) => string;
 }
 

@@ -156,7 +156,7 @@ export const hasEffect = (
   level !== 'project' ||
   (hasEffectInProject(permission) && (!grant || !permission.managementPlane || isInSlice(permission, grant)));
 
-/** Equal for scopes in which the same permissions have effect. */
+/** The same for scopes in which the same permissions have effect. */
 export const effectKey = ({ level, grant }: EffectScope): string =>
   grant ? `granted:${grant.features.join()}` : level;
 

@@ -25,7 +25,7 @@ interface PermissionIndexCache {
 const CACHE_BYTES = 32 * 1024 * 1024;
 /** The size of one compiled path, without its condition and the metadata of its role and group. */
 const PATH_BYTES = 600;
-/** Paths that are indexed within some milliseconds. */
+/** So many paths are indexed within a few milliseconds. */
 const LARGE = 1000;
 
 export function createPermissionIndexCache(
@@ -45,7 +45,7 @@ export function createPermissionIndexCache(
 
   async function load(db: Executor, scope: ResolvedScope, roleIds: readonly string[]) {
     const held = await loadHeldPermissions(db, roleIds, scope);
-    // To read, to index and to decide about very many paths each takes long, and other requests can run in between.
+    // Reading, indexing and deciding each take long for very many paths, so other requests run in between.
     const isLarge = held.length > LARGE;
     if (isLarge) await nextTurn();
     const index = indexPermissions(held, nouns);

@@ -91,7 +91,7 @@ export function openPostgres(options: PostgresOptions): Database {
   };
 }
 
-/** How long statements may follow each other without a turn of the event loop. */
+/** How long statements may run back to back before the event loop turns. */
 const LONGEST_STATEMENTS_MS = 50;
 
 /** Opens the embedded database. `directory` null: in memory, for tests. `prepared`: the files to start from. */

@@ -52,8 +52,8 @@ export class EmbeddedServer extends Duplex {
   }
 
   async #answer(messages: Buffer): Promise<void> {
-    // The database works on this thread, and its answers come without a turn of the event loop: a backlog of many statements
-    // would hold up every request.
+    // The database runs on this thread and answers without a turn of the event loop, so a backlog of statements would hold up
+    // every request.
     await this.#pause();
     const { buffer, byteOffset, length } = await this.#database.execProtocolRaw(messages);
     if (length > 0) this.push(Buffer.from(buffer, byteOffset, length));

@@ -54,7 +54,7 @@ export async function watchForExcessKeys(
   };
 }
 
-/** What is gained does not depend on the terms, which take long to digest. */
+/** Gains don't depend on the terms, which are slow to digest. */
 const withoutTerms = (grants: Grants): Effective[] =>
   heldPairs(grants).map(({ resource, action, conditional }) => ({
     resource,

@@ -170,8 +170,8 @@ export function affectedRoles({ changes, all: { before, after }, rowOf }: Compar
 }
 
 /**
- * A text that differs if the paths of a role do. A thousand roles may have the same groups, and their groups the same
- * conditions of several kilobytes, so each group and each condition has a hash.
+ * Returns a text that differs if the paths of a role do. A thousand roles may share groups, and groups may share conditions
+ * of several kilobytes, so each is hashed once.
  */
 function rightsText(document: PolicyDocument): (role: string) => string {
   const rights = new DocumentRights(document);

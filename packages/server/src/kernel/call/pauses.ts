@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** An answer from the database takes several turns of the event loop, each of which may have to wait as long. */
+/** A response from the database takes several turns of the event loop, each of which may wait this long. */
 const LONGEST_BUSY_MS = 10;
 
 /**
- * Returns a function that long work calls between its steps. It returns a pause, in which other requests run, if the event loop
- * has not turned for a while.
+ * Returns a function to call between the steps of long work. If the event loop hasn't turned for a while, it returns a pause in
+ * which other requests run.
  */
 export function createPauses(longestBusyMs = LONGEST_BUSY_MS): () => Promise<void> | undefined {
   let busySince: number | null = null;

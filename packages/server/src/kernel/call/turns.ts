@@ -1,7 +1,7 @@
 import type { RequestSlot } from '../context.ts';
 
 /**
- * Reads after the earlier reads of the request, whether they succeed or fail. A request has one slot, which stands for one
+ * Runs a read after the earlier reads of the request have succeeded or failed. A request has one slot, which stands for one
  * connection, but the fields of a GraphQL document run at the same time. If each took a connection, a few requests would hold
  * them all, and their own fields would time out while they wait for one.
  */

@@ -57,10 +57,10 @@ export function fieldsThatDiffer(before: Row, after: Row): FieldChanges {
   );
 }
 
-/** A member that is null is like one that is missing. */
+/** Treats a null member as missing. */
 function differs(before: unknown, after: unknown): boolean {
   const [was, is] = [before ?? null, after ?? null];
   if (was === is) return false;
-  // Of a row that is created or deleted, one side has nothing to write out.
+  // A created or deleted row has only one side, so there is nothing to compare.
   return was === null || is === null || canonicalJson(was) !== canonicalJson(is);
 }

@@ -22,7 +22,7 @@ export function assertTexts(policy: unknown): void {
   throw fail('VALIDATION_ERROR', { details, ...(fix === undefined ? {} : { fix }) });
 }
 
-/** `path` is the position of the value. Of a megabyte of texts hardly any is a fault, so only a fault copies it. */
+/** `path` is the position of the value. Few texts are faults, so it is copied only for those. */
 function collectFaults(value: unknown, path: string[], details: Detail[]): void {
   if (typeof value === 'string') {
     if (secret.test(value)) details.push({ path: dotted(path), code: 'not_allowed' });
