@@ -81,14 +81,24 @@ const MAX_KEPT_PATHS = 4 * MAX_PATHS;
 
 /** Returns one index per set of roles. It keeps the order of the paths, as decisions do. */
 function sharedIndexes(paths: readonly HeldPermission[], nouns: ReadonlySet<string>) {
+  // By role: hundreds of holders with few paths each would otherwise all search the thousands of a batch.
+  const positions = new Map<string, number[]>();
+  for (const [at, { role }] of paths.entries()) {
+    const existing = positions.get(role.id);
+    if (existing) existing.push(at);
+    else positions.set(role.id, [at]);
+  }
   const indexes = new Map<string, SharedIndex>();
   let keptPaths = 0;
   return (roleIds: readonly string[], scope: Holder['scope']): SharedIndex => {
     const key = `${effectKey(scope)} ${roleSetKey(roleIds)}`;
     const existing = indexes.get(key);
     if (existing) return existing;
-    const roles = new Set(roleIds);
-    const held = paths.filter(({ role, permission }) => roles.has(role.id) && hasEffect(permission, scope));
+    const held = [...new Set(roleIds)]
+      .flatMap((roleId) => positions.get(roleId) ?? [])
+      .sort((a, b) => a - b)
+      .flatMap((at) => paths[at] ?? [])
+      .filter(({ permission }) => hasEffect(permission, scope));
     const made = { index: indexPermissions(held, nouns), size: held.length };
     if (keptPaths + made.size > MAX_KEPT_PATHS) {
       indexes.clear();

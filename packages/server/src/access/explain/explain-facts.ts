@@ -9,7 +9,7 @@ import { byId, g, matching, r, row, type PermissionRow, type Row } from './expla
 
 export interface Facts {
   readonly permissions: readonly { readonly permission: PermissionRow; readonly condition: unknown }[];
-  /** The roles of the subject with each of their groups; a role without groups once. */
+  /** The roles of the subject: an entry for each of their groups, and one for a role without groups. */
   readonly assigned: readonly { readonly role: Row; readonly group: SizedGroup | null }[];
   /** Whether there is an owner besides the subject. */
   readonly hasOtherOwner: boolean;

@@ -33,6 +33,6 @@ export const row = (table: SQL): SQL => sql`json_build_object('id', ${table}.id,
   'metadata', ${table}.metadata, 'tenantId', ${table}.tenant_id, 'isSystem', ${table}.is_system`;
 export const [r, g] = [sql.raw('r'), sql.raw('g')];
 
-/** The rows of a list that may be missing. */
+/** The rows by their id; none if the list is missing. */
 export const byId = <T extends { readonly id: string }>(rows: readonly T[] | null | undefined) =>
   new Map((rows ?? []).map((item) => [item.id, item]));

@@ -215,7 +215,7 @@ async function proposalOf(
 ): Promise<Proposal> {
   if (raw !== undefined && number !== undefined)
     throw fail('VALIDATION_ERROR', { details: [{ path: 'number', code: 'excluded' }] });
-  // The body, which may have a megabyte, was parsed and validated in this turn.
+  // The body, of up to a megabyte, was parsed and validated in this turn.
   await nextTurn();
   const pause = createPauses();
   await pause();

@@ -101,7 +101,7 @@ function missingOfRows(
   };
 }
 
-/** The function, called once for each key. */
+/** Calls `make` once for each key. */
 export function memoized<K, V extends object | string>(make: (key: K) => V): (key: K) => V {
   const results = new Map<K, V>();
   return (key) => {

@@ -5,7 +5,7 @@ const LONGEST_BUSY_MS = 10;
 
 /**
  * Returns a function to call between the steps of long work. If the event loop hasn't turned for a while, it returns a pause in
- * which other requests run.
+ * which other requests run. The first call in a turn starts the clock.
  */
 export function createPauses(longestBusyMs = LONGEST_BUSY_MS): () => Promise<void> | undefined {
   let busySince: number | null = null;

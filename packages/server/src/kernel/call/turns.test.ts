@@ -28,7 +28,7 @@ it('reads one after the other, also after a failure', async () => {
   expect(steps).toEqual(['a', 'b', 'c'].flatMap((name) => [`${name} begins`, `${name} ends`]));
 });
 
-it('begins to read at once, and requests do not wait for each other', () => {
+it('starts the first read immediately, and requests do not wait for each other', () => {
   const begun: number[] = [];
   for (const number of [1, 2]) void inTurn(newSlot(), async () => void begun.push(number));
   expect(begun).toEqual([1, 2]);
